@@ -1,0 +1,49 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Arrows point one way: Base <- Spec, Wiring <- Traits; Loop, Modules on Base; Reload above them; App above Reload;
+// ABI above all. `Invivo` and the bindings know only include/ (CInvivo).
+let package = Package(
+    name: "invivo",
+    products: [
+        .library(name: "Invivo", targets: ["Invivo", "InvivoABI"]),
+        .library(name: "InvivoModule", targets: ["Invivo", "InvivoStubs"]),
+        .library(name: "InvivoC", type: .dynamic, targets: ["InvivoABI"]),
+        .executable(name: "invivo", targets: ["InvivoTool"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+    ],
+    targets: [
+        .systemLibrary(name: "CInvivo", path: "include"),
+        .systemLibrary(name: "CUv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+        .systemLibrary(name: "CYaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        .target(name: "CPlatform", dependencies: ["CInvivo"]),
+
+        .target(name: "InvivoBase", dependencies: ["CInvivo", "CPlatform"]),
+        .target(name: "InvivoSpec", dependencies: ["InvivoBase", "CYaml"]),
+        .target(name: "InvivoWiring", dependencies: ["InvivoBase"]),
+        .target(name: "InvivoTraits", dependencies: ["InvivoWiring", "InvivoSpec"]),
+        .target(name: "InvivoLoop", dependencies: ["InvivoBase", "CUv"]),
+        .target(name: "InvivoModules", dependencies: ["InvivoBase"]),
+        .target(
+            name: "InvivoReload",
+            dependencies: ["InvivoBase", "InvivoSpec", "InvivoWiring", "InvivoTraits", "InvivoLoop", "InvivoModules"]),
+        .target(name: "InvivoApp", dependencies: ["InvivoReload"]),
+        .target(name: "InvivoABI", dependencies: ["CInvivo", "InvivoApp", "InvivoReload"]),
+        .target(name: "InvivoStubs", dependencies: ["CInvivo"]),
+        .target(name: "Invivo", dependencies: ["CInvivo"]),
+        .executableTarget(
+            name: "InvivoTool",
+            dependencies: [
+                "Invivo", "InvivoABI", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+
+        .testTarget(name: "InvivoBaseTests", dependencies: ["InvivoBase"]),
+        .testTarget(name: "InvivoSpecTests", dependencies: ["InvivoSpec"]),
+        .testTarget(name: "InvivoLoopTests", dependencies: ["InvivoLoop"]),
+        .testTarget(name: "InvivoReloadTests", dependencies: ["InvivoReload"]),
+        .testTarget(name: "InvivoTests", dependencies: ["Invivo", "InvivoABI"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

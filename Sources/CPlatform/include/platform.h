@@ -1,0 +1,67 @@
+/* platform.h: what Swift cannot say itself: thread-local state, atomics, barriers, a few system calls.
+ * Static inline shims, no logic. */
+#ifndef INVIVO_PLATFORM_H
+#define INVIVO_PLATFORM_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- atomics ----------------------------------------------------------------------------------------- */
+
+static inline uint64_t iv_load_u64(const uint64_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+static inline uint64_t iv_load_relaxed_u64(const uint64_t *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
+static inline void iv_store_u64(uint64_t *p, uint64_t v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
+static inline void iv_store_relaxed_u64(uint64_t *p, uint64_t v) { __atomic_store_n(p, v, __ATOMIC_RELAXED); }
+static inline uint64_t iv_add_u64(uint64_t *p, uint64_t v) { return __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL); }
+static inline uint64_t iv_sub_u64(uint64_t *p, uint64_t v) { return __atomic_fetch_sub(p, v, __ATOMIC_ACQ_REL); }
+static inline bool iv_cas_u64(uint64_t *p, uint64_t *expected, uint64_t desired) {
+    return __atomic_compare_exchange_n(p, expected, desired, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+static inline uint32_t iv_load_u32(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+static inline void iv_store_u32(uint32_t *p, uint32_t v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
+static inline uint32_t iv_exchange_u32(uint32_t *p, uint32_t v) { return __atomic_exchange_n(p, v, __ATOMIC_ACQ_REL); }
+static inline void *iv_load_pointer(void *const *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+static inline void iv_store_pointer(void **p, void *v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
+static inline void iv_compiler_barrier(void) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+static inline void iv_fence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static inline void iv_pause(void) { __builtin_ia32_pause(); }
+
+/* ---- membarrier -------------------------------------------------------------------------------------- */
+
+static inline int iv_membarrier(int command) { return (int)syscall(SYS_membarrier, command, 0, 0); }
+static inline int iv_membarrier_register(void) { return iv_membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED); }
+static inline int iv_membarrier_all(void) { return iv_membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED); }
+
+/* ---- threads, time ----------------------------------------------------------------------------------- */
+
+static inline int iv_gettid(void) { return (int)syscall(SYS_gettid); }
+static inline uint64_t iv_now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+static inline uint64_t iv_wall_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+static inline int iv_open(const char *path, int flags) { return open(path, flags, 0); }
+static inline int iv_open_create(const char *path, int flags, mode_t mode) { return open(path, flags, mode); }
+
+#endif

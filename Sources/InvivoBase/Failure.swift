@@ -1,0 +1,116 @@
+public import CInvivo
+
+/// A status code of the table in base.h.
+public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    public let rawValue: Int32
+    public init(rawValue: Int32) { self.rawValue = rawValue }
+    init(_ constant: Int) { rawValue = Int32(truncatingIfNeeded: constant) }
+
+    public static let ok = Status(INVIVO_OK)
+    public static let argument = Status(INVIVO_E_ARGUMENT)
+    public static let handle = Status(INVIVO_E_HANDLE)
+    public static let closed = Status(INVIVO_E_CLOSED)
+    public static let memory = Status(INVIVO_E_MEMORY)
+    public static let notFound = Status(INVIVO_E_NOT_FOUND)
+    public static let exists = Status(INVIVO_E_EXISTS)
+    public static let type = Status(INVIVO_E_TYPE)
+    public static let range = Status(INVIVO_E_RANGE)
+    public static let readOnly = Status(INVIVO_E_READ_ONLY)
+    public static let property = Status(INVIVO_E_PROPERTY)
+    public static let method = Status(INVIVO_E_METHOD)
+    public static let arity = Status(INVIVO_E_ARITY)
+    public static let cold = Status(INVIVO_E_COLD)
+    public static let stale = Status(INVIVO_E_STALE)
+    public static let domain = Status(INVIVO_E_DOMAIN)
+    public static let wouldWait = Status(INVIVO_E_WOULD_WAIT)
+    public static let inCallback = Status(INVIVO_E_IN_CALLBACK)
+    public static let busy = Status(INVIVO_E_BUSY)
+    public static let timeout = Status(INVIVO_E_TIMEOUT)
+    public static let cycle = Status(INVIVO_E_CYCLE)
+    public static let syntax = Status(INVIVO_E_SYNTAX)
+    public static let spec = Status(INVIVO_E_SPEC)
+    public static let encoding = Status(INVIVO_E_ENCODING)
+    public static let empty = Status(INVIVO_E_EMPTY)
+    public static let tooLarge = Status(INVIVO_E_TOO_LARGE)
+    public static let file = Status(INVIVO_E_FILE)
+    public static let system = Status(INVIVO_E_SYSTEM)
+    public static let module = Status(INVIVO_E_MODULE)
+    public static let version = Status(INVIVO_E_VERSION)
+    public static let host = Status(INVIVO_E_HOST)
+    public static let forked = Status(INVIVO_E_FORKED)
+    public static let notReady = Status(INVIVO_E_NOT_READY)
+    public static let changed = Status(INVIVO_E_CHANGED)
+    public static let null = Status(INVIVO_E_NULL)
+    public static let unsupported = Status(INVIVO_E_UNSUPPORTED)
+    public static let internalFault = Status(INVIVO_E_INTERNAL)
+
+    public var description: String { "\(rawValue)" }
+}
+
+/// A place in a document: file, and line and column from 1 (0 = unknown). Columns count Unicode scalars.
+public struct Place: Hashable, Sendable {
+    public var file: String
+    public var line: UInt32
+    public var column: UInt32
+    public init(file: String = "", line: UInt32 = 0, column: UInt32 = 0) {
+        self.file = file
+        self.line = line
+        self.column = column
+    }
+}
+
+/// The one error of the runtime: what, where, what was expected. Becomes an `invivo_error` at the border.
+public struct Failure: Error, Sendable {
+    public var code: Status
+    public var message: String
+    /// The key path concerned ("synth.lead.gain"), or "".
+    public var path: String
+    public var place: Place
+    public var cause: [Failure]
+    /// What else was found by the same call: all errors are reported at once.
+    public var others: [Failure]
+
+    public init(
+        _ code: Status, _ message: String, path: String = "", at place: Place = Place(), cause: Failure? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.path = path
+        self.place = place
+        self.cause = cause.map { [$0] } ?? []
+        others = []
+    }
+
+    /// One failure out of many; the first gives the code. Nil when there is none.
+    public static func gathered(_ failures: [Failure]) -> Failure? {
+        guard var first = failures.first else { return nil }
+        first.others += failures.dropFirst().flatMap(\.all)
+        return first
+    }
+
+    /// This one and the others, each alone.
+    public var all: [Failure] {
+        var alone = self
+        alone.others = []
+        return [alone] + others
+    }
+
+    /// One line an error: "file:line:column: key.path: message (because ...)".
+    public var text: String {
+        all.map(\.line).joined(separator: "\n")
+    }
+
+    private var line: String {
+        var line = ""
+        if !place.file.isEmpty {
+            line += place.file
+            if place.line > 0 { line += ":\(place.line)" }
+            if place.line > 0 && place.column > 0 { line += ":\(place.column)" }
+            line += ": "
+        }
+        if !path.isEmpty { line += "\(path): " }
+        line += message
+        if let cause = cause.first { line += " (because \(cause.text))" }
+        return line
+    }
+}

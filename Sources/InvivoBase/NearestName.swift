@@ -1,0 +1,38 @@
+/// The name of `candidates` that `name` was most likely meant to be: the least edit distance, at most a third of its
+/// length (at least 1); ties go to the first. Nil when nothing is near.
+public func nearestName(to name: String, among candidates: some Sequence<String>) -> String? {
+    let wanted = Array(name.utf8)
+    guard !wanted.isEmpty, wanted.count <= 256 else { return nil }
+    var best: (name: String, distance: Int)?
+    for candidate in candidates where candidate.utf8.count <= 256 {
+        let limit = max(1, min(wanted.count, candidate.utf8.count) / 3 + 1)
+        guard abs(candidate.utf8.count - wanted.count) <= limit else { continue }
+        let distance = editDistance(wanted, Array(candidate.utf8))
+        if distance <= limit && distance < (best?.distance ?? .max) { best = (candidate, distance) }
+    }
+    return best?.name
+}
+
+/// ", did you mean 'x'?" or "".
+public func suggestion(for name: String, among candidates: some Sequence<String>) -> String {
+    nearestName(to: name, among: candidates).map { ", did you mean '\($0)'?" } ?? ""
+}
+
+/// Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours count one each.
+private func editDistance(_ a: [UInt8], _ b: [UInt8]) -> Int {
+    var beforeLast = [Int](repeating: 0, count: b.count + 1)
+    var last = Array(0...b.count)
+    for i in 0..<a.count {
+        var row = [Int](repeating: i + 1, count: b.count + 1)
+        for j in 0..<b.count {
+            let cost = a[i] == b[j] ? 0 : 1
+            row[j + 1] = min(last[j + 1] + 1, row[j] + 1, last[j] + cost)
+            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
+                row[j + 1] = min(row[j + 1], beforeLast[j - 1] + 1)
+            }
+        }
+        beforeLast = last
+        last = row
+    }
+    return last[b.count]
+}

@@ -1,0 +1,1 @@
+#include <invivo/invivo.h>

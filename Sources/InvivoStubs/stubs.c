@@ -1,0 +1,1 @@
+#include "invivo_stubs.h"

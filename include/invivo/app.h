@@ -1,0 +1,37 @@
+/* app.h: an application manifest, run. What `invivo run` and `python3 -m invivo run` share. */
+#ifndef INVIVO_APP_H
+#define INVIVO_APP_H
+
+#include <invivo/runtime.h>
+
+INVIVO_EXTERN_C_BEGIN
+
+typedef struct invivo_app_options {
+    size_t struct_size;
+    const char *manifest;                  /* path of APP.yaml */
+    const invivo_runtime_options *runtime; /* may be NULL; the default domain is then the loop thread */
+    uint32_t flags;                        /* INVIVO_APP_... */
+    uint32_t reserved;
+    /* Loads a module that is not a shared library (a .py file). NULL: such a module is INVIVO_E_UNSUPPORTED. */
+    invivo_status (*load_module)(void *user_data, invivo_runtime runtime, const char *name, const char *path,
+                                 invivo_error **error);
+    void *user_data;
+} invivo_app_options;
+
+enum {
+    INVIVO_APP_WAIT = 1 /* spec files need not be good yet */
+};
+
+/* Reads the manifest, loads its modules, defines and builds its components, follows its specs, starts what has a start.
+ * Any failure reports every error and leaves nothing running. */
+INVIVO_API invivo_status invivo_app_open(invivo_app *out, const invivo_app_options *options, invivo_error **error) INVIVO_WAITS;
+/* Its runtime, borrowed while the app is open. */
+INVIVO_API invivo_status invivo_app_runtime(invivo_app app, invivo_runtime *out, invivo_error **error) INVIVO_WAITS;
+/* Stops what was started, in reverse, and closes the runtime. */
+INVIVO_API invivo_status invivo_app_close(invivo_app app, invivo_error **error) INVIVO_WAITS;
+/* Whether a manifest names modules that only Python can load, without running anything. */
+INVIVO_API invivo_status invivo_app_needs_python(const char *manifest, bool *out, invivo_error **error) INVIVO_WAITS;
+
+INVIVO_EXTERN_C_END
+
+#endif

@@ -1,0 +1,65 @@
+/* reload.h: hearing of reloads. */
+#ifndef INVIVO_RELOAD_H
+#define INVIVO_RELOAD_H
+
+#include <invivo/base.h>
+
+INVIVO_EXTERN_C_BEGIN
+
+enum {
+    INVIVO_CHANGED_DEFINED = 0,    /* a new definition */
+    INVIVO_CHANGED_REMOVED = 1,    /* a definition is gone */
+    INVIVO_CHANGED_REMADE = 2,     /* the shared instance is a new one */
+    INVIVO_CHANGED_REINJECTED = 3, /* the instance is the same, something injected into it is new */
+    INVIVO_CHANGED_TUNED = 4,      /* a property of the instance or block has another value */
+    INVIVO_CHANGED_PENDING = 5     /* takes effect when the object is next made, or when its target comes */
+};
+
+enum {
+    INVIVO_PHASE_DETECT = 0, /* from the first event (or the file's own time of change) to the last */
+    INVIVO_PHASE_SETTLE = 1,
+    INVIVO_PHASE_STAGE = 2,
+    INVIVO_PHASE_PLAN = 3,
+    INVIVO_PHASE_COMMIT = 4,
+    INVIVO_PHASE_TOTAL = 5,  /* from the file's change (or the call) to applied */
+    INVIVO_PHASE_COUNT = 6
+};
+
+/* What happened in one reload. Borrowed: valid during the observer's call. */
+typedef struct invivo_report invivo_report;
+
+/* The generation that holds now: the new one, or after a failure the one that stays. */
+INVIVO_API uint64_t invivo_report_generation(const invivo_report *report) INVIVO_NOWAIT;
+/* INVIVO_OK when it was committed. */
+INVIVO_API invivo_status invivo_report_status(const invivo_report *report) INVIVO_NOWAIT;
+/* What set it off: "tuning.yaml", "define synth.lead", ... */
+INVIVO_API const char *invivo_report_cause(const invivo_report *report) INVIVO_NOWAIT;
+/* Why it failed, borrowed; NULL when it did not. Warnings of a commit are in the log. */
+INVIVO_API const invivo_error *invivo_report_error(const invivo_report *report) INVIVO_NOWAIT;
+INVIVO_API size_t invivo_report_count(const invivo_report *report) INVIVO_NOWAIT;
+/* One change: its key, what (INVIVO_CHANGED_...), and for a property its name ("" otherwise). */
+INVIVO_API const char *invivo_report_key(const invivo_report *report, size_t index) INVIVO_NOWAIT;
+INVIVO_API uint32_t invivo_report_change(const invivo_report *report, size_t index) INVIVO_NOWAIT;
+INVIVO_API const char *invivo_report_property(const invivo_report *report, size_t index) INVIVO_NOWAIT;
+/* Nanoseconds a phase took (INVIVO_PHASE_...). */
+INVIVO_API uint64_t invivo_report_nanoseconds(const invivo_report *report, uint32_t phase) INVIVO_NOWAIT;
+/* One line for people: "generation 7: tuning.yaml: synth.lead.gain tuned, 1.3 ms". */
+INVIVO_API const char *invivo_report_text(const invivo_report *report) INVIVO_NOWAIT;
+
+typedef struct invivo_observer_options {
+    size_t struct_size;
+    /* Called after every reload, committed or failed, in order, on the thread that ran it, without locks held. */
+    void (*reloaded)(void *user_data, const invivo_report *report);
+    void *user_data;
+    void (*destroy)(void *user_data); /* once; may be NULL */
+    invivo_domain domain;             /* where to call it; zero = the thread that ran the reload */
+} invivo_observer_options;
+
+INVIVO_API invivo_status invivo_observe(invivo_runtime runtime, const invivo_observer_options *options, invivo_observer *out,
+                                        invivo_error **error) INVIVO_WAITS;
+/* After it returns the observer is not called again (a call under way on another thread is awaited). */
+INVIVO_API invivo_status invivo_observer_close(invivo_observer observer, invivo_error **error) INVIVO_WAITS;
+
+INVIVO_EXTERN_C_END
+
+#endif

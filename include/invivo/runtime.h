@@ -1,0 +1,128 @@
+/* runtime.h: opening and closing an engine, its domains, its log, its state. */
+#ifndef INVIVO_RUNTIME_H
+#define INVIVO_RUNTIME_H
+
+#include <invivo/value.h>
+
+INVIVO_EXTERN_C_BEGIN
+
+enum { INVIVO_LOG_TRACE = 0, INVIVO_LOG_DEBUG = 1, INVIVO_LOG_INFO = 2, INVIVO_LOG_WARNING = 3, INVIVO_LOG_ERROR = 4,
+       INVIVO_LOG_SILENT = 5 };
+
+typedef struct invivo_log_entry {
+    size_t struct_size;
+    uint32_t level;
+    uint32_t reserved;
+    const char *message;
+    const char *path;          /* key path, or "" */
+    const invivo_pair *fields; /* more, typed */
+    uint64_t field_count;
+} invivo_log_entry;
+
+enum {
+    INVIVO_DOMAIN_OPENER = 0, /* confined objects belong to the thread that opens the runtime */
+    INVIVO_DOMAIN_LOOP = 1    /* ... to the runtime's loop thread */
+};
+
+enum {
+    INVIVO_RUNTIME_PENDING_TARGETS = 1 /* a spec may name targets that nobody has declared yet: they wait, with a warning */
+};
+
+typedef struct invivo_runtime_options {
+    size_t struct_size;
+    const char *name;          /* for threads and messages; NULL = "invivo" */
+    uint32_t default_domain;   /* INVIVO_DOMAIN_OPENER or _LOOP */
+    uint32_t flags;            /* INVIVO_RUNTIME_... */
+    uint32_t quiet_ms;         /* settle: quiet time after the last event; UINT32_MAX = default 10 */
+    uint32_t settle_max_ms;    /* settle: endless writes are cut off after this; 0 = default 250 */
+    uint32_t commit_timeout_ms;/* a domain that does not take its job in this time fails the reload; 0 = wait for it */
+    uint32_t log_level;        /* the least level that is logged */
+    /* Never called with a lock of the runtime held, nor after close; from any thread. NULL = silent. */
+    void (*log)(void *user_data, const invivo_log_entry *entry);
+    void *log_user_data;
+    void (*log_destroy)(void *user_data); /* once, at the end of close; may be NULL */
+    uint64_t max_document_bytes; /* a larger document is refused; 0 = default 4 MiB */
+} invivo_runtime_options;
+
+/* Fills in the defaults. */
+INVIVO_API void invivo_runtime_options_init(invivo_runtime_options *options) INVIVO_NOWAIT;
+/* Opens an engine. `options` may be NULL. Threads are started when the first source needs them. */
+INVIVO_API invivo_status invivo_runtime_open(invivo_runtime *out, const invivo_runtime_options *options,
+                                             invivo_error **error) INVIVO_WAITS;
+/* Closes it: refuses new work, removes watches, stops and disposes shared instances in reverse order of creation,
+ * waits for views (at most 5 s), ends the threads. With leases outstanding it answers INVIVO_E_BUSY, names them and
+ * leaves the runtime open; from inside a callback INVIVO_E_IN_CALLBACK. After it no thread, descriptor, object or
+ * callback is left. Call it in the opening thread when confined objects live there. */
+INVIVO_API invivo_status invivo_runtime_close(invivo_runtime runtime, invivo_error **error) INVIVO_WAITS;
+/* The same for hosts that collect garbage: objects still leased stay valid and are disposed with their last lease. */
+INVIVO_API invivo_status invivo_runtime_close_deferred(invivo_runtime runtime, invivo_error **error) INVIVO_WAITS;
+
+/* Runs the jobs that wait for the calling thread's domain, in order. Waits up to `timeout_ms` for the first one (0 =
+ * do not wait, UINT32_MAX = until one comes). `ran` (may be NULL) receives how many ran. */
+INVIVO_API invivo_status invivo_runtime_poll(invivo_runtime runtime, uint32_t timeout_ms, uint32_t *ran,
+                                             invivo_error **error) INVIVO_WAITS;
+/* A descriptor that is readable while jobs wait for the opening thread: for a host's own loop. Owned by the runtime. */
+INVIVO_API invivo_status invivo_runtime_descriptor(invivo_runtime runtime, int *out, invivo_error **error) INVIVO_WAITS;
+
+/* Takes a reader slot for the calling thread now, so that its first view allocates nothing. Real-time threads must. */
+INVIVO_API invivo_status invivo_thread_prepare(invivo_runtime runtime, invivo_error **error) INVIVO_WAITS;
+
+/* ---- domains of the host's --------------------------------------------------------------------------- */
+
+enum {
+    INVIVO_DOMAIN_ANY_THREAD = 1 /* its objects may be touched from any thread: the callbacks take the lock they need
+                                    themselves (Python's GIL) */
+};
+
+typedef struct invivo_domain_options {
+    size_t struct_size;
+    const char *name;
+    uint32_t flags;
+    uint32_t reserved;
+    /* Takes a job to wherever the domain's objects may be touched, and there calls invivo_job_run once, or
+     * invivo_job_drop. May run it at once. A status other than OK refuses the job. Called without locks held. */
+    invivo_status (*post)(void *user_data, invivo_job job, invivo_error **error);
+    void *user_data;
+    void (*destroy)(void *user_data); /* once; may be NULL */
+} invivo_domain_options;
+
+INVIVO_API invivo_status invivo_domain_register(invivo_runtime runtime, const invivo_domain_options *options,
+                                                invivo_domain *out, invivo_error **error) INVIVO_WAITS;
+/* Runs a posted job on the calling thread. A job runs once: a second run, or one after its deadline or after close,
+ * answers INVIVO_E_STALE and does nothing. */
+INVIVO_API invivo_status invivo_job_run(invivo_job job) INVIVO_WAITS;
+/* Gives a job back unrun: the reload that posted it fails and is undone. */
+INVIVO_API invivo_status invivo_job_drop(invivo_job job) INVIVO_WAITS;
+
+/* ---- state ------------------------------------------------------------------------------------------- */
+
+typedef struct invivo_runtime_info {
+    size_t struct_size;
+    uint64_t generation;
+    uint64_t reloads;          /* committed */
+    uint64_t failures;         /* rolled back */
+    uint64_t definitions;
+    uint64_t objects;          /* alive, shared and not */
+    uint64_t leases;           /* held by hosts */
+    uint64_t targets;
+    uint64_t sources;
+    uint64_t retiring;         /* generations that still have readers or leases */
+    uint64_t waiting_jobs;     /* posted to a domain and not yet run */
+    uint64_t waiting_since_ns; /* how long the oldest of them waits; 0 when none */
+} invivo_runtime_info;
+
+INVIVO_API invivo_status invivo_runtime_inspect(invivo_runtime runtime, invivo_runtime_info *out, invivo_error **error) INVIVO_WAITS;
+/* What last went wrong outside a call of the host (a broken edit, a lost watch): an owned error, or NULL. A reload
+ * that succeeds clears it. */
+INVIVO_API invivo_status invivo_runtime_last_error(invivo_runtime runtime, invivo_error **out) INVIVO_WAITS;
+
+/* What is alive in this process, over all runtimes of this copy of the library: what a test compares at its end. */
+typedef struct invivo_live_counts {
+    size_t struct_size;
+    uint64_t runtimes, objects, callables, errors, graphs, blocks, threads, descriptors;
+} invivo_live_counts;
+INVIVO_API void invivo_live(invivo_live_counts *out) INVIVO_WAITS;
+
+INVIVO_EXTERN_C_END
+
+#endif

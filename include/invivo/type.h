@@ -1,0 +1,193 @@
+/* type.h: describing kinds of host objects: memory, properties, methods. */
+#ifndef INVIVO_TYPE_H
+#define INVIVO_TYPE_H
+
+#include <invivo/value.h>
+
+INVIVO_EXTERN_C_BEGIN
+
+enum {
+    INVIVO_PROPERTY_READ_ONLY = 1, /* cannot be set */
+    INVIVO_PROPERTY_RESTART = 2,   /* a new value takes effect when the object is next made */
+    INVIVO_PROPERTY_BLOCK = 4      /* lives in the block (block_size), not in the instance */
+};
+
+/* One name of an enumeration. */
+typedef struct invivo_choice { const char *name; int64_t number; } invivo_choice;
+
+typedef struct invivo_property invivo_property;
+
+/* A property: a field at an offset of a plain struct, or a pair of functions. INVIVO_FIELD fills the first kind. */
+struct invivo_property {
+    size_t struct_size;
+    const char *name;
+    invivo_kind kind;  /* an integer kind with `choices` is an enumeration of that width; MAP with `fields` a nested struct */
+    uint32_t flags;    /* INVIVO_PROPERTY_... */
+    uint64_t offset;   /* bytes from the start of instance or block; used when `get` is NULL */
+    uint64_t size;     /* bytes of the field. STRING by offset is char[size], NUL-terminated; BYTES is uint8_t[size] */
+    double initial;    /* the value at the start, numbers and bool */
+    double min, max;   /* inclusive; there is a range only where min < max */
+    double step;       /* a hint for editors, not enforced; 0 = none */
+    const char *initial_text; /* the value at the start: strings, and enumerations by name */
+    const char *unit;  /* "Hz"; a spec may then say 1.2 kHz */
+    const char *text;  /* one line for people */
+    const invivo_choice *choices;
+    uint64_t choice_count;
+    const char *const *was; /* former names, accepted in specs with a warning */
+    uint64_t was_count;
+    const invivo_property *fields; /* of a nested struct; offsets count from the start of the nested struct */
+    uint64_t field_count;
+    /* Read and write by function; called in the object's domain. `*out` becomes an owned value. `set` may clamp or
+     * refuse; the value is read back. NULL `set` with a `get` means read only. */
+    invivo_status (*get)(void *instance, void *user_data, invivo_value *out, invivo_error **error);
+    invivo_status (*set)(void *instance, void *user_data, const invivo_value *value, invivo_error **error);
+    void *user_data;
+    uint64_t reserved; /* zero */
+};
+
+typedef struct invivo_parameter {
+    const char *name;
+    invivo_kind kind;      /* INVIVO_KIND_ANY: whatever comes */
+    uint32_t flags;        /* INVIVO_PARAMETER_OPTIONAL: may be left out or null */
+    const char *type_name; /* for objects: the type wanted; may be NULL */
+} invivo_parameter;
+
+enum { INVIVO_PARAMETER_OPTIONAL = 1 };
+
+typedef struct invivo_method {
+    size_t struct_size;
+    const char *name;
+    const char *text;
+    const invivo_parameter *parameters; /* arguments are checked and converted before the call */
+    uint64_t parameter_count;
+    invivo_kind result;                 /* INVIVO_KIND_ANY when it varies; INVIVO_KIND_NULL for none */
+    invivo_status (*call)(void *instance, void *user_data, const invivo_value *arguments, size_t count,
+                          invivo_value *result, invivo_error **error);
+    void *user_data;
+} invivo_method;
+
+/* What a constructor may ask about the object it makes. Valid during the call. */
+typedef struct invivo_build {
+    size_t struct_size;
+    invivo_runtime runtime;
+    invivo_key key;   /* zero when made without a definition */
+    invivo_type type;
+} invivo_build;
+
+enum {
+    INVIVO_CONFINED = 0, /* touched only in its domain */
+    INVIVO_SHARED = 1    /* any thread may read it; never mutated in place: what is tunable lives in its block */
+};
+
+typedef struct invivo_type_options {
+    size_t struct_size;
+    const char *name;
+    const char *text;
+    const char *const *supertypes; /* names of types and interfaces it also is; need not be registered */
+    uint64_t supertype_count;
+    uint32_t concurrency;          /* INVIVO_CONFINED or INVIVO_SHARED */
+    uint32_t reserved;
+    invivo_domain domain;          /* of confined objects; zero = the runtime's default */
+
+    /* Memory, first way: the runtime allocates `size` zeroed bytes, sets the properties' initial values, calls init
+     * (may be NULL) and at the end deinit (may be NULL). An init that fails leaves nothing that needs deinit. */
+    uint64_t size, alignment;
+    invivo_status (*init)(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
+                          void *user_data, invivo_error **error);
+    void (*deinit)(void *instance, void *user_data);
+    /* Second way (size 0): make answers an instance with one reference, which release gives back, once. */
+    invivo_status (*make)(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count,
+                          void *user_data, invivo_error **error);
+    void (*release)(void *instance, void *user_data);
+
+    uint64_t block_size;           /* bytes of the block; 0 = none. Fields of it are flagged INVIVO_PROPERTY_BLOCK */
+
+    const invivo_parameter *parameters; /* of init or make */
+    uint64_t parameter_count;
+    const invivo_property *properties;
+    uint64_t property_count;
+    const invivo_method *methods;
+    uint64_t method_count;
+
+    /* Life; each may be NULL. start runs after the object is built and configured, stop before it is disposed. */
+    invivo_status (*start)(void *instance, void *user_data, invivo_error **error);
+    invivo_status (*stop)(void *instance, void *user_data, invivo_error **error);
+
+    void *user_data;                   /* handed to init, deinit, make, release, start, stop */
+    void (*destroy)(void *user_data);  /* once, when the type is gone; may be NULL */
+} invivo_type_options;
+
+/* Registers a type; everything is copied except functions and user_data. A taken name is INVIVO_E_EXISTS (and
+ * `destroy` is not called); property or parameter tables that contradict themselves are INVIVO_E_ARGUMENT. */
+INVIVO_API invivo_status invivo_type_register(invivo_runtime runtime, const invivo_type_options *options, invivo_type *out,
+                                              invivo_error **error) INVIVO_WAITS;
+/* By name; an unknown one is INVIVO_E_NOT_FOUND and names the nearest. */
+INVIVO_API invivo_status invivo_type_find(invivo_runtime runtime, const char *name, invivo_type *out,
+                                          invivo_error **error) INVIVO_WAITS;
+/* Borrowed while the runtime lives; NULL for a bad handle. */
+INVIVO_API const char *invivo_type_name(invivo_type type) INVIVO_WAITS;
+INVIVO_API uint64_t invivo_type_property_count(invivo_type type) INVIVO_WAITS;
+/* A copy of the description; strings and tables in it are borrowed while the runtime lives. */
+INVIVO_API invivo_status invivo_type_property_at(invivo_type type, uint64_t index, invivo_property *out) INVIVO_WAITS;
+INVIVO_API uint64_t invivo_type_method_count(invivo_type type) INVIVO_WAITS;
+INVIVO_API invivo_status invivo_type_method_at(invivo_type type, uint64_t index, invivo_method *out) INVIVO_WAITS;
+
+/* ---- describing fields of a C struct ----------------------------------------------------------------- */
+
+/* INVIVO_FIELD(structure, field, .min = 0, .max = 1, ...): kind, offset and size come from the compiler. The others name
+ * their members in the order of invivo_property. _BLOCK_FIELD is for fields of the block, _FLAGGED_ takes the flags. */
+#define INVIVO_FIELD(structure, ...) INVIVO_FIELD_(structure, 0, __VA_ARGS__, .reserved = 0)
+#define INVIVO_BLOCK_FIELD(structure, ...) INVIVO_FIELD_(structure, INVIVO_PROPERTY_BLOCK, __VA_ARGS__, .reserved = 0)
+#define INVIVO_FLAGGED_FIELD(structure, property_flags, ...) INVIVO_FIELD_(structure, property_flags, __VA_ARGS__, .reserved = 0)
+#define INVIVO_FIELD_(structure, property_flags, field, ...)                                                    \
+    {                                                                                                           \
+        .struct_size = sizeof(invivo_property), .name = #field, .kind = INVIVO_KIND_OF(((structure *)0)->field), \
+        .flags = property_flags, .offset = offsetof(structure, field), .size = sizeof(((structure *)0)->field), \
+        __VA_ARGS__                                                                                             \
+    }
+
+#ifdef __cplusplus
+INVIVO_EXTERN_C_END
+template <typename T> struct invivo_kind_of_type { enum { value = sizeof(T) == 4 ? INVIVO_KIND_INT32 : INVIVO_KIND_MAP }; };
+#define INVIVO_KIND_OF_TYPE_(T, K) template <> struct invivo_kind_of_type<T> { enum { value = INVIVO_KIND_##K }; };
+INVIVO_KIND_OF_TYPE_(bool, BOOL)
+INVIVO_KIND_OF_TYPE_(int8_t, INT8)
+INVIVO_KIND_OF_TYPE_(int16_t, INT16)
+INVIVO_KIND_OF_TYPE_(int32_t, INT32)
+INVIVO_KIND_OF_TYPE_(int64_t, INT64)
+INVIVO_KIND_OF_TYPE_(uint8_t, UINT8)
+INVIVO_KIND_OF_TYPE_(uint16_t, UINT16)
+INVIVO_KIND_OF_TYPE_(uint32_t, UINT32)
+INVIVO_KIND_OF_TYPE_(uint64_t, UINT64)
+INVIVO_KIND_OF_TYPE_(float, FLOAT)
+INVIVO_KIND_OF_TYPE_(double, DOUBLE)
+template <size_t N> struct invivo_kind_of_type<char[N]> { enum { value = INVIVO_KIND_STRING }; };
+template <size_t N> struct invivo_kind_of_type<uint8_t[N]> { enum { value = INVIVO_KIND_BYTES }; };
+template <typename T> struct invivo_plain { typedef T type; };
+template <typename T> struct invivo_plain<T &> { typedef T type; };
+#define INVIVO_KIND_OF(expression) ((invivo_kind)invivo_kind_of_type<invivo_plain<decltype((expression))>::type>::value)
+INVIVO_EXTERN_C_BEGIN
+#else
+#define INVIVO_IS_(expression, T) __builtin_types_compatible_p(__typeof__(expression), T)
+#define INVIVO_KIND_OF(expression)                                                                              \
+    ((invivo_kind)(INVIVO_IS_(expression, bool)       ? INVIVO_KIND_BOOL                                        \
+                   : INVIVO_IS_(expression, int8_t)   ? INVIVO_KIND_INT8                                        \
+                   : INVIVO_IS_(expression, int16_t)  ? INVIVO_KIND_INT16                                       \
+                   : INVIVO_IS_(expression, int32_t)  ? INVIVO_KIND_INT32                                       \
+                   : INVIVO_IS_(expression, int64_t)  ? INVIVO_KIND_INT64                                       \
+                   : INVIVO_IS_(expression, long long) ? INVIVO_KIND_INT64                                      \
+                   : INVIVO_IS_(expression, uint8_t)  ? INVIVO_KIND_UINT8                                       \
+                   : INVIVO_IS_(expression, uint16_t) ? INVIVO_KIND_UINT16                                      \
+                   : INVIVO_IS_(expression, uint32_t) ? INVIVO_KIND_UINT32                                      \
+                   : INVIVO_IS_(expression, uint64_t) ? INVIVO_KIND_UINT64                                      \
+                   : INVIVO_IS_(expression, unsigned long long) ? INVIVO_KIND_UINT64                            \
+                   : INVIVO_IS_(expression, float)    ? INVIVO_KIND_FLOAT                                       \
+                   : INVIVO_IS_(expression, double)   ? INVIVO_KIND_DOUBLE                                      \
+                   : INVIVO_IS_(expression, char[])   ? INVIVO_KIND_STRING                                      \
+                   : INVIVO_IS_(expression, uint8_t[]) ? INVIVO_KIND_BYTES                                      \
+                                                      : INVIVO_KIND_MAP))
+#endif
+
+INVIVO_EXTERN_C_END
+
+#endif

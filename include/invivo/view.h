@@ -1,0 +1,78 @@
+/* view.h: wait-free readings of one generation. */
+#ifndef INVIVO_VIEW_H
+#define INVIVO_VIEW_H
+
+#include <invivo/base.h>
+
+INVIVO_EXTERN_C_BEGIN
+
+/* The structs below are laid out here for the inline functions only; their fields are not API. All of it is immutable
+ * while a view is open, except `instance`, which goes from NULL to a pointer once (release / acquire). */
+typedef struct invivo_cell {
+    void *instance; /* of a built object of a shared type */
+} invivo_cell;
+typedef struct invivo_entry {
+    invivo_cell *cell;
+    const void *block;
+    void *layers;
+    uint64_t reserved;
+} invivo_entry;
+typedef struct invivo_graph {
+    uint64_t generation;
+    uint32_t owner; /* the upper half of this runtime's keys */
+    uint32_t count; /* keys covered */
+    invivo_entry *const *chunks;
+} invivo_graph;
+typedef struct invivo_reader invivo_reader;
+
+enum { INVIVO_CHUNK_SHIFT = 7, INVIVO_CHUNK_MASK = (1 << INVIVO_CHUNK_SHIFT) - 1 };
+
+/* A reading of one generation by one thread. A small value; belongs to the thread that began it. */
+typedef struct invivo_view {
+    const invivo_graph *graph;
+    invivo_reader *reader;
+} invivo_view;
+
+/* Begins a view: everything read through it is of one generation, and stays valid until its end. Views nest; an inner
+ * one sees the generation of the outer. A view of a closed or bad runtime is empty: everything in it is NULL.
+ * Wait-free once the thread has a slot (invivo_thread_prepare, or its first view, which allocates one). */
+INVIVO_API invivo_view invivo_view_begin(invivo_runtime runtime) INVIVO_NOWAIT;
+INVIVO_API void invivo_view_end(invivo_view view) INVIVO_NOWAIT;
+
+/* Finds a key by the bytes of its name; zero when there is none. */
+INVIVO_API invivo_key invivo_view_key(invivo_view view, const char *name, size_t length) INVIVO_NOWAIT;
+/* The part of invivo_view_get that needs to look closer: confined objects, in their domain. */
+INVIVO_API void *invivo_view_get_confined(invivo_view view, invivo_key key) INVIVO_NOWAIT;
+
+static inline uint64_t invivo_view_generation(invivo_view view) { return view.graph->generation; }
+
+static inline const invivo_entry *invivo_view_entry(invivo_view view, invivo_key key) {
+    uint32_t id = (uint32_t)key.bits;
+    if ((uint32_t)(key.bits >> 32) != view.graph->owner || id >= view.graph->count) return NULL;
+    return &view.graph->chunks[id >> INVIVO_CHUNK_SHIFT][id & INVIVO_CHUNK_MASK];
+}
+
+/* The built shared instance of a key, borrowed until the view ends; NULL when it is cold (resolve it once beforehand),
+ * has no shared instance, or may not be touched on this thread. */
+static inline void *invivo_view_get(invivo_view view, invivo_key key) {
+    const invivo_entry *entry = invivo_view_entry(view, key);
+    void *instance;
+    if (!entry || !entry->cell) return NULL;
+    instance = __atomic_load_n(&entry->cell->instance, __ATOMIC_ACQUIRE);
+    return instance ? instance : invivo_view_get_confined(view, key);
+}
+
+/* The key's block, borrowed until the view ends; NULL when it has none. */
+static inline const void *invivo_view_block(invivo_view view, invivo_key key) {
+    const invivo_entry *entry = invivo_view_entry(view, key);
+    return entry ? entry->block : NULL;
+}
+
+/* The built shared instance by the bytes of its key's name. */
+static inline void *invivo_view_find(invivo_view view, const char *name, size_t length) {
+    return invivo_view_get(view, invivo_view_key(view, name, length));
+}
+
+INVIVO_EXTERN_C_END
+
+#endif
