@@ -18,7 +18,7 @@ let package = Package(
         .systemLibrary(name: "CInvivo", path: "include"),
         .systemLibrary(name: "CUv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
         .systemLibrary(name: "CYaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
-        .target(name: "CPlatform", dependencies: ["CInvivo"]),
+        .target(name: "CPlatform"),
 
         .target(name: "InvivoBase", dependencies: ["CInvivo", "CPlatform"]),
         .target(name: "InvivoSpec", dependencies: ["InvivoBase", "CYaml"]),

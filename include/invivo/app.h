@@ -2,7 +2,7 @@
 #ifndef INVIVO_APP_H
 #define INVIVO_APP_H
 
-#include <invivo/runtime.h>
+#include "runtime.h"
 
 INVIVO_EXTERN_C_BEGIN
 

@@ -2,16 +2,16 @@
 #ifndef INVIVO_INVIVO_H
 #define INVIVO_INVIVO_H
 
-#include <invivo/base.h>
-#include <invivo/value.h>
-#include <invivo/type.h>
-#include <invivo/runtime.h>
-#include <invivo/object.h>
-#include <invivo/wiring.h>
-#include <invivo/view.h>
-#include <invivo/source.h>
-#include <invivo/reload.h>
-#include <invivo/module.h>
-#include <invivo/app.h>
+#include "base.h"
+#include "value.h"
+#include "type.h"
+#include "runtime.h"
+#include "object.h"
+#include "wiring.h"
+#include "view.h"
+#include "source.h"
+#include "reload.h"
+#include "module.h"
+#include "app.h"
 
 #endif

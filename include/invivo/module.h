@@ -2,7 +2,7 @@
 #ifndef INVIVO_MODULE_H
 #define INVIVO_MODULE_H
 
-#include <invivo/base.h>
+#include "base.h"
 
 INVIVO_EXTERN_C_BEGIN
 

@@ -2,7 +2,7 @@
 #ifndef INVIVO_OBJECT_H
 #define INVIVO_OBJECT_H
 
-#include <invivo/type.h>
+#include "type.h"
 
 INVIVO_EXTERN_C_BEGIN
 

@@ -2,7 +2,7 @@
 #ifndef INVIVO_RELOAD_H
 #define INVIVO_RELOAD_H
 
-#include <invivo/base.h>
+#include "base.h"
 
 INVIVO_EXTERN_C_BEGIN
 

@@ -2,7 +2,7 @@
 #ifndef INVIVO_RUNTIME_H
 #define INVIVO_RUNTIME_H
 
-#include <invivo/value.h>
+#include "value.h"
 
 INVIVO_EXTERN_C_BEGIN
 

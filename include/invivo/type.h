@@ -2,7 +2,7 @@
 #ifndef INVIVO_TYPE_H
 #define INVIVO_TYPE_H
 
-#include <invivo/value.h>
+#include "value.h"
 
 INVIVO_EXTERN_C_BEGIN
 

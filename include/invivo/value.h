@@ -2,7 +2,7 @@
 #ifndef INVIVO_VALUE_H
 #define INVIVO_VALUE_H
 
-#include <invivo/base.h>
+#include "base.h"
 
 INVIVO_EXTERN_C_BEGIN
 

@@ -2,7 +2,7 @@
 #ifndef INVIVO_WIRING_H
 #define INVIVO_WIRING_H
 
-#include <invivo/object.h>
+#include "object.h"
 
 INVIVO_EXTERN_C_BEGIN
 

@@ -1,1 +1,1 @@
-#include <invivo/invivo.h>
+#include "../../../include/invivo/invivo.h"
