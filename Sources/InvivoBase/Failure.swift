@@ -1,4 +1,4 @@
-public import CInvivo
+internal import CInvivo
 
 /// A status code of the table in base.h.
 public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
