@@ -1,1 +1,48 @@
-#include "platform.h"
+#include "hot.h"
+
+__thread struct iv_thread iv_thread_state;
+struct iv_core *iv_cores[IV_CORES];
+struct iv_slot *iv_slot_chunks[IV_SLOT_CHUNKS];
+struct iv_live iv_live;
+
+static pthread_key_t exit_key;
+static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
+static void (*exit_function)(struct iv_thread *);
+
+static void run_exit(void *thread) {
+    if (exit_function) exit_function(thread);
+}
+static void make_exit_key(void) { (void)pthread_key_create(&exit_key, run_exit); }
+
+void iv_at_thread_exit(void (*function)(struct iv_thread *)) {
+    exit_function = function;
+    pthread_once(&exit_once, make_exit_key);
+}
+void iv_thread_exit_arm(void) { (void)pthread_setspecific(exit_key, &iv_thread_state); }
+
+static void forked(void) {
+    for (uint32_t i = 0; i < IV_CORES; i++) {
+        struct iv_core *core = iv_cores[i];
+        if (core && core->tag) core->tag = 0, core->state = IV_CORE_FORKED;
+    }
+    /* The child has one thread: it reads nothing of its parent's runtimes any more. */
+    for (uint32_t i = 0; i < iv_thread_state.seat_count; i++) {
+        iv_thread_state.seats[i].reader->depth = 0;
+        iv_thread_state.seats[i].reader->epoch = 0;
+    }
+    iv_thread_state.chain = 0;
+    iv_thread_state.engine = 0;
+}
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+static void install_fork(void) { (void)pthread_atfork(0, 0, forked); }
+void iv_at_fork_install(void) { pthread_once(&fork_once, install_fork); }
+
+int iv_condition_init(pthread_cond_t *condition) {
+    pthread_condattr_t attributes;
+    int result = pthread_condattr_init(&attributes);
+    if (result) return result;
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    result = pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return result;
+}

@@ -1,0 +1,150 @@
+/* hot.h: the raw memory that hot paths and several threads share, as plain C structs, and the process-wide tables.
+ * Swift reads and writes them through pointers: no reference counting, no exclusivity checks. */
+#ifndef INVIVO_HOT_H
+#define INVIVO_HOT_H
+
+#include "platform.h"
+
+/* ---- readers (design: generations and reads) --------------------------------------------------------- */
+
+/* A reader's slot, a cache line of its own. Written by its thread only; read by the reclaimer.
+ * `epoch` is 0 while idle, else a generation not newer than the one being read. Slots are never freed; a slot of an
+ * ended thread is taken again. */
+struct iv_reader {
+    uint64_t epoch;
+    const void *graph;
+    uint32_t depth;
+    uint32_t thread; /* the kernel's thread id, 0 = free */
+    struct iv_reader *next;
+    uint64_t stuck_epoch; /* reclaimer's own: since when it has seen this epoch */
+    uint64_t stuck_since;
+    uint64_t padding;
+};
+
+/* One for each open runtime, never freed, taken again with another tag. `tag` is the upper half of the runtime's
+ * handle while it is open and 0 otherwise. Order of a commit: current, then epoch (release), then a membarrier. */
+struct iv_core {
+    uint64_t tag;
+    const void *current;
+    uint64_t epoch;
+    struct iv_reader *readers; /* grows at the head, by compare-and-swap under the registry's lock */
+    void *engine;              /* unretained; valid while tag != 0 or a reader is inside */
+    uint32_t index;
+    uint32_t state; /* IV_CORE_... */
+};
+
+enum { IV_CORE_FREE = 0, IV_CORE_OPEN = 1, IV_CORE_CLOSING = 2, IV_CORE_FORKED = 3 };
+enum { IV_CORES = 4096 };
+
+/* ---- cells ------------------------------------------------------------------------------------------- */
+
+/* Where the shared instance of one definition is. The first word is public (invivo_cell). Written under the engine's
+ * monitor, published with release; read by anyone inside a view. */
+struct iv_cell {
+    void *shared_instance;   /* of shared types: any thread */
+    void *confined_instance; /* of confined types: only where `thread` allows */
+    uint64_t object;         /* handle bits of the object, 0 while cold */
+    uint64_t thread;         /* 0 = any thread, else the id of the only one */
+    void *owner;             /* the Swift Cell, unretained: the chunk that leads here holds it */
+};
+
+/* ---- objects ----------------------------------------------------------------------------------------- */
+
+/* A slot outlives every runtime, so that a stale handle can be checked. state: leases in the low 32 bits, IV_HOLD
+ * while the graph holds it, IV_DYING from the moment nobody does, the handle's 28-bit generation on top. */
+struct iv_slot {
+    uint64_t state;
+    struct iv_record *record; /* valid while the generation fits and IV_DYING is not set, or by who disposes */
+};
+
+#define IV_LEASES 0xffffffffull
+#define IV_HOLD (1ull << 32)
+#define IV_DYING (1ull << 33)
+#define IV_GENERATION_SHIFT 36
+
+/* The control block; the instance of a sized type follows it. */
+struct iv_record {
+    void *type;       /* Unmanaged<ObjectType>, retained */
+    void *instance;
+    void *domain;     /* Unmanaged<Domain>, unretained: the engine holds it; NULL = any thread */
+    void *extra;      /* Unmanaged<ObjectExtra>, retained, or NULL */
+    uint64_t sequence; /* order of creation, process-wide */
+    uint32_t slot;
+    uint32_t key;     /* id + 1; 0 = made without a definition */
+};
+
+enum { IV_SLOT_CHUNK_SHIFT = 14, IV_SLOT_CHUNKS = 1 << 16 };
+extern struct iv_slot *iv_slot_chunks[IV_SLOT_CHUNKS];
+
+static inline struct iv_slot *iv_slot_at(uint32_t index) {
+    uint32_t chunk = index >> IV_SLOT_CHUNK_SHIFT;
+    struct iv_slot *slots;
+    if (chunk >= IV_SLOT_CHUNKS) return 0;
+    slots = __atomic_load_n(&iv_slot_chunks[chunk], __ATOMIC_ACQUIRE);
+    return slots ? &slots[index & ((1u << IV_SLOT_CHUNK_SHIFT) - 1)] : 0;
+}
+static inline void iv_slot_chunk_set(uint32_t chunk, struct iv_slot *slots) {
+    __atomic_store_n(&iv_slot_chunks[chunk], slots, __ATOMIC_RELEASE);
+}
+
+/* ---- threads ----------------------------------------------------------------------------------------- */
+
+enum { IV_MAGAZINE = 32 };
+
+struct iv_seat { struct iv_core *core; struct iv_reader *reader; };
+
+/* One for each thread; freed by its end. */
+struct iv_thread {
+    struct iv_core *core;     /* the last one read, and its slot */
+    struct iv_reader *reader;
+    struct iv_seat *seats;    /* all of them */
+    uint32_t seat_count, seat_capacity;
+    uint64_t id;              /* never reused; 0 until asked for */
+    void *chain;              /* the call chain of builds under way on this thread, unretained */
+    void *engine;             /* the engine whose reload or job this thread is running, unretained */
+    uint32_t magazine_count;  /* free object slots kept by this thread */
+    uint32_t prepared;
+    uint32_t magazine[IV_MAGAZINE];
+};
+
+extern __thread struct iv_thread iv_thread_state __attribute__((tls_model("initial-exec")));
+static inline struct iv_thread *iv_thread(void) { return &iv_thread_state; }
+
+extern struct iv_core *iv_cores[IV_CORES];
+static inline struct iv_core *iv_core_at(uint32_t index) {
+    return index < IV_CORES ? __atomic_load_n(&iv_cores[index], __ATOMIC_ACQUIRE) : 0;
+}
+static inline void iv_core_set(uint32_t index, struct iv_core *core) { __atomic_store_n(&iv_cores[index], core, __ATOMIC_RELEASE); }
+static inline struct iv_reader *iv_readers(struct iv_core *core) { return __atomic_load_n(&core->readers, __ATOMIC_ACQUIRE); }
+static inline void iv_readers_push(struct iv_core *core, struct iv_reader *reader) {
+    reader->next = core->readers;
+    __atomic_store_n(&core->readers, reader, __ATOMIC_RELEASE);
+}
+static inline uint32_t iv_reader_thread(struct iv_reader *reader) { return __atomic_load_n(&reader->thread, __ATOMIC_ACQUIRE); }
+static inline void iv_reader_set_thread(struct iv_reader *reader, uint32_t thread) { __atomic_store_n(&reader->thread, thread, __ATOMIC_RELEASE); }
+
+static inline const void *iv_core_current(const struct iv_core *core) { return __atomic_load_n(&core->current, __ATOMIC_ACQUIRE); }
+static inline void iv_core_publish(struct iv_core *core, const void *graph, uint64_t epoch) {
+    __atomic_store_n(&core->current, graph, __ATOMIC_RELEASE);
+    __atomic_store_n(&core->epoch, epoch, __ATOMIC_RELEASE);
+}
+
+/* Sets what a thread's end calls with its iv_thread; and what a forked child does first: every open core is marked. */
+void iv_at_thread_exit(void (*function)(struct iv_thread *));
+void iv_thread_exit_arm(void);
+void iv_at_fork_install(void);
+
+/* ---- what is alive ----------------------------------------------------------------------------------- */
+
+struct iv_live {
+    uint64_t runtimes, objects, callables, errors, graphs, blocks, threads, descriptors, leases;
+    uint64_t sequence; /* of creation */
+    uint64_t thread_ids;
+};
+extern struct iv_live iv_live;
+static inline struct iv_live *iv_live_counts(void) { return &iv_live; }
+
+/* Condition variables on the monotonic clock. */
+int iv_condition_init(pthread_cond_t *condition);
+
+#endif

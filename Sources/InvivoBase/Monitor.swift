@@ -1,0 +1,51 @@
+internal import CPlatform
+internal import Glibc
+
+/// A mutex with one condition, on the monotonic clock. Held for short, never while host code runs.
+public final class Monitor: @unchecked Sendable {
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let condition: UnsafeMutablePointer<pthread_cond_t>
+
+    public init() {
+        mutex = .allocate(capacity: 1)
+        condition = .allocate(capacity: 1)
+        mutex.initialize(to: pthread_mutex_t())
+        condition.initialize(to: pthread_cond_t())
+        pthread_mutex_init(mutex, nil)
+        _ = iv_condition_init(condition)
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    public func lock() { pthread_mutex_lock(mutex) }
+    public func unlock() { pthread_mutex_unlock(mutex) }
+    /// Wakes everybody who waits; call it with the lock held.
+    public func broadcast() { pthread_cond_broadcast(condition) }
+    /// Waits for a broadcast; spurious wakings happen.
+    public func wait() { pthread_cond_wait(condition, mutex) }
+
+    /// Waits for a broadcast until `deadline` (monotonic nanoseconds). False when it has passed.
+    public func wait(until deadline: UInt64) -> Bool {
+        guard deadline != .max else {
+            wait()
+            return true
+        }
+        var time = timespec(tv_sec: Int(deadline / 1_000_000_000), tv_nsec: Int(deadline % 1_000_000_000))
+        return pthread_cond_timedwait(condition, mutex, &time) != ETIMEDOUT
+    }
+
+    @inline(__always)
+    public func locked<Result, E: Error>(_ body: () throws(E) -> Result) throws(E) -> Result {
+        lock()
+        defer { unlock() }
+        return try body()
+    }
+}
+
+/// Monotonic nanoseconds.
+public func monotonicNow() -> UInt64 { iv_now_ns() }

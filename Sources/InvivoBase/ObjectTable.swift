@@ -1,0 +1,199 @@
+public import CPlatform
+internal import Glibc
+
+public typealias Record = UnsafeMutablePointer<iv_record>
+
+/// The slots that object handles name, for all runtimes of the process.
+///
+/// A handle is [kind 2: 4 bits][generation: 28][slot: 32]. The slot's one word holds the generation, the graph's hold
+/// and the leases of hosts, so that every check and count is one atomic operation; slots are never freed. Whoever makes
+/// the last claim go away sets IV_DYING in the same operation and is the only one to dispose of the record.
+public enum ObjectTable {
+    @usableFromInline static let kind: UInt64 = 2
+    private static let monitor = Monitor()
+    nonisolated(unsafe) private static var freeSlots: [UInt32] = []
+    nonisolated(unsafe) private static var slotCount: UInt32 = 0
+
+    /// Disposes of a record whose last claim is gone; set once by the wiring room before the first object is made.
+    nonisolated(unsafe) public static var dispose: @Sendable (Record) -> Void = { _ in }
+
+    @inlinable @inline(__always)
+    static func slot(_ bits: UInt64) -> UnsafeMutablePointer<iv_slot>? {
+        guard bits >> 60 == kind else { return nil }
+        return iv_slot_at(UInt32(truncatingIfNeeded: bits))
+    }
+
+    @inlinable @inline(__always)
+    static func generation(_ bits: UInt64) -> UInt64 { (bits >> 32) & 0xfff_ffff }
+
+    // MARK: making
+
+    /// A free slot; nil without memory.
+    @inlinable @inline(__always)
+    public static func takeSlot() -> UInt32? {
+        let thread = iv_thread()!
+        let count = thread.pointee.magazine_count
+        if count > 0 {
+            thread.pointee.magazine_count = count &- 1
+            return magazine(thread)[Int(count &- 1)]
+        }
+        return refill(thread)
+    }
+
+    @inlinable @inline(__always)
+    static func magazine(_ thread: ThreadState) -> UnsafeMutablePointer<UInt32> {
+        (UnsafeMutableRawPointer(thread) + MemoryLayout<iv_thread>.offset(of: \.magazine).unsafelyUnwrapped)
+            .assumingMemoryBound(to: UInt32.self)
+    }
+
+    @usableFromInline @inline(never)
+    static func refill(_ thread: ThreadState) -> UInt32? {
+        thread.prepareForExit()
+        return monitor.locked { () -> UInt32? in
+            if freeSlots.count < 8 {
+                let chunk = slotCount >> UInt32(IV_SLOT_CHUNK_SHIFT)
+                let size = 1 << Int(IV_SLOT_CHUNK_SHIFT)
+                guard chunk < UInt32(IV_SLOT_CHUNKS) else { return freeSlots.popLast() }
+                if iv_slot_at(slotCount) == nil {
+                    guard let memory = calloc(size, MemoryLayout<iv_slot>.stride) else { return freeSlots.popLast() }
+                    iv_slot_chunk_set(chunk, memory.assumingMemoryBound(to: iv_slot.self))
+                }
+                let fresh = min(16, UInt32(size) - slotCount % UInt32(size))
+                freeSlots += (slotCount..<slotCount + fresh).reversed()
+                slotCount += fresh
+            }
+            let taken = freeSlots.popLast()
+            let spare = magazine(thread)
+            while thread.pointee.magazine_count < UInt32(IV_MAGAZINE) / 2, let next = freeSlots.popLast() {
+                spare[Int(thread.pointee.magazine_count)] = next
+                thread.pointee.magazine_count += 1
+            }
+            return taken
+        }
+    }
+
+    /// Brings a record to life under a handle with `leases` claims of hosts, and the graph's if `hold`.
+    @inlinable @inline(__always)
+    public static func open(_ index: UInt32, _ record: Record, leases: UInt64, hold: Bool) -> UInt64 {
+        guard let slot = iv_slot_at(index) else { return 0 }
+        let generation = iv_load_relaxed_u64(&slot.pointee.state) >> UInt64(IV_GENERATION_SHIFT)
+        record.pointee.slot = index
+        slot.pointee.record = record
+        iv_store_u64(
+            &slot.pointee.state, generation << UInt64(IV_GENERATION_SHIFT) | (hold ? 1 << 32 : 0) | leases)
+        return kind << 60 | generation << 32 | UInt64(index)
+    }
+
+    /// Ends a handle after disposal: it is stale from now on, and the slot free.
+    @inlinable @inline(__always)
+    public static func close(_ index: UInt32) {
+        guard let slot = iv_slot_at(index) else { return }
+        let generation = iv_load_relaxed_u64(&slot.pointee.state) >> UInt64(IV_GENERATION_SHIFT)
+        iv_store_u64(&slot.pointee.state, ((generation &+ 1) & 0xfff_ffff) << UInt64(IV_GENERATION_SHIFT))
+        let thread = iv_thread()!
+        let count = thread.pointee.magazine_count
+        if count < UInt32(IV_MAGAZINE), thread.pointee.prepared != 0 {
+            magazine(thread)[Int(count)] = index
+            thread.pointee.magazine_count = count &+ 1
+        } else {
+            giveBack(thread, index)
+        }
+    }
+
+    @usableFromInline @inline(never)
+    static func giveBack(_ thread: ThreadState, _ index: UInt32) {
+        monitor.locked {
+            freeSlots.append(index)
+            let spare = magazine(thread)
+            while thread.pointee.magazine_count > UInt32(IV_MAGAZINE) / 2 {
+                thread.pointee.magazine_count -= 1
+                freeSlots.append(spare[Int(thread.pointee.magazine_count)])
+            }
+        }
+    }
+
+    static func returnMagazine(_ thread: ThreadState) {
+        monitor.locked {
+            while thread.pointee.magazine_count > 0 {
+                thread.pointee.magazine_count -= 1
+                freeSlots.append(magazine(thread)[Int(thread.pointee.magazine_count)])
+            }
+        }
+    }
+
+    // MARK: claims
+
+    /// One lease more, for who may be sure that the object lives (inside a view that leads to it, or holding a lease).
+    @inlinable @inline(__always)
+    public static func leaseKnownAlive(_ bits: UInt64) {
+        if let slot = iv_slot_at(UInt32(truncatingIfNeeded: bits)) { _ = iv_add_u64(&slot.pointee.state, 1) }
+    }
+
+    /// One lease more; false when the handle is stale or nobody holds the object any more.
+    @inlinable @inline(__always)
+    public static func retain(_ bits: UInt64) -> Bool {
+        guard let slot = slot(bits) else { return false }
+        var state = iv_load_u64(&slot.pointee.state)
+        while true {
+            guard state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & (1 << 33) == 0,
+                state & 0x1_ffff_ffff != 0
+            else { return false }
+            if iv_cas_u64(&slot.pointee.state, &state, state &+ 1) { return true }
+        }
+    }
+
+    /// One lease less; the last claim disposes. False when the handle is stale or no lease is out.
+    @inlinable @inline(__always)
+    public static func release(_ bits: UInt64) -> Bool {
+        guard let slot = slot(bits) else { return false }
+        var state = iv_load_u64(&slot.pointee.state)
+        while true {
+            guard state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & 0xffff_ffff != 0 else {
+                return false
+            }
+            let last = state & 0x1_ffff_ffff == 1
+            if iv_cas_u64(&slot.pointee.state, &state, last ? (state &- 1) | 1 << 33 : state &- 1) {
+                if last, let record = slot.pointee.record { dispose(record) }
+                return true
+            }
+        }
+    }
+
+    /// The graph lets go. The last claim disposes.
+    public static func dropHold(_ bits: UInt64) {
+        guard let slot = slot(bits) else { return }
+        var state = iv_load_u64(&slot.pointee.state)
+        while true {
+            guard state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & (1 << 32) != 0 else { return }
+            let last = state & 0xffff_ffff == 0
+            let next = (state & ~(1 << 32)) | (last ? 1 << 33 : 0)
+            if iv_cas_u64(&slot.pointee.state, &state, next) {
+                if last, let record = slot.pointee.record { dispose(record) }
+                return
+            }
+        }
+    }
+
+    /// The record of a handle on which the caller holds a claim.
+    @inlinable @inline(__always)
+    public static func record(_ bits: UInt64) -> Record? {
+        guard let slot = slot(bits),
+            iv_load_u64(&slot.pointee.state) >> UInt64(IV_GENERATION_SHIFT) == generation(bits)
+        else { return nil }
+        return slot.pointee.record
+    }
+
+    /// The handle of a live record.
+    public static func handle(_ record: Record) -> UInt64 {
+        guard let slot = iv_slot_at(record.pointee.slot) else { return 0 }
+        return kind << 60 | (iv_load_u64(&slot.pointee.state) >> UInt64(IV_GENERATION_SHIFT)) << 32
+            | UInt64(record.pointee.slot)
+    }
+
+    /// Leases of hosts on a live handle; 0 for a stale one.
+    public static func leases(_ bits: UInt64) -> UInt64 {
+        guard let slot = slot(bits) else { return 0 }
+        let state = iv_load_u64(&slot.pointee.state)
+        return state >> UInt64(IV_GENERATION_SHIFT) == generation(bits) ? state & 0xffff_ffff : 0
+    }
+}

@@ -1,0 +1,195 @@
+public import CPlatform
+internal import Glibc
+
+public typealias Core = UnsafeMutablePointer<iv_core>
+public typealias Reader = UnsafeMutablePointer<iv_reader>
+
+/// Read-side protection (design: generations and reads).
+///
+/// A reader stores its epoch and loads the graph with a compiler barrier between; the reclaimer publishes, issues one
+/// `membarrier`, and then reads the slots: whoever it does not see has not yet loaded, and will load the new graph.
+/// Slots belong to (core, thread); only their thread writes them. Nothing here waits on the read side.
+public enum Readers {
+    /// Guards the lists of cores and slots; taken when a thread meets a runtime for the first time.
+    private static let registry = Monitor()
+
+    /// Enters. Nil when `tag` no longer names an open runtime. Every success is paired with `leave`.
+    @inlinable @inline(__always)
+    public static func enter(_ core: Core, tag: UInt64) -> Reader? {
+        let thread = iv_thread()!
+        var reader = thread.pointee.reader
+        if thread.pointee.core != core {
+            reader = seat(core, thread)
+        }
+        guard let reader else { return nil }
+        if reader.pointee.depth == 0 {
+            iv_store_u64(&reader.pointee.epoch, iv_load_u64(&core.pointee.epoch))
+            iv_compiler_barrier()
+            guard iv_load_u64(&core.pointee.tag) == tag else {
+                iv_store_u64(&reader.pointee.epoch, 0)
+                return nil
+            }
+            reader.pointee.graph = loadGraph(core)
+        } else if iv_load_u64(&core.pointee.tag) != tag {
+            return nil
+        }
+        reader.pointee.depth &+= 1
+        return reader
+    }
+
+    @inlinable @inline(__always)
+    public static func loadGraph(_ core: Core) -> UnsafeRawPointer? {
+        iv_core_current(core)
+    }
+
+    @inlinable @inline(__always)
+    public static func leave(_ reader: Reader) {
+        let depth = reader.pointee.depth &- 1
+        reader.pointee.depth = depth
+        if depth == 0 { iv_store_u64(&reader.pointee.epoch, 0) }
+    }
+
+    /// The slot of this thread in a core, made when there is none. Nil only without memory.
+    @usableFromInline @inline(never)
+    static func seat(_ core: Core, _ thread: ThreadState) -> Reader? {
+        for index in 0..<Int(thread.pointee.seat_count) where thread.pointee.seats[index].core == core {
+            thread.pointee.core = core
+            thread.pointee.reader = thread.pointee.seats[index].reader
+            return thread.pointee.reader
+        }
+        thread.prepareForExit()
+        if thread.pointee.seat_count == thread.pointee.seat_capacity {
+            let capacity = max(4, thread.pointee.seat_capacity * 2)
+            let bytes = Int(capacity) * MemoryLayout<iv_seat>.stride
+            guard let grown = realloc(thread.pointee.seats, bytes) else { return nil }
+            thread.pointee.seats = grown.assumingMemoryBound(to: iv_seat.self)
+            thread.pointee.seat_capacity = capacity
+        }
+        let reader = registry.locked { () -> Reader? in
+            let id = UInt32(bitPattern: iv_gettid())
+            var slot = iv_readers(core)
+            while let free = slot {
+                if iv_reader_thread(free) == 0 {
+                    iv_reader_set_thread(free, id)
+                    return free
+                }
+                slot = free.pointee.next
+            }
+            var memory: UnsafeMutableRawPointer?
+            guard posix_memalign(&memory, 64, MemoryLayout<iv_reader>.stride) == 0, let memory else { return nil }
+            memset(memory, 0, MemoryLayout<iv_reader>.stride)
+            let fresh = memory.assumingMemoryBound(to: iv_reader.self)
+            fresh.pointee.thread = id
+            iv_readers_push(core, fresh)
+            return fresh
+        }
+        guard let reader else { return nil }
+        thread.pointee.seats[Int(thread.pointee.seat_count)] = iv_seat(core: core, reader: reader)
+        thread.pointee.seat_count += 1
+        thread.pointee.core = core
+        thread.pointee.reader = reader
+        return reader
+    }
+
+    /// At a thread's end.
+    static func leaveAll(_ thread: ThreadState) {
+        for index in 0..<Int(thread.pointee.seat_count) {
+            guard let reader = thread.pointee.seats[index].reader else { continue }
+            reader.pointee.depth = 0
+            iv_store_u64(&reader.pointee.epoch, 0)
+            iv_reader_set_thread(reader, 0)
+        }
+        free(thread.pointee.seats)
+        thread.pointee.seats = nil
+        thread.pointee.seat_count = 0
+        thread.pointee.seat_capacity = 0
+        thread.pointee.core = nil
+        thread.pointee.reader = nil
+        thread.pointee.prepared = 0
+    }
+
+    // MARK: the reclaimer's side
+
+    /// Whether `membarrier` can be used; where not, a full fence on both sides would be needed, and open is refused.
+    public static let canReclaim: Bool = iv_membarrier_register() == 0
+
+    /// Publishes a graph: after it every new reader sees `graph`, and epochs say so.
+    public static func publish(_ core: Core, graph: UnsafeRawPointer?, epoch: UInt64) {
+        iv_core_publish(core, graph, epoch)
+        _ = iv_membarrier_all()
+    }
+
+    /// The oldest epoch that somebody reads, `.max` when nobody does. Call after a membarrier.
+    public static func oldestEpoch(_ core: Core) -> UInt64 {
+        var oldest = UInt64.max
+        var slot = iv_readers(core)
+        while let reader = slot {
+            let epoch = iv_load_u64(&reader.pointee.epoch)
+            if epoch != 0 && epoch < oldest { oldest = epoch }
+            slot = reader.pointee.next
+        }
+        return oldest
+    }
+
+    /// Threads (kernel ids) that are inside a view of `epoch` or older, besides `except`.
+    public static func readers(_ core: Core, upTo epoch: UInt64) -> [UInt32] {
+        var threads: [UInt32] = []
+        var slot = iv_readers(core)
+        while let reader = slot {
+            let seen = iv_load_u64(&reader.pointee.epoch)
+            if seen != 0 && seen <= epoch { threads.append(iv_reader_thread(reader)) }
+            slot = reader.pointee.next
+        }
+        return threads
+    }
+
+    // MARK: cores
+
+    private static let tags = Counter()
+    nonisolated(unsafe) private static var nextIndex: UInt32 = 0
+
+    /// Takes a core for a new runtime; nil when 4,096 are open. The tag is set by `open`.
+    public static func takeCore() -> (core: Core, tag: UInt64)? {
+        iv_at_fork_install()
+        return registry.locked { () -> (core: Core, tag: UInt64)? in
+            for _ in 0..<UInt32(IV_CORES) {
+                let index = nextIndex % UInt32(IV_CORES)
+                nextIndex = (nextIndex &+ 1) % UInt32(IV_CORES)
+                var core = iv_core_at(index)
+                if core == nil {
+                    var memory: UnsafeMutableRawPointer?
+                    guard posix_memalign(&memory, 64, MemoryLayout<iv_core>.stride) == 0, let memory else { return nil }
+                    memset(memory, 0, MemoryLayout<iv_core>.stride)
+                    core = memory.assumingMemoryBound(to: iv_core.self)
+                    core?.pointee.index = index
+                    iv_core_set(index, core)
+                }
+                guard let core, core.pointee.state == UInt32(IV_CORE_FREE) else { continue }
+                core.pointee.state = UInt32(IV_CORE_OPEN)
+                core.pointee.epoch = 1
+                let tag = (UInt64(index) << 16) | (tags.next() % 0xffff + 1)
+                return (core, tag)
+            }
+            return nil
+        }
+    }
+
+    public static func freeCore(_ core: Core) {
+        registry.locked {
+            core.pointee.engine = nil
+            core.pointee.state = UInt32(IV_CORE_FREE)
+        }
+    }
+}
+
+/// A process-wide count.
+public final class Counter: @unchecked Sendable {
+    private let word: UnsafeMutablePointer<UInt64>
+    public init() {
+        word = .allocate(capacity: 1)
+        word.initialize(to: 0)
+    }
+    deinit { word.deallocate() }
+    /// 1, 2, 3, ...
+    public func next() -> UInt64 { iv_add_u64(word, 1) &+ 1 }
+}

@@ -1,0 +1,35 @@
+public import CPlatform
+internal import Glibc
+
+public typealias ThreadState = UnsafeMutablePointer<iv_thread>
+
+/// The calling thread's state. Belongs to this thread alone.
+@inlinable @inline(__always)
+public func currentThread() -> ThreadState { iv_thread() }
+
+extension UnsafeMutablePointer where Pointee == iv_thread {
+    /// A number for this thread that is never reused.
+    @inlinable @inline(__always)
+    public var identity: UInt64 {
+        let id = pointee.id
+        return id != 0 ? id : makeIdentity()
+    }
+
+    @usableFromInline
+    func makeIdentity() -> UInt64 {
+        pointee.id = iv_add_u64(&iv_live_counts().pointee.thread_ids, 1) &+ 1
+        return pointee.id
+    }
+
+    /// Has this thread's end give back its reader slots and object slots.
+    func prepareForExit() {
+        guard pointee.prepared == 0 else { return }
+        pointee.prepared = 1
+        iv_at_thread_exit { thread in
+            guard let thread else { return }
+            Readers.leaveAll(thread)
+            ObjectTable.returnMagazine(thread)
+        }
+        iv_thread_exit_arm()
+    }
+}
