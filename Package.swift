@@ -30,7 +30,8 @@ let package = Package(
             name: "InvivoReload",
             dependencies: ["InvivoBase", "InvivoSpec", "InvivoWiring", "InvivoTraits", "InvivoLoop", "InvivoModules"]),
         .target(name: "InvivoApp", dependencies: ["InvivoReload"]),
-        .target(name: "InvivoABI", dependencies: ["CInvivo", "InvivoApp", "InvivoReload"]),
+        .target(name: "InvivoTable", dependencies: ["CInvivo"]),
+        .target(name: "InvivoABI", dependencies: ["CInvivo", "InvivoApp", "InvivoReload", "InvivoTable"]),
         .target(name: "InvivoStubs", dependencies: ["CInvivo"]),
         .target(name: "Invivo", dependencies: ["CInvivo"]),
         .executableTarget(

@@ -1,1 +1,1290 @@
-#include "invivo_stubs.h"
+/* What module code is linked with instead of the library. Written by scripts/generate from the other headers; do not edit.
+ *
+ * Each function goes through the table that the module was handed. Before it is handed one, a function that answers
+ * a status answers INVIVO_E_NOT_READY, and every other a neutral value. Nothing here is visible outside the image that
+ * it is linked into: two modules, or a module and the library, never see each other's. */
+#pragma GCC visibility push(hidden)
+#include "include/invivo_stubs.h"
+
+#include <string.h>
+
+/* The note by which a file is known as a module before it is loaded: name, type 1, the ABI version. */
+#if defined(__ELF__)
+__attribute__((used, section(".note.invivo"), aligned(4))) static const struct {
+    uint32_t name_size, data_size, type;
+    char name[8];
+    uint32_t abi_version;
+} note = {sizeof(INVIVO_MODULE_NOTE_NAME), 4, 1, INVIVO_MODULE_NOTE_NAME, INVIVO_ABI_VERSION};
+#endif
+
+/* ---- before a table is there ---------------------------------------------------------------------------- */
+
+static const char *not_ready_status_name(invivo_status status) {
+    (void)status;
+    return "";
+}
+
+static const char *not_ready_status_text(invivo_status status) {
+    (void)status;
+    return "";
+}
+
+static uint32_t not_ready_version(void) {
+    return 0;
+}
+
+static const char *not_ready_version_text(void) {
+    return "";
+}
+
+static invivo_error *not_ready_error_make(invivo_status code, const char *message, const char *path, invivo_error *cause) {
+    (void)code;
+    (void)message;
+    (void)path;
+    (void)cause;
+    return 0;
+}
+
+static invivo_status not_ready_error_code(const invivo_error *error) {
+    (void)error;
+    return INVIVO_E_NOT_READY;
+}
+
+static const char *not_ready_error_message(const invivo_error *error) {
+    (void)error;
+    return "";
+}
+
+static const char *not_ready_error_path(const invivo_error *error) {
+    (void)error;
+    return "";
+}
+
+static const char *not_ready_error_file(const invivo_error *error) {
+    (void)error;
+    return "";
+}
+
+static uint32_t not_ready_error_line(const invivo_error *error) {
+    (void)error;
+    return 0;
+}
+
+static uint32_t not_ready_error_column(const invivo_error *error) {
+    (void)error;
+    return 0;
+}
+
+static const invivo_error *not_ready_error_cause(const invivo_error *error) {
+    (void)error;
+    return 0;
+}
+
+static size_t not_ready_error_count(const invivo_error *error) {
+    (void)error;
+    return 0;
+}
+
+static const invivo_error *not_ready_error_at(const invivo_error *error, size_t index) {
+    (void)error;
+    (void)index;
+    return 0;
+}
+
+static const char *not_ready_error_text(const invivo_error *error) {
+    (void)error;
+    return "";
+}
+
+static void not_ready_error_release(invivo_error *error) {
+    (void)error;
+}
+
+static int not_ready_error_report(invivo_error *error) {
+    (void)error;
+    return 0;
+}
+
+static void not_ready_text_release(char *text) {
+    (void)text;
+}
+
+static invivo_status not_ready_value_copy(invivo_value *out, const invivo_value *value, invivo_error **error) {
+    if (out) memset(out, 0, sizeof(*out));
+    (void)value;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static void not_ready_value_clear(invivo_value *value) {
+    (void)value;
+}
+
+static invivo_status not_ready_value_convert(invivo_value *out, const invivo_value *value, invivo_kind kind, invivo_error **error) {
+    if (out) memset(out, 0, sizeof(*out));
+    (void)value;
+    (void)kind;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static const char *not_ready_kind_name(invivo_kind kind) {
+    (void)kind;
+    return "";
+}
+
+static invivo_status not_ready_callable_make(invivo_runtime runtime, const invivo_callable_options *options, invivo_callable *out, invivo_error **error) {
+    (void)runtime;
+    (void)options;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_callable_call(invivo_callable callable, const invivo_value *arguments, size_t count, invivo_value *result, invivo_error **error) {
+    (void)callable;
+    (void)arguments;
+    (void)count;
+    if (result) memset(result, 0, sizeof(*result));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_callable_retain(invivo_callable callable) {
+    (void)callable;
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_callable_release(invivo_callable callable) {
+    (void)callable;
+    return INVIVO_E_NOT_READY;
+}
+
+static void *not_ready_callable_user_data(invivo_callable callable, invivo_status (*invoke)(void *user_data, const invivo_value *arguments, size_t count, invivo_value *result, invivo_error **error)) {
+    (void)callable;
+    (void)invoke;
+    return 0;
+}
+
+static invivo_status not_ready_type_register(invivo_runtime runtime, const invivo_type_options *options, invivo_type *out, invivo_error **error) {
+    (void)runtime;
+    (void)options;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_type_find(invivo_runtime runtime, const char *name, invivo_type *out, invivo_error **error) {
+    (void)runtime;
+    (void)name;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static const char *not_ready_type_name(invivo_type type) {
+    (void)type;
+    return "";
+}
+
+static uint64_t not_ready_type_property_count(invivo_type type) {
+    (void)type;
+    return 0;
+}
+
+static invivo_status not_ready_type_property_at(invivo_type type, uint64_t index, invivo_property *out) {
+    (void)type;
+    (void)index;
+    (void)out;
+    return INVIVO_E_NOT_READY;
+}
+
+static uint64_t not_ready_type_method_count(invivo_type type) {
+    (void)type;
+    return 0;
+}
+
+static invivo_status not_ready_type_method_at(invivo_type type, uint64_t index, invivo_method *out) {
+    (void)type;
+    (void)index;
+    (void)out;
+    return INVIVO_E_NOT_READY;
+}
+
+static void not_ready_runtime_options_init(invivo_runtime_options *options) {
+    (void)options;
+}
+
+static invivo_status not_ready_runtime_open(invivo_runtime *out, const invivo_runtime_options *options, invivo_error **error) {
+    if (out) memset(out, 0, sizeof(*out));
+    (void)options;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_runtime_close(invivo_runtime runtime, invivo_error **error) {
+    (void)runtime;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_runtime_close_deferred(invivo_runtime runtime, invivo_error **error) {
+    (void)runtime;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_runtime_poll(invivo_runtime runtime, uint32_t timeout_ms, uint32_t *ran, invivo_error **error) {
+    (void)runtime;
+    (void)timeout_ms;
+    (void)ran;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_runtime_descriptor(invivo_runtime runtime, int *out, invivo_error **error) {
+    (void)runtime;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_thread_prepare(invivo_runtime runtime, invivo_error **error) {
+    (void)runtime;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_domain_register(invivo_runtime runtime, const invivo_domain_options *options, invivo_domain *out, invivo_error **error) {
+    (void)runtime;
+    (void)options;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_job_run(invivo_job job) {
+    (void)job;
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_job_drop(invivo_job job) {
+    (void)job;
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_runtime_inspect(invivo_runtime runtime, invivo_runtime_info *out, invivo_error **error) {
+    (void)runtime;
+    (void)out;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_runtime_last_error(invivo_runtime runtime, invivo_error **out) {
+    (void)runtime;
+    if (out) memset(out, 0, sizeof(*out));
+    return INVIVO_E_NOT_READY;
+}
+
+static void not_ready_live(invivo_live_counts *out) {
+    (void)out;
+}
+
+static invivo_status not_ready_object_retain(invivo_object object) {
+    (void)object;
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_object_release(invivo_object object) {
+    (void)object;
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_object_get(invivo_object object, const char *property, invivo_value *out, invivo_error **error) {
+    (void)object;
+    (void)property;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_object_set(invivo_object object, const char *property, const invivo_value *value, invivo_error **error) {
+    (void)object;
+    (void)property;
+    (void)value;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_object_call(invivo_object object, const char *method, const invivo_value *arguments, size_t count, invivo_value *result, invivo_error **error) {
+    (void)object;
+    (void)method;
+    (void)arguments;
+    (void)count;
+    if (result) memset(result, 0, sizeof(*result));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_object_instance(invivo_object object, invivo_type type, void **out, invivo_error **error) {
+    (void)object;
+    (void)type;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_object_type(invivo_object object, invivo_type *out, invivo_error **error) {
+    (void)object;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_object_key(invivo_object object, invivo_key *out, invivo_error **error) {
+    (void)object;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_object_runtime(invivo_object object, invivo_runtime *out, invivo_error **error) {
+    (void)object;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_object_make(invivo_runtime runtime, invivo_type type, const invivo_value *arguments, size_t count, invivo_object *out, invivo_error **error) {
+    (void)runtime;
+    (void)type;
+    (void)arguments;
+    (void)count;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_object_wrap(invivo_runtime runtime, invivo_type type, void *instance, invivo_object *out, invivo_error **error) {
+    (void)runtime;
+    (void)type;
+    (void)instance;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_target_attach(invivo_object object, const char *key, invivo_target *out, invivo_error **error) {
+    (void)object;
+    (void)key;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_target_detach(invivo_target target, invivo_error **error) {
+    (void)target;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_target_declare(invivo_runtime runtime, const char *key, invivo_type type, invivo_error **error) {
+    (void)runtime;
+    (void)key;
+    (void)type;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_key_intern(invivo_runtime runtime, const char *name, invivo_key *out, invivo_error **error) {
+    (void)runtime;
+    (void)name;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_key_find(invivo_runtime runtime, const char *name, invivo_key *out, invivo_error **error) {
+    (void)runtime;
+    (void)name;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static const char *not_ready_key_name(invivo_key key) {
+    (void)key;
+    return "";
+}
+
+static const uint64_t *not_ready_key_version(invivo_key key) {
+    (void)key;
+    return 0;
+}
+
+static invivo_status not_ready_changes_open(invivo_runtime runtime, invivo_changes *out, invivo_error **error) {
+    (void)runtime;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_changes_define(invivo_changes changes, const invivo_definition *definition, invivo_key *out, invivo_error **error) {
+    (void)changes;
+    (void)definition;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_changes_remove(invivo_changes changes, const char *key, invivo_error **error) {
+    (void)changes;
+    (void)key;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_changes_document(invivo_changes changes, const char *name, const char *text, uint64_t length, invivo_error **error) {
+    (void)changes;
+    (void)name;
+    (void)text;
+    (void)length;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_changes_set(invivo_changes changes, const char *key, const char *property, const invivo_value *value, invivo_error **error) {
+    (void)changes;
+    (void)key;
+    (void)property;
+    (void)value;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_changes_commit(invivo_changes changes, invivo_error **error) {
+    (void)changes;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_changes_submit(invivo_changes changes, invivo_error **error) {
+    (void)changes;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static void not_ready_changes_discard(invivo_changes changes) {
+    (void)changes;
+}
+
+static invivo_status not_ready_define(invivo_runtime runtime, const invivo_definition *definition, invivo_key *out, invivo_error **error) {
+    (void)runtime;
+    (void)definition;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_define_block(invivo_runtime runtime, const char *key, const invivo_block_options *block, invivo_key *out, invivo_error **error) {
+    (void)runtime;
+    (void)key;
+    (void)block;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_resolve(invivo_runtime runtime, invivo_key key, invivo_object *out, invivo_error **error) {
+    (void)runtime;
+    (void)key;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_resolve_with(invivo_runtime runtime, invivo_key key, const invivo_value *arguments, size_t count, invivo_object *out, invivo_error **error) {
+    (void)runtime;
+    (void)key;
+    (void)arguments;
+    (void)count;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_resolve_name(invivo_runtime runtime, const char *name, invivo_object *out, invivo_error **error) {
+    (void)runtime;
+    (void)name;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_peek(invivo_runtime runtime, invivo_key key, invivo_object *out) {
+    (void)runtime;
+    (void)key;
+    if (out) memset(out, 0, sizeof(*out));
+    return INVIVO_E_NOT_READY;
+}
+
+static const invivo_graph no_graph = {0, 0, 0, NULL};
+
+static invivo_view not_ready_view_begin(invivo_runtime runtime) {
+    invivo_view view = {&no_graph, NULL};
+    (void)runtime;
+    return view;
+}
+
+static void not_ready_view_end(invivo_view view) {
+    (void)view;
+}
+
+static invivo_key not_ready_view_key(invivo_view view, const char *name, size_t length) {
+    (void)view;
+    (void)name;
+    (void)length;
+    invivo_key none;
+    memset(&none, 0, sizeof(none));
+    return none;
+}
+
+static void *not_ready_view_get_confined(invivo_view view, invivo_key key) {
+    (void)view;
+    (void)key;
+    return 0;
+}
+
+static invivo_status not_ready_source_open(invivo_runtime runtime, const invivo_source_options *options, invivo_source *out, invivo_error **error) {
+    (void)runtime;
+    (void)options;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_watch(invivo_runtime runtime, const char *path, invivo_error **error) {
+    (void)runtime;
+    (void)path;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_source_update(invivo_source source, const char *text, uint64_t length, invivo_error **error) {
+    (void)source;
+    (void)text;
+    (void)length;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_source_refresh(invivo_source source, invivo_error **error) {
+    (void)source;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_source_close(invivo_source source, invivo_error **error) {
+    (void)source;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static uint64_t not_ready_report_generation(const invivo_report *report) {
+    (void)report;
+    return 0;
+}
+
+static invivo_status not_ready_report_status(const invivo_report *report) {
+    (void)report;
+    return INVIVO_E_NOT_READY;
+}
+
+static const char *not_ready_report_cause(const invivo_report *report) {
+    (void)report;
+    return "";
+}
+
+static const invivo_error *not_ready_report_error(const invivo_report *report) {
+    (void)report;
+    return 0;
+}
+
+static size_t not_ready_report_count(const invivo_report *report) {
+    (void)report;
+    return 0;
+}
+
+static const char *not_ready_report_key(const invivo_report *report, size_t index) {
+    (void)report;
+    (void)index;
+    return "";
+}
+
+static uint32_t not_ready_report_change(const invivo_report *report, size_t index) {
+    (void)report;
+    (void)index;
+    return 0;
+}
+
+static const char *not_ready_report_property(const invivo_report *report, size_t index) {
+    (void)report;
+    (void)index;
+    return "";
+}
+
+static uint64_t not_ready_report_nanoseconds(const invivo_report *report, uint32_t phase) {
+    (void)report;
+    (void)phase;
+    return 0;
+}
+
+static const char *not_ready_report_text(const invivo_report *report) {
+    (void)report;
+    return "";
+}
+
+static invivo_status not_ready_observe(invivo_runtime runtime, const invivo_observer_options *options, invivo_observer *out, invivo_error **error) {
+    (void)runtime;
+    (void)options;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_observer_close(invivo_observer observer, invivo_error **error) {
+    (void)observer;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static const invivo_table *not_ready_table_get(void) {
+    return 0;
+}
+
+static invivo_status not_ready_module_load(invivo_runtime runtime, const char *path, invivo_module *out, invivo_error **error) {
+    (void)runtime;
+    (void)path;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_stubs_use(const invivo_table *table) {
+    (void)table;
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_share(invivo_runtime runtime, const invivo_token **out, invivo_error **error) {
+    (void)runtime;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_attach(const invivo_token *token, invivo_runtime *out, invivo_error **error) {
+    (void)token;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_app_open(invivo_app *out, const invivo_app_options *options, invivo_error **error) {
+    if (out) memset(out, 0, sizeof(*out));
+    (void)options;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_app_runtime(invivo_app app, invivo_runtime *out, invivo_error **error) {
+    (void)app;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_app_close(invivo_app app, invivo_error **error) {
+    (void)app;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_app_needs_python(const char *manifest, bool *out, invivo_error **error) {
+    (void)manifest;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static const struct invivo_table not_ready = {
+    .struct_size = sizeof(struct invivo_table),
+    .abi_version = INVIVO_ABI_VERSION,
+    .function_count = 109,
+    .status_name = not_ready_status_name,
+    .status_text = not_ready_status_text,
+    .version = not_ready_version,
+    .version_text = not_ready_version_text,
+    .error_make = not_ready_error_make,
+    .error_code = not_ready_error_code,
+    .error_message = not_ready_error_message,
+    .error_path = not_ready_error_path,
+    .error_file = not_ready_error_file,
+    .error_line = not_ready_error_line,
+    .error_column = not_ready_error_column,
+    .error_cause = not_ready_error_cause,
+    .error_count = not_ready_error_count,
+    .error_at = not_ready_error_at,
+    .error_text = not_ready_error_text,
+    .error_release = not_ready_error_release,
+    .error_report = not_ready_error_report,
+    .text_release = not_ready_text_release,
+    .value_copy = not_ready_value_copy,
+    .value_clear = not_ready_value_clear,
+    .value_convert = not_ready_value_convert,
+    .kind_name = not_ready_kind_name,
+    .callable_make = not_ready_callable_make,
+    .callable_call = not_ready_callable_call,
+    .callable_retain = not_ready_callable_retain,
+    .callable_release = not_ready_callable_release,
+    .callable_user_data = not_ready_callable_user_data,
+    .type_register = not_ready_type_register,
+    .type_find = not_ready_type_find,
+    .type_name = not_ready_type_name,
+    .type_property_count = not_ready_type_property_count,
+    .type_property_at = not_ready_type_property_at,
+    .type_method_count = not_ready_type_method_count,
+    .type_method_at = not_ready_type_method_at,
+    .runtime_options_init = not_ready_runtime_options_init,
+    .runtime_open = not_ready_runtime_open,
+    .runtime_close = not_ready_runtime_close,
+    .runtime_close_deferred = not_ready_runtime_close_deferred,
+    .runtime_poll = not_ready_runtime_poll,
+    .runtime_descriptor = not_ready_runtime_descriptor,
+    .thread_prepare = not_ready_thread_prepare,
+    .domain_register = not_ready_domain_register,
+    .job_run = not_ready_job_run,
+    .job_drop = not_ready_job_drop,
+    .runtime_inspect = not_ready_runtime_inspect,
+    .runtime_last_error = not_ready_runtime_last_error,
+    .live = not_ready_live,
+    .object_retain = not_ready_object_retain,
+    .object_release = not_ready_object_release,
+    .object_get = not_ready_object_get,
+    .object_set = not_ready_object_set,
+    .object_call = not_ready_object_call,
+    .object_instance = not_ready_object_instance,
+    .object_type = not_ready_object_type,
+    .object_key = not_ready_object_key,
+    .object_runtime = not_ready_object_runtime,
+    .object_make = not_ready_object_make,
+    .object_wrap = not_ready_object_wrap,
+    .target_attach = not_ready_target_attach,
+    .target_detach = not_ready_target_detach,
+    .target_declare = not_ready_target_declare,
+    .key_intern = not_ready_key_intern,
+    .key_find = not_ready_key_find,
+    .key_name = not_ready_key_name,
+    .key_version = not_ready_key_version,
+    .changes_open = not_ready_changes_open,
+    .changes_define = not_ready_changes_define,
+    .changes_remove = not_ready_changes_remove,
+    .changes_document = not_ready_changes_document,
+    .changes_set = not_ready_changes_set,
+    .changes_commit = not_ready_changes_commit,
+    .changes_submit = not_ready_changes_submit,
+    .changes_discard = not_ready_changes_discard,
+    .define = not_ready_define,
+    .define_block = not_ready_define_block,
+    .resolve = not_ready_resolve,
+    .resolve_with = not_ready_resolve_with,
+    .resolve_name = not_ready_resolve_name,
+    .peek = not_ready_peek,
+    .view_begin = not_ready_view_begin,
+    .view_end = not_ready_view_end,
+    .view_key = not_ready_view_key,
+    .view_get_confined = not_ready_view_get_confined,
+    .source_open = not_ready_source_open,
+    .watch = not_ready_watch,
+    .source_update = not_ready_source_update,
+    .source_refresh = not_ready_source_refresh,
+    .source_close = not_ready_source_close,
+    .report_generation = not_ready_report_generation,
+    .report_status = not_ready_report_status,
+    .report_cause = not_ready_report_cause,
+    .report_error = not_ready_report_error,
+    .report_count = not_ready_report_count,
+    .report_key = not_ready_report_key,
+    .report_change = not_ready_report_change,
+    .report_property = not_ready_report_property,
+    .report_nanoseconds = not_ready_report_nanoseconds,
+    .report_text = not_ready_report_text,
+    .observe = not_ready_observe,
+    .observer_close = not_ready_observer_close,
+    .table_get = not_ready_table_get,
+    .module_load = not_ready_module_load,
+    .stubs_use = not_ready_stubs_use,
+    .share = not_ready_share,
+    .attach = not_ready_attach,
+    .app_open = not_ready_app_open,
+    .app_runtime = not_ready_app_runtime,
+    .app_close = not_ready_app_close,
+    .app_needs_python = not_ready_app_needs_python,
+};
+
+/* Set once as a rule, by the module's entry, before anything else of the module runs. */
+static const struct invivo_table *current = &not_ready;
+
+static const struct invivo_table *functions(void) { return __atomic_load_n(&current, __ATOMIC_ACQUIRE); }
+
+/* ---- the table ------------------------------------------------------------------------------------------ */
+
+const invivo_table *invivo_table_get(void) {
+    const struct invivo_table *table = functions();
+    return table == &not_ready ? NULL : table;
+}
+
+invivo_status invivo_stubs_use(const invivo_table *table) {
+    if (!table) return INVIVO_E_ARGUMENT;
+    if (table->abi_version != INVIVO_ABI_VERSION || table->struct_size < sizeof(struct invivo_table))
+        return INVIVO_E_VERSION;
+    __atomic_store_n(&current, table, __ATOMIC_RELEASE);
+    return INVIVO_OK;
+}
+
+/* Joining a runtime means joining the copy of the library that it belongs to. */
+invivo_status invivo_attach(const invivo_token *token, invivo_runtime *out, invivo_error **error) {
+    invivo_status status;
+    if (out) out->bits = 0;
+    if (error) *error = NULL;
+    if (!token || token->magic != INVIVO_TOKEN_MAGIC) return INVIVO_E_ARGUMENT;
+    status = invivo_stubs_use(token->table);
+    return status ? status : functions()->attach(token, out, error);
+}
+
+/* ---- everything else ------------------------------------------------------------------------------------ */
+
+const char *invivo_status_name(invivo_status status) {
+    return functions()->status_name(status);
+}
+
+const char *invivo_status_text(invivo_status status) {
+    return functions()->status_text(status);
+}
+
+uint32_t invivo_version(void) {
+    return functions()->version();
+}
+
+const char *invivo_version_text(void) {
+    return functions()->version_text();
+}
+
+invivo_error *invivo_error_make(invivo_status code, const char *message, const char *path, invivo_error *cause) {
+    return functions()->error_make(code, message, path, cause);
+}
+
+invivo_status invivo_error_code(const invivo_error *error) {
+    return functions()->error_code(error);
+}
+
+const char *invivo_error_message(const invivo_error *error) {
+    return functions()->error_message(error);
+}
+
+const char *invivo_error_path(const invivo_error *error) {
+    return functions()->error_path(error);
+}
+
+const char *invivo_error_file(const invivo_error *error) {
+    return functions()->error_file(error);
+}
+
+uint32_t invivo_error_line(const invivo_error *error) {
+    return functions()->error_line(error);
+}
+
+uint32_t invivo_error_column(const invivo_error *error) {
+    return functions()->error_column(error);
+}
+
+const invivo_error *invivo_error_cause(const invivo_error *error) {
+    return functions()->error_cause(error);
+}
+
+size_t invivo_error_count(const invivo_error *error) {
+    return functions()->error_count(error);
+}
+
+const invivo_error *invivo_error_at(const invivo_error *error, size_t index) {
+    return functions()->error_at(error, index);
+}
+
+const char *invivo_error_text(const invivo_error *error) {
+    return functions()->error_text(error);
+}
+
+void invivo_error_release(invivo_error *error) {
+    functions()->error_release(error);
+}
+
+int invivo_error_report(invivo_error *error) {
+    return functions()->error_report(error);
+}
+
+void invivo_text_release(char *text) {
+    functions()->text_release(text);
+}
+
+invivo_status invivo_value_copy(invivo_value *out, const invivo_value *value, invivo_error **error) {
+    return functions()->value_copy(out, value, error);
+}
+
+void invivo_value_clear(invivo_value *value) {
+    functions()->value_clear(value);
+}
+
+invivo_status invivo_value_convert(invivo_value *out, const invivo_value *value, invivo_kind kind, invivo_error **error) {
+    return functions()->value_convert(out, value, kind, error);
+}
+
+const char *invivo_kind_name(invivo_kind kind) {
+    return functions()->kind_name(kind);
+}
+
+invivo_status invivo_callable_make(invivo_runtime runtime, const invivo_callable_options *options, invivo_callable *out, invivo_error **error) {
+    return functions()->callable_make(runtime, options, out, error);
+}
+
+invivo_status invivo_callable_call(invivo_callable callable, const invivo_value *arguments, size_t count, invivo_value *result, invivo_error **error) {
+    return functions()->callable_call(callable, arguments, count, result, error);
+}
+
+invivo_status invivo_callable_retain(invivo_callable callable) {
+    return functions()->callable_retain(callable);
+}
+
+invivo_status invivo_callable_release(invivo_callable callable) {
+    return functions()->callable_release(callable);
+}
+
+void *invivo_callable_user_data(invivo_callable callable, invivo_status (*invoke)(void *user_data, const invivo_value *arguments, size_t count, invivo_value *result, invivo_error **error)) {
+    return functions()->callable_user_data(callable, invoke);
+}
+
+invivo_status invivo_type_register(invivo_runtime runtime, const invivo_type_options *options, invivo_type *out, invivo_error **error) {
+    return functions()->type_register(runtime, options, out, error);
+}
+
+invivo_status invivo_type_find(invivo_runtime runtime, const char *name, invivo_type *out, invivo_error **error) {
+    return functions()->type_find(runtime, name, out, error);
+}
+
+const char *invivo_type_name(invivo_type type) {
+    return functions()->type_name(type);
+}
+
+uint64_t invivo_type_property_count(invivo_type type) {
+    return functions()->type_property_count(type);
+}
+
+invivo_status invivo_type_property_at(invivo_type type, uint64_t index, invivo_property *out) {
+    return functions()->type_property_at(type, index, out);
+}
+
+uint64_t invivo_type_method_count(invivo_type type) {
+    return functions()->type_method_count(type);
+}
+
+invivo_status invivo_type_method_at(invivo_type type, uint64_t index, invivo_method *out) {
+    return functions()->type_method_at(type, index, out);
+}
+
+void invivo_runtime_options_init(invivo_runtime_options *options) {
+    functions()->runtime_options_init(options);
+}
+
+invivo_status invivo_runtime_open(invivo_runtime *out, const invivo_runtime_options *options, invivo_error **error) {
+    return functions()->runtime_open(out, options, error);
+}
+
+invivo_status invivo_runtime_close(invivo_runtime runtime, invivo_error **error) {
+    return functions()->runtime_close(runtime, error);
+}
+
+invivo_status invivo_runtime_close_deferred(invivo_runtime runtime, invivo_error **error) {
+    return functions()->runtime_close_deferred(runtime, error);
+}
+
+invivo_status invivo_runtime_poll(invivo_runtime runtime, uint32_t timeout_ms, uint32_t *ran, invivo_error **error) {
+    return functions()->runtime_poll(runtime, timeout_ms, ran, error);
+}
+
+invivo_status invivo_runtime_descriptor(invivo_runtime runtime, int *out, invivo_error **error) {
+    return functions()->runtime_descriptor(runtime, out, error);
+}
+
+invivo_status invivo_thread_prepare(invivo_runtime runtime, invivo_error **error) {
+    return functions()->thread_prepare(runtime, error);
+}
+
+invivo_status invivo_domain_register(invivo_runtime runtime, const invivo_domain_options *options, invivo_domain *out, invivo_error **error) {
+    return functions()->domain_register(runtime, options, out, error);
+}
+
+invivo_status invivo_job_run(invivo_job job) {
+    return functions()->job_run(job);
+}
+
+invivo_status invivo_job_drop(invivo_job job) {
+    return functions()->job_drop(job);
+}
+
+invivo_status invivo_runtime_inspect(invivo_runtime runtime, invivo_runtime_info *out, invivo_error **error) {
+    return functions()->runtime_inspect(runtime, out, error);
+}
+
+invivo_status invivo_runtime_last_error(invivo_runtime runtime, invivo_error **out) {
+    return functions()->runtime_last_error(runtime, out);
+}
+
+void invivo_live(invivo_live_counts *out) {
+    functions()->live(out);
+}
+
+invivo_status invivo_object_retain(invivo_object object) {
+    return functions()->object_retain(object);
+}
+
+invivo_status invivo_object_release(invivo_object object) {
+    return functions()->object_release(object);
+}
+
+invivo_status invivo_object_get(invivo_object object, const char *property, invivo_value *out, invivo_error **error) {
+    return functions()->object_get(object, property, out, error);
+}
+
+invivo_status invivo_object_set(invivo_object object, const char *property, const invivo_value *value, invivo_error **error) {
+    return functions()->object_set(object, property, value, error);
+}
+
+invivo_status invivo_object_call(invivo_object object, const char *method, const invivo_value *arguments, size_t count, invivo_value *result, invivo_error **error) {
+    return functions()->object_call(object, method, arguments, count, result, error);
+}
+
+invivo_status invivo_object_instance(invivo_object object, invivo_type type, void **out, invivo_error **error) {
+    return functions()->object_instance(object, type, out, error);
+}
+
+invivo_status invivo_object_type(invivo_object object, invivo_type *out, invivo_error **error) {
+    return functions()->object_type(object, out, error);
+}
+
+invivo_status invivo_object_key(invivo_object object, invivo_key *out, invivo_error **error) {
+    return functions()->object_key(object, out, error);
+}
+
+invivo_status invivo_object_runtime(invivo_object object, invivo_runtime *out, invivo_error **error) {
+    return functions()->object_runtime(object, out, error);
+}
+
+invivo_status invivo_object_make(invivo_runtime runtime, invivo_type type, const invivo_value *arguments, size_t count, invivo_object *out, invivo_error **error) {
+    return functions()->object_make(runtime, type, arguments, count, out, error);
+}
+
+invivo_status invivo_object_wrap(invivo_runtime runtime, invivo_type type, void *instance, invivo_object *out, invivo_error **error) {
+    return functions()->object_wrap(runtime, type, instance, out, error);
+}
+
+invivo_status invivo_target_attach(invivo_object object, const char *key, invivo_target *out, invivo_error **error) {
+    return functions()->target_attach(object, key, out, error);
+}
+
+invivo_status invivo_target_detach(invivo_target target, invivo_error **error) {
+    return functions()->target_detach(target, error);
+}
+
+invivo_status invivo_target_declare(invivo_runtime runtime, const char *key, invivo_type type, invivo_error **error) {
+    return functions()->target_declare(runtime, key, type, error);
+}
+
+invivo_status invivo_key_intern(invivo_runtime runtime, const char *name, invivo_key *out, invivo_error **error) {
+    return functions()->key_intern(runtime, name, out, error);
+}
+
+invivo_status invivo_key_find(invivo_runtime runtime, const char *name, invivo_key *out, invivo_error **error) {
+    return functions()->key_find(runtime, name, out, error);
+}
+
+const char *invivo_key_name(invivo_key key) {
+    return functions()->key_name(key);
+}
+
+const uint64_t *invivo_key_version(invivo_key key) {
+    return functions()->key_version(key);
+}
+
+invivo_status invivo_changes_open(invivo_runtime runtime, invivo_changes *out, invivo_error **error) {
+    return functions()->changes_open(runtime, out, error);
+}
+
+invivo_status invivo_changes_define(invivo_changes changes, const invivo_definition *definition, invivo_key *out, invivo_error **error) {
+    return functions()->changes_define(changes, definition, out, error);
+}
+
+invivo_status invivo_changes_remove(invivo_changes changes, const char *key, invivo_error **error) {
+    return functions()->changes_remove(changes, key, error);
+}
+
+invivo_status invivo_changes_document(invivo_changes changes, const char *name, const char *text, uint64_t length, invivo_error **error) {
+    return functions()->changes_document(changes, name, text, length, error);
+}
+
+invivo_status invivo_changes_set(invivo_changes changes, const char *key, const char *property, const invivo_value *value, invivo_error **error) {
+    return functions()->changes_set(changes, key, property, value, error);
+}
+
+invivo_status invivo_changes_commit(invivo_changes changes, invivo_error **error) {
+    return functions()->changes_commit(changes, error);
+}
+
+invivo_status invivo_changes_submit(invivo_changes changes, invivo_error **error) {
+    return functions()->changes_submit(changes, error);
+}
+
+void invivo_changes_discard(invivo_changes changes) {
+    functions()->changes_discard(changes);
+}
+
+invivo_status invivo_define(invivo_runtime runtime, const invivo_definition *definition, invivo_key *out, invivo_error **error) {
+    return functions()->define(runtime, definition, out, error);
+}
+
+invivo_status invivo_define_block(invivo_runtime runtime, const char *key, const invivo_block_options *block, invivo_key *out, invivo_error **error) {
+    return functions()->define_block(runtime, key, block, out, error);
+}
+
+invivo_status invivo_resolve(invivo_runtime runtime, invivo_key key, invivo_object *out, invivo_error **error) {
+    return functions()->resolve(runtime, key, out, error);
+}
+
+invivo_status invivo_resolve_with(invivo_runtime runtime, invivo_key key, const invivo_value *arguments, size_t count, invivo_object *out, invivo_error **error) {
+    return functions()->resolve_with(runtime, key, arguments, count, out, error);
+}
+
+invivo_status invivo_resolve_name(invivo_runtime runtime, const char *name, invivo_object *out, invivo_error **error) {
+    return functions()->resolve_name(runtime, name, out, error);
+}
+
+invivo_status invivo_peek(invivo_runtime runtime, invivo_key key, invivo_object *out) {
+    return functions()->peek(runtime, key, out);
+}
+
+invivo_view invivo_view_begin(invivo_runtime runtime) {
+    return functions()->view_begin(runtime);
+}
+
+void invivo_view_end(invivo_view view) {
+    functions()->view_end(view);
+}
+
+invivo_key invivo_view_key(invivo_view view, const char *name, size_t length) {
+    return functions()->view_key(view, name, length);
+}
+
+void *invivo_view_get_confined(invivo_view view, invivo_key key) {
+    return functions()->view_get_confined(view, key);
+}
+
+invivo_status invivo_source_open(invivo_runtime runtime, const invivo_source_options *options, invivo_source *out, invivo_error **error) {
+    return functions()->source_open(runtime, options, out, error);
+}
+
+invivo_status invivo_watch(invivo_runtime runtime, const char *path, invivo_error **error) {
+    return functions()->watch(runtime, path, error);
+}
+
+invivo_status invivo_source_update(invivo_source source, const char *text, uint64_t length, invivo_error **error) {
+    return functions()->source_update(source, text, length, error);
+}
+
+invivo_status invivo_source_refresh(invivo_source source, invivo_error **error) {
+    return functions()->source_refresh(source, error);
+}
+
+invivo_status invivo_source_close(invivo_source source, invivo_error **error) {
+    return functions()->source_close(source, error);
+}
+
+uint64_t invivo_report_generation(const invivo_report *report) {
+    return functions()->report_generation(report);
+}
+
+invivo_status invivo_report_status(const invivo_report *report) {
+    return functions()->report_status(report);
+}
+
+const char *invivo_report_cause(const invivo_report *report) {
+    return functions()->report_cause(report);
+}
+
+const invivo_error *invivo_report_error(const invivo_report *report) {
+    return functions()->report_error(report);
+}
+
+size_t invivo_report_count(const invivo_report *report) {
+    return functions()->report_count(report);
+}
+
+const char *invivo_report_key(const invivo_report *report, size_t index) {
+    return functions()->report_key(report, index);
+}
+
+uint32_t invivo_report_change(const invivo_report *report, size_t index) {
+    return functions()->report_change(report, index);
+}
+
+const char *invivo_report_property(const invivo_report *report, size_t index) {
+    return functions()->report_property(report, index);
+}
+
+uint64_t invivo_report_nanoseconds(const invivo_report *report, uint32_t phase) {
+    return functions()->report_nanoseconds(report, phase);
+}
+
+const char *invivo_report_text(const invivo_report *report) {
+    return functions()->report_text(report);
+}
+
+invivo_status invivo_observe(invivo_runtime runtime, const invivo_observer_options *options, invivo_observer *out, invivo_error **error) {
+    return functions()->observe(runtime, options, out, error);
+}
+
+invivo_status invivo_observer_close(invivo_observer observer, invivo_error **error) {
+    return functions()->observer_close(observer, error);
+}
+
+invivo_status invivo_module_load(invivo_runtime runtime, const char *path, invivo_module *out, invivo_error **error) {
+    return functions()->module_load(runtime, path, out, error);
+}
+
+invivo_status invivo_share(invivo_runtime runtime, const invivo_token **out, invivo_error **error) {
+    return functions()->share(runtime, out, error);
+}
+
+invivo_status invivo_app_open(invivo_app *out, const invivo_app_options *options, invivo_error **error) {
+    return functions()->app_open(out, options, error);
+}
+
+invivo_status invivo_app_runtime(invivo_app app, invivo_runtime *out, invivo_error **error) {
+    return functions()->app_runtime(app, out, error);
+}
+
+invivo_status invivo_app_close(invivo_app app, invivo_error **error) {
+    return functions()->app_close(app, error);
+}
+
+invivo_status invivo_app_needs_python(const char *manifest, bool *out, invivo_error **error) {
+    return functions()->app_needs_python(manifest, out, error);
+}
+
+#pragma GCC visibility pop

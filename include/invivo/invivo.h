@@ -13,5 +13,6 @@
 #include "reload.h"
 #include "module.h"
 #include "app.h"
+#include "table.h"
 
 #endif

@@ -18,7 +18,7 @@ INVIVO_API const invivo_table *invivo_table_get(void) INVIVO_NOWAIT;
 #define INVIVO_ABI_VERSION 1u
 
 /* A module is a shared library that does not link libinvivo but the stub library (InvivoModule, invivo_stubs), and
- * exports two things. The note is read from the file before it is loaded; the entry registers types. */
+ * exports an entry, which registers types. The stub library adds a note, which is read from the file before it is loaded. */
 #define INVIVO_MODULE_NOTE_NAME "Invivo"
 typedef invivo_status (*invivo_module_entry_function)(const invivo_table *table, invivo_runtime runtime, invivo_error **error);
 #define INVIVO_MODULE_ENTRY_NAME "invivo_module_entry"
@@ -27,7 +27,7 @@ typedef invivo_status (*invivo_module_entry_function)(const invivo_table *table,
  * version) and loaded from a private copy. `out` may be NULL. Loaded modules stay until the runtime closes. */
 INVIVO_API invivo_status invivo_module_load(invivo_runtime runtime, const char *path, invivo_module *out, invivo_error **error) INVIVO_WAITS;
 
-/* In a module: defines the entry, with its note. The body registers types and returns a status:
+/* In a module: defines the entry. The body registers types and returns a status:
  *     INVIVO_MODULE(runtime, error) { return invivo_type_register(runtime, &oscillator, NULL, error); } */
 #if defined(__cplusplus)
 #define INVIVO_MODULE_LINKAGE_ extern "C"
@@ -35,8 +35,6 @@ INVIVO_API invivo_status invivo_module_load(invivo_runtime runtime, const char *
 #define INVIVO_MODULE_LINKAGE_
 #endif
 #define INVIVO_MODULE(runtime, error)                                                                           \
-    __asm__(".pushsection .note.invivo,\"a\",@note\n\t.p2align 2\n\t.long 7\n\t.long 4\n\t.long 1\n\t"           \
-            ".asciz \"Invivo\"\n\t.p2align 2\n\t.long 1\n\t.popsection");                                       \
     static invivo_status invivo_module_body_(invivo_runtime runtime, invivo_error **error);                     \
     INVIVO_MODULE_LINKAGE_ __attribute__((visibility("default"))) invivo_status invivo_module_entry(            \
         const invivo_table *table, invivo_runtime runtime, invivo_error **error);                               \
@@ -52,9 +50,11 @@ INVIVO_API invivo_status invivo_stubs_use(const invivo_table *table) INVIVO_NOWA
 
 /* ---- sharing ----------------------------------------------------------------------------------------- */
 
+#define INVIVO_TOKEN_MAGIC 0x6f76697669766e49u /* "Invivivo" in memory */
+
 /* What one language hands another in the same process so that both work on one runtime: pass its address. */
 typedef struct invivo_token {
-    uint64_t magic; /* checked by attach */
+    uint64_t magic; /* INVIVO_TOKEN_MAGIC; checked by attach */
     const invivo_table *table;
     invivo_runtime runtime;
 } invivo_token;

@@ -1,0 +1,231 @@
+/* The library's function table. Written by scripts/generate from the other headers; do not edit. */
+#include "../../include/invivo/invivo.h"
+
+#pragma weak invivo_status_name
+#pragma weak invivo_status_text
+#pragma weak invivo_version
+#pragma weak invivo_version_text
+#pragma weak invivo_error_make
+#pragma weak invivo_error_code
+#pragma weak invivo_error_message
+#pragma weak invivo_error_path
+#pragma weak invivo_error_file
+#pragma weak invivo_error_line
+#pragma weak invivo_error_column
+#pragma weak invivo_error_cause
+#pragma weak invivo_error_count
+#pragma weak invivo_error_at
+#pragma weak invivo_error_text
+#pragma weak invivo_error_release
+#pragma weak invivo_error_report
+#pragma weak invivo_text_release
+#pragma weak invivo_value_copy
+#pragma weak invivo_value_clear
+#pragma weak invivo_value_convert
+#pragma weak invivo_kind_name
+#pragma weak invivo_callable_make
+#pragma weak invivo_callable_call
+#pragma weak invivo_callable_retain
+#pragma weak invivo_callable_release
+#pragma weak invivo_callable_user_data
+#pragma weak invivo_type_register
+#pragma weak invivo_type_find
+#pragma weak invivo_type_name
+#pragma weak invivo_type_property_count
+#pragma weak invivo_type_property_at
+#pragma weak invivo_type_method_count
+#pragma weak invivo_type_method_at
+#pragma weak invivo_runtime_options_init
+#pragma weak invivo_runtime_open
+#pragma weak invivo_runtime_close
+#pragma weak invivo_runtime_close_deferred
+#pragma weak invivo_runtime_poll
+#pragma weak invivo_runtime_descriptor
+#pragma weak invivo_thread_prepare
+#pragma weak invivo_domain_register
+#pragma weak invivo_job_run
+#pragma weak invivo_job_drop
+#pragma weak invivo_runtime_inspect
+#pragma weak invivo_runtime_last_error
+#pragma weak invivo_live
+#pragma weak invivo_object_retain
+#pragma weak invivo_object_release
+#pragma weak invivo_object_get
+#pragma weak invivo_object_set
+#pragma weak invivo_object_call
+#pragma weak invivo_object_instance
+#pragma weak invivo_object_type
+#pragma weak invivo_object_key
+#pragma weak invivo_object_runtime
+#pragma weak invivo_object_make
+#pragma weak invivo_object_wrap
+#pragma weak invivo_target_attach
+#pragma weak invivo_target_detach
+#pragma weak invivo_target_declare
+#pragma weak invivo_key_intern
+#pragma weak invivo_key_find
+#pragma weak invivo_key_name
+#pragma weak invivo_key_version
+#pragma weak invivo_changes_open
+#pragma weak invivo_changes_define
+#pragma weak invivo_changes_remove
+#pragma weak invivo_changes_document
+#pragma weak invivo_changes_set
+#pragma weak invivo_changes_commit
+#pragma weak invivo_changes_submit
+#pragma weak invivo_changes_discard
+#pragma weak invivo_define
+#pragma weak invivo_define_block
+#pragma weak invivo_resolve
+#pragma weak invivo_resolve_with
+#pragma weak invivo_resolve_name
+#pragma weak invivo_peek
+#pragma weak invivo_view_begin
+#pragma weak invivo_view_end
+#pragma weak invivo_view_key
+#pragma weak invivo_view_get_confined
+#pragma weak invivo_source_open
+#pragma weak invivo_watch
+#pragma weak invivo_source_update
+#pragma weak invivo_source_refresh
+#pragma weak invivo_source_close
+#pragma weak invivo_report_generation
+#pragma weak invivo_report_status
+#pragma weak invivo_report_cause
+#pragma weak invivo_report_error
+#pragma weak invivo_report_count
+#pragma weak invivo_report_key
+#pragma weak invivo_report_change
+#pragma weak invivo_report_property
+#pragma weak invivo_report_nanoseconds
+#pragma weak invivo_report_text
+#pragma weak invivo_observe
+#pragma weak invivo_observer_close
+#pragma weak invivo_module_load
+#pragma weak invivo_share
+#pragma weak invivo_attach
+#pragma weak invivo_app_open
+#pragma weak invivo_app_runtime
+#pragma weak invivo_app_close
+#pragma weak invivo_app_needs_python
+
+static const struct invivo_table instance = {
+    .struct_size = sizeof(struct invivo_table),
+    .abi_version = INVIVO_ABI_VERSION,
+    .function_count = 109,
+    .status_name = invivo_status_name,
+    .status_text = invivo_status_text,
+    .version = invivo_version,
+    .version_text = invivo_version_text,
+    .error_make = invivo_error_make,
+    .error_code = invivo_error_code,
+    .error_message = invivo_error_message,
+    .error_path = invivo_error_path,
+    .error_file = invivo_error_file,
+    .error_line = invivo_error_line,
+    .error_column = invivo_error_column,
+    .error_cause = invivo_error_cause,
+    .error_count = invivo_error_count,
+    .error_at = invivo_error_at,
+    .error_text = invivo_error_text,
+    .error_release = invivo_error_release,
+    .error_report = invivo_error_report,
+    .text_release = invivo_text_release,
+    .value_copy = invivo_value_copy,
+    .value_clear = invivo_value_clear,
+    .value_convert = invivo_value_convert,
+    .kind_name = invivo_kind_name,
+    .callable_make = invivo_callable_make,
+    .callable_call = invivo_callable_call,
+    .callable_retain = invivo_callable_retain,
+    .callable_release = invivo_callable_release,
+    .callable_user_data = invivo_callable_user_data,
+    .type_register = invivo_type_register,
+    .type_find = invivo_type_find,
+    .type_name = invivo_type_name,
+    .type_property_count = invivo_type_property_count,
+    .type_property_at = invivo_type_property_at,
+    .type_method_count = invivo_type_method_count,
+    .type_method_at = invivo_type_method_at,
+    .runtime_options_init = invivo_runtime_options_init,
+    .runtime_open = invivo_runtime_open,
+    .runtime_close = invivo_runtime_close,
+    .runtime_close_deferred = invivo_runtime_close_deferred,
+    .runtime_poll = invivo_runtime_poll,
+    .runtime_descriptor = invivo_runtime_descriptor,
+    .thread_prepare = invivo_thread_prepare,
+    .domain_register = invivo_domain_register,
+    .job_run = invivo_job_run,
+    .job_drop = invivo_job_drop,
+    .runtime_inspect = invivo_runtime_inspect,
+    .runtime_last_error = invivo_runtime_last_error,
+    .live = invivo_live,
+    .object_retain = invivo_object_retain,
+    .object_release = invivo_object_release,
+    .object_get = invivo_object_get,
+    .object_set = invivo_object_set,
+    .object_call = invivo_object_call,
+    .object_instance = invivo_object_instance,
+    .object_type = invivo_object_type,
+    .object_key = invivo_object_key,
+    .object_runtime = invivo_object_runtime,
+    .object_make = invivo_object_make,
+    .object_wrap = invivo_object_wrap,
+    .target_attach = invivo_target_attach,
+    .target_detach = invivo_target_detach,
+    .target_declare = invivo_target_declare,
+    .key_intern = invivo_key_intern,
+    .key_find = invivo_key_find,
+    .key_name = invivo_key_name,
+    .key_version = invivo_key_version,
+    .changes_open = invivo_changes_open,
+    .changes_define = invivo_changes_define,
+    .changes_remove = invivo_changes_remove,
+    .changes_document = invivo_changes_document,
+    .changes_set = invivo_changes_set,
+    .changes_commit = invivo_changes_commit,
+    .changes_submit = invivo_changes_submit,
+    .changes_discard = invivo_changes_discard,
+    .define = invivo_define,
+    .define_block = invivo_define_block,
+    .resolve = invivo_resolve,
+    .resolve_with = invivo_resolve_with,
+    .resolve_name = invivo_resolve_name,
+    .peek = invivo_peek,
+    .view_begin = invivo_view_begin,
+    .view_end = invivo_view_end,
+    .view_key = invivo_view_key,
+    .view_get_confined = invivo_view_get_confined,
+    .source_open = invivo_source_open,
+    .watch = invivo_watch,
+    .source_update = invivo_source_update,
+    .source_refresh = invivo_source_refresh,
+    .source_close = invivo_source_close,
+    .report_generation = invivo_report_generation,
+    .report_status = invivo_report_status,
+    .report_cause = invivo_report_cause,
+    .report_error = invivo_report_error,
+    .report_count = invivo_report_count,
+    .report_key = invivo_report_key,
+    .report_change = invivo_report_change,
+    .report_property = invivo_report_property,
+    .report_nanoseconds = invivo_report_nanoseconds,
+    .report_text = invivo_report_text,
+    .observe = invivo_observe,
+    .observer_close = invivo_observer_close,
+    .table_get = invivo_table_get,
+    .module_load = invivo_module_load,
+    .stubs_use = invivo_stubs_use,
+    .share = invivo_share,
+    .attach = invivo_attach,
+    .app_open = invivo_app_open,
+    .app_runtime = invivo_app_runtime,
+    .app_close = invivo_app_close,
+    .app_needs_python = invivo_app_needs_python,
+};
+
+const invivo_table *invivo_table_get(void) { return &instance; }
+
+invivo_status invivo_stubs_use(const invivo_table *table) {
+    return table == &instance ? INVIVO_OK : INVIVO_E_VERSION;
+}

@@ -1,0 +1,958 @@
+"""The C ABI as ctypes sees it. Written by scripts/generate from the other headers; do not edit.
+
+A `const char *` that a length follows is data without a closing NUL: such a field is a `c_void_p`, read by
+`ctypes.string_at(pointer, length)`. Opaque structs are `c_void_p`. A text that the caller owns (`char *`) is a `c_void_p`,
+so that it can be given back.
+"""
+
+# fmt: off
+# ruff: noqa: E501, N801
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+# ---- constants -----------------------------------------------------------------------------------------
+
+INVIVO_VERSION_MAJOR = 0
+INVIVO_VERSION_MINOR = 1
+INVIVO_VERSION_PATCH = 0
+INVIVO_OK = 0
+INVIVO_E_ARGUMENT = -1
+INVIVO_E_HANDLE = -2
+INVIVO_E_CLOSED = -3
+INVIVO_E_MEMORY = -4
+INVIVO_E_NOT_FOUND = -5
+INVIVO_E_EXISTS = -6
+INVIVO_E_TYPE = -7
+INVIVO_E_RANGE = -8
+INVIVO_E_READ_ONLY = -9
+INVIVO_E_PROPERTY = -10
+INVIVO_E_METHOD = -11
+INVIVO_E_ARITY = -12
+INVIVO_E_COLD = -13
+INVIVO_E_STALE = -14
+INVIVO_E_DOMAIN = -15
+INVIVO_E_WOULD_WAIT = -16
+INVIVO_E_IN_CALLBACK = -17
+INVIVO_E_BUSY = -18
+INVIVO_E_TIMEOUT = -19
+INVIVO_E_CYCLE = -20
+INVIVO_E_SYNTAX = -21
+INVIVO_E_SPEC = -22
+INVIVO_E_ENCODING = -23
+INVIVO_E_EMPTY = -24
+INVIVO_E_TOO_LARGE = -25
+INVIVO_E_FILE = -26
+INVIVO_E_SYSTEM = -27
+INVIVO_E_MODULE = -28
+INVIVO_E_VERSION = -29
+INVIVO_E_HOST = -30
+INVIVO_E_FORKED = -31
+INVIVO_E_NOT_READY = -32
+INVIVO_E_CHANGED = -33
+INVIVO_E_NULL = -34
+INVIVO_E_UNSUPPORTED = -35
+INVIVO_E_INTERNAL = -36
+INVIVO_STATUS_LAST = -36
+INVIVO_KIND_NULL = 0
+INVIVO_KIND_BOOL = 1
+INVIVO_KIND_INT8 = 2
+INVIVO_KIND_INT16 = 3
+INVIVO_KIND_INT32 = 4
+INVIVO_KIND_INT64 = 5
+INVIVO_KIND_UINT8 = 6
+INVIVO_KIND_UINT16 = 7
+INVIVO_KIND_UINT32 = 8
+INVIVO_KIND_UINT64 = 9
+INVIVO_KIND_FLOAT = 10
+INVIVO_KIND_DOUBLE = 11
+INVIVO_KIND_STRING = 12
+INVIVO_KIND_BYTES = 13
+INVIVO_KIND_LIST = 14
+INVIVO_KIND_MAP = 15
+INVIVO_KIND_OBJECT = 16
+INVIVO_KIND_TYPE = 17
+INVIVO_KIND_CALLABLE = 18
+INVIVO_KIND_ENUMERATION = 19
+INVIVO_KIND_ANY = 255
+INVIVO_KIND_COUNT = 20
+INVIVO_PROPERTY_READ_ONLY = 1
+INVIVO_PROPERTY_RESTART = 2
+INVIVO_PROPERTY_BLOCK = 4
+INVIVO_PARAMETER_OPTIONAL = 1
+INVIVO_CONFINED = 0
+INVIVO_SHARED = 1
+INVIVO_LOG_TRACE = 0
+INVIVO_LOG_DEBUG = 1
+INVIVO_LOG_INFO = 2
+INVIVO_LOG_WARNING = 3
+INVIVO_LOG_ERROR = 4
+INVIVO_LOG_SILENT = 5
+INVIVO_DOMAIN_OPENER = 0
+INVIVO_DOMAIN_LOOP = 1
+INVIVO_RUNTIME_PENDING_TARGETS = 1
+INVIVO_DOMAIN_ANY_THREAD = 1
+INVIVO_SCOPE_PROTOTYPE = 0
+INVIVO_SCOPE_LAZY_SINGLETON = 1
+INVIVO_SCOPE_SINGLETON = 2
+INVIVO_INJECT_VALUE = 0
+INVIVO_INJECT_REFERENCE = 1
+INVIVO_CHUNK_SHIFT = 7
+INVIVO_CHUNK_MASK = 127
+INVIVO_SOURCE_WAIT = 1
+INVIVO_CHANGED_DEFINED = 0
+INVIVO_CHANGED_REMOVED = 1
+INVIVO_CHANGED_REMADE = 2
+INVIVO_CHANGED_REINJECTED = 3
+INVIVO_CHANGED_TUNED = 4
+INVIVO_CHANGED_PENDING = 5
+INVIVO_PHASE_DETECT = 0
+INVIVO_PHASE_SETTLE = 1
+INVIVO_PHASE_STAGE = 2
+INVIVO_PHASE_PLAN = 3
+INVIVO_PHASE_COMMIT = 4
+INVIVO_PHASE_TOTAL = 5
+INVIVO_PHASE_COUNT = 6
+INVIVO_ABI_VERSION = 1
+INVIVO_MODULE_NOTE_NAME = "Invivo"
+INVIVO_MODULE_ENTRY_NAME = "invivo_module_entry"
+INVIVO_TOKEN_MAGIC = 8031722942758284873
+INVIVO_APP_WAIT = 1
+
+# (name, number, text) of every status code.
+STATUS: list[tuple[str, int, str]] = [
+    ("INVIVO_OK", 0, "success"),
+    ("INVIVO_E_ARGUMENT", -1, "an argument is missing or not allowed"),
+    ("INVIVO_E_HANDLE", -2, "the handle is stale, foreign or of another kind"),
+    ("INVIVO_E_CLOSED", -3, "the runtime is closed"),
+    ("INVIVO_E_MEMORY", -4, "out of memory"),
+    ("INVIVO_E_NOT_FOUND", -5, "no such key, name or file"),
+    ("INVIVO_E_EXISTS", -6, "the name is taken"),
+    ("INVIVO_E_TYPE", -7, "the value or object has another type"),
+    ("INVIVO_E_RANGE", -8, "the value is outside the range"),
+    ("INVIVO_E_READ_ONLY", -9, "the property cannot be set"),
+    ("INVIVO_E_PROPERTY", -10, "the type has no such property"),
+    ("INVIVO_E_METHOD", -11, "the type has no such method"),
+    ("INVIVO_E_ARITY", -12, "the number of arguments is wrong"),
+    ("INVIVO_E_COLD", -13, "the shared object is not built yet"),
+    ("INVIVO_E_STALE", -14, "the handle belongs to a generation that is gone"),
+    ("INVIVO_E_DOMAIN", -15, "the object may only be touched in its domain"),
+    ("INVIVO_E_WOULD_WAIT", -16, "the call would have to wait, and may not wait here"),
+    ("INVIVO_E_IN_CALLBACK", -17, "the call is not allowed from inside a callback"),
+    ("INVIVO_E_BUSY", -18, "something is still in use"),
+    ("INVIVO_E_TIMEOUT", -19, "the deadline has passed"),
+    ("INVIVO_E_CYCLE", -20, "the wiring goes round in a circle"),
+    ("INVIVO_E_SYNTAX", -21, "the document is not well-formed"),
+    ("INVIVO_E_SPEC", -22, "the document says something that is not known here"),
+    ("INVIVO_E_ENCODING", -23, "the text is not UTF-8"),
+    ("INVIVO_E_EMPTY", -24, "the document is empty"),
+    ("INVIVO_E_TOO_LARGE", -25, "a limit is exceeded"),
+    ("INVIVO_E_FILE", -26, "not a readable regular file"),
+    ("INVIVO_E_SYSTEM", -27, "the operating system refused"),
+    ("INVIVO_E_MODULE", -28, "the module cannot be used"),
+    ("INVIVO_E_VERSION", -29, "the versions do not fit"),
+    ("INVIVO_E_HOST", -30, "host code failed"),
+    ("INVIVO_E_FORKED", -31, "the runtime belongs to the parent process"),
+    ("INVIVO_E_NOT_READY", -32, "not built, not started or not there yet"),
+    ("INVIVO_E_CHANGED", -33, "something else changed it meanwhile"),
+    ("INVIVO_E_NULL", -34, "null where a value is needed"),
+    ("INVIVO_E_UNSUPPORTED", -35, "not supported here"),
+    ("INVIVO_E_INTERNAL", -36, "a fault of the runtime itself; please report it"),
+]
+
+# (name, number) of every kind of value.
+KINDS: list[tuple[str, int]] = [
+    ("INVIVO_KIND_NULL", 0),
+    ("INVIVO_KIND_BOOL", 1),
+    ("INVIVO_KIND_INT8", 2),
+    ("INVIVO_KIND_INT16", 3),
+    ("INVIVO_KIND_INT32", 4),
+    ("INVIVO_KIND_INT64", 5),
+    ("INVIVO_KIND_UINT8", 6),
+    ("INVIVO_KIND_UINT16", 7),
+    ("INVIVO_KIND_UINT32", 8),
+    ("INVIVO_KIND_UINT64", 9),
+    ("INVIVO_KIND_FLOAT", 10),
+    ("INVIVO_KIND_DOUBLE", 11),
+    ("INVIVO_KIND_STRING", 12),
+    ("INVIVO_KIND_BYTES", 13),
+    ("INVIVO_KIND_LIST", 14),
+    ("INVIVO_KIND_MAP", 15),
+    ("INVIVO_KIND_OBJECT", 16),
+    ("INVIVO_KIND_TYPE", 17),
+    ("INVIVO_KIND_CALLABLE", 18),
+    ("INVIVO_KIND_ENUMERATION", 19),
+    ("INVIVO_KIND_ANY", 255),
+]
+
+# ---- structures ----------------------------------------------------------------------------------------
+
+class invivo_runtime(ctypes.Structure):
+    pass
+
+
+class invivo_object(ctypes.Structure):
+    pass
+
+
+class invivo_key(ctypes.Structure):
+    pass
+
+
+class invivo_type(ctypes.Structure):
+    pass
+
+
+class invivo_callable(ctypes.Structure):
+    pass
+
+
+class invivo_domain(ctypes.Structure):
+    pass
+
+
+class invivo_job(ctypes.Structure):
+    pass
+
+
+class invivo_changes(ctypes.Structure):
+    pass
+
+
+class invivo_source(ctypes.Structure):
+    pass
+
+
+class invivo_target(ctypes.Structure):
+    pass
+
+
+class invivo_observer(ctypes.Structure):
+    pass
+
+
+class invivo_module(ctypes.Structure):
+    pass
+
+
+class invivo_app(ctypes.Structure):
+    pass
+
+
+class invivo_value_as_string(ctypes.Structure):
+    pass
+
+
+class invivo_value_as_bytes(ctypes.Structure):
+    pass
+
+
+class invivo_value_as_list(ctypes.Structure):
+    pass
+
+
+class invivo_value_as_map(ctypes.Structure):
+    pass
+
+
+class invivo_value_as_enumeration(ctypes.Structure):
+    pass
+
+
+class invivo_value_as(ctypes.Union):
+    pass
+
+
+class invivo_value(ctypes.Structure):
+    pass
+
+
+class invivo_pair(ctypes.Structure):
+    pass
+
+
+class invivo_callable_options(ctypes.Structure):
+    pass
+
+
+class invivo_choice(ctypes.Structure):
+    pass
+
+
+class invivo_property(ctypes.Structure):
+    pass
+
+
+class invivo_parameter(ctypes.Structure):
+    pass
+
+
+class invivo_method(ctypes.Structure):
+    pass
+
+
+class invivo_build(ctypes.Structure):
+    pass
+
+
+class invivo_type_options(ctypes.Structure):
+    pass
+
+
+class invivo_log_entry(ctypes.Structure):
+    pass
+
+
+class invivo_runtime_options(ctypes.Structure):
+    pass
+
+
+class invivo_domain_options(ctypes.Structure):
+    pass
+
+
+class invivo_runtime_info(ctypes.Structure):
+    pass
+
+
+class invivo_live_counts(ctypes.Structure):
+    pass
+
+
+class invivo_injection(ctypes.Structure):
+    pass
+
+
+class invivo_definition(ctypes.Structure):
+    pass
+
+
+class invivo_block_options(ctypes.Structure):
+    pass
+
+
+class invivo_cell(ctypes.Structure):
+    pass
+
+
+class invivo_entry(ctypes.Structure):
+    pass
+
+
+class invivo_graph(ctypes.Structure):
+    pass
+
+
+class invivo_view(ctypes.Structure):
+    pass
+
+
+class invivo_source_options(ctypes.Structure):
+    pass
+
+
+class invivo_observer_options(ctypes.Structure):
+    pass
+
+
+class invivo_token(ctypes.Structure):
+    pass
+
+
+class invivo_app_options(ctypes.Structure):
+    pass
+
+invivo_runtime._fields_ = [
+    ("bits", ctypes.c_uint64),
+]
+invivo_object._fields_ = [
+    ("bits", ctypes.c_uint64),
+]
+invivo_key._fields_ = [
+    ("bits", ctypes.c_uint64),
+]
+invivo_type._fields_ = [
+    ("bits", ctypes.c_uint64),
+]
+invivo_callable._fields_ = [
+    ("bits", ctypes.c_uint64),
+]
+invivo_domain._fields_ = [
+    ("bits", ctypes.c_uint64),
+]
+invivo_job._fields_ = [
+    ("bits", ctypes.c_uint64),
+]
+invivo_changes._fields_ = [
+    ("bits", ctypes.c_uint64),
+]
+invivo_source._fields_ = [
+    ("bits", ctypes.c_uint64),
+]
+invivo_target._fields_ = [
+    ("bits", ctypes.c_uint64),
+]
+invivo_observer._fields_ = [
+    ("bits", ctypes.c_uint64),
+]
+invivo_module._fields_ = [
+    ("bits", ctypes.c_uint64),
+]
+invivo_app._fields_ = [
+    ("bits", ctypes.c_uint64),
+]
+invivo_value_as_string._fields_ = [
+    ("data", ctypes.c_void_p),
+    ("length", ctypes.c_uint64),
+]
+invivo_value_as_bytes._fields_ = [
+    ("data", ctypes.c_void_p),
+    ("length", ctypes.c_uint64),
+]
+invivo_value_as_list._fields_ = [
+    ("items", ctypes.POINTER(invivo_value)),
+    ("count", ctypes.c_uint64),
+]
+invivo_value_as_map._fields_ = [
+    ("pairs", ctypes.POINTER(invivo_pair)),
+    ("count", ctypes.c_uint64),
+]
+invivo_value_as_enumeration._fields_ = [
+    ("number", ctypes.c_int64),
+    ("name", ctypes.c_char_p),
+]
+invivo_value_as._fields_ = [
+    ("boolean", ctypes.c_bool),
+    ("signed_integer", ctypes.c_int64),
+    ("unsigned_integer", ctypes.c_uint64),
+    ("single", ctypes.c_float),
+    ("number", ctypes.c_double),
+    ("string", invivo_value_as_string),
+    ("bytes", invivo_value_as_bytes),
+    ("list", invivo_value_as_list),
+    ("map", invivo_value_as_map),
+    ("enumeration", invivo_value_as_enumeration),
+    ("object", invivo_object),
+    ("type", invivo_type),
+    ("callable", invivo_callable),
+]
+invivo_value._fields_ = [
+    ("kind", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
+    ("as", invivo_value_as),
+]
+invivo_pair._fields_ = [
+    ("name", ctypes.c_void_p),
+    ("length", ctypes.c_uint64),
+    ("value", invivo_value),
+]
+invivo_callable_options._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("name", ctypes.c_char_p),
+    ("invoke", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p))),
+    ("user_data", ctypes.c_void_p),
+    ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+]
+invivo_choice._fields_ = [
+    ("name", ctypes.c_char_p),
+    ("number", ctypes.c_int64),
+]
+invivo_property._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("name", ctypes.c_char_p),
+    ("kind", ctypes.c_uint32),
+    ("flags", ctypes.c_uint32),
+    ("offset", ctypes.c_uint64),
+    ("size", ctypes.c_uint64),
+    ("initial", ctypes.c_double),
+    ("min", ctypes.c_double),
+    ("max", ctypes.c_double),
+    ("step", ctypes.c_double),
+    ("initial_text", ctypes.c_char_p),
+    ("unit", ctypes.c_char_p),
+    ("text", ctypes.c_char_p),
+    ("choices", ctypes.POINTER(invivo_choice)),
+    ("choice_count", ctypes.c_uint64),
+    ("was", ctypes.POINTER(ctypes.c_char_p)),
+    ("was_count", ctypes.c_uint64),
+    ("fields", ctypes.POINTER(invivo_property)),
+    ("field_count", ctypes.c_uint64),
+    ("get", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p))),
+    ("set", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p))),
+    ("user_data", ctypes.c_void_p),
+    ("reserved", ctypes.c_uint64),
+]
+invivo_parameter._fields_ = [
+    ("name", ctypes.c_char_p),
+    ("kind", ctypes.c_uint32),
+    ("flags", ctypes.c_uint32),
+    ("type_name", ctypes.c_char_p),
+]
+invivo_method._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("name", ctypes.c_char_p),
+    ("text", ctypes.c_char_p),
+    ("parameters", ctypes.POINTER(invivo_parameter)),
+    ("parameter_count", ctypes.c_uint64),
+    ("result", ctypes.c_uint32),
+    ("call", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p))),
+    ("user_data", ctypes.c_void_p),
+]
+invivo_build._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("runtime", invivo_runtime),
+    ("key", invivo_key),
+    ("type", invivo_type),
+]
+invivo_type_options._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("name", ctypes.c_char_p),
+    ("text", ctypes.c_char_p),
+    ("supertypes", ctypes.POINTER(ctypes.c_char_p)),
+    ("supertype_count", ctypes.c_uint64),
+    ("concurrency", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
+    ("domain", invivo_domain),
+    ("size", ctypes.c_uint64),
+    ("alignment", ctypes.c_uint64),
+    ("init", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_build), ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("deinit", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)),
+    ("make", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(invivo_build), ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("release", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)),
+    ("block_size", ctypes.c_uint64),
+    ("parameters", ctypes.POINTER(invivo_parameter)),
+    ("parameter_count", ctypes.c_uint64),
+    ("properties", ctypes.POINTER(invivo_property)),
+    ("property_count", ctypes.c_uint64),
+    ("methods", ctypes.POINTER(invivo_method)),
+    ("method_count", ctypes.c_uint64),
+    ("start", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("stop", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("user_data", ctypes.c_void_p),
+    ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+]
+invivo_log_entry._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("level", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
+    ("message", ctypes.c_char_p),
+    ("path", ctypes.c_char_p),
+    ("fields", ctypes.POINTER(invivo_pair)),
+    ("field_count", ctypes.c_uint64),
+]
+invivo_runtime_options._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("name", ctypes.c_char_p),
+    ("default_domain", ctypes.c_uint32),
+    ("flags", ctypes.c_uint32),
+    ("quiet_ms", ctypes.c_uint32),
+    ("settle_max_ms", ctypes.c_uint32),
+    ("commit_timeout_ms", ctypes.c_uint32),
+    ("log_level", ctypes.c_uint32),
+    ("log", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(invivo_log_entry))),
+    ("log_user_data", ctypes.c_void_p),
+    ("log_destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+    ("max_document_bytes", ctypes.c_uint64),
+]
+invivo_domain_options._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("name", ctypes.c_char_p),
+    ("flags", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
+    ("post", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, invivo_job, ctypes.POINTER(ctypes.c_void_p))),
+    ("user_data", ctypes.c_void_p),
+    ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+]
+invivo_runtime_info._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("generation", ctypes.c_uint64),
+    ("reloads", ctypes.c_uint64),
+    ("failures", ctypes.c_uint64),
+    ("definitions", ctypes.c_uint64),
+    ("objects", ctypes.c_uint64),
+    ("leases", ctypes.c_uint64),
+    ("targets", ctypes.c_uint64),
+    ("sources", ctypes.c_uint64),
+    ("retiring", ctypes.c_uint64),
+    ("waiting_jobs", ctypes.c_uint64),
+    ("waiting_since_ns", ctypes.c_uint64),
+]
+invivo_live_counts._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("runtimes", ctypes.c_uint64),
+    ("objects", ctypes.c_uint64),
+    ("callables", ctypes.c_uint64),
+    ("errors", ctypes.c_uint64),
+    ("graphs", ctypes.c_uint64),
+    ("blocks", ctypes.c_uint64),
+    ("threads", ctypes.c_uint64),
+    ("descriptors", ctypes.c_uint64),
+]
+invivo_injection._fields_ = [
+    ("name", ctypes.c_char_p),
+    ("how", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
+    ("value", invivo_value),
+    ("reference", ctypes.c_char_p),
+]
+invivo_definition._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("key", ctypes.c_char_p),
+    ("scope", ctypes.c_uint32),
+    ("flags", ctypes.c_uint32),
+    ("type", invivo_type),
+    ("factory", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(invivo_build), ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("user_data", ctypes.c_void_p),
+    ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+    ("initializer", ctypes.POINTER(invivo_injection)),
+    ("initializer_count", ctypes.c_uint64),
+    ("properties", ctypes.POINTER(invivo_injection)),
+    ("property_count", ctypes.c_uint64),
+    ("alias", ctypes.c_char_p),
+    ("file", ctypes.c_char_p),
+    ("line", ctypes.c_uint32),
+    ("column", ctypes.c_uint32),
+]
+invivo_block_options._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("type_name", ctypes.c_char_p),
+    ("size", ctypes.c_uint64),
+    ("properties", ctypes.POINTER(invivo_property)),
+    ("property_count", ctypes.c_uint64),
+]
+invivo_cell._fields_ = [
+    ("instance", ctypes.c_void_p),
+]
+invivo_entry._fields_ = [
+    ("cell", ctypes.POINTER(invivo_cell)),
+    ("block", ctypes.c_void_p),
+    ("layers", ctypes.c_void_p),
+    ("reserved", ctypes.c_uint64),
+]
+invivo_graph._fields_ = [
+    ("generation", ctypes.c_uint64),
+    ("owner", ctypes.c_uint32),
+    ("count", ctypes.c_uint32),
+    ("chunks", ctypes.POINTER(ctypes.POINTER(invivo_entry))),
+]
+invivo_view._fields_ = [
+    ("graph", ctypes.POINTER(invivo_graph)),
+    ("reader", ctypes.c_void_p),
+]
+invivo_source_options._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("path", ctypes.c_char_p),
+    ("name", ctypes.c_char_p),
+    ("flags", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
+    ("text", ctypes.c_void_p),
+    ("length", ctypes.c_uint64),
+]
+invivo_observer_options._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("reloaded", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)),
+    ("user_data", ctypes.c_void_p),
+    ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+    ("domain", invivo_domain),
+]
+invivo_token._fields_ = [
+    ("magic", ctypes.c_uint64),
+    ("table", ctypes.c_void_p),
+    ("runtime", invivo_runtime),
+]
+invivo_app_options._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("manifest", ctypes.c_char_p),
+    ("runtime", ctypes.POINTER(invivo_runtime_options)),
+    ("flags", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
+    ("load_module", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, invivo_runtime, ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("user_data", ctypes.c_void_p),
+]
+
+# Every structure, for the test that compares them with what a C compiler says.
+STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
+    invivo_runtime,
+    invivo_object,
+    invivo_key,
+    invivo_type,
+    invivo_callable,
+    invivo_domain,
+    invivo_job,
+    invivo_changes,
+    invivo_source,
+    invivo_target,
+    invivo_observer,
+    invivo_module,
+    invivo_app,
+    invivo_value_as_string,
+    invivo_value_as_bytes,
+    invivo_value_as_list,
+    invivo_value_as_map,
+    invivo_value_as_enumeration,
+    invivo_value_as,
+    invivo_value,
+    invivo_pair,
+    invivo_callable_options,
+    invivo_choice,
+    invivo_property,
+    invivo_parameter,
+    invivo_method,
+    invivo_build,
+    invivo_type_options,
+    invivo_log_entry,
+    invivo_runtime_options,
+    invivo_domain_options,
+    invivo_runtime_info,
+    invivo_live_counts,
+    invivo_injection,
+    invivo_definition,
+    invivo_block_options,
+    invivo_cell,
+    invivo_entry,
+    invivo_graph,
+    invivo_view,
+    invivo_source_options,
+    invivo_observer_options,
+    invivo_token,
+    invivo_app_options,
+]
+
+# ---- functions -----------------------------------------------------------------------------------------
+
+# name: (restype, argtypes, NOWAIT). Only a NOWAIT function may be called while the GIL is held (PyDLL).
+FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
+    "invivo_status_name": (ctypes.c_char_p, [ctypes.c_int32], True),
+    "invivo_status_text": (ctypes.c_char_p, [ctypes.c_int32], True),
+    "invivo_version": (ctypes.c_uint32, [], True),
+    "invivo_version_text": (ctypes.c_char_p, [], True),
+    "invivo_error_make": (ctypes.c_void_p, [ctypes.c_int32, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p], True),
+    "invivo_error_code": (ctypes.c_int32, [ctypes.c_void_p], True),
+    "invivo_error_message": (ctypes.c_char_p, [ctypes.c_void_p], True),
+    "invivo_error_path": (ctypes.c_char_p, [ctypes.c_void_p], True),
+    "invivo_error_file": (ctypes.c_char_p, [ctypes.c_void_p], True),
+    "invivo_error_line": (ctypes.c_uint32, [ctypes.c_void_p], True),
+    "invivo_error_column": (ctypes.c_uint32, [ctypes.c_void_p], True),
+    "invivo_error_cause": (ctypes.c_void_p, [ctypes.c_void_p], True),
+    "invivo_error_count": (ctypes.c_size_t, [ctypes.c_void_p], True),
+    "invivo_error_at": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_size_t], True),
+    "invivo_error_text": (ctypes.c_char_p, [ctypes.c_void_p], True),
+    "invivo_error_release": (None, [ctypes.c_void_p], True),
+    "invivo_error_report": (ctypes.c_int, [ctypes.c_void_p], False),
+    "invivo_text_release": (None, [ctypes.c_void_p], True),
+    "invivo_value_copy": (ctypes.c_int32, [ctypes.POINTER(invivo_value), ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_value_clear": (None, [ctypes.POINTER(invivo_value)], False),
+    "invivo_value_convert": (ctypes.c_int32, [ctypes.POINTER(invivo_value), ctypes.POINTER(invivo_value), ctypes.c_uint32, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_kind_name": (ctypes.c_char_p, [ctypes.c_uint32], True),
+    "invivo_callable_make": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_callable_options), ctypes.POINTER(invivo_callable), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_callable_call": (ctypes.c_int32, [invivo_callable, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_callable_retain": (ctypes.c_int32, [invivo_callable], False),
+    "invivo_callable_release": (ctypes.c_int32, [invivo_callable], False),
+    "invivo_callable_user_data": (ctypes.c_void_p, [invivo_callable, ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p))], False),
+    "invivo_type_register": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_type_options), ctypes.POINTER(invivo_type), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_type_find": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(invivo_type), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_type_name": (ctypes.c_char_p, [invivo_type], False),
+    "invivo_type_property_count": (ctypes.c_uint64, [invivo_type], False),
+    "invivo_type_property_at": (ctypes.c_int32, [invivo_type, ctypes.c_uint64, ctypes.POINTER(invivo_property)], False),
+    "invivo_type_method_count": (ctypes.c_uint64, [invivo_type], False),
+    "invivo_type_method_at": (ctypes.c_int32, [invivo_type, ctypes.c_uint64, ctypes.POINTER(invivo_method)], False),
+    "invivo_runtime_options_init": (None, [ctypes.POINTER(invivo_runtime_options)], True),
+    "invivo_runtime_open": (ctypes.c_int32, [ctypes.POINTER(invivo_runtime), ctypes.POINTER(invivo_runtime_options), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_runtime_close": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_runtime_close_deferred": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_runtime_poll": (ctypes.c_int32, [invivo_runtime, ctypes.c_uint32, ctypes.POINTER(ctypes.c_uint32), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_runtime_descriptor": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(ctypes.c_int), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_thread_prepare": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_domain_register": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_domain_options), ctypes.POINTER(invivo_domain), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_job_run": (ctypes.c_int32, [invivo_job], False),
+    "invivo_job_drop": (ctypes.c_int32, [invivo_job], False),
+    "invivo_runtime_inspect": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_runtime_info), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_runtime_last_error": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_live": (None, [ctypes.POINTER(invivo_live_counts)], False),
+    "invivo_object_retain": (ctypes.c_int32, [invivo_object], True),
+    "invivo_object_release": (ctypes.c_int32, [invivo_object], False),
+    "invivo_object_get": (ctypes.c_int32, [invivo_object, ctypes.c_char_p, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_object_set": (ctypes.c_int32, [invivo_object, ctypes.c_char_p, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_object_call": (ctypes.c_int32, [invivo_object, ctypes.c_char_p, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_object_instance": (ctypes.c_int32, [invivo_object, invivo_type, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_object_type": (ctypes.c_int32, [invivo_object, ctypes.POINTER(invivo_type), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_object_key": (ctypes.c_int32, [invivo_object, ctypes.POINTER(invivo_key), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_object_runtime": (ctypes.c_int32, [invivo_object, ctypes.POINTER(invivo_runtime), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_object_make": (ctypes.c_int32, [invivo_runtime, invivo_type, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_object_wrap": (ctypes.c_int32, [invivo_runtime, invivo_type, ctypes.c_void_p, ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_target_attach": (ctypes.c_int32, [invivo_object, ctypes.c_char_p, ctypes.POINTER(invivo_target), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_target_detach": (ctypes.c_int32, [invivo_target, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_target_declare": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, invivo_type, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_key_intern": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(invivo_key), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_key_find": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(invivo_key), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_key_name": (ctypes.c_char_p, [invivo_key], False),
+    "invivo_key_version": (ctypes.POINTER(ctypes.c_uint64), [invivo_key], False),
+    "invivo_changes_open": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_changes), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_changes_define": (ctypes.c_int32, [invivo_changes, ctypes.POINTER(invivo_definition), ctypes.POINTER(invivo_key), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_changes_remove": (ctypes.c_int32, [invivo_changes, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_changes_document": (ctypes.c_int32, [invivo_changes, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_changes_set": (ctypes.c_int32, [invivo_changes, ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_changes_commit": (ctypes.c_int32, [invivo_changes, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_changes_submit": (ctypes.c_int32, [invivo_changes, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_changes_discard": (None, [invivo_changes], False),
+    "invivo_define": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_definition), ctypes.POINTER(invivo_key), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_define_block": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(invivo_block_options), ctypes.POINTER(invivo_key), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_resolve": (ctypes.c_int32, [invivo_runtime, invivo_key, ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_resolve_with": (ctypes.c_int32, [invivo_runtime, invivo_key, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_resolve_name": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_peek": (ctypes.c_int32, [invivo_runtime, invivo_key, ctypes.POINTER(invivo_object)], True),
+    "invivo_view_begin": (invivo_view, [invivo_runtime], True),
+    "invivo_view_end": (None, [invivo_view], True),
+    "invivo_view_key": (invivo_key, [invivo_view, ctypes.c_char_p, ctypes.c_size_t], True),
+    "invivo_view_get_confined": (ctypes.c_void_p, [invivo_view, invivo_key], True),
+    "invivo_source_open": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_source_options), ctypes.POINTER(invivo_source), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_watch": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_source_update": (ctypes.c_int32, [invivo_source, ctypes.c_char_p, ctypes.c_uint64, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_source_refresh": (ctypes.c_int32, [invivo_source, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_source_close": (ctypes.c_int32, [invivo_source, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_report_generation": (ctypes.c_uint64, [ctypes.c_void_p], True),
+    "invivo_report_status": (ctypes.c_int32, [ctypes.c_void_p], True),
+    "invivo_report_cause": (ctypes.c_char_p, [ctypes.c_void_p], True),
+    "invivo_report_error": (ctypes.c_void_p, [ctypes.c_void_p], True),
+    "invivo_report_count": (ctypes.c_size_t, [ctypes.c_void_p], True),
+    "invivo_report_key": (ctypes.c_char_p, [ctypes.c_void_p, ctypes.c_size_t], True),
+    "invivo_report_change": (ctypes.c_uint32, [ctypes.c_void_p, ctypes.c_size_t], True),
+    "invivo_report_property": (ctypes.c_char_p, [ctypes.c_void_p, ctypes.c_size_t], True),
+    "invivo_report_nanoseconds": (ctypes.c_uint64, [ctypes.c_void_p, ctypes.c_uint32], True),
+    "invivo_report_text": (ctypes.c_char_p, [ctypes.c_void_p], True),
+    "invivo_observe": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_observer_options), ctypes.POINTER(invivo_observer), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_observer_close": (ctypes.c_int32, [invivo_observer, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_table_get": (ctypes.c_void_p, [], True),
+    "invivo_module_load": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(invivo_module), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_stubs_use": (ctypes.c_int32, [ctypes.c_void_p], True),
+    "invivo_share": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(ctypes.POINTER(invivo_token)), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_attach": (ctypes.c_int32, [ctypes.POINTER(invivo_token), ctypes.POINTER(invivo_runtime), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_app_open": (ctypes.c_int32, [ctypes.POINTER(invivo_app), ctypes.POINTER(invivo_app_options), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_app_runtime": (ctypes.c_int32, [invivo_app, ctypes.POINTER(invivo_runtime), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_app_close": (ctypes.c_int32, [invivo_app, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_app_needs_python": (ctypes.c_int32, [ctypes.c_char_p, ctypes.POINTER(ctypes.c_bool), ctypes.POINTER(ctypes.c_void_p)], False),
+}
+
+# The function table's entries, in its order.
+TABLE: list[str] = [
+    "invivo_status_name",
+    "invivo_status_text",
+    "invivo_version",
+    "invivo_version_text",
+    "invivo_error_make",
+    "invivo_error_code",
+    "invivo_error_message",
+    "invivo_error_path",
+    "invivo_error_file",
+    "invivo_error_line",
+    "invivo_error_column",
+    "invivo_error_cause",
+    "invivo_error_count",
+    "invivo_error_at",
+    "invivo_error_text",
+    "invivo_error_release",
+    "invivo_error_report",
+    "invivo_text_release",
+    "invivo_value_copy",
+    "invivo_value_clear",
+    "invivo_value_convert",
+    "invivo_kind_name",
+    "invivo_callable_make",
+    "invivo_callable_call",
+    "invivo_callable_retain",
+    "invivo_callable_release",
+    "invivo_callable_user_data",
+    "invivo_type_register",
+    "invivo_type_find",
+    "invivo_type_name",
+    "invivo_type_property_count",
+    "invivo_type_property_at",
+    "invivo_type_method_count",
+    "invivo_type_method_at",
+    "invivo_runtime_options_init",
+    "invivo_runtime_open",
+    "invivo_runtime_close",
+    "invivo_runtime_close_deferred",
+    "invivo_runtime_poll",
+    "invivo_runtime_descriptor",
+    "invivo_thread_prepare",
+    "invivo_domain_register",
+    "invivo_job_run",
+    "invivo_job_drop",
+    "invivo_runtime_inspect",
+    "invivo_runtime_last_error",
+    "invivo_live",
+    "invivo_object_retain",
+    "invivo_object_release",
+    "invivo_object_get",
+    "invivo_object_set",
+    "invivo_object_call",
+    "invivo_object_instance",
+    "invivo_object_type",
+    "invivo_object_key",
+    "invivo_object_runtime",
+    "invivo_object_make",
+    "invivo_object_wrap",
+    "invivo_target_attach",
+    "invivo_target_detach",
+    "invivo_target_declare",
+    "invivo_key_intern",
+    "invivo_key_find",
+    "invivo_key_name",
+    "invivo_key_version",
+    "invivo_changes_open",
+    "invivo_changes_define",
+    "invivo_changes_remove",
+    "invivo_changes_document",
+    "invivo_changes_set",
+    "invivo_changes_commit",
+    "invivo_changes_submit",
+    "invivo_changes_discard",
+    "invivo_define",
+    "invivo_define_block",
+    "invivo_resolve",
+    "invivo_resolve_with",
+    "invivo_resolve_name",
+    "invivo_peek",
+    "invivo_view_begin",
+    "invivo_view_end",
+    "invivo_view_key",
+    "invivo_view_get_confined",
+    "invivo_source_open",
+    "invivo_watch",
+    "invivo_source_update",
+    "invivo_source_refresh",
+    "invivo_source_close",
+    "invivo_report_generation",
+    "invivo_report_status",
+    "invivo_report_cause",
+    "invivo_report_error",
+    "invivo_report_count",
+    "invivo_report_key",
+    "invivo_report_change",
+    "invivo_report_property",
+    "invivo_report_nanoseconds",
+    "invivo_report_text",
+    "invivo_observe",
+    "invivo_observer_close",
+    "invivo_table_get",
+    "invivo_module_load",
+    "invivo_stubs_use",
+    "invivo_share",
+    "invivo_attach",
+    "invivo_app_open",
+    "invivo_app_runtime",
+    "invivo_app_close",
+    "invivo_app_needs_python",
+]
+
+
+class invivo_table(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("abi_version", ctypes.c_uint32),
+        ("function_count", ctypes.c_uint32),
+        *((name.removeprefix("invivo_"), ctypes.c_void_p) for name in TABLE),
+    ]

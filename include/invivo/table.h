@@ -1,0 +1,138 @@
+/* table.h: every function of these headers, as a table. Written by scripts/generate from the other headers; do not edit.
+ *
+ * Functions are named without their prefix. The order is only ever appended to. */
+#ifndef INVIVO_TABLE_H
+#define INVIVO_TABLE_H
+
+#include "app.h"
+#include "base.h"
+#include "module.h"
+#include "object.h"
+#include "reload.h"
+#include "runtime.h"
+#include "source.h"
+#include "type.h"
+#include "value.h"
+#include "view.h"
+#include "wiring.h"
+
+INVIVO_EXTERN_C_BEGIN
+
+struct invivo_table {
+    size_t struct_size;      /* what this copy of the library has; a caller built with less is served */
+    uint32_t abi_version;    /* INVIVO_ABI_VERSION */
+    uint32_t function_count;
+    const char *(*status_name)(invivo_status status);
+    const char *(*status_text)(invivo_status status);
+    uint32_t (*version)(void);
+    const char *(*version_text)(void);
+    invivo_error *(*error_make)(invivo_status code, const char *message, const char *path, invivo_error *cause);
+    invivo_status (*error_code)(const invivo_error *error);
+    const char *(*error_message)(const invivo_error *error);
+    const char *(*error_path)(const invivo_error *error);
+    const char *(*error_file)(const invivo_error *error);
+    uint32_t (*error_line)(const invivo_error *error);
+    uint32_t (*error_column)(const invivo_error *error);
+    const invivo_error *(*error_cause)(const invivo_error *error);
+    size_t (*error_count)(const invivo_error *error);
+    const invivo_error *(*error_at)(const invivo_error *error, size_t index);
+    const char *(*error_text)(const invivo_error *error);
+    void (*error_release)(invivo_error *error);
+    int (*error_report)(invivo_error *error);
+    void (*text_release)(char *text);
+    invivo_status (*value_copy)(invivo_value *out, const invivo_value *value, invivo_error **error);
+    void (*value_clear)(invivo_value *value);
+    invivo_status (*value_convert)(invivo_value *out, const invivo_value *value, invivo_kind kind, invivo_error **error);
+    const char *(*kind_name)(invivo_kind kind);
+    invivo_status (*callable_make)(invivo_runtime runtime, const invivo_callable_options *options, invivo_callable *out, invivo_error **error);
+    invivo_status (*callable_call)(invivo_callable callable, const invivo_value *arguments, size_t count, invivo_value *result, invivo_error **error);
+    invivo_status (*callable_retain)(invivo_callable callable);
+    invivo_status (*callable_release)(invivo_callable callable);
+    void *(*callable_user_data)(invivo_callable callable, invivo_status (*invoke)(void *user_data, const invivo_value *arguments, size_t count, invivo_value *result, invivo_error **error));
+    invivo_status (*type_register)(invivo_runtime runtime, const invivo_type_options *options, invivo_type *out, invivo_error **error);
+    invivo_status (*type_find)(invivo_runtime runtime, const char *name, invivo_type *out, invivo_error **error);
+    const char *(*type_name)(invivo_type type);
+    uint64_t (*type_property_count)(invivo_type type);
+    invivo_status (*type_property_at)(invivo_type type, uint64_t index, invivo_property *out);
+    uint64_t (*type_method_count)(invivo_type type);
+    invivo_status (*type_method_at)(invivo_type type, uint64_t index, invivo_method *out);
+    void (*runtime_options_init)(invivo_runtime_options *options);
+    invivo_status (*runtime_open)(invivo_runtime *out, const invivo_runtime_options *options, invivo_error **error);
+    invivo_status (*runtime_close)(invivo_runtime runtime, invivo_error **error);
+    invivo_status (*runtime_close_deferred)(invivo_runtime runtime, invivo_error **error);
+    invivo_status (*runtime_poll)(invivo_runtime runtime, uint32_t timeout_ms, uint32_t *ran, invivo_error **error);
+    invivo_status (*runtime_descriptor)(invivo_runtime runtime, int *out, invivo_error **error);
+    invivo_status (*thread_prepare)(invivo_runtime runtime, invivo_error **error);
+    invivo_status (*domain_register)(invivo_runtime runtime, const invivo_domain_options *options, invivo_domain *out, invivo_error **error);
+    invivo_status (*job_run)(invivo_job job);
+    invivo_status (*job_drop)(invivo_job job);
+    invivo_status (*runtime_inspect)(invivo_runtime runtime, invivo_runtime_info *out, invivo_error **error);
+    invivo_status (*runtime_last_error)(invivo_runtime runtime, invivo_error **out);
+    void (*live)(invivo_live_counts *out);
+    invivo_status (*object_retain)(invivo_object object);
+    invivo_status (*object_release)(invivo_object object);
+    invivo_status (*object_get)(invivo_object object, const char *property, invivo_value *out, invivo_error **error);
+    invivo_status (*object_set)(invivo_object object, const char *property, const invivo_value *value, invivo_error **error);
+    invivo_status (*object_call)(invivo_object object, const char *method, const invivo_value *arguments, size_t count, invivo_value *result, invivo_error **error);
+    invivo_status (*object_instance)(invivo_object object, invivo_type type, void **out, invivo_error **error);
+    invivo_status (*object_type)(invivo_object object, invivo_type *out, invivo_error **error);
+    invivo_status (*object_key)(invivo_object object, invivo_key *out, invivo_error **error);
+    invivo_status (*object_runtime)(invivo_object object, invivo_runtime *out, invivo_error **error);
+    invivo_status (*object_make)(invivo_runtime runtime, invivo_type type, const invivo_value *arguments, size_t count, invivo_object *out, invivo_error **error);
+    invivo_status (*object_wrap)(invivo_runtime runtime, invivo_type type, void *instance, invivo_object *out, invivo_error **error);
+    invivo_status (*target_attach)(invivo_object object, const char *key, invivo_target *out, invivo_error **error);
+    invivo_status (*target_detach)(invivo_target target, invivo_error **error);
+    invivo_status (*target_declare)(invivo_runtime runtime, const char *key, invivo_type type, invivo_error **error);
+    invivo_status (*key_intern)(invivo_runtime runtime, const char *name, invivo_key *out, invivo_error **error);
+    invivo_status (*key_find)(invivo_runtime runtime, const char *name, invivo_key *out, invivo_error **error);
+    const char *(*key_name)(invivo_key key);
+    const uint64_t *(*key_version)(invivo_key key);
+    invivo_status (*changes_open)(invivo_runtime runtime, invivo_changes *out, invivo_error **error);
+    invivo_status (*changes_define)(invivo_changes changes, const invivo_definition *definition, invivo_key *out, invivo_error **error);
+    invivo_status (*changes_remove)(invivo_changes changes, const char *key, invivo_error **error);
+    invivo_status (*changes_document)(invivo_changes changes, const char *name, const char *text, uint64_t length, invivo_error **error);
+    invivo_status (*changes_set)(invivo_changes changes, const char *key, const char *property, const invivo_value *value, invivo_error **error);
+    invivo_status (*changes_commit)(invivo_changes changes, invivo_error **error);
+    invivo_status (*changes_submit)(invivo_changes changes, invivo_error **error);
+    void (*changes_discard)(invivo_changes changes);
+    invivo_status (*define)(invivo_runtime runtime, const invivo_definition *definition, invivo_key *out, invivo_error **error);
+    invivo_status (*define_block)(invivo_runtime runtime, const char *key, const invivo_block_options *block, invivo_key *out, invivo_error **error);
+    invivo_status (*resolve)(invivo_runtime runtime, invivo_key key, invivo_object *out, invivo_error **error);
+    invivo_status (*resolve_with)(invivo_runtime runtime, invivo_key key, const invivo_value *arguments, size_t count, invivo_object *out, invivo_error **error);
+    invivo_status (*resolve_name)(invivo_runtime runtime, const char *name, invivo_object *out, invivo_error **error);
+    invivo_status (*peek)(invivo_runtime runtime, invivo_key key, invivo_object *out);
+    invivo_view (*view_begin)(invivo_runtime runtime);
+    void (*view_end)(invivo_view view);
+    invivo_key (*view_key)(invivo_view view, const char *name, size_t length);
+    void *(*view_get_confined)(invivo_view view, invivo_key key);
+    invivo_status (*source_open)(invivo_runtime runtime, const invivo_source_options *options, invivo_source *out, invivo_error **error);
+    invivo_status (*watch)(invivo_runtime runtime, const char *path, invivo_error **error);
+    invivo_status (*source_update)(invivo_source source, const char *text, uint64_t length, invivo_error **error);
+    invivo_status (*source_refresh)(invivo_source source, invivo_error **error);
+    invivo_status (*source_close)(invivo_source source, invivo_error **error);
+    uint64_t (*report_generation)(const invivo_report *report);
+    invivo_status (*report_status)(const invivo_report *report);
+    const char *(*report_cause)(const invivo_report *report);
+    const invivo_error *(*report_error)(const invivo_report *report);
+    size_t (*report_count)(const invivo_report *report);
+    const char *(*report_key)(const invivo_report *report, size_t index);
+    uint32_t (*report_change)(const invivo_report *report, size_t index);
+    const char *(*report_property)(const invivo_report *report, size_t index);
+    uint64_t (*report_nanoseconds)(const invivo_report *report, uint32_t phase);
+    const char *(*report_text)(const invivo_report *report);
+    invivo_status (*observe)(invivo_runtime runtime, const invivo_observer_options *options, invivo_observer *out, invivo_error **error);
+    invivo_status (*observer_close)(invivo_observer observer, invivo_error **error);
+    const invivo_table *(*table_get)(void);
+    invivo_status (*module_load)(invivo_runtime runtime, const char *path, invivo_module *out, invivo_error **error);
+    invivo_status (*stubs_use)(const invivo_table *table);
+    invivo_status (*share)(invivo_runtime runtime, const invivo_token **out, invivo_error **error);
+    invivo_status (*attach)(const invivo_token *token, invivo_runtime *out, invivo_error **error);
+    invivo_status (*app_open)(invivo_app *out, const invivo_app_options *options, invivo_error **error);
+    invivo_status (*app_runtime)(invivo_app app, invivo_runtime *out, invivo_error **error);
+    invivo_status (*app_close)(invivo_app app, invivo_error **error);
+    invivo_status (*app_needs_python)(const char *manifest, bool *out, invivo_error **error);
+};
+
+INVIVO_EXTERN_C_END
+
+#endif
