@@ -1,0 +1,84 @@
+internal import Glibc
+
+/// Memory for C copies of names and tables that must stay where they are: freed with its owner.
+///
+/// Filled by one thread while its owner is being made; afterwards only read.
+public final class CStrings: @unchecked Sendable {
+    private var blocks: [UnsafeMutableRawPointer] = []
+
+    public init() {}
+
+    /// A NUL-terminated copy.
+    public func string(_ text: String) -> UnsafePointer<CChar> {
+        var text = text
+        return text.withUTF8 { utf8 in
+            let copy = bytes(utf8.count + 1)
+            if let base = utf8.baseAddress { copy.copyMemory(from: base, byteCount: utf8.count) }
+            copy.storeBytes(of: 0, toByteOffset: utf8.count, as: UInt8.self)
+            return UnsafePointer(copy.assumingMemoryBound(to: CChar.self))
+        }
+    }
+
+    /// The same; nil for nil.
+    public func string(_ text: String?) -> UnsafePointer<CChar>? {
+        guard let text else { return nil }
+        return string(text)
+    }
+
+    /// A copy of a table; nil when it is empty.
+    public func table<Element>(_ elements: [Element]) -> UnsafePointer<Element>? {
+        guard !elements.isEmpty else { return nil }
+        let copy = bytes(elements.count * MemoryLayout<Element>.stride).bindMemory(
+            to: Element.self, capacity: elements.count)
+        for (index, element) in elements.enumerated() { (copy + index).initialize(to: element) }
+        return UnsafePointer(copy)
+    }
+
+    private func bytes(_ count: Int) -> UnsafeMutableRawPointer {
+        let block = UnsafeMutableRawPointer.allocate(byteCount: max(count, 1), alignment: 16)
+        blocks.append(block)
+        return block
+    }
+
+    deinit {
+        for block in blocks { block.deallocate() }
+    }
+}
+
+/// A NUL-terminated name that came from C; `what` names the argument in the message.
+public func text(_ pointer: UnsafePointer<CChar>?, _ what: String) throws(Failure) -> String {
+    guard let pointer else { throw Failure(.argument, "\(what) is NULL") }
+    guard let text = String(validatingCString: pointer) else { throw Failure(.encoding, "\(what) is not UTF-8") }
+    return text
+}
+
+/// The same where NULL is allowed.
+public func optionalText(_ pointer: UnsafePointer<CChar>?, _ what: String) throws(Failure) -> String? {
+    guard let pointer else { return nil }
+    return try text(pointer, what)
+}
+
+/// A copy for a `char **` out parameter, freed by `invivo_text_release`. Nil when memory is out.
+public func copiedText(_ text: String) -> UnsafeMutablePointer<CChar>? {
+    text.withCString { strdup($0) }
+}
+
+/// A C struct whose first member is its `struct_size`: takes what both sides know; the rest is zero.
+/// `least` is what it cannot do without.
+func versioned<Struct>(
+    _ pointer: UnsafeRawPointer, _ what: String, least: Int, as type: Struct.Type
+) throws(Failure) -> Struct {
+    let size = pointer.loadUnaligned(as: Int.self)
+    guard size >= least, size <= 1 << 20 else {
+        throw Failure(
+            .argument,
+            "\(what) has struct_size \(size): set it to sizeof(its type), \(MemoryLayout<Struct>.size) in this version")
+    }
+    return withUnsafeTemporaryAllocation(of: Struct.self, capacity: 1) { copy in
+        let raw = UnsafeMutableRawBufferPointer(copy)
+        raw.initializeMemory(as: UInt8.self, repeating: 0)
+        let known = min(size, MemoryLayout<Struct>.size)
+        raw.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: known))
+        return copy[0]
+    }
+}

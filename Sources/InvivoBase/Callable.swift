@@ -1,0 +1,116 @@
+import Synchronization
+public import CInvivo
+
+/// A function of any language that the others can call.
+///
+/// Swift holds it by reference, C by a handle whose leases are counted here, so that C can never give back more than
+/// it took. Runs on the thread that calls.
+public final class Callable: @unchecked Sendable {
+    public typealias Body = @Sendable ([Value]) throws(Failure) -> Value
+    public typealias Invoke = @convention(c) (
+        UnsafeMutableRawPointer?, UnsafePointer<invivo_value>?, Int, UnsafeMutablePointer<invivo_value>?,
+        UnsafeMutablePointer<OpaquePointer?>?
+    ) -> invivo_status
+
+    private enum Implementation {
+        case native(Invoke, UnsafeMutableRawPointer?, destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?)
+        case swift(Body)
+    }
+
+    /// For messages; never empty.
+    public let name: String
+    /// What C knows it by; valid while somebody holds the callable.
+    public private(set) var handleBits: UInt64 = 0
+    // `handleBits` is written in the initialisers only; everything else is constant or atomic.
+    private let implementation: Implementation
+    private let leases = Atomic<Int>(0)
+    private static let live = Atomic<Int>(0)
+
+    /// How many callables there are in the process.
+    public static var liveCount: Int { live.load(ordering: .relaxed) }
+
+    public init(_ name: String, _ body: @escaping Body) {
+        self.name = name.isEmpty ? "callable" : name
+        implementation = .swift(body)
+        enter()
+    }
+
+    /// From C. When this throws, `destroy` is not called: the user data stays with the caller.
+    public init(options pointer: UnsafePointer<invivo_callable_options>?) throws(Failure) {
+        guard let pointer else { throw Failure(.argument, "options is NULL") }
+        let options = try versioned(
+            pointer, "invivo_callable_options", least: MemoryLayout<invivo_callable_options>.size,
+            as: invivo_callable_options.self)
+        guard let invoke = options.invoke else {
+            throw Failure(.argument, "invivo_callable_options has no invoke function")
+        }
+        name = try optionalText(options.name, "the name of a callable") ?? "callable"
+        implementation = .native(invoke, options.user_data, destroy: options.destroy)
+        enter()
+    }
+
+    private func enter() {
+        Self.live.add(1, ordering: .relaxed)
+        handleBits = HandleTable.insert(weakly: self, kind: .callable)
+    }
+
+    deinit {
+        HandleTable.remove(handleBits, .callable)
+        Self.live.subtract(1, ordering: .relaxed)
+        if case .native(_, let userData, let destroy?) = implementation { destroy(userData) }
+    }
+
+    // MARK: Calling
+
+    public func call(_ arguments: [Value]) throws(Failure) -> Value {
+        switch implementation {
+        case .swift(let body): return try body(arguments)
+        case .native(let invoke, let userData, _):
+            return try CallbackResult.run("'\(name)'") { (result, error) in
+                Value.withBorrowed(arguments) { invoke(userData, $0, $1, result, error) }
+            }
+        }
+    }
+
+    /// The user data, when `invoke` is the function behind it: how a binding knows its own again.
+    public func userData(ifInvokedBy invoke: Invoke?) -> UnsafeMutableRawPointer? {
+        guard case .native(let own, let userData, _) = implementation, let invoke else { return nil }
+        return unsafeBitCast(own, to: UInt.self) == unsafeBitCast(invoke, to: UInt.self) ? userData : nil
+    }
+
+    // MARK: Leases of C
+
+    public static func find(_ bits: UInt64) throws(Failure) -> Callable {
+        try HandleTable.require(bits, .callable, as: Callable.self)
+    }
+
+    /// One lease more for C; it keeps the callable alive.
+    func addLease() {
+        leases.add(1, ordering: .relaxed)
+        _ = Unmanaged.passRetained(self)
+    }
+
+    /// A handle for C, with one lease that is C's.
+    public func leasedBits() -> UInt64 {
+        addLease()
+        return handleBits
+    }
+
+    public static func retain(_ bits: UInt64) throws(Failure) { try find(bits).addLease() }
+
+    /// Gives one lease back; a release too many is a handle failure.
+    public static func release(_ bits: UInt64) throws(Failure) {
+        let callable = try find(bits)
+        var count = callable.leases.load(ordering: .relaxed)
+        while count > 0 {
+            let (done, now) = callable.leases.compareExchange(
+                expected: count, desired: count - 1, ordering: .acquiringAndReleasing)
+            if done {
+                Unmanaged.passUnretained(callable).release()
+                return
+            }
+            count = now
+        }
+        throw Failure(.handle, "'\(callable.name)' was released more often than retained")
+    }
+}

@@ -1,0 +1,42 @@
+internal import CInvivo
+
+/// Calls a C callback that answers a status, a value and an error, and turns the three into a value or a failure.
+enum CallbackResult {
+    /// `what` says who was called, for the message. What the callback left in `result` and `error` is freed here,
+    /// whatever it answered.
+    static func run(
+        _ what: @autoclosure () -> String,
+        _ call: (UnsafeMutablePointer<invivo_value>, UnsafeMutablePointer<OpaquePointer?>) -> invivo_status
+    ) throws(Failure) -> Value {
+        var result = invivo_null()
+        var error: OpaquePointer?
+        let status = call(&result, &error)
+        defer { Value.free(&result) }
+        try check(status, error, what())
+        do {
+            return try Value(borrowing: result)
+        } catch {
+            throw Failure(error.code, "the result of \(what()) is not usable", cause: error)
+        }
+    }
+
+    /// The same for a callback without a value.
+    static func run(
+        _ what: @autoclosure () -> String, _ call: (UnsafeMutablePointer<OpaquePointer?>) -> invivo_status
+    ) throws(Failure) {
+        var error: OpaquePointer?
+        let status = call(&error)
+        try check(status, error, what())
+    }
+
+    private static func check(
+        _ status: invivo_status, _ error: OpaquePointer?, _ what: @autoclosure () -> String
+    ) throws(Failure) {
+        guard status == 0, error == nil else {
+            // An error beside a good status is taken over too, or it would leak; the status decides.
+            let failure = Failure(status: status, takingOver: error, from: what())
+            if status != 0 { throw failure }
+            return
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import Synchronization
+public import CInvivo
+
+/// What stands behind an `invivo_error *`: a failure, with its texts kept as C strings so that what is borrowed from
+/// it stays valid until its release. Immutable; any thread may read it.
+public final class ErrorBox: Sendable {
+    public let failure: Failure
+    private let strings: ErrorStrings
+    private let causeBox: ErrorBox?
+    private let parts: [ErrorBox]
+    private static let live = Atomic<Int>(0)
+
+    /// How many errors are owned by hosts, their causes and parts not counted.
+    public static var liveCount: Int { live.load(ordering: .relaxed) }
+
+    init(_ failure: Failure) {
+        self.failure = failure
+        strings = ErrorStrings(failure)
+        causeBox = failure.cause.first.map(ErrorBox.init)
+        parts = failure.others.isEmpty ? [] : failure.all.map(ErrorBox.init)
+    }
+
+    // MARK: The owned pointer
+
+    /// An error that C owns. Ended by `release`, or by being taken over.
+    public static func make(_ failure: Failure) -> OpaquePointer {
+        live.add(1, ordering: .relaxed)
+        return OpaquePointer(Unmanaged.passRetained(ErrorBox(failure)).toOpaque())
+    }
+
+    public static func release(_ error: OpaquePointer?) {
+        _ = taken(error)
+    }
+
+    static func taken(_ error: OpaquePointer?) -> Failure? {
+        guard let error else { return nil }
+        live.subtract(1, ordering: .relaxed)
+        return Unmanaged<ErrorBox>.fromOpaque(UnsafeRawPointer(error)).takeRetainedValue().failure
+    }
+
+    /// The box behind a borrowed pointer; nil for NULL.
+    public static func at(_ error: OpaquePointer?) -> ErrorBox? {
+        error.map { Unmanaged<ErrorBox>.fromOpaque(UnsafeRawPointer($0)).takeUnretainedValue() }
+    }
+
+    // MARK: What is borrowed from it
+
+    private var borrowed: OpaquePointer { OpaquePointer(Unmanaged.passUnretained(self).toOpaque()) }
+
+    public var message: UnsafePointer<CChar> { strings.message }
+    public var path: UnsafePointer<CChar> { strings.path }
+    public var file: UnsafePointer<CChar> { strings.file }
+    public var text: UnsafePointer<CChar> { strings.text }
+    public var cause: OpaquePointer? { causeBox?.borrowed }
+    public var count: Int { max(parts.count, 1) }
+
+    public func part(_ index: Int) -> OpaquePointer? {
+        if parts.isEmpty { return index == 0 ? borrowed : nil }
+        return parts.indices.contains(index) ? parts[index].borrowed : nil
+    }
+}
+
+/// The C strings of one error. Written in the initialiser only; `store` frees them.
+private struct ErrorStrings: @unchecked Sendable {
+    let store = CStrings()
+    let message, path, file, text: UnsafePointer<CChar>
+
+    init(_ failure: Failure) {
+        let empty = EmptyText.pointer
+        message = failure.message.isEmpty ? empty : store.string(failure.message)
+        path = failure.path.isEmpty ? empty : store.string(failure.path)
+        file = failure.place.file.isEmpty ? empty : store.string(failure.place.file)
+        let whole = failure.text
+        text = whole == failure.message ? message : store.string(whole)
+    }
+}
+
+/// "" as C knows it: never freed.
+public enum EmptyText {
+    public static var pointer: UnsafePointer<CChar> { cString("") }
+}
+
+/// A literal as a C string that is never freed.
+public func cString(_ literal: StaticString) -> UnsafePointer<CChar> {
+    UnsafeRawPointer(literal.utf8Start).assumingMemoryBound(to: CChar.self)
+}
+
+// MARK: - The funnel
+
+/// Answers a failure to C: the status, and an owned error where one is wanted.
+public func report(
+    _ failure: Failure, _ error: UnsafeMutablePointer<OpaquePointer?>?
+) -> invivo_status {
+    error?.pointee = ErrorBox.make(failure)
+    return failure.code == .ok ? Status.internalFault.rawValue : failure.code.rawValue
+}
+
+/// Runs the body of one function of the border and answers how it went.
+public func answering(
+    _ error: UnsafeMutablePointer<OpaquePointer?>?, _ body: () throws(Failure) -> Void
+) -> invivo_status {
+    do {
+        try body()
+        return Status.ok.rawValue
+    } catch let failure {
+        return report(failure, error)
+    }
+}
+
+extension Failure {
+    /// Takes over an owned error from C, once. Nil for NULL.
+    public init?(takingOver error: OpaquePointer?) {
+        guard let failure = ErrorBox.taken(error) else { return nil }
+        self = failure
+    }
+
+    /// What a callback answered: its own error if it made one, and otherwise what can be said without; `who` names it.
+    public init(status: invivo_status, takingOver error: OpaquePointer?, from who: String) {
+        if let failure = Failure(takingOver: error) {
+            self = failure
+            return
+        }
+        let code = StatusTable.entry(status) == nil ? Status.host : Status(rawValue: status)
+        let text = StatusTable.entry(status).map { $0.text.description } ?? "an unknown status"
+        self.init(code, "\(who) failed with status \(status): \(text)")
+    }
+
+    /// The same failure, with its path (and those of the others) below `prefix`.
+    public func under(_ prefix: String) -> Failure {
+        var failure = self
+        failure.path = path.isEmpty ? prefix : prefix.isEmpty ? path : "\(prefix).\(path)"
+        failure.others = others.map { $0.under(prefix) }
+        return failure
+    }
+}

@@ -1,0 +1,155 @@
+import Synchronization
+
+/// What a handle stands for: the top 4 bits of its word.
+public enum HandleKind: UInt64, Sendable {
+    case runtime = 1, object, key, type, callable, domain, job, changes, source, target, observer, module, app
+
+    /// For messages.
+    public var name: String {
+        switch self {
+        case .runtime: "runtime"
+        case .object: "object"
+        case .key: "key"
+        case .type: "type"
+        case .callable: "callable"
+        case .domain: "domain"
+        case .job: "job"
+        case .changes: "change set"
+        case .source: "source"
+        case .target: "target"
+        case .observer: "observer"
+        case .module: "module"
+        case .app: "app"
+        }
+    }
+}
+
+/// The process-wide table behind checked handles: `[kind: 4][generation: 28][index: 32]`.
+///
+/// A slot's generation goes up with each removal and a slot that has used all of them is given up, so that a stale
+/// handle is never taken for a newer one. Any thread may call; the lock is held for a few loads only, and never while
+/// an object is deallocated. Runtimes, objects and keys have tables of their own on the hot path.
+public enum HandleTable {
+    private static let lastGeneration: UInt32 = 1 << 28 - 1
+    private static let chunkSize = 256
+
+    private struct Slot {
+        var generation: UInt32 = 1
+        var kind: HandleKind?
+        var strong: AnyObject?
+        weak var weakly: AnyObject?
+    }
+
+    /// Chunks never move and are never freed: a slot lives as long as the process.
+    private struct Storage {
+        var chunks: [UnsafeMutablePointer<Slot>] = []
+        var free: [UInt32] = []
+        var used: UInt32 = 0
+        var live: [HandleKind: Int] = [:]
+
+        mutating func takeSlot() -> UInt32 {
+            if let index = free.popLast() { return index }
+            if Int(used) == chunks.count * HandleTable.chunkSize {
+                let chunk = UnsafeMutablePointer<Slot>.allocate(capacity: HandleTable.chunkSize)
+                chunk.initialize(repeating: Slot(), count: HandleTable.chunkSize)
+                chunks.append(chunk)
+            }
+            defer { used += 1 }
+            return used
+        }
+
+        func slot(_ index: UInt32) -> UnsafeMutablePointer<Slot> {
+            chunks[Int(index) / HandleTable.chunkSize] + Int(index) % HandleTable.chunkSize
+        }
+
+        /// The slot that `bits` names, if it is live and of this kind.
+        func slot(of bits: UInt64, _ kind: HandleKind) -> (index: UInt32, slot: UnsafeMutablePointer<Slot>)? {
+            guard bits >> 60 == kind.rawValue else { return nil }
+            let index = UInt32(truncatingIfNeeded: bits)
+            guard index < used else { return nil }
+            let slot = slot(index)
+            guard slot.pointee.kind == kind, slot.pointee.generation == UInt32(bits >> 32 & 0xFFF_FFFF) else { return nil }
+            return (index, slot)
+        }
+    }
+
+    // Pointers in it belong to the table alone and are touched under the lock only.
+    private struct Box: @unchecked Sendable { var storage = Storage() }
+    private static let table = Mutex(Box())
+
+    /// Enters an object that the table keeps alive until `remove`.
+    public static func insert(_ object: AnyObject, kind: HandleKind) -> UInt64 {
+        enter(kind) { $0.strong = object }
+    }
+
+    /// Enters an object without keeping it alive; its deinit must call `remove`.
+    public static func insert(weakly object: AnyObject, kind: HandleKind) -> UInt64 {
+        enter(kind) { $0.weakly = object }
+    }
+
+    private static func enter(_ kind: HandleKind, _ fill: (inout Slot) -> Void) -> UInt64 {
+        table.withLock { box in
+            let index = box.storage.takeSlot()
+            let slot = box.storage.slot(index)
+            slot.pointee.kind = kind
+            fill(&slot.pointee)
+            box.storage.live[kind, default: 0] += 1
+            return kind.rawValue << 60 | UInt64(slot.pointee.generation) << 32 | UInt64(index)
+        }
+    }
+
+    /// The object behind a handle; nil when the handle is stale, foreign or of another kind.
+    public static func find<T: AnyObject>(_ bits: UInt64, _ kind: HandleKind, as type: T.Type) -> T? {
+        let found: Found = table.withLock { box in
+            guard let slot = box.storage.slot(of: bits, kind)?.slot else { return Found(object: nil) }
+            return Found(object: slot.pointee.strong ?? slot.pointee.weakly)
+        }
+        return found.object as? T
+    }
+
+    /// The same, with the failure that the border answers.
+    public static func require<T: AnyObject>(
+        _ bits: UInt64, _ kind: HandleKind, as type: T.Type
+    ) throws(Failure) -> T {
+        guard let object = find(bits, kind, as: type) else { throw Failure.badHandle(bits, kind) }
+        return object
+    }
+
+    /// Makes a handle stale and answers what it stood for. Nil when it was stale already, or held weakly and gone.
+    @discardableResult
+    public static func remove(_ bits: UInt64, _ kind: HandleKind) -> AnyObject? {
+        let found: Found = table.withLock { box in
+            guard let (index, slot) = box.storage.slot(of: bits, kind) else { return Found(object: nil) }
+            let object = slot.pointee.strong ?? slot.pointee.weakly
+            slot.pointee.strong = nil
+            slot.pointee.weakly = nil
+            slot.pointee.kind = nil
+            box.storage.live[kind, default: 1] -= 1
+            if slot.pointee.generation < lastGeneration {
+                slot.pointee.generation += 1
+                box.storage.free.append(index)
+            }
+            return Found(object: object)
+        }
+        return found.object
+    }
+
+    /// How many handles of a kind are live.
+    public static func count(of kind: HandleKind) -> Int {
+        table.withLock { $0.storage.live[kind] ?? 0 }
+    }
+
+    // Carries a counted reference out of the lock; what may be done with the object is the object's own affair.
+    private struct Found: @unchecked Sendable { let object: AnyObject? }
+}
+
+extension Failure {
+    /// The answer to a handle that cannot be used.
+    public static func badHandle(_ bits: UInt64, _ kind: HandleKind) -> Failure {
+        if bits == 0 { return Failure(.handle, "the \(kind.name) handle is zero") }
+        if let other = HandleKind(rawValue: bits >> 60), other != kind {
+            return Failure(.handle, "a \(kind.name) handle is needed, this one is of a \(other.name)")
+        }
+        return Failure(.handle, "the \(kind.name) handle is stale or foreign")
+    }
+}

@@ -1,0 +1,171 @@
+public import CInvivo
+
+/// One parameter of a method or constructor.
+public struct Parameter: Sendable {
+    public let name: String
+    public let kind: ValueKind
+    /// May be left out or null.
+    public let isOptional: Bool
+    /// For objects: the type wanted.
+    public let typeName: String?
+
+    var text: String { "\(name): \(typeName ?? kind.name)\(isOptional ? "?" : "")" }
+}
+
+/// A name and its parameters: checks arguments before anything is called.
+public struct Signature: Sendable {
+    public let name: String
+    public let parameters: [Parameter]
+    let leastCount: Int
+
+    public init(name: String, parameters: [Parameter]) {
+        self.name = name
+        self.parameters = parameters
+        leastCount = parameters.prefix { !$0.isOptional }.count
+    }
+
+    /// "play(note: int32, velocity: double)".
+    public var text: String { "\(name)(\(parameters.map(\.text).joined(separator: ", ")))" }
+
+    /// The arguments in the kinds wanted. What was left out stays left out.
+    public func check(_ arguments: [Value]) throws(Failure) -> [Value] {
+        guard arguments.count >= leastCount, arguments.count <= parameters.count else {
+            throw Failure(.arity, "\(text) takes \(countText), got \(arguments.count)")
+        }
+        var result = arguments
+        for (index, argument) in arguments.enumerated() {
+            let parameter = parameters[index]
+            if parameter.kind == .any || (parameter.kind == argument.kind && parameter.typeName == nil) { continue }
+            result[index] = try checked(argument, parameter)
+        }
+        return result
+    }
+
+    private func checked(_ argument: Value, _ parameter: Parameter) throws(Failure) -> Value {
+        if argument.isNull {
+            if parameter.isOptional { return argument }
+            throw wrong(parameter, Failure(.null, "null where \(parameter.kind.withArticle) is needed"))
+        }
+        if let wanted = parameter.typeName, case .object(let lease) = argument, let type = lease.type,
+            !type.isKind(of: wanted)
+        {
+            throw wrong(parameter, Failure(.type, "an object of type \(type.name) is not a \(wanted)"))
+        }
+        do {
+            return try argument.converted(to: parameter.kind)
+        } catch {
+            throw wrong(parameter, error)
+        }
+    }
+
+    private func wrong(_ parameter: Parameter, _ failure: Failure) -> Failure {
+        Failure(failure.code, "argument '\(parameter.name)' of \(text): \(failure.message)")
+    }
+
+    private var countText: String {
+        let most = parameters.count
+        let unit = most == 1 ? "argument" : "arguments"
+        return leastCount == most ? "\(most) \(unit)" : "\(leastCount) to \(most) \(unit)"
+    }
+}
+
+/// One method of a type. Runs in the object's domain.
+public final class Method: @unchecked Sendable {
+    public typealias Call = @convention(c) (
+        UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafePointer<invivo_value>?, Int,
+        UnsafeMutablePointer<invivo_value>?, UnsafeMutablePointer<OpaquePointer?>?
+    ) -> invivo_status
+
+    public let signature: Signature
+    public let text: String?
+    /// `any` when it varies; `null` for none.
+    public let result: ValueKind
+    /// As C sees it; its strings and tables belong to the type.
+    public let cDescription: invivo_method
+    private let function: Call
+    private let userData: UnsafeMutableRawPointer?
+
+    public var name: String { signature.name }
+
+    init(_ signature: Signature, text: String?, result: ValueKind, function: Call, description: invivo_method) {
+        self.signature = signature
+        self.text = text
+        self.result = result
+        self.function = function
+        userData = description.user_data
+        cDescription = description
+    }
+
+    /// Checks the arguments, calls, and answers the result in the kind that was declared.
+    public func call(_ instance: UnsafeMutableRawPointer, _ arguments: [Value]) throws(Failure) -> Value {
+        let arguments = try signature.check(arguments)
+        let value = try CallbackResult.run("the method '\(name)'") { (result, error) in
+            Value.withBorrowed(arguments) { function(instance, userData, $0, $1, result, error) }
+        }
+        if result == .null { return .null }
+        if value.isNull { return value }
+        do {
+            return try value.converted(to: result)
+        } catch {
+            throw Failure(error.code, "the method '\(name)' answered with something else: \(error.message)")
+        }
+    }
+}
+
+extension TableReader {
+    mutating func parameters(
+        _ pointer: UnsafePointer<invivo_parameter>?, _ count: UInt64, path: String
+    ) -> (parameters: [Parameter], copies: UnsafePointer<invivo_parameter>?) {
+        var result: [Parameter] = []
+        var copies: [invivo_parameter] = []
+        for (index, entry) in elements(pointer, count, "parameters", path: path).enumerated() {
+            guard let name = name(entry.name, "the name of parameter \(index)", path: path),
+                let kind = kind(entry.kind, "parameter '\(name)': the kind", path: path)
+            else { continue }
+            if kind == .null { problem(path, "parameter '\(name)' cannot be of the kind null") }
+            if entry.flags & ~UInt32(INVIVO_PARAMETER_OPTIONAL) != 0 {
+                problem(path, "parameter '\(name)': the flags \(entry.flags) contain unknown ones")
+            }
+            let isOptional = entry.flags & UInt32(INVIVO_PARAMETER_OPTIONAL) != 0
+            if !isOptional, let last = result.last, last.isOptional {
+                problem(path, "parameter '\(name)' is needed, but comes after the optional '\(last.name)'")
+            }
+            let typeName = optional(entry.type_name, "the type of parameter '\(name)'", path: path)
+            if typeName != nil, kind != .object {
+                problem(path, "parameter '\(name)' names a type, but is not an object")
+            }
+            result.append(Parameter(name: name, kind: kind, isOptional: isOptional, typeName: typeName))
+            copies.append(
+                invivo_parameter(
+                    name: store.string(name), kind: entry.kind, flags: entry.flags, type_name: store.string(typeName)))
+        }
+        requireDistinct(result.map(\.name), path: path) { "two parameters are named '\($0)'" }
+        return (result, store.table(copies))
+    }
+
+    mutating func methods(_ pointer: UnsafePointer<invivo_method>?, _ count: UInt64, path typePath: String) -> [Method] {
+        let least = MemoryLayout<invivo_method>.offset(of: \.user_data) ?? 0
+        var result: [Method] = []
+        for (index, entry) in versionedElements(pointer, count, least: least, "methods", path: typePath).enumerated() {
+            guard let name = name(entry.name, "the name of method \(index)", path: typePath) else { continue }
+            let path = "\(typePath).\(name)"
+            let (parameters, copies) = parameters(entry.parameters, entry.parameter_count, path: path)
+            let text = optional(entry.text, "the text", path: path)
+            guard let kind = kind(entry.result, "the kind of the result", path: path) else { continue }
+            guard let function = entry.call else {
+                problem(path, "the method has no call function")
+                continue
+            }
+            var copy = entry
+            copy.struct_size = MemoryLayout<invivo_method>.size
+            copy.name = store.string(name)
+            copy.text = store.string(text)
+            copy.parameters = copies
+            copy.parameter_count = UInt64(parameters.count)
+            let signature = Signature(name: name, parameters: parameters)
+            result.append(Method(signature, text: text, result: kind, function: function, description: copy))
+        }
+        requireDistinct(result.map(\.name), path: typePath) { "two methods are named '\($0)'" }
+        return result
+    }
+}

@@ -1,0 +1,112 @@
+/// Whether a value may be set, worked out without touching the object.
+extension Property {
+    /// The value as it would be set: in the property's kind, inside its range. The failure's path is the property's
+    /// name, down to the field concerned.
+    public func check(_ value: Value) throws(Failure) -> Value {
+        if isReadOnly { throw readOnlyFailure }
+        if case .double(let number) = value, case .double(let low, let high) = bounds, number >= low, number <= high {
+            return value
+        }
+        do {
+            return try checkedContent(value)
+        } catch {
+            throw error.under(name)
+        }
+    }
+
+    /// The same without the read-only rule: for initial values.
+    func checkedContent(_ value: Value) throws(Failure) -> Value {
+        if value.isNull {
+            switch kind {
+            // A reference may be none.
+            case .any, .object, .type, .callable: return value
+            default: throw Failure(.null, "null where \(wanted) is needed")
+            }
+        }
+        if isEnumeration { return try checkedChoice(value) }
+        if isNested { return try checkedFields(value) }
+        let converted = try value.converted(to: kind)
+        if isField { try checkCapacity(converted) }
+        try bounds.check(converted, unit: unit)
+        return converted
+    }
+
+    private var wanted: String { isEnumeration ? "one of \(choiceList)" : kind.withArticle }
+
+    private func checkCapacity(_ value: Value) throws(Failure) {
+        switch value {
+        case .string(let text):
+            let count = text.utf8.count
+            guard count < size else {
+                throw Failure(.range, "a text of \(count) bytes is too long: there is room for \(size - 1)")
+            }
+            guard !text.utf8.contains(0) else {
+                throw Failure(.range, "the text contains a NUL character, which a C string cannot hold")
+            }
+        case .bytes(let bytes) where bytes.count != size:
+            throw Failure(.range, "\(value) where exactly \(size) are needed")
+        default: break
+        }
+    }
+
+    // MARK: Enumerations
+
+    /// A choice by name or number.
+    func checkedChoice(_ value: Value) throws(Failure) -> Value {
+        switch value {
+        case .string(let name), .enumeration(_, let name?):
+            guard let choice = choices.first(where: { $0.name == name }) else {
+                let near = suggestion(for: name, among: choices.map(\.name))
+                throw Failure(.range, "'\(name)' is not one of \(choiceList)\(near)")
+            }
+            return .enumeration(number: choice.number, name: choice.name)
+        default:
+            guard value.kind.isNumber || value.kind == .enumeration else {
+                throw Failure(.type, "\(value.withKind) is not one of \(choiceList)")
+            }
+            guard case .int64(let number) = try value.converted(to: .int64),
+                let choice = choices.first(where: { $0.number == number })
+            else { throw Failure(.range, "\(value) is not one of \(numberedChoiceList)") }
+            return .enumeration(number: choice.number, name: choice.name)
+        }
+    }
+
+    private static let longestList = 16
+
+    private var choiceList: String { list(choices.map(\.name)) }
+    private var numberedChoiceList: String { list(choices.map { "\($0.number) (\($0.name))" }) }
+
+    private func list(_ items: [String]) -> String {
+        items.prefix(Self.longestList).joined(separator: ", ") + (items.count > Self.longestList ? ", ..." : "")
+    }
+
+    // MARK: Nested structs
+
+    /// A map of known fields, in the order of the struct. Fields may be missing: they keep what they have.
+    private func checkedFields(_ value: Value) throws(Failure) -> Value {
+        guard case .map(let pairs) = value else {
+            throw Failure(.type, "\(value.withKind) is not a map of the fields \(list(fields.map(\.name)))")
+        }
+        var problems: [Failure] = []
+        var found: [Value?] = Array(repeating: nil, count: fields.count)
+        for pair in pairs {
+            guard let index = fields.firstIndex(where: { $0.name == pair.name || $0.was.contains(pair.name) }) else {
+                let near = suggestion(for: pair.name, among: fields.map(\.name))
+                problems.append(
+                    Failure(.property, "'\(self.name)' has no field '\(pair.name)'\(near)", path: pair.name))
+                continue
+            }
+            guard found[index] == nil else {
+                problems.append(Failure(.argument, "the field '\(fields[index].name)' is given twice", path: pair.name))
+                continue
+            }
+            do throws(Failure) {
+                found[index] = try fields[index].check(pair.value)
+            } catch {
+                problems.append(error)
+            }
+        }
+        if let failure = Failure.gathered(problems) { throw failure }
+        return .map(zip(fields, found).compactMap { field, value in value.map { (name: field.name, value: $0) } })
+    }
+}

@@ -1,0 +1,97 @@
+/// Reading and writing a field where it lies. Nothing here allocates for numbers; alignment does not matter.
+extension Property {
+    /// The value of a field in the struct at `base`. Null for a property by function.
+    @inline(__always)
+    public func read(_ base: UnsafeRawPointer) -> Value {
+        if kind == .double, isField { return .double((base + offset).loadUnaligned(as: Double.self)) }
+        return readAny(base)
+    }
+
+    private func readAny(_ base: UnsafeRawPointer) -> Value {
+        guard isField else { return .null }
+        let place = base + offset
+        let value: Value =
+            switch kind {
+            // By its byte: memory of the host's may hold something else than 0 and 1.
+            case .bool: .bool(place.load(as: UInt8.self) != 0)
+            case .int8: .int8(place.load(as: Int8.self))
+            case .int16: .int16(place.loadUnaligned(as: Int16.self))
+            case .int32: .int32(place.loadUnaligned(as: Int32.self))
+            case .int64: .int64(place.loadUnaligned(as: Int64.self))
+            case .uint8: .uint8(place.load(as: UInt8.self))
+            case .uint16: .uint16(place.loadUnaligned(as: UInt16.self))
+            case .uint32: .uint32(place.loadUnaligned(as: UInt32.self))
+            case .uint64: .uint64(place.loadUnaligned(as: UInt64.self))
+            case .float: .float(place.loadUnaligned(as: Float.self))
+            case .double: .double(place.loadUnaligned(as: Double.self))
+            case .string: .string(Self.text(at: place, size))
+            case .bytes: .bytes(Array(UnsafeRawBufferPointer(start: place, count: size)))
+            case .map: .map(fields.map { (name: $0.name, value: $0.read(place)) })
+            default: .null
+            }
+        if isEnumeration, let number = value.signedInteger { return choice(number) }
+        return value
+    }
+
+    /// Up to the NUL, or to the end of the field when there is none; what is not UTF-8 is repaired.
+    private static func text(at place: UnsafeRawPointer, _ size: Int) -> String {
+        let bytes = UnsafeRawBufferPointer(start: place, count: size)
+        return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+
+    /// Writes a value that `check` answered, or that `read` did, into the struct at `base`. A value of another kind
+    /// writes nothing: it cannot come from either.
+    @inline(__always)
+    public func write(_ value: Value, to base: UnsafeMutableRawPointer) {
+        if case .double(let number) = value, kind == .double, isField {
+            (base + offset).storeBytes(of: number, as: Double.self)
+        } else {
+            writeAny(value, to: base)
+        }
+    }
+
+    private func writeAny(_ value: Value, to base: UnsafeMutableRawPointer) {
+        guard isField else { return }
+        let place = base + offset
+        switch (kind, value) {
+        case (.bool, .bool(let boolean)): place.storeBytes(of: boolean ? 1 : 0, as: UInt8.self)
+        case (.int8, .int8(let number)): place.storeBytes(of: number, as: Int8.self)
+        case (.int16, .int16(let number)): place.storeBytes(of: number, as: Int16.self)
+        case (.int32, .int32(let number)): place.storeBytes(of: number, as: Int32.self)
+        case (.int64, .int64(let number)): place.storeBytes(of: number, as: Int64.self)
+        case (.uint8, .uint8(let number)): place.storeBytes(of: number, as: UInt8.self)
+        case (.uint16, .uint16(let number)): place.storeBytes(of: number, as: UInt16.self)
+        case (.uint32, .uint32(let number)): place.storeBytes(of: number, as: UInt32.self)
+        case (.uint64, .uint64(let number)): place.storeBytes(of: number, as: UInt64.self)
+        case (.float, .float(let number)): place.storeBytes(of: number, as: Float.self)
+        case (.double, .double(let number)): place.storeBytes(of: number, as: Double.self)
+        case (_, .enumeration(let number, _)) where kind.isInteger:
+            // The number was checked against the width with the choices; or it was read from this very field.
+            withUnsafeBytes(of: number.littleEndian) { place.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(place), byteCount: size) }
+        case (.string, .string(let text)): fill(place, with: Array(text.utf8), reserving: 1)
+        case (.bytes, .bytes(let bytes)): fill(place, with: bytes, reserving: 0)
+        case (.map, .map(let pairs)):
+            for pair in pairs { fields.first { $0.name == pair.name }?.write(pair.value, to: place) }
+        default: break
+        }
+    }
+
+    /// Fills the field, zeros after the content: the same value always leaves the same bytes.
+    private func fill(_ place: UnsafeMutableRawPointer, with bytes: [UInt8], reserving tail: Int) {
+        let count = min(bytes.count, max(size - tail, 0))
+        bytes.withUnsafeBytes { source in
+            if let start = source.baseAddress { place.copyMemory(from: start, byteCount: count) }
+        }
+        for index in count..<max(size, count) { place.storeBytes(of: 0, toByteOffset: index, as: UInt8.self) }
+    }
+
+    /// Writes the initial value of a field, and of the fields in it.
+    func writeInitial(to base: UnsafeMutableRawPointer) {
+        guard isField else { return }
+        if isNested {
+            for field in fields { field.writeInitial(to: base + offset) }
+        } else if let initial {
+            write(initial, to: base)
+        }
+    }
+}

@@ -1,0 +1,251 @@
+internal import CInvivo
+
+/// Making properties from the tables of type.h.
+struct PropertyTable {
+    /// What the offsets of the table count in.
+    struct Struct {
+        /// Bytes that there are; nil when only the host knows.
+        var size: Int?
+        /// Whether the runtime writes the initial values: then they must be allowed ones.
+        var setsInitial: Bool
+        var name: String
+    }
+
+    let instance: Struct
+    /// Nil for the fields of a nested struct.
+    let block: Struct?
+    var depth = 0
+
+    static let deepest = 16
+    static let least = MemoryLayout<invivo_property>.offset(of: \.initial) ?? 0
+
+    func properties(
+        _ pointer: UnsafePointer<invivo_property>?, _ count: UInt64, path: String, _ reader: inout TableReader
+    ) -> [Property] {
+        let entries = reader.versionedElements(pointer, count, least: Self.least, "properties", path: path)
+        let result = entries.enumerated().compactMap { property($1, $0, path: path, &reader) }
+        reader.requireDistinct(result.flatMap { [$0.name] + $0.was }, path: path) {
+            "the property name '\($0)' is used twice (former names count)"
+        }
+        return result
+    }
+
+    private func property(
+        _ entry: invivo_property, _ index: Int, path typePath: String, _ reader: inout TableReader
+    ) -> Property? {
+        let before = reader.problems.count
+        guard let name = reader.name(entry.name, "the name of property \(index)", path: typePath) else { return nil }
+        let path = "\(typePath).\(name)"
+        guard let kind = reader.kind(entry.kind, "the kind", path: path) else { return nil }
+        var parts = PropertyParts(name: name, kind: kind)
+        parts.text = reader.optional(entry.text, "the text", path: path)
+        parts.unit = reader.optional(entry.unit, "the unit", path: path)
+        parts.was = reader.names(entry.was, entry.was_count, "former names", path: path)
+        parts.step = entry.step
+        readFlags(entry, &parts, path: path, &reader)
+        readChoices(entry, &parts, path: path, &reader)
+        readAccess(entry, &parts, path: path, &reader)
+        readFields(entry, &parts, path: path, &reader)
+        readRange(entry, &parts, path: path, &reader)
+        guard reader.problems.count == before else { return nil }
+        readInitial(entry, &parts, path: path, &reader)
+        guard reader.problems.count == before else { return nil }
+        describe(entry, &parts, reader.store)
+        return Property(parts)
+    }
+
+    // MARK: Its parts
+
+    private func readFlags(
+        _ entry: invivo_property, _ parts: inout PropertyParts, path: String, _ reader: inout TableReader
+    ) {
+        let known = UInt32(INVIVO_PROPERTY_READ_ONLY | INVIVO_PROPERTY_RESTART | INVIVO_PROPERTY_BLOCK)
+        if entry.flags & ~known != 0 { reader.problem(path, "the flags \(entry.flags) contain unknown ones") }
+        parts.isReadOnly = entry.flags & UInt32(INVIVO_PROPERTY_READ_ONLY) != 0
+        parts.takesRestart = entry.flags & UInt32(INVIVO_PROPERTY_RESTART) != 0
+        // A nested struct lies where its outermost property does.
+        parts.isInBlock = depth == 0 && entry.flags & UInt32(INVIVO_PROPERTY_BLOCK) != 0
+        if !entry.step.isFinite || entry.step < 0 { reader.problem(path, "the step \(entry.step) is not a distance") }
+    }
+
+    private func readChoices(
+        _ entry: invivo_property, _ parts: inout PropertyParts, path: String, _ reader: inout TableReader
+    ) {
+        let entries = reader.elements(entry.choices, entry.choice_count, "choices", path: path)
+        guard entry.choice_count > 0 else {
+            if parts.kind == .enumeration {
+                reader.problem(path, "an enumeration is an integer kind with choices, not the kind enumeration")
+            }
+            return
+        }
+        guard parts.kind.isInteger else {
+            reader.problem(path, "choices need an integer kind, not \(parts.kind.name)")
+            return
+        }
+        for (index, choice) in entries.enumerated() {
+            guard let name = reader.name(choice.name, "the name of choice \(index)", path: path) else { continue }
+            do throws(Failure) {
+                // A uint64 beyond INT64_MAX cannot be written as a choice; the others must fit their width.
+                _ = try Value.int64(choice.number).converted(to: parts.kind)
+            } catch {
+                reader.problem(path, "the choice '\(name)': \(error.message)")
+            }
+            parts.choices.append(Property.Choice(name: name, number: choice.number))
+        }
+        reader.requireDistinct(parts.choices.map(\.name), path: path) { "two choices are named '\($0)'" }
+        reader.requireDistinct(parts.choices.map { "\($0.number)" }, path: path) { "two choices have the number \($0)" }
+    }
+
+    private func readAccess(
+        _ entry: invivo_property, _ parts: inout PropertyParts, path: String, _ reader: inout TableReader
+    ) {
+        if parts.kind == .null { reader.problem(path, "a property cannot be of the kind null") }
+        guard let get = entry.get else {
+            if entry.set != nil { reader.problem(path, "there is a set function without a get function") }
+            readField(entry, &parts, path: path, &reader)
+            return
+        }
+        parts.access = .functions(get: get, set: entry.set, userData: entry.user_data)
+        if entry.set == nil { parts.isReadOnly = true }
+        if parts.isInBlock { reader.problem(path, "a property of the block is a field: it has no functions") }
+        if depth > 0 { reader.problem(path, "a field of a nested struct has no functions") }
+    }
+
+    private func readField(
+        _ entry: invivo_property, _ parts: inout PropertyParts, path: String, _ reader: inout TableReader
+    ) {
+        guard let offset = Int(exactly: entry.offset), let given = Int(exactly: entry.size),
+            offset <= TypeDescription.largest, given <= TypeDescription.largest
+        else {
+            reader.problem(path, "the offset \(entry.offset) or the size \(entry.size) is too large", .tooLarge)
+            return
+        }
+        parts.offset = offset
+        parts.size = given
+        switch parts.kind {
+        case .string, .bytes, .map:
+            if given == 0 { reader.problem(path, "\(parts.kind.withArticle) by offset needs a size") }
+            if parts.kind == .map, entry.field_count == 0 {
+                reader.problem(path, "a map by offset is a nested struct: it needs fields")
+            }
+        default:
+            guard let width = parts.kind.width else {
+                if parts.kind != .null && parts.kind != .enumeration {
+                    reader.problem(path, "\(parts.kind.withArticle) cannot be a field: it needs a get function")
+                }
+                return
+            }
+            if given == 0 { parts.size = width }
+            if given != 0 && given != width {
+                reader.problem(path, "\(parts.kind.withArticle) is \(width) bytes long, the size says \(given)")
+            }
+        }
+        checkPlace(parts, path: path, &reader)
+    }
+
+    private func checkPlace(_ parts: PropertyParts, path: String, _ reader: inout TableReader) {
+        let place = parts.isInBlock ? block ?? instance : instance
+        guard let size = place.size else { return }
+        let end = parts.offset + parts.size
+        if end > size {
+            reader.problem(path, "bytes \(parts.offset)..<\(end) are outside \(place.name) of \(size) bytes")
+        }
+    }
+
+    private func readFields(
+        _ entry: invivo_property, _ parts: inout PropertyParts, path: String, _ reader: inout TableReader
+    ) {
+        guard entry.field_count > 0 else { return }
+        guard parts.kind == .map else {
+            reader.problem(path, "fields need the kind map, not \(parts.kind.name)")
+            return
+        }
+        guard depth < Self.deepest else {
+            reader.problem(path, "structs are nested deeper than \(Self.deepest)", .tooLarge)
+            return
+        }
+        let place = parts.isInBlock ? block ?? instance : instance
+        var isField = false
+        if case .field = parts.access { isField = true }
+        let nested = PropertyTable(
+            instance: Struct(
+                size: isField ? parts.size : nil, setsInitial: isField && place.setsInitial, name: "the nested struct"),
+            block: nil, depth: depth + 1)
+        parts.fields = nested.properties(entry.fields, entry.field_count, path: path, &reader)
+    }
+
+    private func readRange(
+        _ entry: invivo_property, _ parts: inout PropertyParts, path: String, _ reader: inout TableReader
+    ) {
+        do throws(Failure) {
+            parts.bounds = try PropertyBounds(min: entry.min, max: entry.max, kind: parts.kind)
+        } catch {
+            reader.problems.append(error.under(path))
+            return
+        }
+        guard parts.bounds != .none else { return }
+        if !parts.choices.isEmpty { reader.problem(path, "an enumeration has choices, not a range") }
+        parts.range = entry.min...entry.max
+    }
+
+    /// The value at the start. It must be an allowed one where the runtime writes it, or where one is given.
+    private func readInitial(
+        _ entry: invivo_property, _ parts: inout PropertyParts, path: String, _ reader: inout TableReader
+    ) {
+        let place = parts.isInBlock ? block ?? instance : instance
+        var isWritten = place.setsInitial
+        if case .functions = parts.access { isWritten = false }
+        guard let text = readInitialText(entry, parts, path: path, &reader) else { return }
+        let isGiven = entry.initial != 0 || text != nil
+        if !isWritten && !isGiven { return }
+
+        let start: Value
+        switch parts.kind {
+        case .bool: start = .bool(entry.initial != 0)
+        case .string: start = .string(text ?? "")
+        case .bytes: start = .bytes(Array(repeating: 0, count: parts.size))
+        case _ where parts.kind.isNumber: start = text.map { .string($0) } ?? .double(entry.initial)
+        default:
+            if entry.initial != 0 { reader.problem(path, "\(parts.kind.withArticle) cannot have an initial number") }
+            return
+        }
+        if entry.initial != 0, parts.kind == .string || parts.kind == .bytes {
+            reader.problem(path, "\(parts.kind.withArticle) cannot have an initial number")
+        }
+        do throws(Failure) {
+            parts.initial = try Property(parts).checkedContent(start)
+        } catch {
+            reader.problem(path, "the initial value: \(error.message)")
+        }
+    }
+
+    /// Nil when there is a problem with it; `.some(nil)` when there is no text.
+    private func readInitialText(
+        _ entry: invivo_property, _ parts: PropertyParts, path: String, _ reader: inout TableReader
+    ) -> String?? {
+        guard let pointer = entry.initial_text else { return .some(nil) }
+        guard parts.kind == .string || !parts.choices.isEmpty else {
+            reader.problem(path, "an initial_text is for strings and enumerations, not for \(parts.kind.withArticle)")
+            return nil
+        }
+        guard let text = reader.optional(pointer, "the initial_text", path: path) else { return nil }
+        return .some(text)
+    }
+
+    /// The copy that C may read while the type lives.
+    private func describe(_ entry: invivo_property, _ parts: inout PropertyParts, _ store: CStrings) {
+        var copy = entry
+        copy.struct_size = MemoryLayout<invivo_property>.size
+        copy.name = store.string(parts.name)
+        copy.size = UInt64(parts.size)
+        copy.flags = parts.isReadOnly ? entry.flags | UInt32(INVIVO_PROPERTY_READ_ONLY) : entry.flags
+        if case .string(let text)? = parts.initial { copy.initial_text = store.string(text) }
+        if case .enumeration(_, let name?)? = parts.initial { copy.initial_text = store.string(name) }
+        copy.unit = store.string(parts.unit)
+        copy.text = store.string(parts.text)
+        copy.choices = store.table(parts.choices.map { invivo_choice(name: store.string($0.name), number: $0.number) })
+        copy.was = store.table(parts.was.map { Optional(store.string($0)) })
+        copy.fields = store.table(parts.fields.map(\.cDescription))
+        parts.cDescription = copy
+    }
+}

@@ -1,0 +1,156 @@
+public import CInvivo
+
+/// One property of a type: a field at an offset of a plain struct, or a pair of functions.
+///
+/// Immutable after the type is made; who may read or write the memory behind it is the caller's affair (the object's
+/// domain, or whoever prepares a block).
+public final class Property: @unchecked Sendable {
+    /// One name of an enumeration.
+    public struct Choice: Sendable, Equatable {
+        public let name: String
+        public let number: Int64
+    }
+
+    public typealias Getter = @convention(c) (
+        UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<invivo_value>?,
+        UnsafeMutablePointer<OpaquePointer?>?
+    ) -> invivo_status
+    public typealias Setter = @convention(c) (
+        UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafePointer<invivo_value>?,
+        UnsafeMutablePointer<OpaquePointer?>?
+    ) -> invivo_status
+
+    enum Access {
+        case field
+        case functions(get: Getter, set: Setter?, userData: UnsafeMutableRawPointer?)
+    }
+
+    public let name: String
+    public let kind: ValueKind
+    public let isReadOnly: Bool
+    /// A new value takes effect when the object is next made.
+    public let takesRestart: Bool
+    /// Lives in the block, not in the instance.
+    public let isInBlock: Bool
+    /// Where the field is and how long; 0 for properties by function.
+    public let offset: Int
+    public let size: Int
+    /// Inclusive; nil where there is no range.
+    public let range: ClosedRange<Double>?
+    public let step: Double
+    public let unit: String?
+    public let text: String?
+    public let choices: [Choice]
+    /// Former names.
+    public let was: [String]
+    /// Of a nested struct; offsets count from its start.
+    public let fields: [Property]
+    /// The value at the start; nil for functions that declare none.
+    public let initial: Value?
+    let bounds: PropertyBounds
+    let access: Access
+    /// As C sees it; its strings and tables belong to the type.
+    public let cDescription: invivo_property
+
+    init(_ parts: PropertyParts) {
+        name = parts.name
+        kind = parts.kind
+        isReadOnly = parts.isReadOnly
+        takesRestart = parts.takesRestart
+        isInBlock = parts.isInBlock
+        offset = parts.offset
+        size = parts.size
+        range = parts.range
+        step = parts.step
+        unit = parts.unit
+        text = parts.text
+        choices = parts.choices
+        was = parts.was
+        fields = parts.fields
+        initial = parts.initial
+        bounds = parts.bounds
+        access = parts.access
+        cDescription = parts.cDescription
+    }
+
+    public var isField: Bool {
+        if case .field = access { return true }
+        return false
+    }
+    public var isEnumeration: Bool { !choices.isEmpty }
+    public var isNested: Bool { !fields.isEmpty }
+
+    /// The value of an enumeration with this number, with its name where it has one.
+    func choice(_ number: Int64) -> Value {
+        .enumeration(number: number, name: choices.first { $0.number == number }?.name)
+    }
+
+    // MARK: Through the instance
+
+    /// Reads it from an instance (or, for a property of the block, from a block), in the object's domain.
+    public func get(_ instance: UnsafeMutableRawPointer) throws(Failure) -> Value {
+        guard case .functions(let get, _, let userData) = access else { return read(instance) }
+        let value = try CallbackResult.run("the get function of '\(name)'") { (result, error) in
+            get(instance, userData, result, error)
+        }
+        return try presented(value)
+    }
+
+    /// Writes a checked value, in the object's domain. A setter may clamp: read it back.
+    public func set(_ instance: UnsafeMutableRawPointer, _ value: Value) throws(Failure) {
+        guard case .functions(_, let set, let userData) = access else { return write(value, to: instance) }
+        guard let set else { throw readOnlyFailure }
+        let whole = isNested ? try merged(value, into: instance) : value
+        try CallbackResult.run("the set function of '\(name)'") { error in
+            Value.withBorrowed([whole]) { value, _ in set(instance, userData, value, error) }
+        }
+    }
+
+    /// Fields that are missing in a map keep what they have.
+    private func merged(_ value: Value, into instance: UnsafeMutableRawPointer) throws(Failure) -> Value {
+        guard case .map(let given) = value, given.count < fields.count,
+            case .map(let present) = try get(instance)
+        else { return value }
+        let whole = present.map { pair in (name: pair.name, value: value[pair.name] ?? pair.value) }
+        let added = given.filter { pair in !present.contains { $0.name == pair.name } }
+        return .map(whole + added)
+    }
+
+    /// What a get function answered, in the property's kind. Null passes: it says that there is nothing.
+    private func presented(_ value: Value) throws(Failure) -> Value {
+        if value.isNull { return value }
+        do {
+            guard isEnumeration else { return try value.converted(to: kind) }
+            if case .string = value { return try checkedChoice(value) }
+            guard let number = value.signedInteger else { return try value.converted(to: kind) }
+            return choice(number)
+        } catch {
+            throw Failure(
+                error.code, "the get function of '\(name)' answered with something else: \(error.message)", path: name)
+        }
+    }
+
+    var readOnlyFailure: Failure { Failure(.readOnly, "'\(name)' cannot be set: it is read only", path: name) }
+}
+
+/// What a property is made of, while its table is read.
+struct PropertyParts {
+    var name: String
+    var kind: ValueKind
+    var isReadOnly = false
+    var takesRestart = false
+    var isInBlock = false
+    var offset = 0
+    var size = 0
+    var range: ClosedRange<Double>?
+    var step = 0.0
+    var unit: String?
+    var text: String?
+    var choices: [Property.Choice] = []
+    var was: [String] = []
+    var fields: [Property] = []
+    var initial: Value?
+    var bounds = PropertyBounds.none
+    var access = Property.Access.field
+    var cDescription = invivo_property()
+}

@@ -1,0 +1,112 @@
+internal import CInvivo
+
+/// Reads the tables of a type's description and gathers what is wrong with them: all of it is answered at once.
+struct TableReader {
+    var problems: [Failure] = []
+    /// Where C copies of names and tables are kept.
+    let store: CStrings
+
+    /// More entries than this in one table are a mistake, not a table.
+    static let longest: UInt64 = 1 << 16
+
+    mutating func problem(_ path: String, _ message: String, _ code: Status = .argument) {
+        problems.append(Failure(code, message, path: path))
+    }
+
+    /// The elements of a table of plain structs.
+    mutating func elements<Element>(
+        _ pointer: UnsafePointer<Element>?, _ count: UInt64, _ what: String, path: String
+    ) -> [Element] {
+        guard let pointer = checked(pointer, count, what, path: path) else { return [] }
+        return Array(UnsafeBufferPointer(start: pointer, count: Int(count)))
+    }
+
+    /// The elements of a table of structs that begin with their `struct_size`, which is also the table's stride.
+    mutating func versionedElements<Element>(
+        _ pointer: UnsafePointer<Element>?, _ count: UInt64, least: Int, _ what: String, path: String
+    ) -> [Element] {
+        guard let pointer = checked(pointer, count, what, path: path) else { return [] }
+        let raw = UnsafeRawPointer(pointer)
+        let stride = raw.loadUnaligned(as: Int.self)
+        var result: [Element] = []
+        for index in 0..<Int(count) {
+            do throws(Failure) {
+                let place = raw + index * stride
+                let element = try versioned(place, "entry \(index) of the \(what)", least: least, as: Element.self)
+                guard place.loadUnaligned(as: Int.self) == stride else {
+                    problem(path, "entry \(index) of the \(what) has another struct_size than entry 0")
+                    break
+                }
+                result.append(element)
+            } catch {
+                problems.append(error.under(path))
+                break
+            }
+        }
+        return result
+    }
+
+    private mutating func checked<Element>(
+        _ pointer: UnsafePointer<Element>?, _ count: UInt64, _ what: String, path: String
+    ) -> UnsafePointer<Element>? {
+        guard count > 0 else { return nil }
+        guard let pointer else {
+            problem(path, "the \(what) are NULL, their count is \(count)")
+            return nil
+        }
+        guard count <= Self.longest else {
+            problem(path, "\(count) \(what) are more than the \(Self.longest) there can be", .tooLarge)
+            return nil
+        }
+        return pointer
+    }
+
+    /// A name that must be there and be readable.
+    mutating func name(_ pointer: UnsafePointer<CChar>?, _ what: String, path: String) -> String? {
+        guard let text = optional(pointer, what, path: path) else {
+            if pointer == nil { problem(path, "\(what) is NULL") }
+            return nil
+        }
+        guard !text.isEmpty else {
+            problem(path, "\(what) is empty")
+            return nil
+        }
+        return text
+    }
+
+    /// A text that may be NULL.
+    mutating func optional(_ pointer: UnsafePointer<CChar>?, _ what: String, path: String) -> String? {
+        do throws(Failure) {
+            return try optionalText(pointer, what)
+        } catch {
+            problems.append(error.under(path))
+            return nil
+        }
+    }
+
+    /// Names given as a table of C strings.
+    mutating func names(
+        _ pointer: UnsafePointer<UnsafePointer<CChar>?>?, _ count: UInt64, _ what: String, path: String
+    ) -> [String] {
+        elements(pointer, count, what, path: path).enumerated().compactMap { index, entry in
+            name(entry, "entry \(index) of the \(what)", path: path)
+        }
+    }
+
+    mutating func kind(_ number: invivo_kind, _ what: String, path: String) -> ValueKind? {
+        guard let kind = ValueKind(rawValue: number) else {
+            problem(path, "\(what) \(number) is not the number of a kind")
+            return nil
+        }
+        return kind
+    }
+
+    /// Reports names that come twice.
+    mutating func requireDistinct(_ names: [String], path: String, _ message: (String) -> String) {
+        var seen = Set<String>()
+        var reported = Set<String>()
+        for name in names where !seen.insert(name).inserted && reported.insert(name).inserted {
+            problem(path, message(name))
+        }
+    }
+}

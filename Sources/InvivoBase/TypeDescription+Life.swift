@@ -1,0 +1,53 @@
+public import CInvivo
+
+/// Calling the functions of a type; each failure keeps what the function said.
+extension TypeDescription {
+    /// Checks constructor arguments: counts, kinds, types of objects.
+    public func checkArguments(_ arguments: [Value]) throws(Failure) -> [Value] { try signature.check(arguments) }
+
+    /// Runs init, where there is one, on an instance of `size` bytes that has its initial values.
+    public func initialize(
+        _ instance: UnsafeMutableRawPointer, _ build: UnsafePointer<invivo_build>?, _ arguments: [Value]
+    ) throws(Failure) {
+        guard let initialize = functions.initialize else { return }
+        try CallbackResult.run("the init function of \(name)") { error in
+            Value.withBorrowed(arguments) { initialize(instance, build, $0, $1, userData, error) }
+        }
+    }
+
+    /// Has the type make an instance with one reference.
+    public func make(
+        _ build: UnsafePointer<invivo_build>?, _ arguments: [Value]
+    ) throws(Failure) -> UnsafeMutableRawPointer {
+        guard let make = functions.make else {
+            throw Failure(.unsupported, "\(name) has no make function: there is nothing to make but its block")
+        }
+        var instance: UnsafeMutableRawPointer?
+        try CallbackResult.run("the make function of \(name)") { error in
+            Value.withBorrowed(arguments) { make(&instance, build, $0, $1, userData, error) }
+        }
+        guard let instance else {
+            throw Failure(.host, "the make function of \(name) answered success without an instance")
+        }
+        return instance
+    }
+
+    /// Runs deinit or release, where there is one. Memory of `size` bytes is freed by who allocated it.
+    public func dispose(_ instance: UnsafeMutableRawPointer) {
+        if size > 0 {
+            functions.deinitialize?(instance, userData)
+        } else {
+            functions.release?(instance, userData)
+        }
+    }
+
+    public func start(_ instance: UnsafeMutableRawPointer) throws(Failure) {
+        guard let start = functions.start else { return }
+        try CallbackResult.run("the start function of \(name)") { start(instance, userData, $0) }
+    }
+
+    public func stop(_ instance: UnsafeMutableRawPointer) throws(Failure) {
+        guard let stop = functions.stop else { return }
+        try CallbackResult.run("the stop function of \(name)") { stop(instance, userData, $0) }
+    }
+}

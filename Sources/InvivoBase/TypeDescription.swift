@@ -1,0 +1,173 @@
+import Synchronization
+public import CInvivo
+
+/// A registered description of a kind of host object: memory, properties, methods.
+///
+/// Immutable; any thread may read it. Its functions run where the object lives.
+public final class TypeDescription: @unchecked Sendable {
+    /// No instance, block or field is larger.
+    static let largest = 1 << 40
+
+    public let name: String
+    public let text: String?
+    public let supertypes: [String]
+    public let isShared: Bool
+    /// The domain of confined objects; zero = the runtime's default.
+    public let domainBits: UInt64
+    /// Bytes that the runtime allocates for an instance; 0 = the type makes its own (or has only a block).
+    public let size: Int
+    public let alignment: Int
+    /// Bytes of the block; 0 = none.
+    public let blockSize: Int
+    /// The constructor's parameters.
+    public let signature: Signature
+    public let properties: [Property]
+    public let methods: [Method]
+    /// The functions as they were given.
+    public let functions: Functions
+    public let userData: UnsafeMutableRawPointer?
+    /// What C knows it by; valid while somebody holds the description.
+    public private(set) var handleBits: UInt64 = 0
+
+    private let store: CStrings
+    private let destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
+    private let ownsUserData = Atomic<Bool>(true)
+    private let propertyIndex: [String: (index: Int, formerName: Bool)]
+    private let methodIndex: [String: Int]
+    private let instanceImage: InitialImage
+    private let blockImage: InitialImage
+    /// The name as C borrows it.
+    public let cName: UnsafePointer<CChar>
+    private static let live = Atomic<Int>(0)
+
+    /// How many descriptions there are in the process.
+    public static var liveCount: Int { live.load(ordering: .relaxed) }
+
+    public struct Functions {
+        public let initialize: Initialize?
+        public let deinitialize: (@convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void)?
+        public let make: Make?
+        public let release: (@convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void)?
+        public let start: Life?
+        public let stop: Life?
+    }
+    public typealias Initialize = @convention(c) (
+        UnsafeMutableRawPointer?, UnsafePointer<invivo_build>?, UnsafePointer<invivo_value>?, Int,
+        UnsafeMutableRawPointer?, UnsafeMutablePointer<OpaquePointer?>?
+    ) -> invivo_status
+    public typealias Make = @convention(c) (
+        UnsafeMutablePointer<UnsafeMutableRawPointer?>?, UnsafePointer<invivo_build>?, UnsafePointer<invivo_value>?,
+        Int, UnsafeMutableRawPointer?, UnsafeMutablePointer<OpaquePointer?>?
+    ) -> invivo_status
+    public typealias Life = @convention(c) (
+        UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<OpaquePointer?>?
+    ) -> invivo_status
+
+    /// From C; everything is copied except functions and user data. When this throws, `destroy` is not called.
+    public init(options pointer: UnsafePointer<invivo_type_options>?) throws(Failure) {
+        let tables = try TypeTables(pointer)
+        let options = tables.options
+        name = tables.name
+        text = tables.text
+        supertypes = tables.supertypes
+        isShared = options.concurrency == UInt32(INVIVO_SHARED)
+        domainBits = options.domain.bits
+        size = tables.size
+        alignment = tables.alignment
+        blockSize = tables.blockSize
+        signature = Signature(name: tables.name, parameters: tables.parameters)
+        properties = tables.properties
+        methods = tables.methods
+        functions = Functions(
+            initialize: options.`init`, deinitialize: options.deinit, make: options.make, release: options.release,
+            start: options.start, stop: options.stop)
+        userData = options.user_data
+        destroy = options.destroy
+        store = tables.store
+        cName = tables.store.string(tables.name)
+        var propertyIndex: [String: (index: Int, formerName: Bool)] = [:]
+        for (index, property) in tables.properties.enumerated() {
+            propertyIndex[property.name] = (index, false)
+            for former in property.was { propertyIndex[former] = (index, true) }
+        }
+        self.propertyIndex = propertyIndex
+        methodIndex = Dictionary(
+            tables.methods.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        instanceImage = InitialImage(size: tables.size, tables.properties.filter { !$0.isInBlock })
+        blockImage = InitialImage(size: tables.blockSize, tables.properties.filter { $0.isInBlock })
+        Self.live.add(1, ordering: .relaxed)
+        handleBits = HandleTable.insert(weakly: self, kind: .type)
+    }
+
+    deinit {
+        HandleTable.remove(handleBits, .type)
+        Self.live.subtract(1, ordering: .relaxed)
+        if ownsUserData.load(ordering: .acquiring), let destroy { destroy(userData) }
+    }
+
+    /// Gives the user data back to the caller of a registration that failed: `destroy` will not be called.
+    public func disown() { ownsUserData.store(false, ordering: .releasing) }
+
+    /// The description behind a handle.
+    public static func find(_ bits: UInt64) throws(Failure) -> TypeDescription {
+        try HandleTable.require(bits, .type, as: TypeDescription.self)
+    }
+
+    // MARK: Members
+
+    /// A property by its name or a former one.
+    public func property(named name: String) throws(Failure) -> (property: Property, formerName: Bool) {
+        guard let found = propertyIndex[name] else {
+            let near = suggestion(for: name, among: properties.map(\.name))
+            throw Failure(.property, "\(self.name) has no property '\(name)'\(near)", path: name)
+        }
+        return (properties[found.index], found.formerName)
+    }
+
+    public func method(named name: String) throws(Failure) -> Method {
+        guard let index = methodIndex[name] else {
+            let near = suggestion(for: name, among: methods.map(\.name))
+            throw Failure(.method, "\(self.name) has no method '\(name)'\(near)", path: name)
+        }
+        return methods[index]
+    }
+
+    /// Whether it is the type of this name, or says that it is one.
+    public func isKind(of name: String) -> Bool { name == self.name || supertypes.contains(name) }
+
+    // MARK: Initial values
+
+    /// Sets the initial values of the fields of an instance of `size` zeroed bytes.
+    public func applyInitialValues(to instance: UnsafeMutableRawPointer) { instanceImage.apply(to: instance) }
+
+    /// Fills `blockSize` bytes with the block's initial values, zeros between them.
+    public func writeInitialBlock(to block: UnsafeMutableRawPointer) {
+        block.initializeMemory(as: UInt8.self, repeating: 0, count: blockSize)
+        blockImage.apply(to: block)
+    }
+}
+
+/// The bytes of a zeroed struct that its initial values change, as one piece.
+private struct InitialImage: @unchecked Sendable {
+    // Immutable; from the first byte that is not zero to the last.
+    private let start: Int
+    private let bytes: [UInt8]
+
+    init(size: Int, _ properties: [Property]) {
+        // Fields of a struct that only the host knows the size of are the host's to fill.
+        let end = size > 0 ? properties.filter(\.isField).map { $0.offset + $0.size }.max() ?? 0 : 0
+        var image = [UInt8](repeating: 0, count: end)
+        image.withUnsafeMutableBytes { buffer in
+            guard let base = buffer.baseAddress else { return }
+            for property in properties { property.writeInitial(to: base) }
+        }
+        start = image.firstIndex { $0 != 0 } ?? 0
+        bytes = Array(image[start..<(image.lastIndex { $0 != 0 }.map { $0 + 1 } ?? start)])
+    }
+
+    func apply(to base: UnsafeMutableRawPointer) {
+        bytes.withUnsafeBytes { source in
+            if let first = source.baseAddress { (base + start).copyMemory(from: first, byteCount: source.count) }
+        }
+    }
+}

@@ -1,0 +1,20 @@
+public import CInvivo
+
+/// The types of one runtime, by name.
+public protocol TypeRegistry: AnyObject {
+    /// Enters a type; a taken name is an `exists` failure.
+    func register(_ type: TypeDescription) throws(Failure)
+    /// By name; an unknown one is a `notFound` failure that names the nearest.
+    func find(_ name: String) throws(Failure) -> TypeDescription
+}
+
+/// How the border finds the registry of a runtime handle; set once by the room that owns runtimes.
+public enum RuntimeLookup {
+    nonisolated(unsafe) public static var lookup: @Sendable (UInt64) throws(Failure) -> any TypeRegistry = {
+        (bits) throws(Failure) in throw Failure.badHandle(bits, .runtime)
+    }
+
+    public static func registry(for runtime: invivo_runtime) throws(Failure) -> any TypeRegistry {
+        try lookup(runtime.bits)
+    }
+}

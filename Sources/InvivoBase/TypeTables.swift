@@ -1,0 +1,77 @@
+internal import CInvivo
+
+/// The options of a type, checked and copied; throws everything that is wrong at once.
+struct TypeTables {
+    let options: invivo_type_options
+    let store = CStrings()
+    let name: String
+    let text: String?
+    let supertypes: [String]
+    let size, alignment, blockSize: Int
+    let parameters: [Parameter]
+    let properties: [Property]
+    let methods: [Method]
+
+    /// The alignment of a type that does not say: malloc's.
+    private static let usualAlignment: UInt64 = 16
+    private static let largestAlignment: UInt64 = 4096
+
+    init(_ pointer: UnsafePointer<invivo_type_options>?) throws(Failure) {
+        guard let pointer else { throw Failure(.argument, "options is NULL") }
+        let least = MemoryLayout<invivo_type_options>.offset(of: \.text) ?? 0
+        options = try versioned(pointer, "invivo_type_options", least: least, as: invivo_type_options.self)
+        name = try InvivoBase.text(options.name, "the name of the type")
+        guard !name.isEmpty else { throw Failure(.argument, "the name of the type is empty") }
+
+        var reader = TableReader(store: store)
+        text = reader.optional(options.text, "the text", path: name)
+        supertypes = reader.names(options.supertypes, options.supertype_count, "supertypes", path: name)
+        Self.checkMemory(options, path: name, &reader)
+        let limit = UInt64(TypeDescription.largest)
+        size = Int(min(options.size, limit))
+        blockSize = Int(min(options.block_size, limit))
+        alignment = Int(min(options.alignment == 0 ? Self.usualAlignment : options.alignment, Self.largestAlignment))
+        parameters = reader.parameters(options.parameters, options.parameter_count, path: name).parameters
+
+        let isHosts = options.make != nil
+        let instance = PropertyTable.Struct(
+            size: isHosts ? nil : size, setsInitial: !isHosts, name: "the instance")
+        let block = PropertyTable.Struct(size: blockSize, setsInitial: true, name: "the block")
+        properties = PropertyTable(instance: instance, block: block)
+            .properties(options.properties, options.property_count, path: name, &reader)
+        methods = reader.methods(options.methods, options.method_count, path: name)
+        if let failure = Failure.gathered(reader.problems) { throw failure }
+    }
+
+    private static func checkMemory(_ options: invivo_type_options, path: String, _ reader: inout TableReader) {
+        if options.concurrency > UInt32(INVIVO_SHARED) {
+            reader.problem(path, "the concurrency \(options.concurrency) is neither INVIVO_CONFINED nor INVIVO_SHARED")
+        }
+        if options.concurrency == UInt32(INVIVO_SHARED), options.domain.bits != 0 {
+            reader.problem(path, "a shared type belongs to no domain")
+        }
+        let alignment = options.alignment
+        if alignment & (alignment &- 1) != 0 || alignment > largestAlignment {
+            reader.problem(path, "the alignment \(alignment) is not a power of two up to \(largestAlignment)")
+        }
+        for (what, size) in [("size", options.size), ("block_size", options.block_size)]
+        where size > UInt64(TypeDescription.largest) {
+            reader.problem(path, "the \(what) \(size) is too large", .tooLarge)
+        }
+        if options.size > 0, options.make != nil {
+            reader.problem(path, "there is a size and a make function: one of them allocates the instance, not both")
+        }
+        if options.size == 0, options.make == nil {
+            if options.block_size == 0 {
+                reader.problem(path, "there is neither a size nor a make function nor a block: nothing to make")
+            }
+            if options.start != nil || options.stop != nil || options.method_count > 0 {
+                reader.problem(path, "start, stop and methods need an instance: give a size or a make function")
+            }
+        }
+        if options.size == 0, options.`init` != nil || options.deinit != nil {
+            reader.problem(path, "init and deinit need a size")
+        }
+        if options.make == nil, options.release != nil { reader.problem(path, "release needs a make function") }
+    }
+}

@@ -1,0 +1,123 @@
+/// A value as it crosses between languages: self-contained, owned, of any kind in value.h.
+///
+/// Objects are held by leases and callables by references for as long as the value lives.
+public enum Value: Sendable {
+    case null
+    case bool(Bool)
+    case int8(Int8)
+    case int16(Int16)
+    case int32(Int32)
+    case int64(Int64)
+    case uint8(UInt8)
+    case uint16(UInt16)
+    case uint32(UInt32)
+    case uint64(UInt64)
+    case float(Float)
+    case double(Double)
+    case string(String)
+    case bytes([UInt8])
+    case list([Value])
+    /// Ordered, as it was written.
+    case map([(name: String, value: Value)])
+    case object(ObjectLease)
+    case type(TypeDescription)
+    case callable(Callable)
+    /// On the way in the name decides, where there is one.
+    case enumeration(number: Int64, name: String?)
+
+    public var kind: ValueKind {
+        switch self {
+        case .null: .null
+        case .bool: .bool
+        case .int8: .int8
+        case .int16: .int16
+        case .int32: .int32
+        case .int64: .int64
+        case .uint8: .uint8
+        case .uint16: .uint16
+        case .uint32: .uint32
+        case .uint64: .uint64
+        case .float: .float
+        case .double: .double
+        case .string: .string
+        case .bytes: .bytes
+        case .list: .list
+        case .map: .map
+        case .object: .object
+        case .type: .type
+        case .callable: .callable
+        case .enumeration: .enumeration
+        }
+    }
+
+    public var isNull: Bool {
+        if case .null = self { return true }
+        return false
+    }
+
+    /// The number of an integer or enumeration that an Int64 can hold.
+    public var signedInteger: Int64? {
+        switch self {
+        case .int8(let number): Int64(number)
+        case .int16(let number): Int64(number)
+        case .int32(let number): Int64(number)
+        case .int64(let number): number
+        case .uint8(let number): Int64(number)
+        case .uint16(let number): Int64(number)
+        case .uint32(let number): Int64(number)
+        case .uint64(let number): Int64(exactly: number)
+        case .enumeration(let number, _): number
+        default: nil
+        }
+    }
+
+    /// The number of an integer that a UInt64 can hold.
+    public var unsignedInteger: UInt64? {
+        if case .uint64(let number) = self { return number }
+        return signedInteger.flatMap { UInt64(exactly: $0) }
+    }
+
+    /// The value of `name` in a map.
+    public subscript(name: String) -> Value? {
+        guard case .map(let pairs) = self else { return nil }
+        return pairs.first { $0.name == name }?.value
+    }
+
+    /// The same kind and the same content, exactly: floating-point numbers by their bits (NaN is itself, -0 is not 0),
+    /// objects, types and callables by identity, enumerations by number, maps whatever their order.
+    public func isSame(as other: Value) -> Bool {
+        switch (self, other) {
+        case (.null, .null): true
+        case (.bool(let a), .bool(let b)): a == b
+        case (.int8(let a), .int8(let b)): a == b
+        case (.int16(let a), .int16(let b)): a == b
+        case (.int32(let a), .int32(let b)): a == b
+        case (.int64(let a), .int64(let b)): a == b
+        case (.uint8(let a), .uint8(let b)): a == b
+        case (.uint16(let a), .uint16(let b)): a == b
+        case (.uint32(let a), .uint32(let b)): a == b
+        case (.uint64(let a), .uint64(let b)): a == b
+        case (.float(let a), .float(let b)): a.bitPattern == b.bitPattern
+        case (.double(let a), .double(let b)): a.bitPattern == b.bitPattern
+        case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+        case (.bytes(let a), .bytes(let b)): a == b
+        case (.list(let a), .list(let b)): a.elementsEqual(b) { $0.isSame(as: $1) }
+        case (.map(let a), .map(let b)): Self.areSame(a, b)
+        case (.object(let a), .object(let b)): a.bits == b.bits
+        case (.type(let a), .type(let b)): a === b
+        case (.callable(let a), .callable(let b)): a === b
+        case (.enumeration(let a, let nameA), .enumeration(let b, let nameB)):
+            a == b && (nameA == nil || nameB == nil || nameA == nameB)
+        default: false
+        }
+    }
+
+    private static func areSame(_ a: [(name: String, value: Value)], _ b: [(name: String, value: Value)]) -> Bool {
+        func inOrder(_ a: [(name: String, value: Value)], _ b: [(name: String, value: Value)]) -> Bool {
+            a.elementsEqual(b) { $0.name == $1.name && $0.value.isSame(as: $1.value) }
+        }
+        guard a.count == b.count else { return false }
+        // The usual case first; sorting only when the order differs.
+        return inOrder(a, b) || inOrder(a.sorted { $0.name < $1.name }, b.sorted { $0.name < $1.name })
+    }
+}
