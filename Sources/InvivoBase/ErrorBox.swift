@@ -114,6 +114,14 @@ extension Failure {
         self = failure
     }
 
+    /// An error that host code makes. A code that is none, or success, counts as a failure of the host's code.
+    public init(hostCode: invivo_status, message: UnsafePointer<CChar>?, path: UnsafePointer<CChar>?, cause: Failure?) {
+        let entry = hostCode == 0 ? nil : StatusTable.entry(hostCode)
+        let code = entry == nil ? Status.host : Status(rawValue: hostCode)
+        let text = message.map { String(cString: $0) } ?? entry?.text.description ?? "host code failed"
+        self.init(code, text, path: path.map { String(cString: $0) } ?? "", cause: cause)
+    }
+
     /// What a callback answered: its own error if it made one, and otherwise what can be said without; `who` names it.
     public init(status: invivo_status, takingOver error: OpaquePointer?, from who: String) {
         if let failure = Failure(takingOver: error) {

@@ -65,13 +65,22 @@ extension Property {
         case (.uint64, .uint64(let number)): place.storeBytes(of: number, as: UInt64.self)
         case (.float, .float(let number)): place.storeBytes(of: number, as: Float.self)
         case (.double, .double(let number)): place.storeBytes(of: number, as: Double.self)
-        case (_, .enumeration(let number, _)) where kind.isInteger:
-            // The number was checked against the width with the choices; or it was read from this very field.
-            withUnsafeBytes(of: number.littleEndian) { place.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(place), byteCount: size) }
+        case (_, .enumeration(let number, _)) where isEnumeration: writeNumber(number, to: place)
         case (.string, .string(let text)): fill(place, with: Array(text.utf8), reserving: 1)
         case (.bytes, .bytes(let bytes)): fill(place, with: bytes, reserving: 0)
         case (.map, .map(let pairs)):
             for pair in pairs { fields.first { $0.name == pair.name }?.write(pair.value, to: place) }
+        default: break
+        }
+    }
+
+    /// The number of an enumeration; with its choices it was checked against the width.
+    private func writeNumber(_ number: Int64, to place: UnsafeMutableRawPointer) {
+        switch kind.width {
+        case 1: place.storeBytes(of: Int8(truncatingIfNeeded: number), as: Int8.self)
+        case 2: place.storeBytes(of: Int16(truncatingIfNeeded: number), as: Int16.self)
+        case 4: place.storeBytes(of: Int32(truncatingIfNeeded: number), as: Int32.self)
+        case 8: place.storeBytes(of: number, as: Int64.self)
         default: break
         }
     }

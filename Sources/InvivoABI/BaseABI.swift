@@ -1,0 +1,112 @@
+internal import Glibc
+internal import InvivoBase
+public import CInvivo
+
+// base.h: status codes, versions, errors. Functions of errors answer a neutral value for NULL.
+
+@c @implementation
+public func invivo_status_name(_ status: invivo_status) -> UnsafePointer<CChar>! {
+    cString(StatusTable.entry(status)?.name ?? "INVIVO_E_UNKNOWN")
+}
+
+@c @implementation
+public func invivo_status_text(_ status: invivo_status) -> UnsafePointer<CChar>! {
+    cString(StatusTable.entry(status)?.text ?? "an unknown status")
+}
+
+@c @implementation
+public func invivo_version() -> UInt32 {
+    UInt32(INVIVO_VERSION_MAJOR) * 1_000_000 + UInt32(INVIVO_VERSION_MINOR) * 1_000 + UInt32(INVIVO_VERSION_PATCH)
+}
+
+// Keeps the one text whose pointer is handed out for as long as the process lives.
+private let versionStore = CStrings()
+nonisolated(unsafe) private let versionText = versionStore.string(
+    "\(INVIVO_VERSION_MAJOR).\(INVIVO_VERSION_MINOR).\(INVIVO_VERSION_PATCH)")
+
+@c @implementation
+public func invivo_version_text() -> UnsafePointer<CChar>! { versionText }
+
+// MARK: - Errors
+
+@c @implementation
+public func invivo_error_make(
+    _ code: invivo_status, _ message: UnsafePointer<CChar>!, _ path: UnsafePointer<CChar>!, _ cause: OpaquePointer!
+) -> OpaquePointer! {
+    ErrorBox.make(Failure(hostCode: code, message: message, path: path, cause: Failure(takingOver: cause)))
+}
+
+@c @implementation
+public func invivo_error_code(_ error: OpaquePointer!) -> invivo_status {
+    ErrorBox.at(error)?.failure.code.rawValue ?? Status.ok.rawValue
+}
+
+@c @implementation
+public func invivo_error_message(_ error: OpaquePointer!) -> UnsafePointer<CChar>! {
+    ErrorBox.at(error)?.message ?? EmptyText.pointer
+}
+
+@c @implementation
+public func invivo_error_path(_ error: OpaquePointer!) -> UnsafePointer<CChar>! {
+    ErrorBox.at(error)?.path ?? EmptyText.pointer
+}
+
+@c @implementation
+public func invivo_error_file(_ error: OpaquePointer!) -> UnsafePointer<CChar>! {
+    ErrorBox.at(error)?.file ?? EmptyText.pointer
+}
+
+@c @implementation
+public func invivo_error_line(_ error: OpaquePointer!) -> UInt32 {
+    ErrorBox.at(error)?.failure.place.line ?? 0
+}
+
+@c @implementation
+public func invivo_error_column(_ error: OpaquePointer!) -> UInt32 {
+    ErrorBox.at(error)?.failure.place.column ?? 0
+}
+
+@c @implementation
+public func invivo_error_cause(_ error: OpaquePointer!) -> OpaquePointer! {
+    ErrorBox.at(error)?.cause
+}
+
+@c @implementation
+public func invivo_error_count(_ error: OpaquePointer!) -> Int {
+    ErrorBox.at(error)?.count ?? 0
+}
+
+@c @implementation
+public func invivo_error_at(_ error: OpaquePointer!, _ index: Int) -> OpaquePointer! {
+    ErrorBox.at(error)?.part(index)
+}
+
+@c @implementation
+public func invivo_error_text(_ error: OpaquePointer!) -> UnsafePointer<CChar>! {
+    ErrorBox.at(error)?.text ?? EmptyText.pointer
+}
+
+@c @implementation
+public func invivo_error_release(_ error: OpaquePointer!) {
+    ErrorBox.release(error)
+}
+
+@c @implementation
+public func invivo_error_report(_ error: OpaquePointer!) -> Int32 {
+    if let failure = Failure(takingOver: error) { writeToStandardError(failure.text + "\n") }
+    return 1
+}
+
+private func writeToStandardError(_ text: String) {
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+        let written = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        if written < 0 && errno != EINTR { return }
+        bytes = bytes.dropFirst(max(written, 0))
+    }
+}
+
+@c @implementation
+public func invivo_text_release(_ text: UnsafeMutablePointer<CChar>!) {
+    free(text)
+}

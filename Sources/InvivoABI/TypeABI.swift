@@ -1,0 +1,89 @@
+internal import InvivoBase
+public import CInvivo
+
+// type.h: describing kinds of host objects.
+
+@c @implementation
+public func invivo_type_register(
+    _ runtime: invivo_runtime, _ options: UnsafePointer<invivo_type_options>!,
+    _ out: UnsafeMutablePointer<invivo_type>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_type()
+    return answering(error) { () throws(Failure) in
+        let registry = try RuntimeLookup.registry(for: runtime)
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let type = try TypeDescription(options: options)
+        do throws(Failure) {
+            try registry.register(type)
+        } catch {
+            type.disown()
+            throw error
+        }
+        out.pointee.bits = type.handleBits
+    }
+}
+
+@c @implementation
+public func invivo_type_find(
+    _ runtime: invivo_runtime, _ name: UnsafePointer<CChar>!, _ out: UnsafeMutablePointer<invivo_type>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_type()
+    return answering(error) { () throws(Failure) in
+        let type = try RuntimeLookup.registry(for: runtime).find(text(name, "name"))
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        out.pointee.bits = type.handleBits
+    }
+}
+
+@c @implementation
+public func invivo_type_name(_ type: invivo_type) -> UnsafePointer<CChar>! {
+    described(type)?.cName
+}
+
+@c @implementation
+public func invivo_type_property_count(_ type: invivo_type) -> UInt64 {
+    UInt64(described(type)?.properties.count ?? 0)
+}
+
+@c @implementation
+public func invivo_type_property_at(
+    _ type: invivo_type, _ index: UInt64, _ out: UnsafeMutablePointer<invivo_property>!
+) -> invivo_status {
+    out?.pointee = invivo_property()
+    return answering(nil) { () throws(Failure) in
+        let properties = try TypeDescription.find(type.bits).properties
+        out?.pointee = try entry(properties, index, out != nil, "property").cDescription
+    }
+}
+
+@c @implementation
+public func invivo_type_method_count(_ type: invivo_type) -> UInt64 {
+    UInt64(described(type)?.methods.count ?? 0)
+}
+
+@c @implementation
+public func invivo_type_method_at(
+    _ type: invivo_type, _ index: UInt64, _ out: UnsafeMutablePointer<invivo_method>!
+) -> invivo_status {
+    out?.pointee = invivo_method()
+    return answering(nil) { () throws(Failure) in
+        let methods = try TypeDescription.find(type.bits).methods
+        out?.pointee = try entry(methods, index, out != nil, "method").cDescription
+    }
+}
+
+/// The description behind a handle; nil for a bad one.
+private func described(_ type: invivo_type) -> TypeDescription? {
+    HandleTable.find(type.bits, .type, as: TypeDescription.self)
+}
+
+private func entry<Entry>(
+    _ entries: [Entry], _ index: UInt64, _ hasOut: Bool, _ what: String
+) throws(Failure) -> Entry {
+    guard hasOut else { throw Failure(.argument, "out is NULL") }
+    guard index < UInt64(entries.count) else {
+        throw Failure(.notFound, "there is no \(what) \(index): there are \(entries.count)")
+    }
+    return entries[Int(index)]
+}
