@@ -1,10 +1,10 @@
-internal import CInvivo
+public import CInvivo
 
 /// Calls a C callback that answers a status, a value and an error, and turns the three into a value or a failure.
-enum CallbackResult {
+public enum CallbackResult {
     /// `what` says who was called, for the message. What the callback left in `result` and `error` is freed here,
     /// whatever it answered.
-    static func run(
+    public static func run(
         _ what: @autoclosure () -> String,
         _ call: (UnsafeMutablePointer<invivo_value>, UnsafeMutablePointer<OpaquePointer?>) -> invivo_status
     ) throws(Failure) -> Value {
@@ -21,7 +21,7 @@ enum CallbackResult {
     }
 
     /// The same for a callback without a value.
-    static func run(
+    public static func run(
         _ what: @autoclosure () -> String, _ call: (UnsafeMutablePointer<OpaquePointer?>) -> invivo_status
     ) throws(Failure) {
         var error: OpaquePointer?

@@ -74,11 +74,12 @@ public enum ObjectTable {
 
     /// Brings a record to life under a handle with `leases` claims of hosts, and the graph's if `hold`.
     @inlinable @inline(__always)
-    public static func open(_ index: UInt32, _ record: Record, leases: UInt64, hold: Bool) -> UInt64 {
+    public static func open(_ index: UInt32, _ record: Record, owner: UInt64, leases: UInt64, hold: Bool) -> UInt64 {
         guard let slot = iv_slot_at(index) else { return 0 }
         let generation = iv_load_relaxed_u64(&slot.pointee.state) >> UInt64(IV_GENERATION_SHIFT)
         record.pointee.slot = index
         slot.pointee.record = record
+        slot.pointee.owner = owner
         iv_store_u64(
             &slot.pointee.state, generation << UInt64(IV_GENERATION_SHIFT) | (hold ? 1 << 32 : 0) | leases)
         return kind << 60 | generation << 32 | UInt64(index)
@@ -188,6 +189,19 @@ public enum ObjectTable {
         guard let slot = iv_slot_at(record.pointee.slot) else { return 0 }
         return kind << 60 | (iv_load_u64(&slot.pointee.state) >> UInt64(IV_GENERATION_SHIFT)) << 32
             | UInt64(record.pointee.slot)
+    }
+
+    /// The live objects of one runtime, as handles. Only while nothing of it can be made or disposed elsewhere.
+    public static func all(of owner: UInt64) -> [UInt64] {
+        let count = monitor.locked { slotCount }
+        var found: [UInt64] = []
+        for index in 0..<count {
+            guard let slot = iv_slot_at(index) else { continue }
+            let state = iv_load_u64(&slot.pointee.state)
+            guard state & 0x1_ffff_ffff != 0, slot.pointee.owner == owner else { continue }
+            found.append(kind << 60 | (state >> UInt64(IV_GENERATION_SHIFT)) << 32 | UInt64(index))
+        }
+        return found
     }
 
     /// Leases of hosts on a live handle; 0 for a stale one.

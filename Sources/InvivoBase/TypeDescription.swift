@@ -124,6 +124,10 @@ public final class TypeDescription: @unchecked Sendable {
         return (properties[found.index], found.formerName)
     }
 
+    /// Where a property stands among the type's.
+    public func index(of property: Property) -> Int { properties.firstIndex { $0 === property } ?? 0 }
+
+
     public func method(named name: String) throws(Failure) -> Method {
         guard let index = methodIndex[name] else {
             let near = suggestion(for: name, among: methods.map(\.name))

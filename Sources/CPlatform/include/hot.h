@@ -48,6 +48,28 @@ struct iv_cell {
     void *owner;             /* the Swift Cell, unretained: the chunk that leads here holds it */
 };
 
+/* A graph: the public part (invivo_graph) and what only the runtime reads. */
+struct iv_graph {
+    uint64_t generation;
+    uint32_t owner;
+    uint32_t count;
+    void *const *chunks; /* of invivo_entry */
+    const struct iv_keys *keys;
+    void *graph; /* the Swift Graph, unretained */
+};
+
+/* The names of keys, for lookups that wait for nobody: open addressing, grown by publishing a larger table. */
+struct iv_name {
+    uint64_t hash; /* 0 = free; written last, with release */
+    const char *text;
+    uint32_t length;
+    uint32_t id;
+};
+struct iv_names { uint64_t mask; struct iv_name *slots; };
+struct iv_keys { struct iv_names *names; uint64_t prefix; };
+static inline struct iv_names *iv_keys_names(const struct iv_keys *keys) { return __atomic_load_n(&keys->names, __ATOMIC_ACQUIRE); }
+static inline void iv_keys_publish(struct iv_keys *keys, struct iv_names *names) { __atomic_store_n(&keys->names, names, __ATOMIC_RELEASE); }
+
 /* ---- objects ----------------------------------------------------------------------------------------- */
 
 /* A slot outlives every runtime, so that a stale handle can be checked. state: leases in the low 32 bits, IV_HOLD
@@ -55,6 +77,7 @@ struct iv_cell {
 struct iv_slot {
     uint64_t state;
     struct iv_record *record; /* valid while the generation fits and IV_DYING is not set, or by who disposes */
+    uint64_t owner;           /* the core's tag: whose object it is */
 };
 
 #define IV_LEASES 0xffffffffull
@@ -66,7 +89,7 @@ struct iv_slot {
 struct iv_record {
     void *type;       /* Unmanaged<ObjectType>, retained */
     void *instance;
-    void *domain;     /* Unmanaged<Domain>, unretained: the engine holds it; NULL = any thread */
+    void *domain;     /* Unmanaged<Domain>, unretained: the container holds it; NULL = any thread */
     void *extra;      /* Unmanaged<ObjectExtra>, retained, or NULL */
     uint64_t sequence; /* order of creation, process-wide */
     uint32_t slot;

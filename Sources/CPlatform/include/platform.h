@@ -3,9 +3,6 @@
 #ifndef INVIVO_PLATFORM_H
 #define INVIVO_PLATFORM_H
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +14,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -38,6 +36,7 @@ static inline void iv_store_u32(uint32_t *p, uint32_t v) { __atomic_store_n(p, v
 static inline uint32_t iv_exchange_u32(uint32_t *p, uint32_t v) { return __atomic_exchange_n(p, v, __ATOMIC_ACQ_REL); }
 static inline void *iv_load_pointer(void *const *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 static inline void iv_store_pointer(void **p, void *v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
+static inline bool iv_same_bytes(const void *a, const void *b, size_t n) { return memcmp(a, b, n) == 0; }
 static inline void iv_compiler_barrier(void) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
 static inline void iv_fence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void iv_pause(void) { __builtin_ia32_pause(); }
@@ -51,6 +50,8 @@ static inline int iv_membarrier_all(void) { return iv_membarrier(MEMBARRIER_CMD_
 /* ---- threads, time ----------------------------------------------------------------------------------- */
 
 static inline int iv_gettid(void) { return (int)syscall(SYS_gettid); }
+/* Names the calling thread; at most 15 bytes are kept. */
+static inline void iv_name_thread(const char *name) { (void)prctl(PR_SET_NAME, name, 0, 0, 0); }
 static inline uint64_t iv_now_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);

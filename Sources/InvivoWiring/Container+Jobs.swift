@@ -1,0 +1,146 @@
+public import InvivoBase
+
+extension Container {
+    /// Runs `body` where the objects of `domain` may be touched, and waits for it. On the domain's own thread at once;
+    /// elsewhere as a job, for at most `timeout` nanoseconds (0 = as long as it takes): a job not begun by then is
+    /// withdrawn, one begun is awaited. While it waits, the calling thread serves its own domain.
+    public func run(in domain: Domain, timeout: UInt64 = 0, _ body: @escaping () throws(Failure) -> Void) throws(Failure) {
+        let chain = currentChain
+        if domain.isCurrent {
+            if case .posted(anyThread: true, _) = domain.kind {
+                // Host code takes its own lock once for the whole job.
+            } else {
+                let result = inside(chain: chain) { () -> Failure? in
+                    do throws(Failure) {
+                        try body()
+                        return nil
+                    } catch { return error }
+                }
+                if let result { throw result }
+                return
+            }
+        }
+        let job = Job(domain, self, chain: chain, body: body)
+        try post(job)
+        let deadline = timeout == 0 ? UInt64.max : monotonicNow() + timeout
+        monitor.lock()
+        while true {
+            switch job.state {
+            case .done(let failure):
+                monitor.unlock()
+                if let failure { throw failure }
+                return
+            case .withdrawn:
+                monitor.unlock()
+                throw Failure(.stale, "the job was withdrawn")
+            case .waiting, .claimed:
+                if serveOwnDomain() { continue }
+                guard monitor.wait(until: deadline) || monotonicNow() < deadline else {
+                    if case .waiting = job.state {
+                        job.state = .withdrawn
+                        domain.queue.removeAll { $0 === job }
+                        domain.lower()
+                        monitor.unlock()
+                        job.closeHandle()
+                        throw Failure(
+                            .timeout,
+                            "the domain '\(domain.name)' did not take its job in time; its thread must call "
+                                + "invivo_runtime_poll (or run posted jobs)")
+                    }
+                    monitor.wait()
+                    continue
+                }
+            }
+        }
+    }
+
+    /// Queues or posts a job without waiting for it.
+    public func post(_ job: Job) throws(Failure) {
+        switch job.domain.kind {
+        case .thread:
+            monitor.locked {
+                job.domain.queue.append(job)
+                job.domain.raise()
+                monitor.broadcast()
+            }
+            onWaitingJob?(job.domain)
+        case .posted(_, let post):
+            let refused = inside(chain: currentChain) { () -> Failure? in
+                do throws(Failure) {
+                    try post(job)
+                    return nil
+                } catch { return error }
+            }
+            if let refused {
+                _ = job.drop()
+                throw refused
+            }
+        }
+    }
+
+    /// Posts work that nobody waits for.
+    public func post(to domain: Domain, _ body: @escaping () -> Void) {
+        let job = Job(domain, self, chain: nil) { () throws(Failure) in body() }
+        do throws(Failure) { try post(job) } catch { log(.error, "work for the domain '\(domain.name)' was refused: \(error.text)") }
+    }
+
+    /// With the monitor held: runs one job of the calling thread's domain, if one waits (the monitor is released
+    /// meanwhile). True when it ran one.
+    func serveOwnDomain() -> Bool {
+        let me = currentThread().identity
+        for domain in domains {
+            guard case .thread(let identity) = domain.kind, identity == me, !domain.queue.isEmpty else { continue }
+            let job = domain.queue.removeFirst()
+            domain.lower()
+            monitor.unlock()
+            _ = job.run()
+            monitor.lock()
+            return true
+        }
+        return false
+    }
+
+    /// Runs what waits for the calling thread; waits up to `timeout` nanoseconds for the first. How many ran.
+    public func poll(timeout: UInt64) -> Int {
+        let deadline = timeout == .max ? UInt64.max : monotonicNow() + timeout
+        var ran = 0
+        monitor.lock()
+        defer { monitor.unlock() }
+        while true {
+            if serveOwnDomain() {
+                ran += 1
+                continue
+            }
+            if ran > 0 || timeout == 0 || isClosing { return ran }
+            if !monitor.wait(until: deadline) && monotonicNow() >= deadline { return ran }
+        }
+    }
+
+    /// Waits with the monitor held until `condition` holds, serving the calling thread's domain meanwhile.
+    public func wait(until condition: () -> Bool) {
+        while !condition() {
+            if serveOwnDomain() { continue }
+            if condition() { return }
+            monitor.wait()
+        }
+    }
+
+    /// How many jobs wait, and since when the oldest does. Under the monitor.
+    public func waitingJobs() -> (count: Int, since: UInt64) {
+        var count = 0
+        var oldest = UInt64.max
+        for domain in domains {
+            count += domain.queue.count
+            if let first = domain.queue.first { oldest = min(oldest, first.postedAt) }
+        }
+        return (count, count == 0 ? 0 : oldest)
+    }
+
+    /// The descriptor that is readable while jobs wait for the default domain.
+    public func descriptor() throws(Failure) -> Int32 {
+        guard case .thread = defaultDomain.kind else {
+            throw Failure(.unsupported, "the default domain is the loop thread: nothing waits for a poll")
+        }
+        return try monitor.locked { () throws(Failure) -> Int32 in try defaultDomain.descriptor() }
+    }
+}

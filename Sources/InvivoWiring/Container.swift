@@ -1,0 +1,232 @@
+internal import CPlatform
+public import InvivoBase
+
+/// The engine's wiring: keys, types, domains, the current graph, and resolving.
+///
+/// One monitor coordinates everything slow (cold builds, jobs, reloads); nothing of it is held while host code runs. The
+/// graph is published through `core`, which readers reach without any of this.
+public final class Container: @unchecked Sendable {
+    public let core: Core
+    /// The core's tag while this runtime is open; it is the lower 28 bits of the upper half of its handles.
+    public let tag: UInt64
+    public let name: String
+    public let monitor = Monitor()
+    public let keys: KeyTable
+    public let defaultDomain: Domain
+    /// What runs reloads; set once, before the core is opened.
+    public nonisolated(unsafe) weak var owner: AnyObject?
+    public var log: Log
+
+    // Guarded by the monitor.
+    var types: [String: ObjectType] = [:]
+    public var domains: [Domain] = []
+    public private(set) var graph: Graph
+    var builds = 0
+    /// What resolves made while building: key -> keys it got, beyond what its definition names.
+    public var dynamicDependencies: [UInt32: Set<UInt32>] = [:]
+    /// Set by close: no new cold build, job or reload is begun.
+    public var isClosing = false
+    /// Built for a graph that was gone meanwhile; their holds are dropped by the next reclaim.
+    public var retiredWhileBuilding: [UInt64] = []
+    /// After close: objects that are still leased are disposed wherever their last lease goes.
+    public internal(set) var isDetached = false
+    /// Called with the monitor not held, when an object was built while a reload changed what documents say for its key.
+    public var onLateBuild: (@Sendable (UInt32) -> Void)?
+    /// Who got a key while being built: the other direction of `dynamicDependencies`; may name too many.
+    public var dynamicDependents: [UInt32: Set<UInt32>] = [:]
+    /// Called with the monitor not held, when a queue of jobs gets its first.
+    public var onWaitingJob: (@Sendable (Domain) -> Void)?
+
+    public init(core: Core, tag: UInt64, name: String, defaultDomain: Domain, log: Log) {
+        self.core = core
+        self.tag = tag
+        self.name = name
+        self.log = log
+        self.defaultDomain = defaultDomain
+        keys = KeyTable(owner: UInt32(truncatingIfNeeded: HandleKind.key.rawValue << 28 | tag))
+        graph = Graph(generation: 0, owner: keys.owner, keys: keys.raw, chunks: [])
+        domains = [defaultDomain]
+        ObjectTable.dispose = { Container.dispose($0) }
+    }
+
+    // MARK: handles
+
+    public var handle: UInt64 { (HandleKind.runtime.rawValue << 28 | tag) << 32 }
+    public func keyHandle(_ id: UInt32) -> UInt64 { UInt64(keys.owner) << 32 | UInt64(id) }
+
+    /// The open container of a runtime or key handle. The reference keeps it alive.
+    public static func find(_ bits: UInt64, _ kind: HandleKind) throws(Failure) -> Container {
+        let upper = bits >> 32
+        guard upper >> 28 == kind.rawValue, let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff) else {
+            throw Failure(.handle, "not a \(kind.name) handle: \(bits)")
+        }
+        guard let reader = Readers.enter(core, tag: upper & 0xfff_ffff) else {
+            if core.pointee.state == UInt32(IV_CORE_FORKED) {
+                throw Failure(.forked, "the runtime was opened by the parent process; open one of your own after fork")
+            }
+            throw Failure(.closed, "the runtime is closed")
+        }
+        defer { Readers.leave(reader) }
+        guard let engine = core.pointee.engine else { throw Failure(.closed, "the runtime is closed") }
+        return Unmanaged<Container>.fromOpaque(engine).takeUnretainedValue()
+    }
+
+    // MARK: types and domains
+
+    public func register(_ description: TypeDescription) throws(Failure) -> ObjectType {
+        let domain: Domain?
+        if description.isShared {
+            domain = nil
+        } else if description.domainBits == 0 {
+            domain = defaultDomain
+        } else {
+            guard let found = HandleTable.find(description.domainBits, .domain, as: Domain.self) else {
+                throw Failure(.handle, "the domain of the type '\(description.name)' is not one of this runtime's")
+            }
+            domain = found
+        }
+        let type = ObjectType(description, container: self, domain: domain)
+        return try monitor.locked { () throws(Failure) -> ObjectType in
+            guard !isClosing else { throw Failure(.closed, "the runtime is closing") }
+            guard types[description.name] == nil else {
+                throw Failure(.exists, "the type '\(description.name)' is registered already")
+            }
+            types[description.name] = type
+            return type
+        }
+    }
+
+    public func type(named name: String) throws(Failure) -> ObjectType {
+        try monitor.locked { () throws(Failure) -> ObjectType in
+            if let type = types[name] { return type }
+            throw Failure(.notFound, "no type '\(name)' is registered\(suggestion(for: name, among: types.keys.sorted()))")
+        }
+    }
+
+    public func add(_ domain: Domain) throws(Failure) {
+        try monitor.locked { () throws(Failure) in
+            guard !isClosing else { throw Failure(.closed, "the runtime is closing") }
+            domains.append(domain)
+        }
+    }
+
+    // MARK: keys
+
+    public func intern(_ name: String) throws(Failure) -> UInt32 {
+        guard !name.isEmpty else { throw Failure(.argument, "a key needs a name") }
+        return try monitor.locked { () throws(Failure) -> UInt32 in try keys.intern(name) }
+    }
+
+    public func keyName(_ id: UInt32) -> String { monitor.locked { keys.name(id) } }
+
+    /// The id of a defined key; otherwise an error that names the nearest.
+    public func definedKey(_ name: String) throws(Failure) -> UInt32 {
+        let graph = currentGraph()
+        return try monitor.locked { () throws(Failure) -> UInt32 in
+            if let id = keys.id(of: name), graph.cell(id) != nil || graph.block(id) != nil { return id }
+            throw unknownKey(name, in: graph)
+        }
+    }
+
+    /// Under the monitor.
+    func unknownKey(_ name: String, in graph: Graph) -> Failure {
+        var known: [String] = []
+        for id in 0..<UInt32(keys.count) where graph.cell(id) != nil { known.append(keys.name(id)) }
+        return Failure(.notFound, "no definition has the key '\(name)'\(suggestion(for: name, among: known))", path: name)
+    }
+
+    // MARK: graph
+
+    public func currentGraph() -> Graph { monitor.locked { graph } }
+
+    /// Publishes the next graph; under the monitor, by the reload that holds the turn. Answers the former one, which
+    /// must be kept until no reader is left in it.
+    public func publish(_ next: Graph) -> Graph {
+        let former = graph
+        graph = next
+        Readers.publish(core, graph: UnsafeRawPointer(next.raw), epoch: next.generation + 1)
+        return former
+    }
+
+    /// After close, with no reader left: objects that live on are disposed wherever their last lease goes.
+    public func detach() { monitor.locked { isDetached = true } }
+
+    /// After close: the last graph goes, and with it the cells and definitions.
+    public func forget() {
+        let former = monitor.locked { () -> (Graph, [String: ObjectType], [Domain]) in
+            defer {
+                graph = Graph(generation: graph.generation, owner: keys.owner, keys: keys.raw, chunks: [])
+                types = [:]
+                domains = []
+            }
+            return (graph, types, domains)
+        }
+        withExtendedLifetime(former) {}
+    }
+
+    // MARK: chains
+
+    /// Runs `body` on behalf of a chain (or of none), as code of this runtime that may not wait for reloads.
+    func inside<Result>(chain: BuildChain?, _ body: () -> Result) -> Result {
+        let thread = currentThread()
+        let formerChain = thread.pointee.chain
+        let formerEngine = thread.pointee.engine
+        thread.pointee.chain = chain.map { Unmanaged.passUnretained($0).toOpaque() }
+        thread.pointee.engine = Unmanaged.passUnretained(self).toOpaque()
+        defer {
+            thread.pointee.chain = formerChain
+            thread.pointee.engine = formerEngine
+        }
+        return body()
+    }
+
+    /// Runs `body` as a callback of this runtime: it may not wait for a reload.
+    public func callback<Result>(_ body: () -> Result) -> Result {
+        inside(chain: currentChain, body)
+    }
+
+    /// Runs `body` with resolves that see `chain`'s graph.
+    public func building<Result>(_ chain: BuildChain, _ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        try inside(chain: chain) { () -> Swift.Result<Result, Failure> in
+            do throws(Failure) { return .success(try body()) } catch { return .failure(error) }
+        }.get()
+    }
+
+    /// The chain that the calling thread is building for in this runtime.
+    var currentChain: BuildChain? {
+        let thread = currentThread()
+        guard let chain = thread.pointee.chain, thread.pointee.engine == Unmanaged.passUnretained(self).toOpaque() else {
+            return nil
+        }
+        return Unmanaged<BuildChain>.fromOpaque(chain).takeUnretainedValue()
+    }
+
+    /// Whether the calling thread is inside a callback of any runtime's reload, job or build.
+    public static var isInCallback: Bool { currentThread().pointee.engine != nil }
+}
+
+/// Where messages go.
+public final class Log: @unchecked Sendable {
+    public typealias Sink = @Sendable (UInt32, String, String, [(String, Value)]) -> Void
+    private let sink: Sink?
+    public let level: UInt32
+
+    public init(level: UInt32, sink: Sink?) {
+        self.level = level
+        self.sink = sink
+    }
+
+    /// Never call it with a lock held.
+    public func callAsFunction(_ level: Level, _ message: @autoclosure () -> String, path: String = "", _ fields: [(String, Value)] = []) {
+        guard let sink, level.rawValue >= self.level else { return }
+        sink(level.rawValue, message(), path, fields)
+    }
+
+    public enum Level: UInt32, Sendable {
+        case trace = 0
+        case debug = 1
+        case info = 2
+        case warning = 3
+        case error = 4
+    }
+}

@@ -1,0 +1,163 @@
+internal import CPlatform
+internal import Glibc
+public import InvivoBase
+
+/// The thread on which objects may be touched, and the queue that leads there.
+///
+/// `queue` and `runningThread` are guarded by the container's monitor. A job runs once: it is claimed, withdrawn or
+/// dropped by one compare of its state under the monitor.
+public final class Domain: @unchecked Sendable {
+    public enum Kind {
+        /// Jobs are queued and run when the thread polls or waits inside the runtime.
+        case thread(identity: UInt64)
+        /// Jobs are handed to a loop or to host code, which runs them.
+        case posted(anyThread: Bool, post: @Sendable (Job) throws(Failure) -> Void)
+    }
+
+    public let name: String
+    public let kind: Kind
+    public private(set) var handleBits: UInt64 = 0
+    private let destroy: (@Sendable () -> Void)?
+    var queue: [Job] = []
+    /// The thread that runs a job of a posted domain right now.
+    var runningThread: UInt64 = 0
+    /// The thread that a loop domain belongs to, once known.
+    public var fixedThread: UInt64 = 0
+    private var signal: Int32 = -1
+
+    public init(name: String, kind: Kind, destroy: (@Sendable () -> Void)? = nil) {
+        self.name = name
+        self.kind = kind
+        self.destroy = destroy
+    }
+
+    deinit {
+        if signal >= 0 {
+            Glibc.close(signal)
+            _ = iv_sub_u64(&iv_live_counts().pointee.descriptors, 1)
+        }
+        destroy?()
+    }
+
+    public func register() -> UInt64 {
+        if handleBits == 0 { handleBits = HandleTable.insert(self, kind: .domain) }
+        return handleBits
+    }
+
+    public func closeHandle() {
+        if handleBits != 0 { _ = HandleTable.remove(handleBits, .domain) }
+    }
+
+    /// Whether the calling thread may touch the domain's objects now.
+    public var isCurrent: Bool {
+        switch kind {
+        case .thread(let identity): return identity == currentThread().identity
+        case .posted(let anyThread, _):
+            let me = currentThread().identity
+            return anyThread || fixedThread == me || runningThread == me
+        }
+    }
+
+    /// 0 = any thread, else the only thread that may resolve; .max where only jobs may.
+    public var thread: UInt64 {
+        switch kind {
+        case .thread(let identity): identity
+        case .posted(let anyThread, _): anyThread ? 0 : fixedThread != 0 ? fixedThread : .max
+        }
+    }
+
+    /// Readable while jobs wait; made when first asked for. Under the monitor.
+    func descriptor() throws(Failure) -> Int32 {
+        if signal < 0 {
+            signal = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+            guard signal >= 0 else { throw Failure(.system, "no eventfd: \(String(cString: strerror(errno)))") }
+            _ = iv_add_u64(&iv_live_counts().pointee.descriptors, 1)
+            if !queue.isEmpty { raise() }
+        }
+        return signal
+    }
+
+    func raise() {
+        guard signal >= 0 else { return }
+        var one: UInt64 = 1
+        _ = write(signal, &one, 8)
+    }
+
+    func lower() {
+        guard signal >= 0, queue.isEmpty else { return }
+        var count: UInt64 = 0
+        _ = read(signal, &count, 8)
+    }
+}
+
+/// Work for one domain. The state is guarded by the container's monitor.
+public final class Job: @unchecked Sendable {
+    enum State {
+        case waiting
+        case claimed
+        case done(Failure?)
+        case withdrawn
+    }
+    let domain: Domain
+    unowned let container: Container
+    let body: () throws(Failure) -> Void
+    let postedAt: UInt64
+    /// The chain of builds on whose behalf it runs.
+    let chain: BuildChain?
+    var state = State.waiting
+    private(set) var handleBits: UInt64 = 0
+
+    init(_ domain: Domain, _ container: Container, chain: BuildChain?, body: @escaping () throws(Failure) -> Void) {
+        self.domain = domain
+        self.container = container
+        self.chain = chain
+        self.body = body
+        postedAt = monotonicNow()
+    }
+
+    /// The handle that a host gets.
+    public func open() -> UInt64 {
+        if handleBits == 0 { handleBits = HandleTable.insert(self, kind: .job) }
+        return handleBits
+    }
+
+    func closeHandle() {
+        if handleBits != 0 { _ = HandleTable.remove(handleBits, .job) }
+    }
+
+    /// Runs it on this thread. False when it was run, dropped or withdrawn before.
+    public func run() -> Bool {
+        let claimed = container.monitor.locked { () -> Bool in
+            guard case .waiting = state else { return false }
+            state = .claimed
+            if case .posted = domain.kind { domain.runningThread = currentThread().identity }
+            return true
+        }
+        guard claimed else { return false }
+        let failure = container.inside(chain: chain) { () -> Failure? in
+            do throws(Failure) {
+                try body()
+                return nil
+            } catch { return error }
+        }
+        container.monitor.locked {
+            if case .posted = domain.kind { domain.runningThread = 0 }
+            state = .done(failure)
+            container.monitor.broadcast()
+        }
+        closeHandle()
+        return true
+    }
+
+    /// Gives it back unrun.
+    public func drop() -> Bool {
+        let dropped = container.monitor.locked { () -> Bool in
+            guard case .waiting = state else { return false }
+            state = .done(Failure(.host, "the domain '\(domain.name)' dropped its job"))
+            container.monitor.broadcast()
+            return true
+        }
+        if dropped { closeHandle() }
+        return dropped
+    }
+}

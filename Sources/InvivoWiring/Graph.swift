@@ -1,0 +1,172 @@
+internal import CInvivo
+public import CPlatform
+public import InvivoBase
+
+/// The tunable properties of a shared object as one immutable struct. Never written after it is published.
+public final class Block: @unchecked Sendable {
+    public let bytes: UnsafeMutableRawPointer
+    public let size: Int
+
+    /// Zeroed, to be filled before anybody else sees it.
+    public init(size: Int) {
+        self.size = size
+        bytes = .allocate(byteCount: max(size, 1), alignment: 64)
+        bytes.initializeMemory(as: UInt8.self, repeating: 0, count: max(size, 1))
+        _ = iv_add_u64(&iv_live_counts().pointee.blocks, 1)
+    }
+
+    public convenience init(copying other: Block) {
+        self.init(size: other.size)
+        bytes.copyMemory(from: other.bytes, byteCount: size)
+    }
+
+    public func hasSameBytes(as other: Block?) -> Bool {
+        guard let other, other.size == size else { return false }
+        return iv_same_bytes(bytes, other.bytes, size)
+    }
+
+    deinit {
+        bytes.deallocate()
+        _ = iv_sub_u64(&iv_live_counts().pointee.blocks, 1)
+    }
+}
+
+/// What documents say for one key in one generation; applied to every object of the key. Immutable.
+public protocol Configuration: AnyObject, Sendable {
+    /// Brings a fresh object into the state that the documents ask for. In the object's domain.
+    func configure(_ object: Record) throws(Failure)
+    /// Values for properties that only take effect when an object is made, by property index.
+    var atMaking: [Int: Value] { get }
+}
+
+let chunkSize = 1 << Int(INVIVO_CHUNK_SHIFT)
+
+/// 128 entries of a graph. Immutable once its graph is published; shared by all generations in which it is the same.
+final class Chunk: @unchecked Sendable {
+    let entries: UnsafeMutablePointer<invivo_entry>
+    private(set) var cells: [Cell?]
+    private(set) var blocks: [Block?]
+    private(set) var configurations: [(any Configuration)?]
+
+    init() {
+        entries = .allocate(capacity: chunkSize)
+        entries.initialize(repeating: invivo_entry(), count: chunkSize)
+        cells = Array(repeating: nil, count: chunkSize)
+        blocks = Array(repeating: nil, count: chunkSize)
+        configurations = Array(repeating: nil, count: chunkSize)
+    }
+
+    init(copying other: Chunk) {
+        entries = .allocate(capacity: chunkSize)
+        entries.initialize(from: other.entries, count: chunkSize)
+        cells = other.cells
+        blocks = other.blocks
+        configurations = other.configurations
+    }
+
+    deinit { entries.deallocate() }
+
+    func set(_ cell: Cell?, at index: Int) {
+        cells[index] = cell
+        entries[index].cell = cell.map { UnsafeMutableRawPointer($0.raw).assumingMemoryBound(to: invivo_cell.self) }
+    }
+
+    func set(_ block: Block?, at index: Int) {
+        blocks[index] = block
+        entries[index].block = block.map { UnsafeRawPointer($0.bytes) }
+    }
+
+    func set(_ configuration: (any Configuration)?, at index: Int) { configurations[index] = configuration }
+}
+
+/// All definitions of one generation, immutable, with the cells that hold its shared instances.
+public final class Graph: @unchecked Sendable {
+    public let raw: UnsafeMutablePointer<iv_graph>
+    let chunks: [Chunk]
+    private let directory: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+
+    init(generation: UInt64, owner: UInt32, keys: UnsafePointer<iv_keys>, chunks: [Chunk]) {
+        self.chunks = chunks
+        directory = .allocate(capacity: max(chunks.count, 1))
+        for (index, chunk) in chunks.enumerated() {
+            (directory + index).initialize(to: UnsafeMutableRawPointer(chunk.entries))
+        }
+        raw = .allocate(capacity: 1)
+        raw.initialize(
+            to: iv_graph(
+                generation: generation, owner: owner, count: UInt32(chunks.count * chunkSize),
+                chunks: UnsafePointer(directory), keys: keys, graph: nil))
+        raw.pointee.graph = Unmanaged.passUnretained(self).toOpaque()
+        _ = iv_add_u64(&iv_live_counts().pointee.graphs, 1)
+    }
+
+    deinit {
+        directory.deallocate()
+        raw.deallocate()
+        _ = iv_sub_u64(&iv_live_counts().pointee.graphs, 1)
+    }
+
+    public var generation: UInt64 { raw.pointee.generation }
+
+    public func cell(_ id: UInt32) -> Cell? {
+        let chunk = Int(id) / chunkSize
+        return chunk < chunks.count ? chunks[chunk].cells[Int(id) % chunkSize] : nil
+    }
+
+    public func block(_ id: UInt32) -> Block? {
+        let chunk = Int(id) / chunkSize
+        return chunk < chunks.count ? chunks[chunk].blocks[Int(id) % chunkSize] : nil
+    }
+
+    public func configuration(_ id: UInt32) -> (any Configuration)? {
+        let chunk = Int(id) / chunkSize
+        return chunk < chunks.count ? chunks[chunk].configurations[Int(id) % chunkSize] : nil
+    }
+
+    /// Every cell, once each, with the key it stands under first.
+    public func forEachCell(_ body: (UInt32, Cell) -> Void) {
+        for (index, chunk) in chunks.enumerated() {
+            for (offset, cell) in chunk.cells.enumerated() {
+                if let cell { body(UInt32(index * chunkSize + offset), cell) }
+            }
+        }
+    }
+}
+
+/// The next graph while it is planned: shares every chunk that stays the same.
+public struct GraphEditor {
+    private var chunks: [Chunk]
+    private var own: Set<Int> = []
+
+    public init(_ graph: Graph) { chunks = graph.chunks }
+
+    private mutating func chunk(_ id: UInt32) -> Chunk {
+        let index = Int(id) / chunkSize
+        while chunks.count <= index {
+            own.insert(chunks.count)
+            chunks.append(Chunk())
+        }
+        if own.insert(index).inserted { chunks[index] = Chunk(copying: chunks[index]) }
+        return chunks[index]
+    }
+
+    public mutating func set(_ cell: Cell?, at id: UInt32) { chunk(id).set(cell, at: Int(id) % chunkSize) }
+    public mutating func set(_ block: Block?, at id: UInt32) { chunk(id).set(block, at: Int(id) % chunkSize) }
+    public mutating func set(_ configuration: (any Configuration)?, at id: UInt32) {
+        chunk(id).set(configuration, at: Int(id) % chunkSize)
+    }
+
+    public func cell(_ id: UInt32) -> Cell? {
+        let index = Int(id) / chunkSize
+        return index < chunks.count ? chunks[index].cells[Int(id) % chunkSize] : nil
+    }
+
+    public func block(_ id: UInt32) -> Block? {
+        let index = Int(id) / chunkSize
+        return index < chunks.count ? chunks[index].blocks[Int(id) % chunkSize] : nil
+    }
+
+    public func finish(generation: UInt64, keys: KeyTable) -> Graph {
+        Graph(generation: generation, owner: keys.owner, keys: keys.raw, chunks: chunks)
+    }
+}
