@@ -15,7 +15,7 @@ typedef struct invivo_entry {
     invivo_cell *cell;
     const void *block;
     void *layers;
-    uint64_t reserved;
+    uint64_t type; /* the bits of the invivo_type that the key makes or whose block it has; 0 when there is none */
 } invivo_entry;
 typedef struct invivo_graph {
     uint64_t generation;
@@ -52,13 +52,18 @@ static inline const invivo_entry *invivo_view_entry(invivo_view view, invivo_key
     return &view.graph->chunks[id >> INVIVO_CHUNK_SHIFT][id & INVIVO_CHUNK_MASK];
 }
 
+/* What a cell holds, or NULL: for bindings, which check the entry's type first. */
+static inline void *invivo_cell_instance(const invivo_cell *cell) {
+    return __atomic_load_n(&cell->instance, __ATOMIC_ACQUIRE);
+}
+
 /* The built shared instance of a key, borrowed until the view ends; NULL when it is cold (resolve it once beforehand),
  * has no shared instance, or may not be touched on this thread. */
 static inline void *invivo_view_get(invivo_view view, invivo_key key) {
     const invivo_entry *entry = invivo_view_entry(view, key);
     void *instance;
     if (!entry || !entry->cell) return NULL;
-    instance = __atomic_load_n(&entry->cell->instance, __ATOMIC_ACQUIRE);
+    instance = invivo_cell_instance(entry->cell);
     return instance ? instance : invivo_view_get_confined(view, key);
 }
 

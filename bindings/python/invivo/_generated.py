@@ -629,7 +629,7 @@ invivo_entry._fields_ = [
     ("cell", ctypes.POINTER(invivo_cell)),
     ("block", ctypes.c_void_p),
     ("layers", ctypes.c_void_p),
-    ("reserved", ctypes.c_uint64),
+    ("type", ctypes.c_uint64),
 ]
 invivo_graph._fields_ = [
     ("generation", ctypes.c_uint64),
