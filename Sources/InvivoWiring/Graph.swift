@@ -69,6 +69,7 @@ final class Chunk: @unchecked Sendable {
     func set(_ cell: Cell?, at index: Int) {
         cells[index] = cell
         entries[index].cell = cell.map { UnsafeMutableRawPointer($0.raw).assumingMemoryBound(to: invivo_cell.self) }
+        entries[index].type = cell?.definition.type?.description.handleBits ?? 0
     }
 
     func set(_ block: Block?, at index: Int) {
