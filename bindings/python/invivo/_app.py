@@ -1,0 +1,143 @@
+"""An application manifest, run: `python3 -m invivo run APP.yaml`. The same job as the native tool, with Python components."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import logging
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from . import _generated as c
+from . import _trampolines
+from ._core import Core
+from ._describe import component_name
+from ._failures import text
+from ._library import own_library
+from ._runtime import Log, LogLevel, Runtime, joined, make_options
+from .errors import Error, FileError, ModuleError
+
+
+class App:
+    """A manifest, run: its components are built and started, its specs are followed, until it is closed."""
+
+    def __init__(
+        self,
+        manifest: str | os.PathLike[str],
+        *,
+        wait: bool = False,
+        log: Log | logging.Logger | None = None,
+        log_level: LogLevel | str = LogLevel.INFO,
+    ) -> None:
+        library = own_library()
+        self.core = Core(library)  # of nothing yet: what the callbacks answer their errors by
+        runtime_options = make_options(self.core, default_domain="loop", log=log, log_level=log_level)
+        options = c.invivo_app_options()
+        options.struct_size = ctypes.sizeof(options)
+        options.manifest = os.fsencode(manifest)
+        options.runtime = ctypes.pointer(runtime_options)
+        options.flags = c.INVIVO_APP_WAIT if wait else 0
+        options.load_module = _load_module
+        options.user_data = self._number = _trampolines.enroll(self)
+        self._handle = c.invivo_app()
+        try:
+            library.call("app_open", ctypes.byref(self._handle), ctypes.byref(options))
+        except BaseException:
+            _trampolines.dismiss(self._number)
+            _trampolines.dismiss(runtime_options.log_user_data)
+            raise
+        handle = c.invivo_runtime()
+        try:
+            library.call("app_runtime", self._handle, ctypes.byref(handle))
+            self.runtime: Runtime = joined(library.table, handle)
+        except BaseException:
+            self.close()
+            raise
+        _open.append(self)
+
+    def close(self) -> None:
+        """Stops what was started, in reverse, and closes the runtime. May be called again."""
+        handle, self._handle = self._handle, c.invivo_app()
+        if not handle.bits:
+            return
+        if self in _open:
+            _open.remove(self)
+        runtime = getattr(self, "runtime", None)
+        if runtime is not None:
+            runtime._core.give_back()
+            runtime.purge()
+        self.core.library.call("app_close", handle)
+        if runtime is not None:
+            runtime.close()
+        _trampolines.dismiss(self._number)
+
+    def __enter__(self) -> App:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+_open: list[App] = []
+
+
+@_trampolines.answering(c.invivo_app_options, "load_module", user_data=0)
+def _load_module(app: App, _: int, handle: c.invivo_runtime, name: bytes, path: bytes, error: Any) -> None:
+    load_components(joined(app.core.library.table, handle), text(name), os.fsdecode(path))
+
+
+def load_components(runtime: Runtime, name: str, path: str) -> ModuleType:
+    """Imports a Python file and registers its components: classes marked `component`, or what ``register`` does."""
+    file = Path(path)
+    if not file.is_file():
+        raise FileError("there is no such file" if not file.exists() else "this is not a file", file=path)
+    spec = importlib.util.spec_from_file_location(f"invivo_modules.{name}", file)
+    if spec is None or spec.loader is None:
+        raise ModuleError(f"{path} is not a Python file: its name must end in .py", file=path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    beside = str(file.resolve().parent)
+    if beside not in sys.path:
+        sys.path.insert(0, beside)  # as for a script: it may import its neighbours
+    try:
+        spec.loader.exec_module(module)
+        found = [
+            each
+            for each in vars(module).values()
+            if isinstance(each, type) and each.__module__ == module.__name__ and component_name(each) is not None
+        ]
+        for cls in found:
+            runtime.type(cls)
+        register = getattr(module, "register", None)
+        if callable(register):
+            register(runtime)
+        elif not found:
+            raise ModuleError(
+                "the module has nothing for the runtime: mark its classes with @invivo.component, or give it a "
+                "function register(runtime)",
+                file=path,
+            )
+    except BaseException:
+        sys.modules.pop(spec.name, None)
+        raise
+    return module
+
+
+def needs_python(manifest: str | os.PathLike[str]) -> bool:
+    """Whether a manifest names modules that only Python can load."""
+    answer = ctypes.c_bool()
+    own_library().call("app_needs_python", os.fsencode(manifest), ctypes.byref(answer))
+    return answer.value
+
+
+def explain(error: BaseException) -> str:
+    """An error as a person would read it."""
+    if isinstance(error, Error):
+        return str(error)
+    return f"{type(error).__name__}: {error}"
+
+
+__all__ = ["App", "explain", "load_components", "needs_python"]

@@ -1,0 +1,435 @@
+"""One runtime as the package sees it: who is who among handles and Python objects, and whose leases are ours.
+
+No lock of ours is held while the library is called or while somebody else's code runs: tables are changed by single
+operations of a dict, which the GIL makes whole.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import itertools
+import os
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from . import _generated as c
+from . import _trampolines, _types, _values
+from ._describe import Description
+from ._failures import forget_sent
+from ._objects import ForeignCallable, Object, Type, make_proxy
+from .errors import ClosedError, Error, StaleError, error_class
+
+if TYPE_CHECKING:
+    from ._library import Library
+    from ._wiring import Definition
+
+_numbers = itertools.count(1)
+_entries: dict[int, Entry] = {}  # by the number that the library has for the instance
+
+
+class Entry:
+    """A Python object that a runtime holds: its instance pointer is the entry's number.
+
+    As a rule the entry keeps the object alive for as long as the runtime has it. Where only Python holds a lease, for
+    the sake of the object, it is the other way round: the entry is weak, and the lease ends with the object.
+    """
+
+    __slots__ = ("bits", "core", "key", "number", "record", "strong", "weak")
+
+    def __init__(self, core: Core, record: _types.TypeRecord, thing: Any) -> None:
+        self.core, self.record, self.strong = core, record, thing
+        self.weak: weakref.ref[Any] | None = None
+        self.bits = 0
+        self.key = 0
+        self.number = next(_numbers)
+
+    def target(self) -> Any:
+        thing = self.strong
+        return thing if thing is not None or self.weak is None else self.weak()
+
+
+def entry_of(number: int | None) -> Entry | None:
+    return _entries.get(number) if number else None
+
+
+class Face(Protocol):
+    """What keeps resolved objects for a core: a `Runtime`."""
+
+    def purge(self) -> None: ...
+
+
+class CallableItem:
+    """A Python function that the library holds."""
+
+    def __init__(self, core: Core, function: Callable[..., Any]) -> None:
+        self.core, self.function = core, function
+
+
+@_trampolines.answering(c.invivo_callable_options, "invoke", user_data=0)
+def _invoke(item: CallableItem, _: int, arguments: Any, count: int, result: Any, error: Any) -> None:
+    _values.answer(item.core, result, item.function(*_values.read_all(item.core, arguments, count)))
+
+
+@_trampolines.answering(c.invivo_domain_options, "post", user_data=0)
+def _post(item: DomainItem, _: int, job: c.invivo_job, error: Any) -> None:
+    item.core.library.job_run(job)
+
+
+class DomainItem:
+    """Python's own domain: whoever has the GIL may touch its objects, so a posted job runs at once."""
+
+    def __init__(self, core: Core) -> None:
+        self.core = core
+
+
+class Core:
+    """The state behind one runtime."""
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+        self.handle = c.invivo_runtime()
+        self.owned = False  # ours to close
+        self.closed = False
+        self.domain = c.invivo_domain()
+        self.types: dict[type, _types.TypeRecord] = {}
+        self.types_by_bits: dict[int, _types.TypeRecord] = {}
+        self.names: dict[str, type] = {}
+        self.names_of: dict[type, str] = {}
+        self.known: dict[str, type] = {}  # classes by name, for annotations that are only text
+        self.foreign_types: dict[int, Type] = {}
+        self.by_bits: dict[int, Entry] = {}
+        self.by_id: dict[int, Entry] = {}
+        self.proxies: weakref.WeakValueDictionary[int, Object] = weakref.WeakValueDictionary()
+        self.callables: weakref.WeakValueDictionary[int, ForeignCallable] = weakref.WeakValueDictionary()
+        self.leases: dict[int, tuple[str, ctypes.Structure]] = {}
+        self.closing: list[Callable[[], None]] = []  # what else ends with the runtime; must not fail
+        self.faces: list[Face] = []
+        self.definitions: dict[str, Definition] = {}  # what Python defined
+
+    # ---- life ------------------------------------------------------------------------------------------
+
+    def opened(self) -> None:
+        """The handle is there: makes the domain, and lets the core be found by it."""
+        options = c.invivo_domain_options()
+        options.struct_size = ctypes.sizeof(options)
+        options.name = b"python"
+        options.flags = c.INVIVO_DOMAIN_ANY_THREAD
+        options.post = _post
+        options.user_data = number = _trampolines.enroll(DomainItem(self))
+        options.destroy = _trampolines.destroy
+        try:
+            self.library.call("domain_register", self.handle, ctypes.byref(options), ctypes.byref(self.domain))
+        except BaseException:
+            _trampolines.dismiss(number)
+            raise
+        cores[self.library.table, self.handle.bits] = self
+
+    def check(self) -> None:
+        if self.closed:
+            raise ClosedError("the runtime is closed")
+
+    def close(self) -> None:
+        """Closes the runtime, or lets go of one that is not ours. Proxies and callables of it are dead afterwards."""
+        if self.closed:
+            return
+        if self.owned:
+            self._close_owned()
+        else:
+            self.give_back()
+        self.closed = True
+        cores.pop((self.library.table, self.handle.bits), None)
+        for action in self.closing:
+            action()
+        self.closing.clear()
+        self.purge()
+        forget_sent()
+
+    def _close_owned(self) -> None:
+        try:
+            self.purge()
+            self.library.call("runtime_close", self.handle)
+        except Error as problem:
+            if problem.code != c.INVIVO_E_BUSY:
+                raise
+            # Leases are out: ours first, and what others still hold is disposed with its last lease.
+            self.give_back()
+            self.library.call("runtime_close_deferred", self.handle)
+        else:
+            self.leases.clear()
+
+    def give_back(self) -> None:
+        """Gives back every lease that Python holds."""
+        while self.leases:
+            with contextlib.suppress(KeyError):
+                self.drop(next(iter(self.leases)))
+
+    def keep(self, release: str, handle: ctypes.Structure) -> int:
+        """Takes charge of a lease; answers the number to `drop` it by."""
+        number = next(_numbers)
+        self.leases[number] = (release, handle)
+        return number
+
+    def drop(self, number: int) -> None:
+        """Gives a lease back, once. Also called by the garbage collector, at any point of any thread: the library's
+        function lets go of the GIL, and nothing of ours is locked."""
+        lease = self.leases.pop(number, None)
+        if lease is not None:
+            getattr(self.library, lease[0])(lease[1])
+
+    def purge(self) -> None:
+        for face in list(self.faces):
+            face.purge()
+
+    # ---- objects ---------------------------------------------------------------------------------------
+
+    def adopt(self, thing: Any, record: _types.TypeRecord, key: int = 0) -> Entry:
+        """An entry for an object that the library is about to hold."""
+        entry = Entry(self, record, thing)
+        entry.key = key
+        _entries[entry.number] = entry
+        self.by_id[id(thing)] = entry
+        return entry
+
+    def disposed(self, number: int) -> None:
+        """The library has given an instance up."""
+        entry = _entries.pop(number, None)
+        if entry is None:
+            return
+        if self.by_bits.get(entry.bits) is entry:
+            self.by_bits.pop(entry.bits, None)
+        thing = entry.target()
+        if self.by_id.get(id(thing)) is entry:
+            self.by_id.pop(id(thing), None)
+        entry.strong = None
+
+    def entry_for(self, thing: Any) -> Entry | None:
+        entry = self.by_id.get(id(thing))
+        return entry if entry is not None and entry.target() is thing else None
+
+    def is_object(self, thing: Any) -> bool:
+        return isinstance(thing, Object) or type(thing) in self.types or self.entry_for(thing) is not None
+
+    def lease(self, thing: Any) -> c.invivo_object:
+        """A handle for an object of any kind, with a lease for the caller to give back."""
+        if isinstance(thing, Object):
+            _, handle = thing._handle()
+            if thing._core is not self and (thing._core.library, thing._core.handle.bits) != (
+                self.library,
+                self.handle.bits,
+            ):
+                raise error_class(c.INVIVO_E_HANDLE)(f"{thing!r} belongs to another runtime")
+            self._succeed(self.library.object_retain(handle))
+            return handle
+        if isinstance(thing, ForeignCallable):
+            raise error_class(c.INVIVO_E_TYPE)("a callable is not an object")
+        entry = self.entry_for(thing)
+        if entry is not None:
+            leased = self._lease_entry(entry)
+            if leased is not None:
+                if entry.weak is not None:
+                    entry.strong = thing  # somebody else may keep it now: it must not end before its lease does
+                return leased
+        return self._wrap(thing)
+
+    def _lease_entry(self, entry: Entry) -> c.invivo_object | None:
+        if not entry.bits and entry.key:
+            found = c.invivo_object()
+            if self.library.peek(self.handle, c.invivo_key(entry.key), ctypes.byref(found)) == c.INVIVO_OK:
+                if self._own(found.bits) is entry:
+                    return found
+                self.library.object_release(found)
+        if entry.bits:
+            handle = c.invivo_object(entry.bits)
+            if self.library.object_retain(handle) == c.INVIVO_OK:
+                return handle
+        return None
+
+    def _wrap(self, thing: Any) -> c.invivo_object:
+        record = self.type_for(type(thing))
+        entry = self.adopt(thing, record)
+        handle = c.invivo_object()
+        kind = c.invivo_type(record.bits)
+        try:
+            self.library.call("object_wrap", self.handle, kind, entry.number, ctypes.byref(handle))
+        except BaseException:
+            self.disposed(entry.number)
+            raise
+        entry.bits = handle.bits
+        self.by_bits[handle.bits] = entry
+        return handle
+
+    def _own(self, bits: int) -> Entry | None:
+        """The entry of a handle, when the object is Python's."""
+        entry = self.by_bits.get(bits)
+        if entry is not None:
+            return entry
+        handle, kind = c.invivo_object(bits), c.invivo_type()
+        if self.library.object_type(handle, ctypes.byref(kind), None) != c.INVIVO_OK:
+            return None
+        if kind.bits not in self.types_by_bits:
+            return None
+        instance = ctypes.c_void_p()
+        if self.library.object_instance(handle, kind, ctypes.byref(instance), None) != c.INVIVO_OK:
+            return None
+        entry = entry_of(instance.value)
+        if entry is not None and not entry.bits:
+            entry.bits = bits
+            self.by_bits[bits] = entry
+        return entry
+
+    def receive(self, bits: int, *, leased: bool = False, shared: bool = False) -> Any:
+        """The Python object of a handle: Python's own as it is, another's as its proxy.
+
+        ``leased``: a lease came with the handle, and is ours now. ``shared``: the graph holds the object besides.
+        """
+        if not bits:
+            return None
+        handle = c.invivo_object(bits)
+        proxy = self.proxies.get(bits)
+        if proxy is not None:
+            if leased:
+                self.library.object_release(handle)
+            return proxy
+        entry = self._own(bits)
+        if entry is None:
+            if not leased:
+                self._succeed(self.library.object_retain(handle))
+            return self._proxy(bits)
+        thing = entry.target()
+        if thing is None:
+            if leased:
+                self.library.object_release(handle)
+            raise StaleError("the Python object is gone")
+        if leased and (shared or entry.record.description.stop is None or not self.lean(entry, thing)):
+            self.library.object_release(handle)
+        return thing
+
+    def lean(self, entry: Entry, thing: Any) -> bool:
+        """Turns an entry with one lease of ours round: the lease ends when the object does."""
+        if entry.weak is not None:
+            return False
+        number = self.keep("object_release", c.invivo_object(entry.bits))
+        try:
+            entry.weak = weakref.ref(thing)
+            weakref.finalize(thing, self.drop, number).atexit = False
+            entry.strong = None
+        except TypeError:  # it has no weak references: it stays until the runtime closes
+            pass
+        return True
+
+    def _proxy(self, bits: int) -> Object:
+        kind = c.invivo_type()
+        self.library.object_type(c.invivo_object(bits), ctypes.byref(kind), None)
+        number = self.keep("object_release", c.invivo_object(bits))
+        proxy = make_proxy(self, bits, number, self.foreign_type(kind.bits))
+        return self.proxies.setdefault(bits, proxy)
+
+    def _succeed(self, status: int) -> None:
+        if status:
+            raise error_class(status)(code=status)
+
+    def key_of_object(self, bits: int) -> str:
+        key = c.invivo_key()
+        if self.library.object_key(c.invivo_object(bits), ctypes.byref(key), None) or not key.bits:
+            return ""
+        return (self.library.key_name(key) or b"").decode("utf-8", "replace")
+
+    # ---- types -----------------------------------------------------------------------------------------
+
+    def type_for(self, cls: type, description: Description | None = None) -> _types.TypeRecord:
+        """The registered type of a Python class; registers it when it is new."""
+        record = self.types.get(cls)
+        return record if record is not None else _types.register(self, cls, description)
+
+    def foreign_type(self, bits: int) -> Type:
+        found = self.foreign_types.get(bits)
+        return found if found is not None else self.foreign_types.setdefault(bits, Type(self, bits))
+
+    def is_type(self, thing: Any) -> bool:
+        return isinstance(thing, Type)
+
+    def type_bits(self, thing: type | Type) -> int:
+        return thing._bits if isinstance(thing, Type) else self.type_for(thing).bits
+
+    def receive_type(self, bits: int) -> type | Type:
+        record = self.types_by_bits.get(bits)
+        return self.foreign_type(bits) if record is None else record.description.cls
+
+    def name_of(self, cls: type) -> str:
+        """The name that a class has, or will have, as a type of this runtime."""
+        known = self.names_of.get(cls)
+        if known is not None:
+            return known
+        for name in _types.possible_names(cls):
+            if name not in self.names:
+                found = c.invivo_type()
+                handle = ctypes.byref(found)
+                if self.library.type_find(self.handle, _values.name_bytes(name), handle, None) == c.INVIVO_OK:
+                    continue
+            if self.names.setdefault(name, cls) is cls:
+                return self.names_of.setdefault(cls, name)
+        raise AssertionError("possible_names does not end")
+
+    # ---- callables -------------------------------------------------------------------------------------
+
+    def lease_callable(self, function: Callable[..., Any]) -> c.invivo_callable:
+        """A handle for a function, with a lease for the caller to give back."""
+        if isinstance(function, ForeignCallable):
+            function._core.check()
+            handle = c.invivo_callable(function._bits)
+            self._succeed(self.library.callable_retain(handle))
+            return handle
+        options = c.invivo_callable_options()
+        options.struct_size = ctypes.sizeof(options)
+        options.name = str(getattr(function, "__qualname__", type(function).__name__)).encode("utf-8", "replace")
+        options.invoke = _invoke
+        options.user_data = number = _trampolines.enroll(CallableItem(self, function))
+        options.destroy = _trampolines.destroy
+        handle = c.invivo_callable()
+        try:
+            self.library.call("callable_make", self.handle, ctypes.byref(options), ctypes.byref(handle))
+        except BaseException:
+            _trampolines.dismiss(number)
+            raise
+        return handle
+
+    def receive_callable(self, bits: int) -> Callable[..., Any] | None:
+        if not bits:
+            return None
+        known = self.callables.get(bits)
+        if known is not None:
+            return known
+        handle = c.invivo_callable(bits)
+        item = _trampolines.item_of(self.library.callable_user_data(handle, _invoke))
+        if isinstance(item, CallableItem):
+            return item.function
+        self._succeed(self.library.callable_retain(handle))
+        foreign = ForeignCallable(self, bits, self.keep("callable_release", handle))
+        return self.callables.setdefault(bits, foreign)
+
+
+# Open runtimes, by table and handle.
+cores: dict[tuple[int, int], Core] = {}
+
+
+def close_all() -> None:
+    """At the interpreter's end: afterwards nobody calls Python code any more."""
+    for core in list(cores.values()):
+        with contextlib.suppress(Exception):
+            core.close()
+
+
+atexit.register(close_all)
+
+
+def _forked() -> None:
+    """In a forked child the runtimes are the parent's: whatever asks them now gets INVIVO_E_FORKED."""
+    for core in list(cores.values()):
+        core.leases.clear()
+        core.purge()
+
+
+os.register_at_fork(after_in_child=_forked)

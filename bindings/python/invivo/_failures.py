@@ -1,0 +1,118 @@
+"""How errors cross: an owned error of the library becomes an exception, an exception becomes an owned error."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+from . import _generated as c
+from .errors import Error, error_class
+
+if TYPE_CHECKING:
+    from ._library import Library
+
+# Exceptions that went into the library and may come back, newest last: the error that comes back has the same code and
+# message, whatever thread brings it. A bounded number, because an error need not come back.
+_KEPT = 32
+_sent: OrderedDict[tuple[int, str], BaseException] = OrderedDict()
+_DEPTH = 16
+
+
+def text(data: bytes | None) -> str:
+    return data.decode("utf-8", "replace") if data else ""
+
+
+def encode(value: str) -> bytes:
+    """A message as the library takes it: nothing in it is refused."""
+    return value.replace("\0", "\\0").encode("utf-8", "backslashreplace")
+
+
+class Failures:
+    """Errors of one copy of the library."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    def take(self, status: int, pointer: int | None) -> BaseException:
+        """What to raise for a failed call; gives the error back to the library."""
+        if not pointer:
+            return error_class(status)(code=status)
+        try:
+            error = self.read(pointer, forget=True)
+        finally:
+            self._library.error_release(pointer)
+        origin = error.__cause__
+        return error if origin is None or isinstance(origin, Exception) else origin
+
+    def read(self, pointer: int, forget: bool = False) -> Error:
+        """A borrowed error as an exception."""
+        count = self._library.error_count(pointer)
+        error = self._one(pointer, forget)
+        if count > 1:
+            error.errors = [self._one(self._library.error_at(pointer, index), forget) for index in range(count)]
+            error.__cause__ = error.__cause__ or error.errors[0].__cause__
+        return error
+
+    def _one(self, pointer: int, forget: bool, depth: int = 0) -> Error:
+        library = self._library
+        code, message = library.error_code(pointer), text(library.error_message(pointer))
+        under = library.error_cause(pointer)
+        cause = self._one(under, forget, depth + 1) if under and depth < _DEPTH else None
+        error = error_class(code)(
+            message,
+            code=code,
+            path=text(library.error_path(pointer)),
+            file=text(library.error_file(pointer)),
+            line=library.error_line(pointer),
+            column=library.error_column(pointer),
+            cause=cause,
+        )
+        origin = _sent.pop((code, message), None) if forget else _sent.get((code, message))
+        if origin is None and cause is not None:
+            origin = cause.__cause__ if cause.__cause__ is not None and cause.__cause__ is not cause.cause else cause
+        error.__cause__ = origin
+        return error
+
+    def give(self, exception: BaseException, out: Any) -> int:
+        """Answers a callback's caller with an exception: sets the error, returns the status."""
+        pointer = self._make(exception, 0)
+        code = self._library.error_code(pointer) if pointer else c.INVIVO_E_MEMORY
+        if pointer:
+            if out:
+                out[0] = pointer
+                _sent[code, text(self._library.error_message(pointer))] = exception
+                while len(_sent) > _KEPT:
+                    _sent.popitem(last=False)
+            else:
+                self._library.error_release(pointer)
+        return int(code)
+
+    def _make(self, exception: BaseException, depth: int) -> int | None:
+        under: BaseException | None
+        if isinstance(exception, Error):
+            code, message, path, under = exception.code, exception.message, exception.path, exception.cause
+        else:
+            code, message, path = c.INVIVO_E_HOST, describe(exception), ""
+            under = exception.__cause__
+            if under is None and not exception.__suppress_context__:
+                under = exception.__context__
+        cause = self._make(under, depth + 1) if under is not None and depth < _DEPTH else None
+        pointer: int | None = self._library.error_make(
+            code or c.INVIVO_E_HOST, encode(message), encode(path) if path else None, cause
+        )
+        return pointer
+
+
+def describe(exception: BaseException) -> str:
+    """``ValueError: text``."""
+    name = type(exception).__name__
+    try:
+        said = str(exception)
+    except Exception:
+        said = ""
+    return f"{name}: {said}" if said else name
+
+
+def forget_sent() -> None:
+    """Lets go of the exceptions kept for coming back."""
+    _sent.clear()

@@ -1,0 +1,120 @@
+"""The functions of one copy of the library, reached through its table.
+
+Every call on a runtime goes through the table that the runtime belongs to, so that a runtime of another copy of the
+library (a Swift host's, say) works as well as our own. A function tagged NOWAIT keeps the GIL; every other one lets go
+of it, because it may wait for a thread that needs the GIL.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _generated as c
+from ._failures import Failures
+from .errors import FileError, VersionError
+
+_INDEX = {name: index for index, name in enumerate(c.TABLE)}
+_FIRST = c.invivo_table._fields_[3][0]
+_OFFSET: int = getattr(c.invivo_table, _FIRST).offset
+_POINTER = ctypes.sizeof(ctypes.c_void_p)
+
+
+class Library:
+    """A function table as methods: ``library.resolve(...)`` is ``invivo_resolve``. Bound at first use."""
+
+    def __init__(self, table: int) -> None:
+        head = c.invivo_table.from_address(table)
+        if head.abi_version != c.INVIVO_ABI_VERSION:
+            raise VersionError(
+                f"the library has version {head.abi_version} of the ABI; this package needs {c.INVIVO_ABI_VERSION}: "
+                "use the package and the library of one release"
+            )
+        self.table = table
+        self._count: int = min(head.function_count, (head.struct_size - _OFFSET) // _POINTER)
+        self.failures = Failures(self)
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    else:
+
+        def __getattr__(self, name):
+            full = "invivo_" + name
+            index = _INDEX.get(full)
+            if index is None:
+                raise AttributeError(name)
+            if index >= self._count:
+                raise VersionError(f"this copy of the library is older than {full}(): use a newer one")
+            result, arguments, nowait = c.FUNCTIONS[full]
+            address = ctypes.c_void_p.from_address(self.table + _OFFSET + index * _POINTER).value
+            kind = ctypes.PYFUNCTYPE if nowait else ctypes.CFUNCTYPE
+            function = kind(result, *arguments)(address)
+            setattr(self, name, function)
+            return function
+
+    def call(self, name: str, *arguments: Any) -> None:
+        """Calls a function that answers a status and takes an error last; raises what it answers."""
+        error = ctypes.c_void_p()
+        status = getattr(self, name)(*arguments, ctypes.byref(error))
+        if status:
+            raise self.failures.take(status, error.value)
+
+
+_lock = threading.Lock()
+_own: Library | None = None
+_libraries: dict[int, Library] = {}
+
+
+def library_at(table: int) -> Library:
+    """The library of a table that somebody handed to us."""
+    library = _libraries.get(table)
+    return library if library is not None else _libraries.setdefault(table, Library(table))
+
+
+def own_library() -> Library:
+    """This package's own copy of the library, opened at the first call."""
+    global _own
+    if _own is None:
+        with _lock:
+            if _own is None:
+                image = ctypes.CDLL(str(find()))
+                table_get = ctypes.PYFUNCTYPE(ctypes.c_void_p)(("invivo_table_get", image))
+                _own = library_at(table_get())
+    return _own
+
+
+def find() -> Path:
+    """Where the library is: INVIVO_LIBRARY, the copy inside this package, or a development build beside it."""
+    asked = os.environ.get("INVIVO_LIBRARY")
+    if asked:
+        path = Path(asked).absolute()
+        if not path.is_file():
+            raise FileError(f"INVIVO_LIBRARY names {asked}, which is not a file", file=asked)
+        return path
+    package = Path(__file__).resolve().parent
+    bundled = package / "_lib" / "libinvivo.so.0"
+    if bundled.is_file():
+        return bundled
+    builds = [path for path in development_builds(package) if path.is_file()]
+    if builds:
+        return max(builds, key=lambda path: path.stat().st_mtime_ns)
+    raise FileError(
+        f"no library: there is no {bundled}, and no development build beside the package; "
+        "install the package with pip, or set INVIVO_LIBRARY to the path of libinvivo.so.0"
+    )
+
+
+def development_builds(package: Path) -> list[Path]:
+    """What `swift build --product InvivoC` and CMake leave in the repository that this package is part of."""
+    if len(package.parents) < 3 or not (package.parents[2] / "Package.swift").is_file():
+        return []
+    root = package.parents[2]
+    return [
+        *(root / ".build" / configuration / "libInvivoC.so" for configuration in ("release", "debug")),
+        root / "build" / "libinvivo.so.0",
+    ]

@@ -1,0 +1,231 @@
+"""What Python holds of the others: objects, types and callables made elsewhere."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import functools
+from typing import TYPE_CHECKING, Any
+
+from . import _generated as c
+from . import _values
+from ._describe import KIND_NAMES
+from .errors import StaleError
+
+if TYPE_CHECKING:
+    from ._core import Core
+
+
+class Object:
+    """An object made by another language: its properties are attributes, its methods are methods.
+
+    The same object is the same proxy for as long as one lives. It holds one lease, given back when it is collected.
+    """
+
+    __slots__ = ("__weakref__", "_bits", "_core", "_lease", "_type")
+
+    _core: Core
+    _bits: int
+    _lease: int
+    _type: Type
+
+    def __init__(self) -> None:
+        raise TypeError("an invivo.Object comes from a runtime")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        core, handle = self._handle()
+        if name in self._type.method_names:
+            return functools.partial(call_method, self, name)
+        value = c.invivo_value()
+        core.library.call("object_get", handle, _values.name_bytes(name), ctypes.byref(value))
+        return _values.take(core, value)
+
+    def __setattr__(self, name: str, thing: Any) -> None:
+        core, handle = self._handle()
+        with _values.Packer(core) as packer:
+            value = packer.value(thing)
+            core.library.call("object_set", handle, _values.name_bytes(name), ctypes.byref(value))
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"the property {name!r} cannot be deleted")
+
+    def __dir__(self) -> list[str]:
+        return sorted({*(each.name for each in self._type.properties), *self._type.method_names})
+
+    def __repr__(self) -> str:
+        if self._bits not in self._core.proxies:
+            return "<invivo.Object, closed>"
+        key = self._core.key_of_object(self._bits)
+        return f"<invivo.Object {key + ': ' if key else ''}{self._type.name}>"
+
+    def __del__(self) -> None:
+        core = getattr(self, "_core", None)
+        if core is not None:
+            core.drop(self._lease)
+
+    def _handle(self) -> tuple[Core, c.invivo_object]:
+        core = self._core
+        core.check()
+        if self._lease not in core.leases:
+            raise StaleError("the object was given back")
+        return core, c.invivo_object(self._bits)
+
+
+def make_proxy(core: Core, bits: int, lease: int, kind: Type) -> Object:
+    proxy = object.__new__(Object)
+    for name, thing in (("_core", core), ("_bits", bits), ("_lease", lease), ("_type", kind)):
+        object.__setattr__(proxy, name, thing)
+    return proxy
+
+
+def call_method(target: Object, name: str, /, *arguments: Any) -> Any:
+    """Calls a method of an object of another language."""
+    core, handle = target._handle()
+    result = c.invivo_value()
+    with _values.Packer(core) as packer:
+        array, count = packer.array(arguments)
+        core.library.call("object_call", handle, name.encode(), array, count, ctypes.byref(result))
+    return _values.take(core, result)
+
+
+class ForeignCallable:
+    """A function of another language."""
+
+    __slots__ = ("__weakref__", "_bits", "_core", "_lease")
+
+    def __init__(self, core: Core, bits: int, lease: int) -> None:
+        self._core, self._bits, self._lease = core, bits, lease
+
+    def __call__(self, *arguments: Any) -> Any:
+        core = self._core
+        core.check()
+        result = c.invivo_value()
+        with _values.Packer(core) as packer:
+            array, count = packer.array(arguments)
+            core.library.call("callable_call", c.invivo_callable(self._bits), array, count, ctypes.byref(result))
+        return _values.take(core, result)
+
+    def __del__(self) -> None:
+        core = getattr(self, "_core", None)
+        if core is not None:
+            core.drop(self._lease)
+
+
+@dataclasses.dataclass(frozen=True)
+class PropertyInfo:
+    """What a type says of a property."""
+
+    name: str
+    kind: str
+    read_only: bool
+    restart: bool
+    in_block: bool
+    min: float | None
+    max: float | None
+    step: float | None
+    unit: str | None
+    text: str | None
+    initial: Any
+    choices: dict[str, int]
+    was: tuple[str, ...]
+    fields: tuple[PropertyInfo, ...]
+    offset: int
+    size: int
+    number: int
+
+
+@dataclasses.dataclass(frozen=True)
+class MethodInfo:
+    """What a type says of a method."""
+
+    name: str
+    text: str | None
+    parameters: tuple[str, ...]
+    result: str
+
+
+class Type:
+    """A registered type of any language. Called, it makes an object of it."""
+
+    def __init__(self, core: Core, bits: int) -> None:
+        self._core = core
+        self._bits = bits
+        self.name: str = _text(core.library.type_name(c.invivo_type(bits))) or "?"
+
+    @functools.cached_property
+    def properties(self) -> tuple[PropertyInfo, ...]:
+        library, handle = self._core.library, c.invivo_type(self._bits)
+        found = []
+        for index in range(library.type_property_count(handle)):
+            one = c.invivo_property()
+            if library.type_property_at(handle, index, ctypes.byref(one)) == c.INVIVO_OK:
+                found.append(_property_info(one))
+        return tuple(found)
+
+    @functools.cached_property
+    def methods(self) -> tuple[MethodInfo, ...]:
+        library, handle = self._core.library, c.invivo_type(self._bits)
+        found = []
+        for index in range(library.type_method_count(handle)):
+            one = c.invivo_method()
+            if library.type_method_at(handle, index, ctypes.byref(one)) == c.INVIVO_OK:
+                names = tuple(_text(one.parameters[place].name) or "" for place in range(one.parameter_count))
+                result = KIND_NAMES.get(one.result, "unknown")
+                found.append(MethodInfo(_text(one.name) or "", _text(one.text), names, result))
+        return tuple(found)
+
+    @functools.cached_property
+    def method_names(self) -> frozenset[str]:
+        return frozenset(each.name for each in self.methods)
+
+    def __call__(self, *arguments: Any) -> Any:
+        core = self._core
+        core.check()
+        out = c.invivo_object()
+        with _values.Packer(core) as packer:
+            array, count = packer.array(arguments)
+            handle = c.invivo_type(self._bits)
+            core.library.call("object_make", core.handle, handle, array, count, ctypes.byref(out))
+        return core.receive(out.bits, leased=True)
+
+    def __repr__(self) -> str:
+        return f"<invivo.Type {self.name}>"
+
+
+def _text(data: bytes | None) -> str | None:
+    return data.decode("utf-8", "replace") if data else None
+
+
+def _property_info(one: c.invivo_property) -> PropertyInfo:
+    ranged = one.min < one.max
+    choices = {_text(one.choices[i].name) or "": one.choices[i].number for i in range(one.choice_count)}
+    kind = one.kind
+    initial: Any = _text(one.initial_text) if one.initial_text else one.initial
+    if not one.initial_text:
+        if kind == c.INVIVO_KIND_BOOL:
+            initial = bool(initial)
+        elif c.INVIVO_KIND_INT8 <= kind <= c.INVIVO_KIND_UINT64:
+            initial = int(initial)
+        elif kind not in (c.INVIVO_KIND_FLOAT, c.INVIVO_KIND_DOUBLE):
+            initial = None
+    return PropertyInfo(
+        name=_text(one.name) or "",
+        kind=KIND_NAMES.get(kind, "unknown"),
+        read_only=bool(one.flags & c.INVIVO_PROPERTY_READ_ONLY),
+        restart=bool(one.flags & c.INVIVO_PROPERTY_RESTART),
+        in_block=bool(one.flags & c.INVIVO_PROPERTY_BLOCK),
+        min=one.min if ranged else None,
+        max=one.max if ranged else None,
+        step=one.step or None,
+        unit=_text(one.unit),
+        text=_text(one.text),
+        initial=initial,
+        choices=choices,
+        was=tuple(_text(one.was[i]) or "" for i in range(one.was_count)),
+        fields=tuple(_property_info(one.fields[i]) for i in range(one.field_count)),
+        offset=one.offset,
+        size=one.size,
+        number=kind,
+    )

@@ -1,0 +1,188 @@
+"""Hearing of reloads: reports, observers, and an iterator over them."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import queue
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from . import _generated as c
+from . import _trampolines
+from ._failures import text
+from .errors import Error
+
+if TYPE_CHECKING:
+    from ._core import Core
+
+
+def _named(prefix: str) -> dict[int, str]:
+    return {
+        number: name.removeprefix(prefix).lower()
+        for name, number in vars(c).items()
+        if name.startswith(prefix) and not name.endswith("_COUNT")
+    }
+
+
+_CHANGED = _named("INVIVO_CHANGED_")
+_PHASES = _named("INVIVO_PHASE_")
+_NEW_IDENTITY = (c.INVIVO_CHANGED_DEFINED, c.INVIVO_CHANGED_REMOVED, c.INVIVO_CHANGED_REMADE)
+_LOOK_AT = 64
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """One thing that a reload changed; ``what``: "defined", "removed", "remade", "reinjected", "tuned" or "pending"."""
+
+    key: str
+    what: str
+    property: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """What happened in one reload. ``generation`` is the one that holds now, also after a failure."""
+
+    generation: int
+    cause: str
+    error: Error | None
+    changes: tuple[Change, ...]
+    nanoseconds: dict[str, int]
+    text: str
+
+    @property
+    def committed(self) -> bool:
+        return self.error is None
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def read_report(core: Core, pointer: int) -> Report:
+    library = core.library
+    error = None
+    if library.report_status(pointer) != c.INVIVO_OK:
+        found = library.report_error(pointer)
+        error = library.failures.read(found) if found else Error(code=library.report_status(pointer))
+    changes = tuple(
+        Change(
+            text(library.report_key(pointer, index)),
+            _CHANGED.get(library.report_change(pointer, index), "unknown"),
+            text(library.report_property(pointer, index)),
+        )
+        for index in range(library.report_count(pointer))
+    )
+    return Report(
+        generation=library.report_generation(pointer),
+        cause=text(library.report_cause(pointer)),
+        error=error,
+        changes=changes,
+        nanoseconds={name: library.report_nanoseconds(pointer, phase) for phase, name in _PHASES.items()},
+        text=text(library.report_text(pointer)),
+    )
+
+
+class Observer:
+    """A callback that hears of reloads. Closed with its runtime, or before."""
+
+    def __init__(self, core: Core, callback: Callable[[Report], Any]) -> None:
+        self.core = core
+        self._callback = callback
+        self._handle = _observe(self, core)
+
+    def heard(self, pointer: int) -> None:
+        self._callback(read_report(self.core, pointer))
+
+    def destroyed(self) -> None:
+        self._handle = c.invivo_observer()
+
+    def close(self) -> None:
+        """After it returns the callback is not called again. May be called again."""
+        handle, self._handle = self._handle, c.invivo_observer()
+        if handle.bits and not self.core.closed:
+            self.core.library.call("observer_close", handle)
+
+    def __enter__(self) -> Observer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Purger:
+    """Makes every commit that gives keys other objects empty the caches of resolved ones, before the commit returns."""
+
+    def __init__(self, core: Core) -> None:
+        self.core = core
+        _observe(self, core)
+
+    def heard(self, pointer: int) -> None:
+        library = self.core.library
+        if library.report_status(pointer) != c.INVIVO_OK:
+            return
+        count = library.report_count(pointer)
+        if count > _LOOK_AT or any(library.report_change(pointer, index) in _NEW_IDENTITY for index in range(count)):
+            self.core.purge()
+
+
+@_trampolines.telling(c.invivo_observer_options, "reloaded", user_data=0)
+def _reloaded(item: Observer | Purger, _: int, report: int) -> None:
+    item.heard(report)
+
+
+def _observe(item: Observer | Purger, core: Core) -> c.invivo_observer:
+    options = c.invivo_observer_options()
+    options.struct_size = ctypes.sizeof(options)
+    options.reloaded = _reloaded
+    options.user_data = number = _trampolines.enroll(item)
+    options.destroy = _trampolines.destroy
+    handle = c.invivo_observer()
+    try:
+        core.library.call("observe", core.handle, ctypes.byref(options), ctypes.byref(handle))
+    except BaseException:
+        _trampolines.dismiss(number)
+        raise
+    return handle
+
+
+class Reloads(Iterator[Report]):
+    """Iterates over reloads from now on, waiting for each; ends when the runtime closes, or at `close`."""
+
+    def __init__(self, core: Core) -> None:
+        self._queue: queue.SimpleQueue[Report | None] = queue.SimpleQueue()
+        self._over = False
+        self._observer = Observer(core, self._queue.put)
+        core.closing.append(self._end)
+
+    def __next__(self) -> Report:
+        report = self.wait()
+        if report is None:
+            raise StopIteration
+        return report
+
+    def wait(self, timeout: float | None = None) -> Report | None:
+        """The next reload; None when the runtime closed. ``TimeoutError`` when none came in ``timeout`` seconds."""
+        if self._over and self._queue.empty():
+            return None
+        try:
+            report = self._queue.get(timeout=timeout)
+        except queue.Empty:
+            raise TimeoutError(f"no reload in {timeout} s") from None
+        if report is None:
+            self._queue.put(None)  # for whoever else waits
+        return report
+
+    def _end(self) -> None:
+        self._over = True
+        self._queue.put(None)
+
+    def close(self) -> None:
+        self._observer.close()
+        self._end()
+
+    def __enter__(self) -> Reloads:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

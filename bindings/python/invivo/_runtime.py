@@ -1,0 +1,651 @@
+"""The runtime as Python uses it."""
+
+from __future__ import annotations
+
+import builtins
+import ctypes
+import enum
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+
+from . import _generated as c
+from . import _trampolines, _values
+from ._changes import Changes
+from ._core import Core, cores
+from ._describe import Tunable
+from ._failures import text
+from ._library import library_at, own_library
+from ._objects import Object, Type
+from ._reloads import Observer, Purger, Reloads, Report
+from ._views import BlockLayouts, View
+from ._wiring import Assembly, Definition, Scope, ambiguous, candidates, definition
+from .errors import ArgumentError, ClosedError, Error, HandleError, NotFoundError, WrongTypeError
+
+T = TypeVar("T")
+Path = str | os.PathLike[str]
+Log = Callable[[int, str, str, Mapping[str, Any]], Any]
+
+if TYPE_CHECKING:
+
+    class _Cache:
+        """Resolved shared objects by the key they were asked for; nobody's business but the runtime's."""
+
+else:
+    _Cache = dict
+
+_dict: Any = dict
+
+
+class LogLevel(enum.IntEnum):
+    TRACE = c.INVIVO_LOG_TRACE
+    DEBUG = c.INVIVO_LOG_DEBUG
+    INFO = c.INVIVO_LOG_INFO
+    WARNING = c.INVIVO_LOG_WARNING
+    ERROR = c.INVIVO_LOG_ERROR
+    SILENT = c.INVIVO_LOG_SILENT
+
+
+_LOGGING = {
+    LogLevel.TRACE: logging.DEBUG,
+    LogLevel.DEBUG: logging.DEBUG,
+    LogLevel.INFO: logging.INFO,
+    LogLevel.WARNING: logging.WARNING,
+    LogLevel.ERROR: logging.ERROR,
+}
+
+
+class Source:
+    """Where documents come from: a file that is followed, or a text in memory."""
+
+    def __init__(self, core: Core, handle: c.invivo_source, name: str) -> None:
+        self._core, self._handle, self.name = core, handle, name
+
+    def update(self, text: str) -> None:
+        """Replaces the text of a document in memory: one reload, done when this returns."""
+        self._core.check()
+        data = _values.text_bytes(text)
+        self._core.library.call("source_update", self._handle, data, len(data))
+
+    def refresh(self) -> None:
+        """Looks at a file now, without waiting for an event; done when this returns."""
+        self._core.check()
+        self._core.library.call("source_refresh", self._handle)
+
+    def close(self) -> None:
+        """Stops following, and takes away what the document said. May be called again."""
+        handle, self._handle = self._handle, c.invivo_source()
+        if handle.bits and not self._core.closed:
+            self._core.library.call("source_close", handle)
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<invivo.Source {self.name}>"
+
+
+class Target:
+    """An object attached to a spec key."""
+
+    def __init__(self, core: Core, handle: c.invivo_target, key: str) -> None:
+        self._core, self._handle, self.key = core, handle, key
+
+    def detach(self) -> None:
+        """Takes away what specs said, and lets go. May be called again."""
+        handle, self._handle = self._handle, c.invivo_target()
+        if handle.bits and not self._core.closed:
+            self._core.library.call("target_detach", handle)
+
+
+class LogItem:
+    def __init__(self, core: Core, log: Log) -> None:
+        self.core, self.log = core, log
+
+
+@_trampolines.telling(c.invivo_runtime_options, "log", user_data=0)
+def _log(item: LogItem, _: int, entry: Any) -> None:
+    one = entry[0]
+    fields = {}
+    for index in range(one.field_count):
+        pair = one.fields[index]
+        fields[_values.pair_name(pair)] = _values.read(item.core, pair.value)
+    item.log(LogLevel(one.level), text(one.message), text(one.path), fields)
+
+
+def to_logger(logger: logging.Logger) -> Log:
+    """A log callback that hands everything to a logger of the standard library."""
+
+    def log(level: int, message: str, path: str, fields: Mapping[str, Any]) -> None:
+        line = f"{path}: {message}" if path else message
+        logger.log(_LOGGING.get(LogLevel(level), logging.INFO), line, extra={"invivo": dict(fields)})
+
+    return log
+
+
+def make_options(
+    core: Core,
+    *,
+    name: str | None = None,
+    default_domain: Literal["opener", "loop"] = "opener",
+    log: Log | logging.Logger | None = None,
+    log_level: LogLevel | str = LogLevel.INFO,
+    quiet: float | None = None,
+    settle_max: float | None = None,
+    commit_timeout: float | None = None,
+    pending_targets: bool = False,
+    max_document_bytes: int = 0,
+) -> c.invivo_runtime_options:
+    """The C options. Times are seconds, as everywhere in Python."""
+    options = c.invivo_runtime_options()
+    core.library.runtime_options_init(ctypes.byref(options))
+    if name is not None:
+        options.name = _values.name_bytes(name)
+    domains = {"opener": c.INVIVO_DOMAIN_OPENER, "loop": c.INVIVO_DOMAIN_LOOP}
+    if default_domain not in domains:
+        raise ArgumentError(f"default_domain is 'opener' or 'loop', not {default_domain!r}")
+    options.default_domain = domains[default_domain]
+    if pending_targets:
+        options.flags |= c.INVIVO_RUNTIME_PENDING_TARGETS
+    if quiet is not None:
+        options.quiet_ms = milliseconds(quiet)
+    if settle_max is not None:
+        options.settle_max_ms = milliseconds(settle_max)
+    if commit_timeout is not None:
+        options.commit_timeout_ms = milliseconds(commit_timeout)
+    options.max_document_bytes = max_document_bytes
+    options.log_level = LogLevel[log_level.upper()] if isinstance(log_level, str) else log_level
+    if log is not None:
+        item = LogItem(core, to_logger(log) if isinstance(log, logging.Logger) else log)
+        options.log, options.log_destroy = _log, _trampolines.destroy
+        options.log_user_data = _trampolines.enroll(item)
+    return options
+
+
+def milliseconds(seconds: float) -> int:
+    if not 0 <= seconds < (1 << 32) / 1000 - 1:
+        raise ArgumentError(f"{seconds} s is no time to wait")
+    return round(seconds * 1000)
+
+
+class Runtime(_Cache):
+    """One engine: activates assemblies, resolves their objects, follows specs.
+
+    ``runtime[Player]`` and ``runtime["synth.player"]`` resolve; a shared object that is built costs one look into a
+    dict. Use it in ``with``, or close it.
+    """
+
+    _core: Core
+
+    def __init__(
+        self,
+        *assemblies: Assembly,
+        watch: Path | Iterable[Path] | None = None,
+        name: str | None = None,
+        default_domain: Literal["opener", "loop"] = "opener",
+        log: Log | logging.Logger | None = None,
+        log_level: LogLevel | str = LogLevel.INFO,
+        quiet: float | None = None,
+        settle_max: float | None = None,
+        commit_timeout: float | None = None,
+        pending_targets: bool = False,
+        max_document_bytes: int = 0,
+    ) -> None:
+        core = Core(own_library())
+        options = make_options(
+            core,
+            name=name,
+            default_domain=default_domain,
+            log=log,
+            log_level=log_level,
+            quiet=quiet,
+            settle_max=settle_max,
+            commit_timeout=commit_timeout,
+            pending_targets=pending_targets,
+            max_document_bytes=max_document_bytes,
+        )
+        try:
+            core.library.call("runtime_open", ctypes.byref(core.handle), ctypes.byref(options))
+        except BaseException:
+            _trampolines.dismiss(options.log_user_data)
+            raise
+        core.owned = True
+        self._settle(core, opened=False)
+        try:
+            core.opened()
+            Purger(core)
+            if assemblies:
+                self.activate(*assemblies)
+            for path in [watch] if isinstance(watch, (str, os.PathLike)) else watch or ():
+                self.watch(path)
+        except BaseException:
+            self.close()
+            raise
+
+    @classmethod
+    def _around(cls, core: Core) -> Runtime:
+        """Another face of a runtime that is open already."""
+        self = cls.__new__(cls)
+        self._settle(core, opened=True)
+        return self
+
+    def _settle(self, core: Core, *, opened: bool) -> None:
+        self._core = core
+        self._is_guest = opened
+        self._gone = False
+        self._lock = threading.RLock()
+        self._keys: dict[str, tuple[c.invivo_key, ctypes.c_uint64]] = {}
+        self._layouts = BlockLayouts(core)
+        core.faces.append(self)
+
+    # ---- life ------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Stops and disposes everything, and ends the runtime's threads. May be called again.
+
+        Objects of other languages that came from it are dead afterwards. A runtime that was attached is only let go of.
+        """
+        core = self._core
+        if self._gone or core.closed:
+            return
+        if not (self._is_guest and core.owned):
+            others = [face for face in core.faces if face is not self]
+            if core.owned or not others:
+                core.close()
+        self._gone = True
+        self.purge()
+        if self in core.faces:
+            core.faces.remove(self)
+
+    def __enter__(self) -> Runtime:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def closed(self) -> bool:
+        return self._gone or self._core.closed
+
+    def _open(self) -> Core:
+        if self._gone or self._core.closed:
+            raise ClosedError("the runtime is closed")
+        return self._core
+
+    # ---- resolving -------------------------------------------------------------------------------------
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, key: type[T]) -> T: ...
+        @overload
+        def __getitem__(self, key: str) -> Any: ...
+        def __getitem__(self, key: Any) -> Any: ...
+
+    def __missing__(self, key: Any) -> Any:
+        core = self._open()
+        handle, word = self._key(self._name(key))
+        before = word.value
+        found = c.invivo_object()
+        core.library.call("resolve", core.handle, handle, ctypes.byref(found))
+        thing, shared = self._resolved(core, handle, found.bits)
+        if shared:
+            # Kept only if no commit has touched the key since before the resolve. A commit first changes the word and
+            # then purges, and the purge takes this lock: so it comes after, or the word has changed already.
+            with self._lock:
+                if word.value == before and not self._gone and not core.closed:
+                    _dict.__setitem__(self, key, thing)
+        return thing
+
+    def _resolved(self, core: Core, handle: c.invivo_key, bits: int) -> tuple[Any, bool]:
+        peeked = c.invivo_object()
+        shared = False
+        if core.library.peek(core.handle, handle, ctypes.byref(peeked)) == c.INVIVO_OK:
+            shared = peeked.bits == bits
+            core.library.object_release(peeked)
+        return core.receive(bits, leased=True, shared=shared), shared
+
+    def _key(self, name: str) -> tuple[c.invivo_key, ctypes.c_uint64]:
+        known = self._keys.get(name)
+        if known is None:
+            library, handle = self._core.library, c.invivo_key()
+            library.call("key_find", self._core.handle, _values.name_bytes(name, "key"), ctypes.byref(handle))
+            address = ctypes.cast(library.key_version(handle), ctypes.c_void_p).value
+            if not address:
+                raise HandleError(f"the key {name} has no version")
+            known = self._keys.setdefault(name, (handle, ctypes.c_uint64.from_address(address)))
+        return known
+
+    def _name(self, key: Any) -> str:
+        if isinstance(key, str):
+            return key
+        if not isinstance(key, type):
+            raise WrongTypeError(f"a key is a class or a name, not {key!r}")
+        found = candidates(key, self._core.definitions.values())
+        if len(found) == 1:
+            return found[0].key
+        if found:
+            raise NotFoundError(f"{ambiguous(key, found)}; ask for one by its key")
+        made = ", ".join(sorted({each.makes.__name__ for each in self._core.definitions.values()}))
+        raise NotFoundError(f"no definition makes a {key.__name__}; there are definitions of {made or 'nothing'}")
+
+    def purge(self) -> None:
+        """Forgets which shared objects were resolved; they are asked for anew. A commit does this by itself."""
+        with self._lock:
+            old = _dict.copy(self)
+            _dict.clear(self)
+        del old  # what it alone kept ends here, where nothing is locked
+
+    @overload
+    def resolve(self, key: type[T], *arguments: Any) -> T: ...
+    @overload
+    def resolve(self, key: str, *arguments: Any) -> Any: ...
+    def resolve(self, key: Any, *arguments: Any) -> Any:
+        """Like ``runtime[key]``; with arguments, which follow what the definition injects (prototypes only)."""
+        if not arguments:
+            return self[key]
+        core = self._open()
+        handle, _ = self._key(self._name(key))
+        found = c.invivo_object()
+        with _values.Packer(core) as packer:
+            array, count = packer.array(arguments)
+            core.library.call("resolve_with", core.handle, handle, array, count, ctypes.byref(found))
+        return core.receive(found.bits, leased=True)
+
+    def __contains__(self, key: object) -> bool:
+        self._open()
+        try:
+            self._key(self._name(key))
+        except (NotFoundError, WrongTypeError):
+            return False
+        return True
+
+    # A runtime is a dict only inside: none of a dict's other manners show.
+    __hash__ = object.__hash__
+    __iter__ = None
+    __reversed__ = None
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __len__(self) -> int:
+        return int(self.info.definitions)
+
+    def __setitem__(self, key: object, thing: object) -> None:
+        raise TypeError("objects are made by definitions: use runtime.define()")
+
+    def __delitem__(self, key: object) -> None:
+        raise TypeError("definitions are taken away by runtime.changes()")
+
+    def __repr__(self) -> str:
+        return "<invivo.Runtime, closed>" if self.closed else f"<invivo.Runtime, generation {self.info.generation}>"
+
+    # ---- changing --------------------------------------------------------------------------------------
+
+    def changes(self) -> Changes:
+        """A change set: everything in it takes effect as one reload when its ``with`` block ends, or nothing does."""
+        self._open()
+        return Changes(self._core)
+
+    def activate(self, *assemblies: Assembly) -> None:
+        """Adds the definitions of assemblies, in one reload."""
+        with self.changes() as changes:
+            for assembly in assemblies:
+                if not isinstance(assembly, Assembly):
+                    raise WrongTypeError(f"an invivo.Assembly is wanted, not {assembly!r}")
+                for made in assembly.definitions.values():
+                    changes.add(made)
+
+    def define(
+        self, what: Callable[..., Any], /, key: str | None = None, scope: Scope = "lazy_singleton", **overrides: Any
+    ) -> None:
+        """Adds or replaces one definition, in one reload."""
+        made: Definition = definition(key, what, scope, overrides)
+        with self.changes() as changes:
+            changes.add(made)
+
+    def define_block(self, key: str, /, type_name: str | None = None, **tunables: Any) -> None:
+        """A key that is nothing but tunable numbers, to be read through views: ``gain=invivo.tunable(1.0, max=2)``."""
+        core = self._open()
+        fields: list[tuple[str, Any]] = []
+        said: list[Tunable] = []
+        kinds: list[int] = []
+        for name, thing in tunables.items():
+            one = thing if isinstance(thing, Tunable) else Tunable(thing)
+            for cls, kind, number in _BLOCK_FIELDS:
+                if isinstance(one.initial, cls) or (one.choices and cls is int):
+                    fields.append((name, kind))
+                    kinds.append(number)
+                    said.append(one)
+                    break
+            else:
+                raise WrongTypeError(f"{name}: a block holds numbers, truth values and choices, not {one.initial!r}")
+        layout = type("Block", (ctypes.Structure,), {"_fields_": fields})
+        properties = (c.invivo_property * len(fields))()
+        held: list[Any] = []
+        for slot, (name, kind), number, one in zip(properties, fields, kinds, said, strict=True):
+            slot.struct_size = ctypes.sizeof(slot)
+            slot.name, slot.kind = _values.name_bytes(name), number
+            slot.offset, slot.size = getattr(layout, name).offset, ctypes.sizeof(kind)
+            if isinstance(one.initial, str):
+                slot.initial_text = _values.name_bytes(one.initial)
+            else:
+                slot.initial = float(one.initial)
+            if one.min is not None or one.max is not None:
+                slot.min = float("-inf") if one.min is None else one.min
+                slot.max = float("inf") if one.max is None else one.max
+            slot.step = one.step or 0
+            slot.unit = None if one.unit is None else _values.name_bytes(one.unit)
+            slot.text = None if one.text is None else _values.name_bytes(one.text)
+            choices = (c.invivo_choice * len(one.choices))()
+            for choice, (each, value) in zip(choices, one.choices, strict=True):
+                choice.name, choice.number = _values.name_bytes(each), value
+            slot.choices, slot.choice_count = choices, len(choices)
+            former = (ctypes.c_char_p * len(one.was))(*(_values.name_bytes(each) for each in one.was))
+            slot.was, slot.was_count = former, len(former)
+            held += [choices, former]
+        options = c.invivo_block_options()
+        options.struct_size = ctypes.sizeof(options)
+        options.type_name = _values.name_bytes(type_name or key)
+        options.size = ctypes.sizeof(layout)
+        options.properties, options.property_count = properties, len(properties)
+        core.library.call("define_block", core.handle, _values.name_bytes(key, "key"), ctypes.byref(options), None)
+
+    def type(self, cls: builtins.type) -> Type:
+        """The type of a Python class; it is registered when it is new."""
+        core = self._open()
+        return core.foreign_type(core.type_for(cls).bits)
+
+    def find_type(self, name: str) -> Type:
+        """A type by name, whatever language registered it."""
+        core, kind = self._open(), c.invivo_type()
+        core.library.call("type_find", core.handle, _values.name_bytes(name), ctypes.byref(kind))
+        return core.foreign_type(kind.bits)
+
+    def load_module(self, path: Path) -> None:
+        """Loads a module (a shared library that registers types). It stays until the runtime closes."""
+        core = self._open()
+        core.library.call("module_load", core.handle, os.fsencode(path), None)
+
+    # ---- documents -------------------------------------------------------------------------------------
+
+    def watch(self, path: Path, *, wait: bool = False) -> Source:
+        """Follows a spec file. What it says holds when this returns; ``wait``: it need not be there or good yet."""
+        core = self._open()
+        options = c.invivo_source_options()
+        options.struct_size = ctypes.sizeof(options)
+        options.path = os.fsencode(path)
+        options.flags = c.INVIVO_SOURCE_WAIT if wait else 0
+        return self._source(core, options, os.fspath(path))
+
+    def source(self, name: str, text: str) -> Source:
+        """A spec document in memory, to be replaced by `Source.update`. ``name`` ends in .json for JSON."""
+        core = self._open()
+        data = _values.text_bytes(text)
+        options = c.invivo_source_options()
+        options.struct_size = ctypes.sizeof(options)
+        options.name = _values.name_bytes(name)
+        options.text, options.length = ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p), len(data)
+        return self._source(core, options, name)
+
+    def _source(self, core: Core, options: c.invivo_source_options, name: str) -> Source:
+        handle = c.invivo_source()
+        core.library.call("source_open", core.handle, ctypes.byref(options), ctypes.byref(handle))
+        return Source(core, handle, name)
+
+    def attach_target(self, thing: Any, key: str) -> Target:
+        """Attaches a live object to a spec key: what documents say for the key holds for it, now and at every reload.
+
+        The object is not kept alive by it.
+        """
+        core = self._open()
+        target = c.invivo_target()
+        known = isinstance(thing, Object) or core.entry_for(thing) is not None
+        handle = core.lease(thing)
+        try:
+            core.library.call("target_attach", handle, _values.name_bytes(key, "key"), ctypes.byref(target))
+        except BaseException:
+            core.library.object_release(handle)
+            raise
+        entry = None if known else core.entry_for(thing)
+        if entry is None or not core.lean(entry, thing):
+            core.library.object_release(handle)
+        return Target(core, target, key)
+
+    def declare_target(self, key: str, cls: builtins.type | Type) -> None:
+        """Says that objects of this class will be attached to the key, so that documents may name it before."""
+        core = self._open()
+        kind = c.invivo_type(core.type_bits(cls))
+        core.library.call("target_declare", core.handle, _values.name_bytes(key, "key"), kind)
+
+    # ---- reading and hearing ---------------------------------------------------------------------------
+
+    def view(self) -> View:
+        """A reading of one generation: ``with runtime.view() as view: view.block("synth.lead")``."""
+        return View(self._open(), self._layouts)
+
+    def observe(self, callback: Callable[[Report], Any]) -> Observer:
+        """Calls back after every reload, committed or failed, on the thread that ran it."""
+        return Observer(self._open(), callback)
+
+    def reloads(self) -> Reloads:
+        """Iterates over the reloads from now on; ends when the runtime closes."""
+        return Reloads(self._open())
+
+    def poll(self, timeout: float | None = 0) -> int:
+        """Runs the jobs that wait for this thread; waits up to ``timeout`` seconds (None: for ever) for the first one."""
+        core, ran = self._open(), ctypes.c_uint32()
+        wait = 0xFFFFFFFF if timeout is None else milliseconds(timeout)
+        core.library.call("runtime_poll", core.handle, wait, ctypes.byref(ran))
+        return ran.value
+
+    def fileno(self) -> int:
+        """A descriptor that is readable while jobs wait for the opening thread: for ``selectors`` and asyncio."""
+        core, found = self._open(), ctypes.c_int(-1)
+        core.library.call("runtime_descriptor", core.handle, ctypes.byref(found))
+        return found.value
+
+    @property
+    def info(self) -> Any:
+        """Numbers: generation, reloads, failures, definitions, objects, leases, targets, sources, retiring, ..."""
+        core = self._open()
+        found = c.invivo_runtime_info()
+        found.struct_size = ctypes.sizeof(found)
+        core.library.call("runtime_inspect", core.handle, ctypes.byref(found))
+        return _numbers(found)
+
+    @property
+    def last_error(self) -> Error | None:
+        """What last went wrong outside a call (a broken edit, a lost watch). A reload that succeeds clears it."""
+        core, found = self._open(), ctypes.c_void_p()
+        core.library.call("runtime_last_error", core.handle, ctypes.byref(found))
+        if not found.value:
+            return None
+        try:
+            return core.library.failures.read(found.value)
+        finally:
+            core.library.error_release(found.value)
+
+    # ---- sharing ---------------------------------------------------------------------------------------
+
+    def share(self) -> int:
+        """The address of this runtime's token, for another language in the process to attach to; valid until close."""
+        core, token = self._open(), ctypes.POINTER(c.invivo_token)()
+        core.library.call("share", core.handle, ctypes.byref(token))
+        address = ctypes.cast(token, ctypes.c_void_p).value
+        assert address is not None
+        return address
+
+
+_BLOCK_FIELDS: list[tuple[type, Any, int]] = [
+    (bool, ctypes.c_bool, c.INVIVO_KIND_BOOL),
+    (int, ctypes.c_int64, c.INVIVO_KIND_INT64),
+    (float, ctypes.c_double, c.INVIVO_KIND_DOUBLE),
+]
+
+if not TYPE_CHECKING:
+    _DICT_MANNERS = [name for name in vars(dict) if not name.startswith("_")]
+
+    def _hidden(name):
+        def refuse(self, *_, **__):
+            raise AttributeError(f"a Runtime has no {name}()")
+
+        return refuse
+
+    for _name in _DICT_MANNERS:
+        setattr(Runtime, _name, _hidden(_name))
+    for _name in ("__or__", "__ror__", "__ior__", "__lt__", "__le__", "__gt__", "__ge__"):
+        setattr(Runtime, _name, lambda self, other: NotImplemented)
+
+
+def _numbers(structure: ctypes.Structure) -> SimpleNamespace:
+    names = [field[0] for field in structure._fields_ if field[0] != "struct_size"]
+    return SimpleNamespace(**{name: getattr(structure, name) for name in names})
+
+
+def attach(token: int) -> Runtime:
+    """Joins a runtime that another language in this process opened and shared: ``token`` is the address of its token.
+
+    Closing the runtime that this answers only lets go of it.
+    """
+    if not token or token % ctypes.alignment(c.invivo_token):
+        raise HandleError(f"{token:#x} is not the address of a token")
+    head = c.invivo_token.from_address(token)
+    if head.magic != c.INVIVO_TOKEN_MAGIC:
+        raise HandleError(f"what is at {token:#x} is not a token of a runtime")
+    library = library_at(head.table)
+    handle = c.invivo_runtime()
+    pointer = ctypes.cast(ctypes.c_void_p(token), ctypes.POINTER(c.invivo_token))
+    library.call("attach", pointer, ctypes.byref(handle))
+    return joined(library.table, handle)
+
+
+def joined(table: int, handle: c.invivo_runtime) -> Runtime:
+    """A face of a runtime that somebody else opened."""
+    core = cores.get((table, handle.bits))
+    if core is None:
+        core = Core(library_at(table))
+        core.handle = handle
+        core.opened()
+        Purger(core)
+    return Runtime._around(core)
+
+
+def live() -> Any:
+    """What is alive in this process, over all runtimes of this package's copy of the library: for tests."""
+    found = c.invivo_live_counts()
+    found.struct_size = ctypes.sizeof(found)
+    own_library().live(ctypes.byref(found))
+    return _numbers(found)

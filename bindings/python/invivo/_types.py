@@ -1,0 +1,244 @@
+"""Python classes as types of a runtime: their registration, and the callbacks that serve their instances."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import _generated as c
+from . import _trampolines, _values
+from ._describe import Description, Method, Parameter, Property, call, component_name, describe, is_protocol
+from .errors import Error, ExistsError, StaleError
+
+if TYPE_CHECKING:
+    from ._core import Core
+
+
+class TypeRecord:
+    """A class that a runtime knows."""
+
+    def __init__(self, core: Core, description: Description) -> None:
+        self.core, self.description = core, description
+        self.bits = 0
+        self.numbers: list[int] = []  # user data of its properties and methods
+
+    def destroyed(self) -> None:
+        for number in self.numbers:
+            _trampolines.dismiss(number)
+        self.core.types_by_bits.pop(self.bits, None)
+        if self.core.types.get(self.description.cls) is self:
+            self.core.types.pop(self.description.cls, None)
+
+
+class PropertyItem:
+    def __init__(self, core: Core, described: Property) -> None:
+        self.core, self.described = core, described
+
+
+class MethodItem:
+    def __init__(self, core: Core, described: Method) -> None:
+        self.core, self.described = core, described
+
+
+def _instance(core: Core, number: int | None) -> Any:
+    from ._core import entry_of
+
+    entry = entry_of(number)
+    thing = entry.target() if entry is not None else None
+    if thing is None:
+        raise StaleError("the Python object is gone")
+    return thing
+
+
+# ---- callbacks -----------------------------------------------------------------------------------------
+
+
+@_trampolines.answering(c.invivo_type_options, "make", user_data=4)
+def _make(record: TypeRecord, out: Any, build: Any, arguments: Any, count: int, _: int, error: Any) -> None:
+    values = _values.read_all(record.core, arguments, count)
+    thing = call(record.description.cls, record.description.parameters, values)
+    out[0] = record.core.adopt(thing, record, build[0].key.bits if build else 0).number
+
+
+@_trampolines.telling(c.invivo_type_options, "release", user_data=1)
+def _release(record: TypeRecord, instance: int, _: int) -> None:
+    record.core.disposed(instance)
+
+
+@_trampolines.answering(c.invivo_type_options, "start", user_data=1)
+def _start(record: TypeRecord, instance: int, _: int, error: Any) -> None:
+    if record.description.start is not None:
+        getattr(_instance(record.core, instance), record.description.start)()
+
+
+@_trampolines.answering(c.invivo_type_options, "stop", user_data=1)
+def _stop(record: TypeRecord, instance: int, _: int, error: Any) -> None:
+    if record.description.stop is not None:
+        getattr(_instance(record.core, instance), record.description.stop)()
+
+
+@_trampolines.answering(c.invivo_property, "get", user_data=1)
+def _get(item: PropertyItem, instance: int, _: int, out: Any, error: Any) -> None:
+    value = item.described.read(_instance(item.core, instance))
+    _values.answer(item.core, out, value, item.described.hint.kind)
+
+
+@_trampolines.answering(c.invivo_property, "set", user_data=1)
+def _set(item: PropertyItem, instance: int, _: int, value: Any, error: Any) -> None:
+    item.described.write(_instance(item.core, instance), _values.read(item.core, value[0]))
+
+
+@_trampolines.answering(c.invivo_method, "call", user_data=1)
+def _call(item: MethodItem, instance: int, _: int, arguments: Any, count: int, result: Any, error: Any) -> None:
+    method = getattr(_instance(item.core, instance), item.described.name)
+    answered = call(method, item.described.parameters, _values.read_all(item.core, arguments, count))
+    _values.answer(item.core, result, answered, item.described.result.kind)
+
+
+# ---- registration --------------------------------------------------------------------------------------
+
+
+def possible_names(cls: type) -> Iterator[str]:
+    """Names for a class, best first: a name that another type has already taken cannot be used."""
+    yield component_name(cls) or cls.__name__
+    full = f"{cls.__module__}.{cls.__qualname__}"
+    yield full
+    for number in itertools.count(2):
+        yield f"{full}#{number}"
+
+
+def register(core: Core, cls: type, description: Description | None = None) -> TypeRecord:
+    """Registers a class with a runtime."""
+    record = TypeRecord(core, description or describe(cls, core.known))
+    name = core.name_of(cls)
+    table = _Tables(core, record)
+    options = table.options(name)
+    number = _trampolines.enroll(record)
+    options.user_data = number
+    out = c.invivo_type()
+    try:
+        core.library.call("type_register", core.handle, ctypes.byref(options), ctypes.byref(out))
+    except Error as problem:
+        _trampolines.dismiss(number)
+        for each in record.numbers:
+            _trampolines.dismiss(each)
+        if isinstance(problem, ExistsError):
+            if cls in core.types:
+                return core.types[cls]  # another thread was quicker
+            core.names_of.pop(cls, None)
+            core.names[name] = type(None)  # somebody else's
+            return register(core, cls, description)
+        raise
+    record.bits = out.bits
+    core.types_by_bits[out.bits] = record
+    core.types[cls] = record
+    return record
+
+
+class _Tables:
+    """The C tables of a description, alive while the registration runs; the library copies them."""
+
+    def __init__(self, core: Core, record: TypeRecord) -> None:
+        self._core, self._record = core, record
+        self._held: list[Any] = []
+
+    def options(self, name: str) -> c.invivo_type_options:
+        described = self._record.description
+        options = c.invivo_type_options()
+        options.struct_size = ctypes.sizeof(options)
+        options.name = _values.name_bytes(name)
+        options.text = self._text(described.text)
+        names = [self._core.name_of(each) for each in described.supertypes if each.__module__ != "builtins"]
+        options.supertypes, options.supertype_count = self._names(names)
+        options.concurrency = c.INVIVO_CONFINED
+        options.domain = self._core.domain
+        options.make, options.release = _make, _release
+        options.parameters, options.parameter_count = self._parameters(described.parameters)
+        properties = (c.invivo_property * len(described.properties))()
+        for slot, prop in zip(properties, described.properties, strict=True):
+            self._property(slot, prop)
+        methods = (c.invivo_method * len(described.methods))()
+        for entry, method in zip(methods, described.methods, strict=True):
+            self._method(entry, method)
+        self._held += [properties, methods]
+        options.properties, options.property_count = properties, len(properties)
+        options.methods, options.method_count = methods, len(methods)
+        if described.start is not None:
+            options.start = _start
+        if described.stop is not None:
+            options.stop = _stop
+        options.destroy = _trampolines.destroy
+        return options
+
+    def _text(self, text: str | None) -> bytes | None:
+        return None if text is None else text.replace("\0", " ").encode("utf-8", "replace")
+
+    def _names(self, names: Sequence[str]) -> tuple[Any, int]:
+        array = (ctypes.c_char_p * len(names))(*(_values.name_bytes(name) for name in names))
+        self._held.append(array)
+        return array, len(names)
+
+    def _parameters(self, parameters: Sequence[Parameter]) -> tuple[Any, int]:
+        array = (c.invivo_parameter * len(parameters))()
+        for slot, parameter in zip(array, parameters, strict=True):
+            slot.name = _values.name_bytes(parameter.name)
+            slot.kind = parameter.hint.kind
+            slot.flags = c.INVIVO_PARAMETER_OPTIONAL if parameter.optional else 0
+            wanted = parameter.hint.wanted
+            if wanted is not None and _is_nominal(wanted):
+                slot.type_name = _values.name_bytes(self._core.name_of(wanted))
+        self._held.append(array)
+        return array, len(parameters)
+
+    def _property(self, slot: c.invivo_property, prop: Property) -> None:
+        said = prop.tunable
+        slot.struct_size = ctypes.sizeof(slot)
+        slot.name = _values.name_bytes(prop.name)
+        slot.kind = prop.hint.kind
+        if prop.read_only:
+            slot.flags |= c.INVIVO_PROPERTY_READ_ONLY
+        if said.restart:
+            slot.flags |= c.INVIVO_PROPERTY_RESTART
+        initial = getattr(said.initial, "name", said.initial) if prop.hint.choices else said.initial
+        if isinstance(initial, (bool, int, float)):
+            slot.initial = float(initial)
+        elif isinstance(initial, str):
+            slot.initial_text = self._text(initial)
+        low, high = said.min, said.max
+        if low is not None or high is not None:
+            slot.min = float("-inf") if low is None else low
+            slot.max = float("inf") if high is None else high
+        slot.step = said.step or 0
+        slot.unit, slot.text = self._text(said.unit), self._text(said.text)
+        choices = (c.invivo_choice * len(prop.hint.choices))()
+        for choice, (name, number) in zip(choices, prop.hint.choices, strict=True):
+            choice.name, choice.number = _values.name_bytes(name), number
+        self._held.append(choices)
+        slot.choices, slot.choice_count = choices, len(choices)
+        slot.was, slot.was_count = self._names(said.was)
+        slot.get = _get
+        if not prop.read_only:
+            slot.set = _set
+        slot.user_data = self._enroll(PropertyItem(self._core, prop))
+
+    def _method(self, slot: c.invivo_method, method: Method) -> None:
+        slot.struct_size = ctypes.sizeof(slot)
+        slot.name, slot.text = _values.name_bytes(method.name), self._text(method.text)
+        slot.parameters, slot.parameter_count = self._parameters(method.parameters)
+        slot.result = method.result.kind
+        slot.call = _call
+        slot.user_data = self._enroll(MethodItem(self._core, method))
+
+    def _enroll(self, item: PropertyItem | MethodItem) -> int:
+        number = _trampolines.enroll(item)
+        self._record.numbers.append(number)
+        return number
+
+
+def _is_nominal(cls: type) -> bool:
+    """Whether an instance is known by its class: a protocol is met by anything, and proxies have no class here."""
+    from ._objects import Object
+
+    return not is_protocol(cls) and cls is not Object and cls.__module__ != "builtins"

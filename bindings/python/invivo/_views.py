@@ -1,0 +1,155 @@
+"""Views: wait-free readings of one generation, and the blocks read through them."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import threading
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from . import _generated as c
+from . import _values
+from ._objects import PropertyInfo, Type
+from .errors import DomainError, NotFoundError, StaleError
+
+if TYPE_CHECKING:
+    from ._core import Core
+
+_FORMATS = {
+    c.INVIVO_KIND_BOOL: "?",
+    c.INVIVO_KIND_INT8: "b",
+    c.INVIVO_KIND_INT16: "h",
+    c.INVIVO_KIND_INT32: "i",
+    c.INVIVO_KIND_INT64: "q",
+    c.INVIVO_KIND_UINT8: "B",
+    c.INVIVO_KIND_UINT16: "H",
+    c.INVIVO_KIND_UINT32: "I",
+    c.INVIVO_KIND_UINT64: "Q",
+    c.INVIVO_KIND_FLOAT: "f",
+    c.INVIVO_KIND_DOUBLE: "d",
+}
+
+
+class Block(Mapping[str, Any]):
+    """The tunable properties of an object as they are in one generation: a copy, as a mapping or by attribute."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self._values = values
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __getattr__(self, name: str) -> Any:
+        if name in Block.__slots__:
+            raise AttributeError(name)
+        try:
+            return self._values[name]
+        except KeyError:
+            raise AttributeError(f"the block has no {name!r}; it has {', '.join(self._values)}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"Block({', '.join(f'{name}={value!r}' for name, value in self._values.items())})"
+
+
+def _decode(data: bytes, fields: tuple[PropertyInfo, ...], base: int = 0) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for field in fields:
+        at = base + field.offset
+        if field.fields:
+            found[field.name] = dict(_decode(data, field.fields, at))
+        elif field.number in _FORMATS:
+            (value,) = struct.unpack_from("=" + _FORMATS[field.number], data, at)
+            names = {number: name for name, number in field.choices.items()}
+            found[field.name] = names.get(value, value) if names else value
+        elif field.number == c.INVIVO_KIND_STRING:
+            found[field.name] = data[at : at + field.size].split(b"\0", 1)[0].decode("utf-8", "replace")
+        elif field.number == c.INVIVO_KIND_BYTES:
+            found[field.name] = data[at : at + field.size]
+    return found
+
+
+class BlockLayouts:
+    """The types of the blocks of a runtime, by key."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._types: dict[str, Type] = {}
+
+    def fields(self, name: str) -> tuple[PropertyInfo, ...]:
+        found = self._types.get(name)
+        if found is None:
+            found = self._types.setdefault(name, self._find(name))
+        fields = found.properties
+        return tuple(each for each in fields if each.in_block) or fields
+
+    def _find(self, name: str) -> Type:
+        core, library = self._core, self._core.library
+        handle, kind = c.invivo_object(), c.invivo_type()
+        library.call("resolve_name", core.handle, _values.name_bytes(name, "key"), ctypes.byref(handle))
+        try:
+            library.call("object_type", handle, ctypes.byref(kind))
+        finally:
+            library.object_release(handle)
+        return core.foreign_type(kind.bits)
+
+    def forget(self) -> None:
+        self._types.clear()
+
+
+class View:
+    """A reading of one generation by the thread that began it: ``with runtime.view() as view``."""
+
+    def __init__(self, core: Core, layouts: BlockLayouts) -> None:
+        self._core, self._layouts = core, layouts
+        self._view: c.invivo_view | None = None
+        self._thread = 0
+
+    def __enter__(self) -> View:
+        self._core.check()
+        self._view = self._core.library.view_begin(self._core.handle)
+        self._thread = threading.get_ident()
+        if not self._view.graph:
+            self._view = None
+            raise StaleError("the runtime is closed, or belongs to the parent process")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        view, self._view = self._view, None
+        if view is not None:
+            self._core.library.view_end(view)
+
+    def _open(self) -> c.invivo_view:
+        if self._view is None:
+            raise StaleError("the view is not open: use it inside `with runtime.view() as view`")
+        if threading.get_ident() != self._thread:
+            raise DomainError("a view belongs to the thread that began it")
+        return self._view
+
+    @property
+    def generation(self) -> int:
+        return int(self._open().graph[0].generation)
+
+    def block(self, key: str) -> Block:
+        """The block of a key, as it is in this generation."""
+        view = self._open()
+        fields = self._layouts.fields(key)
+        name = _values.name_bytes(key, "key")
+        found = self._core.library.view_key(view, name, len(name))
+        graph = view.graph[0]
+        number = found.bits & 0xFFFFFFFF
+        if not found.bits or found.bits >> 32 != graph.owner or number >= graph.count:
+            raise NotFoundError(f"there is no {key} in generation {graph.generation}", path=key)
+        entry = graph.chunks[number >> c.INVIVO_CHUNK_SHIFT][number & c.INVIVO_CHUNK_MASK]
+        if not entry.block:
+            raise NotFoundError(f"{key} has no block", path=key)
+        size = max((field.offset + field.size for field in fields), default=0)
+        return Block(_decode(ctypes.string_at(entry.block, size), fields))

@@ -1,0 +1,203 @@
+"""Errors as Python sees them: one class for each status code, each also the builtin that a programmer would catch."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import ClassVar
+
+from . import _generated as c
+
+__all__ = ["Error"]
+
+_NAMES: dict[int, str] = {number: name for name, number, _ in c.STATUS}
+_TEXTS: dict[int, str] = {number: text for _, number, text in c.STATUS}
+_CLASSES: dict[int, type[Error]] = {}
+
+
+class Error(Exception):
+    """What went wrong: a status code, a message, and where.
+
+    ``code`` is the number of the C status, ``constant`` its name; ``path`` is the key path (``synth.lead.gain``);
+    ``file``, ``line`` and ``column`` are the place in a document (0 = unknown). ``cause`` is the error underneath, and
+    ``errors`` holds every error that the call found, this one included.
+    """
+
+    status: ClassVar[int] = c.INVIVO_E_HOST
+
+    code: int
+    message: str
+    path: str
+    file: str
+    line: int
+    column: int
+    cause: Error | None
+    errors: list[Error]
+
+    def __init_subclass__(cls, status: int | None = None) -> None:
+        super().__init_subclass__()
+        if status is not None:
+            cls.status = status
+            _CLASSES[status] = cls
+            __all__.append(cls.__name__)
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        code: int | None = None,
+        path: str = "",
+        file: str = "",
+        line: int = 0,
+        column: int = 0,
+        cause: Error | None = None,
+        errors: Sequence[Error] = (),
+    ) -> None:
+        super().__init__(message)
+        self.code = type(self).status if code is None else code
+        self.message = message or _TEXTS.get(self.code, "")
+        self.path, self.file, self.line, self.column = path, file, line, column
+        self.cause = cause
+        self.errors = list(errors) or [self]
+
+    @property
+    def constant(self) -> str:
+        """The constant of the code: ``"INVIVO_E_RANGE"``."""
+        return _NAMES.get(self.code, "INVIVO_E_UNKNOWN")
+
+    def __str__(self) -> str:
+        if len(self.errors) > 1:
+            return "\n".join(error._line() for error in self.errors)
+        return self._line()
+
+    def _line(self) -> str:
+        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part)
+        text = ": ".join(part for part in (place, self.path, self.message) if part)
+        return f"{text} (because {self.cause})" if self.cause is not None else text
+
+    def __reduce__(self) -> tuple[object, ...]:
+        state = {key: value for key, value in self.__dict__.items() if key != "errors" or len(self.errors) > 1}
+        return _make, (type(self), self.message), state
+
+    def __setstate__(self, state: dict[str, object] | None) -> None:
+        self.__dict__.update(state or {})
+
+
+def _make(cls: type[Error], message: str) -> Error:
+    return cls(message)
+
+
+def error_class(code: int) -> type[Error]:
+    """The class of a status code; ``Error`` itself for a number that this version does not know."""
+    return _CLASSES.get(code, Error)
+
+
+# Where a builtin has the very name that the code would give, the class is named for what it says instead.
+
+
+class ArgumentError(Error, ValueError, status=c.INVIVO_E_ARGUMENT): ...
+
+
+class HandleError(Error, ReferenceError, status=c.INVIVO_E_HANDLE): ...
+
+
+class ClosedError(Error, RuntimeError, status=c.INVIVO_E_CLOSED): ...
+
+
+class OutOfMemoryError(Error, MemoryError, status=c.INVIVO_E_MEMORY): ...
+
+
+class NotFoundError(Error, KeyError, status=c.INVIVO_E_NOT_FOUND): ...
+
+
+class ExistsError(Error, ValueError, status=c.INVIVO_E_EXISTS): ...
+
+
+class WrongTypeError(Error, TypeError, status=c.INVIVO_E_TYPE): ...
+
+
+class RangeError(Error, ValueError, status=c.INVIVO_E_RANGE): ...
+
+
+class ReadOnlyError(Error, AttributeError, status=c.INVIVO_E_READ_ONLY): ...
+
+
+class PropertyError(Error, AttributeError, status=c.INVIVO_E_PROPERTY): ...
+
+
+class MethodError(Error, AttributeError, status=c.INVIVO_E_METHOD): ...
+
+
+class ArityError(Error, TypeError, status=c.INVIVO_E_ARITY): ...
+
+
+class ColdError(Error, LookupError, status=c.INVIVO_E_COLD): ...
+
+
+class StaleError(Error, ReferenceError, status=c.INVIVO_E_STALE): ...
+
+
+class DomainError(Error, RuntimeError, status=c.INVIVO_E_DOMAIN): ...
+
+
+class WouldWaitError(Error, BlockingIOError, status=c.INVIVO_E_WOULD_WAIT): ...
+
+
+class InCallbackError(Error, RuntimeError, status=c.INVIVO_E_IN_CALLBACK): ...
+
+
+class BusyError(Error, RuntimeError, status=c.INVIVO_E_BUSY): ...
+
+
+class DeadlineError(Error, builtins.TimeoutError, status=c.INVIVO_E_TIMEOUT): ...
+
+
+class CycleError(Error, RuntimeError, status=c.INVIVO_E_CYCLE): ...
+
+
+class NotWellFormedError(Error, ValueError, status=c.INVIVO_E_SYNTAX): ...
+
+
+class SpecError(Error, ValueError, status=c.INVIVO_E_SPEC): ...
+
+
+class EncodingError(Error, ValueError, status=c.INVIVO_E_ENCODING): ...
+
+
+class EmptyError(Error, ValueError, status=c.INVIVO_E_EMPTY): ...
+
+
+class TooLargeError(Error, ValueError, status=c.INVIVO_E_TOO_LARGE): ...
+
+
+class FileError(Error, OSError, status=c.INVIVO_E_FILE): ...
+
+
+class OperatingSystemError(Error, OSError, status=c.INVIVO_E_SYSTEM): ...
+
+
+class ModuleError(Error, ImportError, status=c.INVIVO_E_MODULE): ...  # type: ignore[misc]  # its own `path` is ours
+
+
+class VersionError(Error, ImportError, status=c.INVIVO_E_VERSION): ...  # type: ignore[misc]
+
+
+class HostError(Error, RuntimeError, status=c.INVIVO_E_HOST): ...
+
+
+class ForkedError(Error, RuntimeError, status=c.INVIVO_E_FORKED): ...
+
+
+class NotReadyError(Error, RuntimeError, status=c.INVIVO_E_NOT_READY): ...
+
+
+class ChangedError(Error, RuntimeError, status=c.INVIVO_E_CHANGED): ...
+
+
+class NullError(Error, ValueError, status=c.INVIVO_E_NULL): ...
+
+
+class UnsupportedError(Error, NotImplementedError, status=c.INVIVO_E_UNSUPPORTED): ...
+
+
+class InternalError(Error, RuntimeError, status=c.INVIVO_E_INTERNAL): ...
