@@ -11,10 +11,10 @@ SOURCE = """\
  * Each function goes through the table that the module was handed. Before it is handed one, a function that answers
  * a status answers INVIVO_E_NOT_READY, and every other a neutral value. Nothing here is visible outside the image that
  * it is linked into: two modules, or a module and the library, never see each other's. */
+#include <string.h>
+
 #pragma GCC visibility push(hidden)
 #include "include/invivo_stubs.h"
-
-#include <string.h>
 
 /* The note by which a file is known as a module before it is loaded: name, type 1, the ABI version. */
 #if defined(__ELF__)
