@@ -1,4 +1,4 @@
-"""An application manifest, run: `python3 -m invivo run APP.yaml`. The same job as the native tool, with Python components."""
+"""An application manifest, run: the same job as the native tool, with Python components."""
 
 from __future__ import annotations
 

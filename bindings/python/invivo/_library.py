@@ -52,6 +52,8 @@ class Library:
                 raise VersionError(f"this copy of the library is older than {full}(): use a newer one")
             result, arguments, nowait = c.FUNCTIONS[full]
             address = ctypes.c_void_p.from_address(self.table + _OFFSET + index * _POINTER).value
+            if not address:
+                raise VersionError(f"this copy of the library lacks {full}(): use a whole one")
             kind = ctypes.PYFUNCTYPE if nowait else ctypes.CFUNCTYPE
             function = kind(result, *arguments)(address)
             setattr(self, name, function)

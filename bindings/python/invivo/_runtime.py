@@ -21,7 +21,7 @@ from ._failures import text
 from ._library import library_at, own_library
 from ._objects import Object, Type
 from ._reloads import Observer, Purger, Reloads, Report
-from ._views import BlockLayouts, View
+from ._views import View
 from ._wiring import Assembly, Definition, Scope, ambiguous, candidates, definition
 from .errors import ArgumentError, ClosedError, Error, HandleError, NotFoundError, WrongTypeError
 
@@ -241,7 +241,6 @@ class Runtime(_Cache):
         self._gone = False
         self._lock = threading.RLock()
         self._keys: dict[str, tuple[c.invivo_key, ctypes.c_uint64]] = {}
-        self._layouts = BlockLayouts(core)
         core.faces.append(self)
 
     # ---- life ------------------------------------------------------------------------------------------
@@ -417,7 +416,7 @@ class Runtime(_Cache):
             changes.add(made)
 
     def define_block(self, key: str, /, type_name: str | None = None, **tunables: Any) -> None:
-        """A key that is nothing but tunable numbers, to be read through views: ``gain=invivo.tunable(1.0, max=2)``."""
+        """A key that is nothing but tunable numbers, read through views: ``gain=invivo.tunable(1.0, max=2)``."""
         core = self._open()
         fields: list[tuple[str, Any]] = []
         said: list[Tunable] = []
@@ -534,7 +533,7 @@ class Runtime(_Cache):
 
     def view(self) -> View:
         """A reading of one generation: ``with runtime.view() as view: view.block("synth.lead")``."""
-        return View(self._open(), self._layouts)
+        return View(self._open())
 
     def observe(self, callback: Callable[[Report], Any]) -> Observer:
         """Calls back after every reload, committed or failed, on the thread that ran it."""
@@ -545,7 +544,7 @@ class Runtime(_Cache):
         return Reloads(self._open())
 
     def poll(self, timeout: float | None = 0) -> int:
-        """Runs the jobs that wait for this thread; waits up to ``timeout`` seconds (None: for ever) for the first one."""
+        """Runs the jobs that wait for this thread; waits for the first one up to ``timeout`` seconds (None: no limit)."""
         core, ran = self._open(), ctypes.c_uint32()
         wait = 0xFFFFFFFF if timeout is None else milliseconds(timeout)
         core.library.call("runtime_poll", core.handle, wait, ctypes.byref(ran))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
 from . import _values
-from ._objects import PropertyInfo, Type
+from ._objects import PropertyInfo
 from .errors import DomainError, NotFoundError, StaleError
 
 if TYPE_CHECKING:
@@ -77,39 +77,11 @@ def _decode(data: bytes, fields: tuple[PropertyInfo, ...], base: int = 0) -> dic
     return found
 
 
-class BlockLayouts:
-    """The types of the blocks of a runtime, by key."""
-
-    def __init__(self, core: Core) -> None:
-        self._core = core
-        self._types: dict[str, Type] = {}
-
-    def fields(self, name: str) -> tuple[PropertyInfo, ...]:
-        found = self._types.get(name)
-        if found is None:
-            found = self._types.setdefault(name, self._find(name))
-        fields = found.properties
-        return tuple(each for each in fields if each.in_block) or fields
-
-    def _find(self, name: str) -> Type:
-        core, library = self._core, self._core.library
-        handle, kind = c.invivo_object(), c.invivo_type()
-        library.call("resolve_name", core.handle, _values.name_bytes(name, "key"), ctypes.byref(handle))
-        try:
-            library.call("object_type", handle, ctypes.byref(kind))
-        finally:
-            library.object_release(handle)
-        return core.foreign_type(kind.bits)
-
-    def forget(self) -> None:
-        self._types.clear()
-
-
 class View:
     """A reading of one generation by the thread that began it: ``with runtime.view() as view``."""
 
-    def __init__(self, core: Core, layouts: BlockLayouts) -> None:
-        self._core, self._layouts = core, layouts
+    def __init__(self, core: Core) -> None:
+        self._core = core
         self._view: c.invivo_view | None = None
         self._thread = 0
 
@@ -141,7 +113,6 @@ class View:
     def block(self, key: str) -> Block:
         """The block of a key, as it is in this generation."""
         view = self._open()
-        fields = self._layouts.fields(key)
         name = _values.name_bytes(key, "key")
         found = self._core.library.view_key(view, name, len(name))
         graph = view.graph[0]
@@ -151,5 +122,7 @@ class View:
         entry = graph.chunks[number >> c.INVIVO_CHUNK_SHIFT][number & c.INVIVO_CHUNK_MASK]
         if not entry.block:
             raise NotFoundError(f"{key} has no block", path=key)
+        fields = self._core.foreign_type(entry.type).properties
+        fields = tuple(each for each in fields if each.in_block) or fields
         size = max((field.offset + field.size for field in fields), default=0)
         return Block(_decode(ctypes.string_at(entry.block, size), fields))

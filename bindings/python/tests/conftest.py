@@ -1,0 +1,54 @@
+"""What every test shares: nothing may be left of it, neither in the library nor in the package's tables."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import invivo
+from invivo import _core, _trampolines
+
+HERE = Path(__file__).resolve().parent
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    gc.collect()
+    items = len(_trampolines._items)
+    before = vars(invivo.live())
+    yield
+    for core in list(_core.cores.values()):
+        core.close()
+    gc.collect()
+    after = vars(invivo.live())
+    assert after == before, "something is left in the library"
+    assert not _core.cores
+    assert not _core._entries, "the runtime still holds Python objects"
+    assert len(_trampolines._items) == items, "user data was not given back"
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs a Python program in a process of its own, with a deadline: a deadlock ends it and shows every stack."""
+
+    def run(text: str, *arguments: str, seconds: float = 60) -> subprocess.CompletedProcess[str]:
+        path = tmp_path / "program.py"
+        path.write_text(f"import faulthandler\nfaulthandler.dump_traceback_later({seconds}, exit=True)\n{text}")
+        environment = {**os.environ, "PYTHONPATH": f"{HERE.parent}:{HERE}", "SWIFT_BACKTRACE": "enable=no"}
+        return subprocess.run(
+            [sys.executable, str(path), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=seconds + 30,
+            env=environment,
+            cwd=tmp_path,
+            check=False,
+        )
+
+    return run

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import builtins
+import pickle
+
+import pytest
+
+import invivo
+from invivo import _generated as c
+from invivo import errors
+
+
+def test_every_status_has_a_class_of_its_own() -> None:
+    codes = [number for name, number, _ in c.STATUS if number]
+    classes = [errors.error_class(code) for code in codes]
+    assert len(set(classes)) == len(codes)
+    assert all(cls.status == code for cls, code in zip(classes, codes, strict=True))
+    assert all(getattr(invivo, cls.__name__) is cls for cls in classes)
+    assert not {cls.__name__ for cls in classes} & set(vars(builtins)), "a class hides a builtin"
+
+
+@pytest.mark.parametrize(
+    ("code", "builtin"),
+    [
+        (c.INVIVO_E_NOT_FOUND, KeyError),
+        (c.INVIVO_E_TYPE, TypeError),
+        (c.INVIVO_E_RANGE, ValueError),
+        (c.INVIVO_E_PROPERTY, AttributeError),
+        (c.INVIVO_E_METHOD, AttributeError),
+        (c.INVIVO_E_TIMEOUT, TimeoutError),
+        (c.INVIVO_E_MEMORY, MemoryError),
+        (c.INVIVO_E_FILE, OSError),
+        (c.INVIVO_E_SYSTEM, OSError),
+        (c.INVIVO_E_MODULE, ImportError),
+        (c.INVIVO_E_UNSUPPORTED, NotImplementedError),
+    ],
+)
+def test_an_error_is_the_builtin_that_a_programmer_would_catch(code: int, builtin: type[Exception]) -> None:
+    cls = errors.error_class(code)
+    with pytest.raises(builtin) as caught:
+        raise cls("it is so", path="synth.lead")
+    assert isinstance(caught.value, invivo.Error)
+    assert caught.value.code == code
+    assert str(caught.value) == "synth.lead: it is so"
+
+
+def test_an_error_says_place_path_message_and_cause() -> None:
+    error = errors.RangeError(
+        "gain is 3", path="synth.lead.gain", file="tuning.yaml", line=3, column=7, cause=errors.Error("so it came")
+    )
+    assert str(error) == "tuning.yaml:3:7: synth.lead.gain: gain is 3 (because so it came)"
+    assert error.constant == "INVIVO_E_RANGE"
+    assert error.errors == [error]
+
+
+def test_several_errors_are_one_line_each() -> None:
+    both = [errors.RangeError("one"), errors.WrongTypeError("two")]
+    assert str(errors.RangeError("one", errors=both)) == "one\ntwo"
+
+
+def test_an_error_survives_pickling() -> None:
+    error = pickle.loads(pickle.dumps(errors.FileError("no", file="a.yaml", line=2)))
+    assert (type(error), error.message, error.file, error.line) == (errors.FileError, "no", "a.yaml", 2)
+    assert error.errors == [error]
+
+
+def test_an_error_without_words_has_those_of_its_status() -> None:
+    assert errors.ClosedError().message == "the runtime is closed"

@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import pytest
+
+import invivo
+from invivo._wiring import Injection, plan_all, snake
+
+
+class Clock: ...
+
+
+class FineClock(Clock): ...
+
+
+class Filter:
+    cutoff: float = invivo.tunable(800.0)
+
+    def __init__(self, clock: Clock, rate: int = 48_000) -> None:
+        self.clock, self.rate = clock, rate
+
+
+def plan(*assemblies: invivo.Assembly, key: str) -> dict[str, Injection]:
+    definitions = {k: v for assembly in assemblies for k, v in assembly.definitions.items()}
+    known = {each.makes.__name__: each.makes for each in definitions.values()}
+    plans = {each.definition.key: each for each in plan_all(definitions.values(), definitions, known)}
+    return {each.name: each for each in (*plans[key].initializer, *plans[key].properties)}
+
+
+def refs(found: dict[str, Injection]) -> dict[str, Any]:
+    return {name: each.reference or each.value for name, each in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "key"), [("Player", "player"), ("LowPass", "low_pass"), ("HTTPServer", "http_server"), ("Osc2", "osc2")]
+)
+def test_a_key_is_the_class_in_snake_case(name: str, key: str) -> None:
+    assert snake(name) == key
+
+
+def test_a_parameter_gets_the_one_definition_of_its_class() -> None:
+    app = invivo.Assembly("synth")
+    app.lazy_singleton(Filter)
+    app.lazy_singleton(Clock)
+    assert refs(plan(app, key="synth.filter")) == {"clock": "synth.clock"}
+
+
+def test_a_subclass_serves_where_its_base_is_wanted() -> None:
+    app = invivo.Assembly("synth")
+    app.singleton(FineClock)
+    app.singleton(Filter)
+    assert refs(plan(app, key="synth.filter")) == {"clock": "synth.fine_clock"}
+
+
+def test_the_class_itself_comes_before_its_subclasses() -> None:
+    app = invivo.Assembly("synth")
+    app.singleton(FineClock)
+    app.singleton(Clock)
+    app.singleton(Filter)
+    assert refs(plan(app, key="synth.filter")) == {"clock": "synth.clock"}
+
+
+def test_the_own_assembly_comes_before_others() -> None:
+    one, other = invivo.Assembly("one"), invivo.Assembly("other")
+    for app in (one, other):
+        app.singleton(Clock)
+    one.singleton(Filter)
+    assert refs(plan(one, other, key="one.filter")) == {"clock": "one.clock"}
+
+
+def test_two_of_a_kind_are_ambiguous_until_a_key_is_named() -> None:
+    app = invivo.Assembly("synth")
+    app.singleton(Clock, name="a")
+    app.singleton(Clock, name="b")
+    app.singleton(Filter)
+    with pytest.raises(invivo.ArgumentError, match=r"synth\.a, synth\.b") as caught:
+        plan(app, key="synth.filter")
+    assert caught.value.path == "synth.filter.clock"
+    assert caught.value.file == __file__
+    named = invivo.Assembly("synth")
+    named.singleton(Clock, name="a")
+    named.singleton(Clock, name="b")
+    named.singleton(Filter, clock=invivo.ref("b"))
+    assert refs(plan(named, key="synth.filter")) == {"clock": "synth.b"}
+
+
+def test_annotated_names_the_key() -> None:
+    class Mixer:
+        def __init__(self, clock: Annotated[Clock, "b"], far: Annotated[Any, "other.thing"]) -> None: ...
+
+    app = invivo.Assembly("synth")
+    app.singleton(Clock, name="a")
+    app.singleton(Clock, name="b")
+    app.singleton(Mixer)
+    assert refs(plan(app, key="synth.mixer")) == {"clock": "synth.b", "far": "other.thing"}
+
+
+def test_all_that_is_missing_is_said_at_once() -> None:
+    class Mixer:
+        def __init__(self, rate: int, clock: Clock) -> None: ...
+
+    app = invivo.Assembly("synth")
+    app.singleton(Mixer)
+    app.singleton(Filter)
+    with pytest.raises(invivo.Error) as caught:
+        plan(app, key="synth.mixer")
+    assert [each.path for each in caught.value.errors] == [
+        "synth.mixer.rate",
+        "synth.mixer.clock",
+        "synth.filter.clock",
+    ]
+
+
+def test_overrides_are_given_as_they_are_to_parameters_and_properties() -> None:
+    app = invivo.Assembly("synth")
+    app.singleton(Clock)
+    app.singleton(Filter, rate=44_100, cutoff=200.0)
+    assert refs(plan(app, key="synth.filter")) == {"clock": "synth.clock", "rate": 44_100, "cutoff": 200.0}
+
+
+def test_an_override_of_nothing_is_an_error() -> None:
+    app = invivo.Assembly("synth")
+    app.singleton(Clock)
+    app.singleton(Filter, cut=200.0)
+    with pytest.raises(invivo.ArgumentError, match="cutoff"):
+        plan(app, key="synth.filter")
+
+
+def test_a_default_stays_and_an_optional_is_none_where_nothing_matches() -> None:
+    fallback = Clock()
+
+    class Mixer:
+        def __init__(self, a: Clock | None, b: Clock = fallback) -> None: ...
+
+    app = invivo.Assembly("synth")
+    app.singleton(Mixer)
+    assert plan(app, key="synth.mixer") == {"a": Injection("a")}
+
+
+def test_a_prototype_leaves_plain_values_to_the_resolve() -> None:
+    class Voice:
+        def __init__(self, note: int, clock: Clock) -> None: ...
+
+    app = invivo.Assembly("synth")
+    app.prototype(Voice)
+    app.singleton(Clock)
+    assert refs(plan(app, key="synth.voice")) == {"clock": "synth.clock"}
+
+
+def test_a_factory_makes_what_its_annotation_says() -> None:
+    app = invivo.Assembly("synth")
+
+    @app.lazy_singleton
+    def make_clock() -> Clock:
+        return FineClock()
+
+    app.lazy_singleton(Filter)
+    assert refs(plan(app, key="synth.filter")) == {"clock": "synth.clock"}
+    with pytest.raises(invivo.ArgumentError, match="annotate"):
+        app.lazy_singleton(lambda: Clock())
+
+
+def test_a_name_is_taken_once() -> None:
+    app = invivo.Assembly("synth")
+    app.singleton(Clock)
+    with pytest.raises(invivo.ExistsError, match="synth.clock"):
+        app.prototype(Clock)
