@@ -20,7 +20,7 @@ public final class CStrings: @unchecked Sendable {
     }
 
     /// The same; nil for nil.
-    public func optional(_ text: String?) -> UnsafePointer<CChar>? {
+    public func string(_ text: String?) -> UnsafePointer<CChar>? {
         guard let text else { return nil }
         return string(text)
     }

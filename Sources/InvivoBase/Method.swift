@@ -137,7 +137,7 @@ extension TableReader {
             result.append(Parameter(name: name, kind: kind, isOptional: isOptional, typeName: typeName))
             copies.append(
                 invivo_parameter(
-                    name: store.string(name), kind: entry.kind, flags: entry.flags, type_name: store.optional(typeName)))
+                    name: store.string(name), kind: entry.kind, flags: entry.flags, type_name: store.string(typeName)))
         }
         requireDistinct(result.map(\.name), path: path) { "two parameters are named '\($0)'" }
         return (result, store.table(copies))
@@ -159,7 +159,7 @@ extension TableReader {
             var copy = entry
             copy.struct_size = MemoryLayout<invivo_method>.size
             copy.name = store.string(name)
-            copy.text = store.optional(text)
+            copy.text = store.string(text)
             copy.parameters = copies
             copy.parameter_count = UInt64(parameters.count)
             let signature = Signature(name: name, parameters: parameters)

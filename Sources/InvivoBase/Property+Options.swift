@@ -241,8 +241,8 @@ struct PropertyTable {
         copy.flags = parts.isReadOnly ? entry.flags | UInt32(INVIVO_PROPERTY_READ_ONLY) : entry.flags
         if case .string(let text)? = parts.initial { copy.initial_text = store.string(text) }
         if case .enumeration(_, let name?)? = parts.initial { copy.initial_text = store.string(name) }
-        copy.unit = store.optional(parts.unit)
-        copy.text = store.optional(parts.text)
+        copy.unit = store.string(parts.unit)
+        copy.text = store.string(parts.text)
         copy.choices = store.table(parts.choices.map { invivo_choice(name: store.string($0.name), number: $0.number) })
         copy.was = store.table(parts.was.map { Optional(store.string($0)) })
         copy.fields = store.table(parts.fields.map(\.cDescription))

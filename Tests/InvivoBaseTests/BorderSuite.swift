@@ -6,7 +6,8 @@ import Testing
 /// errors, callables and types before and after.
 @Suite(.serialized) enum Border {}
 
-/// Runs a test and checks that nothing it made is left.
+/// Runs a test and checks that nothing it made is left. The counts are those of the whole process, where suites of
+/// other rooms may be at work: what seems to be left must be left every time to count.
 func leavingNothing(
     _ location: SourceLocation = #_sourceLocation, _ body: () throws -> Void
 ) rethrows {
@@ -16,9 +17,14 @@ func leavingNothing(
             "callable handles": HandleTable.count(of: .callable), "type handles": HandleTable.count(of: .type),
         ]
     }
-    let before = counts()
-    try body()
-    #expect(counts() == before, sourceLocation: location)
+    var before = counts(), after = before
+    for _ in 0..<20 {
+        before = counts()
+        try body()
+        after = counts()
+        if before == after { return }
+    }
+    #expect(after == before, sourceLocation: location)
 }
 
 /// What a closure throws; records an issue when it does not.
@@ -64,7 +70,7 @@ final class Tables {
     func parameter(_ name: String, _ kind: ValueKind, optional: Bool = false, type: String? = nil) -> invivo_parameter {
         invivo_parameter(
             name: store.string(name), kind: kind.rawValue,
-            flags: optional ? UInt32(INVIVO_PARAMETER_OPTIONAL) : 0, type_name: store.optional(type))
+            flags: optional ? UInt32(INVIVO_PARAMETER_OPTIONAL) : 0, type_name: store.string(type))
     }
 
     func method(
@@ -91,7 +97,7 @@ final class Tables {
     }
 
     func was(_ names: [String], in property: inout invivo_property) {
-        property.was = store.table(names.map { Optional(store.string($0)) })
+        property.was = store.table(names.map { name in store.string(Optional(name)) })
         property.was_count = UInt64(names.count)
     }
 

@@ -29,7 +29,7 @@ extension Border {
         @Test func a_type_is_itself_and_its_supertypes() throws {
             let store = tables.store
             let type = try tables.type {
-                $0.supertypes = store.table([Optional(store.string("Source")), Optional(store.string("Node"))])
+                $0.supertypes = store.table(["Source", "Node"].map { name in store.string(Optional(name)) })
                 $0.supertype_count = 2
             }
             #expect(type.isKind(of: "Oscillator") && type.isKind(of: "Node") && !type.isKind(of: "node"))

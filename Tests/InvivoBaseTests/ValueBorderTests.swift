@@ -48,20 +48,24 @@ extension Border {
 
         @Test func random_values_come_back_the_same() throws {
             let seed = UInt64.random(in: 0 ... .max)
-            try leavingNothing {
-                var generator = SeededGenerator(seed: seed)
-                let callable = Callable("it") { (_) throws(Failure) in .null }
-                let type = try Tables().type()
-                for round in 0..<5000 {
-                    let value = random(4, &generator, callable, type)
-                    let back = try value.throughC()
-                    #expect(back.isSame(as: value), "seed \(seed), round \(round): \(value) came back as \(back)")
-                    let lent = Value.withBorrowed([value, .int8(1)]) { pointer, count -> Bool in
-                        guard let pointer, count == 2, let seen = try? Value(borrowing: pointer.pointee) else { return false }
-                        return seen.isSame(as: value)
-                    }
-                    #expect(lent, "seed \(seed), round \(round): \(value) lent")
+            var generator = SeededGenerator(seed: seed)
+            for batch in 0..<100 {
+                try leavingNothing { try checkRandomValues(&generator, "seed \(seed), batch \(batch)") }
+            }
+        }
+
+        func checkRandomValues(_ generator: inout SeededGenerator, _ note: String) throws {
+            let callable = Callable("it") { (_) throws(Failure) in .null }
+            let type = try Tables().type()
+            for round in 0..<50 {
+                let value = random(4, &generator, callable, type)
+                let back = try value.throughC()
+                #expect(back.isSame(as: value), "\(note), round \(round): \(value) came back as \(back)")
+                let lent = Value.withBorrowed([value, .int8(1)]) { pointer, count -> Bool in
+                    guard let pointer, count == 2, let seen = try? Value(borrowing: pointer.pointee) else { return false }
+                    return seen.isSame(as: value)
                 }
+                #expect(lent, "\(note), round \(round): \(value) lent")
             }
         }
 
@@ -75,7 +79,8 @@ extension Border {
             #expect(value.as.signed_integer == -5)
             value = Value.uint8(250).owned()
             #expect(value.as.unsigned_integer == 250)
-            let zero = Value.string("").owned()
+            var zero = Value.string("").owned()
+            defer { Value.free(&zero) }
             #expect(zero.as.string.data != nil && zero.as.string.length == 0)
         }
 
@@ -108,7 +113,7 @@ extension Border {
             let record = Record.allocate(capacity: 1)
             record.initialize(to: iv_record())
             defer { record.deallocate() }
-            let bits = ObjectTable.open(try #require(ObjectTable.takeSlot()), record, leases: 1, hold: false)
+            let bits = ObjectTable.open(try #require(ObjectTable.takeSlot()), record, owner: 0, leases: 1, hold: false)
             var owned = invivo_null()
             do {
                 let value = Value.object(try ObjectLease.retaining(bits))
