@@ -1,0 +1,91 @@
+public import InvivoBase
+
+/// What an application manifest says: the modules to load, the components to define, the spec files to follow. Only the
+/// form is checked here; types, keys and files are looked up by the room that runs it.
+///
+///     modules: { oscillator: build/liboscillator.so }
+///     components:
+///       synth.lead:   { type: Oscillator, scope: singleton, properties: { wave: saw } }
+///       synth.filter: { type: LowPass, init: { input: $synth.lead } }
+///     specs: [tuning.yaml]
+public struct AppManifest: Sendable {
+    public let modules: [ManifestModule]
+    public let components: [ManifestComponent]
+    public let specs: [ManifestSpec]
+    public let file: String
+
+    /// Reports all that is wrong at once, as `.spec`.
+    public init(_ document: SpecDocument) throws(Failure) {
+        var reader = ManifestChecker()
+        let parts = reader.parts(of: document.root)
+        (modules, components, specs) = (parts.modules, parts.components, parts.specs)
+        file = document.file
+        try reader.checker.failures.throwIfAny()
+    }
+
+    public static func read(
+        _ bytes: UnsafeRawBufferPointer, file: String, format: SpecFormat, limits: SpecLimits = SpecLimits()
+    ) throws(Failure) -> AppManifest {
+        try AppManifest(SpecReader.read(bytes, file: file, format: format, limits: limits))
+    }
+}
+
+public struct ManifestModule: Sendable {
+    public let name: String
+    public let namePlace: Place
+    /// As written; relative paths mean relative to the manifest.
+    public let modulePath: String
+    public let place: Place
+}
+
+public struct ManifestSpec: Sendable {
+    /// As written; relative paths mean relative to the manifest.
+    public let specPath: String
+    public let place: Place
+}
+
+public enum ManifestScope: String, Sendable, CaseIterable {
+    case prototype
+    case lazySingleton = "lazy-singleton"
+    case singleton
+}
+
+public struct ManifestComponent: Sendable {
+    public let key: String
+    public let keyPlace: Place
+    public let type: String
+    public let typePlace: Place
+    /// Lazy singleton unless written otherwise; `scopePlace` is then that of the component.
+    public let scope: ManifestScope
+    public let scopePlace: Place
+    /// Set after it is made, in this order. Each has a name.
+    public let properties: [ManifestInjection]
+    /// Arguments of the initializer: all by name, or all by position.
+    public let initializer: [ManifestInjection]
+    public let place: Place
+    /// Its key path in the manifest, "components.synth.lead", for errors found later.
+    public let path: String
+}
+
+/// A value that a component is given.
+public struct ManifestInjection: Sendable {
+    /// The property or parameter; nil in a list.
+    public let name: String?
+    public let value: ManifestValue
+    /// Of the name if there is one, else of the value.
+    public let namePlace: Place
+    public let place: Place
+    /// Its key path in the manifest, "components.synth.lead.init.input", for errors found later.
+    public let path: String
+}
+
+public enum ManifestValue: Sendable {
+    /// `$synth.lead`: the object of that key.
+    case reference(String)
+    /// A value without any reference in it; `$$` at the beginning of a text has become `$`.
+    case value(SpecNode)
+    /// A list in which there are references.
+    case list([ManifestInjection])
+    /// A map in which there are references.
+    case map([ManifestInjection])
+}

@@ -1,0 +1,64 @@
+internal import InvivoBase
+
+/// Walks a tree against what a kind of document may say, and collects everything that is wrong.
+///
+/// Each step answers nil after it has noted a failure, so that a check goes on with the rest of the document.
+struct DocumentChecker {
+    private(set) var failures = FailureList()
+
+    mutating func fail(_ message: String, path: SpecPath, at place: Place) {
+        failures.append(Failure(.spec, message, path: path.text, at: place))
+    }
+
+    /// `hint` is for a value that is missing altogether, which is what a half-written or commented-out line leaves.
+    mutating func map(_ node: SpecNode, _ what: String, path: SpecPath, hint: String = "") -> [SpecEntry]? {
+        if let entries = node.entries { return entries }
+        expected("a map \(what)", node, path: path, hint: hint)
+        return nil
+    }
+
+    mutating func list(_ node: SpecNode, _ what: String, path: SpecPath, hint: String = "") -> [SpecNode]? {
+        if let items = node.items { return items }
+        expected("a list \(what)", node, path: path, hint: hint)
+        return nil
+    }
+
+    /// A text that is not empty.
+    mutating func text(_ node: SpecNode, _ what: String, path: SpecPath) -> String? {
+        if let text = node.text, !text.isEmpty { return text }
+        expected(what, node, path: path)
+        return nil
+    }
+
+    mutating func expected(_ what: String, _ node: SpecNode, path: SpecPath, hint: String = "") {
+        let note = node.isNull && !hint.isEmpty ? "; \(hint)" : ""
+        fail("expected \(what), found \(node.described)\(note)", path: path, at: node.place)
+    }
+
+    /// Notes each key that is not among the known ones, with the nearest of them.
+    mutating func refuseUnknownKeys(_ entries: [SpecEntry], known: [String], path: SpecPath) {
+        for entry in entries where !known.contains(entry.key) {
+            let near = suggestion(for: entry.key, among: known)
+            let expected = near.isEmpty ? "; expected \(Self.choices(known))" : near
+            fail("unknown key \(quoted(entry.key))\(expected)", path: path, at: entry.keyPlace)
+        }
+    }
+
+    /// Notes a name that is empty. True if it is good.
+    mutating func checkName(_ entry: SpecEntry, _ what: String, path: SpecPath) -> Bool {
+        if !entry.key.isEmpty { return true }
+        fail("\(what) is empty", path: path, at: entry.keyPlace)
+        return false
+    }
+
+    /// "'a', 'b' or 'c'"
+    static func choices(_ names: [String]) -> String {
+        let all = names.map(quoted)
+        guard let last = all.last, all.count > 1 else { return all.first ?? "" }
+        return all.dropLast().joined(separator: ", ") + " or " + last
+    }
+}
+
+extension [SpecEntry] {
+    subscript(key: String) -> SpecNode? { first { $0.key == key }?.value }
+}

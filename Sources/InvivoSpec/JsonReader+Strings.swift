@@ -1,0 +1,93 @@
+internal import InvivoBase
+
+extension JsonReader {
+    /// Reads a text in double quotes; `at` is on the first of them.
+    mutating func string(at place: Place) throws(Failure) -> String {
+        at += 1
+        let start = at
+        while let byte = peek, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { at += 1 }
+        if peek == UInt8(ascii: "\"") {
+            try tree.checkLength(at - start, at: place)
+            at += 1
+            return String(decoding: bytes[start..<at - 1], as: UTF8.self)
+        }
+        return try escapedString(begun: Array(bytes[start..<at]), at: place)
+    }
+
+    private mutating func escapedString(begun: [UInt8], at place: Place) throws(Failure) -> String {
+        var decoded = begun
+        while let byte = peek {
+            switch byte {
+            case UInt8(ascii: "\""):
+                at += 1
+                try tree.checkLength(decoded.count, at: place)
+                return String(decoding: decoded, as: UTF8.self)
+            case UInt8(ascii: "\\"):
+                try escape(into: &decoded)
+            case 0..<0x20:
+                let code = hexadecimal(UInt32(byte), digits: 4)
+                let opened = byte == 0x0A || byte == 0x0D ? " (is the text closed?)" : ""
+                let message = "a control character in a text is written as an escape: \\u\(code)\(opened)"
+                throw tree.failure(.syntax, message, at: here())
+            default:
+                decoded.append(byte)
+                at += 1
+            }
+        }
+        let message = "the text that begins at \(place.line):\(place.column) is not closed"
+        throw tree.failure(.syntax, message, at: here())
+    }
+
+    private mutating func escape(into decoded: inout [UInt8]) throws(Failure) {
+        let start = at
+        at += 1
+        let short: UInt8
+        switch peek {
+        case UInt8(ascii: "u"): return decoded.append(contentsOf: String(try unicodeEscape()).utf8)
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): short = bytes[at]
+        case UInt8(ascii: "b"): short = 0x08
+        case UInt8(ascii: "f"): short = 0x0C
+        case UInt8(ascii: "n"): short = 0x0A
+        case UInt8(ascii: "r"): short = 0x0D
+        case UInt8(ascii: "t"): short = 0x09
+        default:
+            let found = text.scalar(atByte: at).map { quoted("\\" + String($0)) } ?? "the end of the text"
+            at = start
+            throw tree.failure(.syntax, "expected an escape (\\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX), found \(found)", at: here())
+        }
+        decoded.append(short)
+        at += 1
+    }
+
+    /// One `\uXXXX`, or the two that make a surrogate pair; `at` is on the `u`.
+    private mutating func unicodeEscape() throws(Failure) -> Unicode.Scalar {
+        let start = at - 1
+        at += 1
+        let first = try hexDigits()
+        if let scalar = Unicode.Scalar(first) { return scalar }
+        if first < 0xDC00, peek == UInt8(ascii: "\\"), at + 1 < bytes.count, bytes[at + 1] == UInt8(ascii: "u") {
+            at += 2
+            let second = try hexDigits()
+            if (0xDC00...0xDFFF).contains(second),
+                let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
+            {
+                return scalar
+            }
+        }
+        at = start
+        let message = "the escape \\u\(hexadecimal(first, digits: 4)) is half of a surrogate pair; the other half is missing"
+        throw tree.failure(.syntax, message, at: here())
+    }
+
+    private mutating func hexDigits() throws(Failure) -> UInt32 {
+        var value: UInt32 = 0
+        for _ in 0..<4 {
+            guard let byte = peek, let digit = NumberText.magnitude(CollectionOfOne(byte), radix: 16) else {
+                throw unexpected("four hexadecimal digits after \\u")
+            }
+            value = value << 4 | UInt32(digit)
+            at += 1
+        }
+        return value
+    }
+}

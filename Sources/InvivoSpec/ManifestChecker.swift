@@ -1,0 +1,139 @@
+internal import InvivoBase
+
+/// Reads the parts of a manifest out of its tree.
+struct ManifestChecker {
+    var checker = DocumentChecker()
+
+    mutating func parts(
+        of root: SpecNode
+    ) -> (modules: [ManifestModule], components: [ManifestComponent], specs: [ManifestSpec]) {
+        let known = ["modules", "components", "specs"]
+        let path = SpecPath()
+        let what = "with the keys 'modules', 'components' and 'specs'"
+        guard let map = checker.map(root, what, path: path) else { return ([], [], []) }
+        checker.refuseUnknownKeys(map, known: known, path: path)
+        return (
+            map["modules"].map { modules($0, path: path.key("modules")) } ?? [],
+            map["components"].map { components($0, path: path.key("components")) } ?? [],
+            map["specs"].map { specs($0, path: path.key("specs")) } ?? []
+        )
+    }
+
+    private mutating func modules(_ node: SpecNode, path: SpecPath) -> [ManifestModule] {
+        let entries = checker.map(node, "of module names and paths", path: path, hint: "write {} if there are none")
+        return (entries ?? []).compactMap { entry in
+            guard checker.checkName(entry, "the name of a module", path: path),
+                let file = checker.text(entry.value, "the path of a module", path: path.key(entry.key))
+            else { return nil }
+            return ManifestModule(
+                name: entry.key, namePlace: entry.keyPlace, modulePath: file, place: entry.value.place)
+        }
+    }
+
+    private mutating func specs(_ node: SpecNode, path: SpecPath) -> [ManifestSpec] {
+        let items = checker.list(node, "of paths", path: path, hint: "write [] if there are none") ?? []
+        return items.enumerated().compactMap { index, item in
+            checker.text(item, "the path of a spec", path: path.item(index)).map {
+                ManifestSpec(specPath: $0, place: item.place)
+            }
+        }
+    }
+
+    private mutating func components(_ node: SpecNode, path: SpecPath) -> [ManifestComponent] {
+        let entries = checker.map(node, "of keys and components", path: path, hint: "write {} if there are none")
+        return (entries ?? []).compactMap { component($0, path: path) }
+    }
+
+    private mutating func component(_ entry: SpecEntry, path: SpecPath) -> ManifestComponent? {
+        guard checker.checkName(entry, "the key of a component", path: path) else { return nil }
+        let path = path.key(entry.key)
+        guard let map = checker.map(entry.value, "such as '{ type: Oscillator }'", path: path) else { return nil }
+        checker.refuseUnknownKeys(map, known: ["type", "scope", "properties", "init"], path: path)
+        let scope = map["scope"].map { self.scope($0, path: path.key("scope")) } ?? .lazySingleton
+        let properties = map["properties"].map { self.properties($0, path: path.key("properties")) } ?? []
+        let initializer = map["init"].map { self.initializer($0, path: path.key("init")) } ?? []
+        guard let typeNode = map["type"] else {
+            if !map.contains(where: { nearestName(to: $0.key, among: ["type"]) != nil }) {
+                checker.fail("the key 'type' is missing; it names the component's type", path: path, at: entry.keyPlace)
+            }
+            return nil
+        }
+        guard let type = checker.text(typeNode, "the name of a type", path: path.key("type")) else { return nil }
+        return ManifestComponent(
+            key: entry.key, keyPlace: entry.keyPlace, type: type, typePlace: typeNode.place, scope: scope,
+            scopePlace: map["scope"]?.place ?? entry.keyPlace, properties: properties, initializer: initializer,
+            place: entry.value.place, path: path.text)
+    }
+
+    private mutating func scope(_ node: SpecNode, path: SpecPath) -> ManifestScope {
+        let known = ManifestScope.allCases.map(\.rawValue)
+        let expected = DocumentChecker.choices(known)
+        guard let name = checker.text(node, expected, path: path) else { return .lazySingleton }
+        if let scope = ManifestScope(rawValue: name) { return scope }
+        let near = suggestion(for: name.lowercased(), among: known)
+        let message = "unknown scope \(quoted(name))" + (near.isEmpty ? "; expected \(expected)" : near)
+        checker.fail(message, path: path, at: node.place)
+        return .lazySingleton
+    }
+
+    private mutating func properties(_ node: SpecNode, path: SpecPath) -> [ManifestInjection] {
+        let entries = checker.map(node, "of properties and values", path: path, hint: "write {} if there are none")
+        return (entries ?? []).map { injection($0, path: path) }
+    }
+
+    private mutating func initializer(_ node: SpecNode, path: SpecPath) -> [ManifestInjection] {
+        switch node.content {
+        case .map(let entries): return entries.map { injection($0, path: path) }
+        case .list(let items): return injections(items, path: path)
+        default:
+            checker.expected(
+                "a map of parameters and values, or a list of values", node, path: path,
+                hint: "leave 'init' out if there are none")
+            return []
+        }
+    }
+
+    private mutating func injection(_ entry: SpecEntry, path: SpecPath) -> ManifestInjection {
+        _ = checker.checkName(entry, "a name", path: path)
+        let path = path.key(entry.key)
+        return ManifestInjection(
+            name: entry.key, value: value(entry.value, path: path), namePlace: entry.keyPlace,
+            place: entry.value.place, path: path.text)
+    }
+
+    private mutating func injections(_ items: [SpecNode], path: SpecPath) -> [ManifestInjection] {
+        items.enumerated().map { index, item in
+            let path = path.item(index)
+            return ManifestInjection(
+                name: nil, value: value(item, path: path), namePlace: item.place, place: item.place, path: path.text)
+        }
+    }
+
+    private mutating func value(_ node: SpecNode, path: SpecPath) -> ManifestValue {
+        switch node.content {
+        case .text(let text) where text.hasPrefix("$$"):
+            return .value(SpecNode(.text(String(text.dropFirst())), at: node.place))
+        case .text(let text) where text.hasPrefix("$"):
+            if text.utf8.count == 1 {
+                checker.fail("expected a key after '$'; write '$$' for a dollar sign", path: path, at: node.place)
+            }
+            return .reference(String(text.dropFirst()))
+        case .list(let items):
+            let values = injections(items, path: path)
+            return plain(values).map { .value(SpecNode(.list($0), at: node.place)) } ?? .list(values)
+        case .map(let entries):
+            let values = entries.map { injection($0, path: path) }
+            guard let nodes = plain(values) else { return .map(values) }
+            let unescaped = zip(entries, nodes).map { SpecEntry(key: $0.key, keyPlace: $0.keyPlace, value: $1) }
+            return .value(SpecNode(.map(unescaped), at: node.place))
+        default: return .value(node)
+        }
+    }
+
+    /// The values as nodes, if none of them is or holds a reference.
+    private func plain(_ values: [ManifestInjection]) -> [SpecNode]? {
+        var nodes: [SpecNode] = []
+        for case .value(let node) in values.lazy.map(\.value) { nodes.append(node) }
+        return nodes.count == values.count ? nodes : nil
+    }
+}

@@ -1,0 +1,24 @@
+/// How much one document may cost. A document that exceeds a limit is refused with `Status.tooLarge`, at the place
+/// where it does.
+public struct SpecLimits: Sendable {
+    /// Bytes of the whole text.
+    public var bytes: Int
+    /// Lists and maps inside each other; the root is the first. More than `depthCeiling` counts as that.
+    public var depth: Int
+    /// Values of all kinds, lists and maps included.
+    public var nodes: Int
+    /// Bytes of one text or one key, as UTF-8.
+    public var stringLength: Int
+
+    public init(bytes: Int = 4 << 20, depth: Int = 64, nodes: Int = 200_000, stringLength: Int = 1 << 20) {
+        self.bytes = bytes
+        self.depth = depth
+        self.nodes = nodes
+        self.stringLength = stringLength
+    }
+
+    /// Trees are walked and freed by recursion, so that depth is stack: no setting may exceed what every stack has.
+    static let depthCeiling = 512
+
+    var allowedDepth: Int { min(depth, Self.depthCeiling) }
+}

@@ -1,0 +1,57 @@
+public import InvivoBase
+
+/// The two front ends: one tree comes out of both.
+public enum SpecFormat: Sendable {
+    case yaml
+    case json
+
+    /// By extension: `.json` is JSON, everything else YAML.
+    public static func of(fileName: String) -> SpecFormat {
+        fileName.lowercased().hasSuffix(".json") ? .json : .yaml
+    }
+}
+
+/// Text in, tree out. Pure: no I/O, no state, any thread. Input is taken as hostile: whatever it is, the answer is a
+/// tree within the limits or a failure with a place.
+public enum SpecReader {
+    /// Reads one document. The bytes are borrowed for the call.
+    ///
+    /// Fails with `.tooLarge` (a limit), `.encoding` (not UTF-8), `.empty` (blanks and comments only), `.syntax` (not
+    /// well-formed, or a construct that is refused here), or `.range` (a number that no 64 bits hold).
+    public static func read(
+        _ bytes: UnsafeRawBufferPointer, file: String, format: SpecFormat, limits: SpecLimits = SpecLimits()
+    ) throws(Failure) -> SpecDocument {
+        guard bytes.count <= limits.bytes else {
+            throw Failure(
+                .tooLarge, "the document has \(bytes.count) bytes, more than the \(limits.bytes) allowed",
+                at: Place(file: file))
+        }
+        let text = try SourceText(bytes, file: file)
+        let root =
+            switch format {
+            case .yaml: try YamlReader.read(text, limits: limits)
+            case .json: try JsonReader.read(text, limits: limits)
+            }
+        guard let root else {
+            let comments = format == .yaml ? " or comments" : ""
+            throw Failure(
+                .empty, "the document is empty (no text, or only blanks\(comments)); write {} if nothing is to hold",
+                at: Place(file: file))
+        }
+        return SpecDocument(root: root, file: file)
+    }
+
+    public static func read(
+        _ bytes: [UInt8], file: String, format: SpecFormat, limits: SpecLimits = SpecLimits()
+    ) throws(Failure) -> SpecDocument {
+        try bytes.span.withUnsafeBytes { bytes throws(Failure) in
+            try read(bytes, file: file, format: format, limits: limits)
+        }
+    }
+
+    public static func read(
+        _ text: String, file: String, format: SpecFormat, limits: SpecLimits = SpecLimits()
+    ) throws(Failure) -> SpecDocument {
+        try read(Array(text.utf8), file: file, format: format, limits: limits)
+    }
+}

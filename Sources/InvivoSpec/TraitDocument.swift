@@ -1,0 +1,115 @@
+public import InvivoBase
+
+/// What a trait document says: for each target, the traits that are to hold, in order. Only the form is checked here;
+/// which trait types and properties there are is known to the traits room.
+///
+///     traits:
+///       synth.lead:
+///         - Set: { gain: 0.5, cutoff: 1.2 kHz }
+///         - { type: Set, wave: saw }
+public struct TraitDocument: Sendable {
+    public let entries: [TraitEntry]
+    public let file: String
+
+    /// Reports all that is wrong at once, as `.spec`.
+    public init(_ document: SpecDocument) throws(Failure) {
+        var checker = DocumentChecker()
+        entries = Self.entries(of: document.root, &checker)
+        file = document.file
+        try checker.failures.throwIfAny()
+    }
+
+    public static func read(
+        _ bytes: UnsafeRawBufferPointer, file: String, format: SpecFormat, limits: SpecLimits = SpecLimits()
+    ) throws(Failure) -> TraitDocument {
+        try TraitDocument(SpecReader.read(bytes, file: file, format: format, limits: limits))
+    }
+}
+
+/// The traits of one target.
+public struct TraitEntry: Sendable {
+    public let target: String
+    public let targetPlace: Place
+    public let traits: [TraitSpec]
+}
+
+/// One trait: its type and its parameters, the same for the short and the long form.
+public struct TraitSpec: Sendable {
+    public let type: String
+    public let typePlace: Place
+    public let parameters: [SpecEntry]
+    public let place: Place
+    /// Its key path in the document, "traits.synth.lead[0]", for errors found later.
+    public let path: String
+}
+
+extension TraitDocument {
+    private static func entries(of root: SpecNode, _ checker: inout DocumentChecker) -> [TraitEntry] {
+        let known = ["traits"]
+        let path = SpecPath()
+        guard let map = checker.map(root, "with the key 'traits'", path: path) else { return [] }
+        checker.refuseUnknownKeys(map, known: known, path: path)
+        guard let traits = map["traits"] else {
+            // An unknown key is most likely a misspelt one, and then already noted.
+            if !map.isEmpty && checker.failures.isEmpty {
+                checker.fail("the key 'traits' is missing", path: path, at: root.place)
+            }
+            return []
+        }
+        let all = path.key("traits")
+        let hint = "write {} if no trait is to hold"
+        let targets = checker.map(traits, "of targets and their lists of traits", path: all, hint: hint) ?? []
+        return targets.compactMap { entry($0, path: all, &checker) }
+    }
+
+    private static func entry(_ entry: SpecEntry, path: SpecPath, _ checker: inout DocumentChecker) -> TraitEntry? {
+        guard checker.checkName(entry, "the key of a target", path: path) else { return nil }
+        let path = path.key(entry.key)
+        let hint = "write [] if no trait is to hold for it"
+        if let value = entry.value.entries {
+            let first = value.first.map { ", as in '- \($0.key.prefix(32)): ...'" } ?? ""
+            checker.fail("expected a list of traits, found a map; begin each trait with '- '\(first)", path: path, at: entry.value.place)
+            return nil
+        }
+        guard let items = checker.list(entry.value, "of traits", path: path, hint: hint) else { return nil }
+        let traits = items.enumerated().compactMap { index, item in
+            trait(item, path: path.item(index), &checker)
+        }
+        return TraitEntry(target: entry.key, targetPlace: entry.keyPlace, traits: traits)
+    }
+
+    private static func trait(_ item: SpecNode, path: SpecPath, _ checker: inout DocumentChecker) -> TraitSpec? {
+        let form = "such as 'Set: { gain: 0.5 }'"
+        guard let entries = item.entries, let first = entries.first else {
+            checker.expected("a trait \(form)", item, path: path)
+            return nil
+        }
+        if let type = entries.first(where: { $0.key == "type" }) {
+            guard let name = checker.text(type.value, "the name of a trait", path: path.key("type")) else { return nil }
+            return TraitSpec(
+                type: name, typePlace: type.value.place, parameters: entries.filter { $0.key != "type" },
+                place: item.place, path: path.text)
+        }
+        guard entries.count == 1 else {
+            var message = "expected one trait \(form), found the keys \(shown(entries))"
+            message += first.value.isNull
+                ? "; indent the parameters deeper than the trait's name"
+                : "; begin each trait with '- ', or give its name by 'type:'"
+            checker.fail(message, path: path, at: entries[1].keyPlace)
+            return nil
+        }
+        guard checker.checkName(first, "the name of the trait", path: path) else { return nil }
+        if !first.value.isNull && first.value.entries == nil {
+            checker.expected("the parameters as a map, \(form)", first.value, path: path.key(first.key))
+            return nil
+        }
+        return TraitSpec(
+            type: first.key, typePlace: first.keyPlace, parameters: first.value.entries ?? [], place: item.place,
+            path: path.text)
+    }
+
+    private static func shown(_ entries: [SpecEntry]) -> String {
+        let names = entries.prefix(4).map { quoted($0.key) }.joined(separator: ", ")
+        return entries.count > 4 ? names + ", ..." : names
+    }
+}

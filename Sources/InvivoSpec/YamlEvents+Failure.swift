@@ -1,0 +1,68 @@
+internal import CYaml
+internal import InvivoBase
+
+extension YamlEvents {
+    /// What libyaml found wrong, in words that say what to do.
+    func failure() -> Failure {
+        let parser = parser.pointee
+        let problem = parser.problem.map { String(cString: $0) } ?? "not well-formed"
+        switch parser.error {
+        case YAML_MEMORY_ERROR:
+            return Failure(.memory, "out of memory", at: Place(file: text.file))
+        case YAML_READER_ERROR:
+            let code = hexadecimal(UInt32(clamping: parser.problem_value), digits: 4)
+            return Failure(
+                .syntax, "the control character U+\(code) is not allowed; in double quotes it can be an escape",
+                at: text.place(ofByte: parser.problem_offset))
+        default:
+            // Marks at the end of the text lie one line too far, so places of errors are found by the scalar's number.
+            let offset = text.byte(ofScalar: parser.problem_mark.index)
+            let message = Self.message(problem, found: text.scalar(atByte: offset)) + opened(parser)
+            return Failure(.syntax, message, at: text.place(ofByte: offset))
+        }
+    }
+
+    private static func message(_ problem: String, found: Unicode.Scalar?) -> String {
+        switch (problem, found) {
+        case ("found character that cannot start any token", "\t"):
+            "a tab cannot indent or set off a value; use spaces"
+        case ("found character that cannot start any token", let found?):
+            "a value cannot begin with \(quoted(String(found))); put the text in quotes"
+        case ("mapping values are not allowed in this context", _):
+            "':' is not expected here; check the indentation, or put a text that contains ': ' in quotes"
+        case ("block sequence entries are not allowed in this context", _):
+            "'- ' is not expected here; begin the list in a line of its own"
+        case ("did not find expected key", nil): "expected a key, found the end of the text"
+        case ("did not find expected key", _): "expected a key; check the indentation and the quotes before"
+        case ("did not find expected '-' indicator", _): "expected '- '; check the indentation"
+        case ("could not find expected ':'", _): "expected ':' after the key in the line before"
+        case ("did not find expected ',' or '}'", nil), ("did not find expected ',' or ']'", nil),
+            ("did not find expected node content", nil), ("found unexpected end of stream", _):
+            "the text ends too early"
+        case ("did not find expected ',' or '}'", _): "expected ',' or '}'"
+        case ("did not find expected ',' or ']'", _): "expected ',' or ']'"
+        case ("did not find expected node content", let found?): "expected a value, found \(quoted(String(found)))"
+        case ("found unknown escape character", _):
+            "unknown escape in double quotes; write \\\\ for a backslash, or use single quotes"
+        case ("found invalid Unicode character escape code", _):
+            "the escape is no Unicode character; beyond U+FFFF write \\UXXXXXXXX, not a surrogate pair"
+        case ("did not find expected <document start>", _): "expected '---' or the end of the document"
+        case ("found incompatible YAML document", _): "another version of YAML is asked for than 1.1 or 1.2"
+        default: problem
+        }
+    }
+
+    /// "; the map that begins at 2:9 is not closed", where libyaml says what was being read.
+    private func opened(_ parser: yaml_parser_t) -> String {
+        guard let context = parser.context.map({ String(cString: $0) }) else { return "" }
+        let what: String
+        switch context {
+        case "while parsing a flow mapping": what = "map"
+        case "while parsing a flow sequence": what = "list"
+        case "while scanning a quoted scalar": what = "text"
+        default: return ""
+        }
+        let mark = parser.context_mark
+        return "; the \(what) that begins at \(mark.line + 1):\(mark.column + 1) is not closed"
+    }
+}

@@ -1,0 +1,51 @@
+internal import CYaml
+internal import InvivoBase
+
+typealias YamlScalar = yaml_event_t.__Unnamed_union_data.__Unnamed_struct_scalar
+
+/// libyaml's parser and its current event. Owns both: whoever made it calls `close` once, on every way out. The text
+/// must outlive it.
+struct YamlEvents {
+    let text: SourceText
+    let parser: UnsafeMutablePointer<yaml_parser_t>
+    let event: UnsafeMutablePointer<yaml_event_t>
+
+    init(_ text: SourceText) throws(Failure) {
+        self.text = text
+        parser = .allocate(capacity: 1)
+        event = .allocate(capacity: 1)
+        event.initialize(to: yaml_event_t())
+        guard yaml_parser_initialize(parser) == 1 else {
+            parser.deallocate()
+            event.deallocate()
+            throw Failure(.memory, "out of memory", at: Place(file: text.file))
+        }
+        yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
+        yaml_parser_set_input_string(parser, text.bytes.baseAddress, text.bytes.count)
+    }
+
+    func close() {
+        yaml_event_delete(event)
+        yaml_parser_delete(parser)
+        event.deallocate()
+        parser.deallocate()
+    }
+
+    /// Valid until the next `next`.
+    var current: yaml_event_t {
+        event.pointee
+    }
+
+    /// Frees the current event and reads the next.
+    func next() throws(Failure) {
+        yaml_event_delete(event)
+        guard yaml_parser_parse(parser, event) == 1 else { throw failure() }
+    }
+
+    /// Where the current event begins. libyaml's marks count lines as `SourceText` does, and columns in scalars.
+    var place: Place {
+        let mark = event.pointee.start_mark
+        return Place(
+            file: text.file, line: UInt32(clamping: mark.line &+ 1), column: UInt32(clamping: mark.column &+ 1))
+    }
+}

@@ -1,0 +1,178 @@
+internal import CYaml
+internal import InvivoBase
+
+/// YAML by libyaml's events, as YAML 1.2 with the core schema reads it. Anchors, aliases, foreign tags, several
+/// documents and keys that are not text are refused.
+struct YamlReader {
+    private let text: SourceText
+    private let events: YamlEvents
+    private var tree: TreeBuilder
+
+    /// The root, or nil if there are only blanks and comments.
+    static func read(_ text: SourceText, limits: SpecLimits) throws(Failure) -> SpecNode? {
+        try checkFormerBreaks(text)
+        try checkDirectives(text)
+        var reader = YamlReader(text, TreeBuilder(limits: limits), try YamlEvents(text))
+        defer { reader.events.close() }
+        return try reader.document()
+    }
+
+    private init(_ text: SourceText, _ tree: TreeBuilder, _ events: YamlEvents) {
+        self.text = text
+        self.tree = tree
+        self.events = events
+    }
+
+    private mutating func document() throws(Failure) -> SpecNode? {
+        var documents = 0
+        var isDone = false
+        while !isDone {
+            try events.next()
+            switch events.current.type {
+            case YAML_DOCUMENT_START_EVENT:
+                documents += 1
+                if documents > 1 {
+                    throw tree.failure(
+                        .syntax, "a second document begins here; one file holds one document", at: events.place)
+                }
+            case YAML_SCALAR_EVENT: try scalar(events.current.data.scalar)
+            case YAML_MAPPING_START_EVENT:
+                let start = events.current.data.mapping_start
+                try begin(map: true, tag: start.tag, anchor: start.anchor)
+            case YAML_SEQUENCE_START_EVENT:
+                let start = events.current.data.sequence_start
+                try begin(map: false, tag: start.tag, anchor: start.anchor)
+            case YAML_MAPPING_END_EVENT, YAML_SEQUENCE_END_EVENT: tree.end()
+            case YAML_ALIAS_EVENT:
+                let name = string(events.current.data.alias.anchor)
+                throw tree.failure(
+                    .syntax, "the alias \(quoted("*" + name)) is refused: aliases are not allowed; write the value out",
+                    at: events.place)
+            case YAML_STREAM_END_EVENT: isDone = true
+            default: break
+            }
+        }
+        try tree.problems.throwIfAny()
+        return tree.root
+    }
+
+    private mutating func begin(
+        map isMap: Bool, tag: UnsafePointer<UInt8>?, anchor: UnsafePointer<UInt8>?
+    ) throws(Failure) {
+        try refuse(anchor: anchor)
+        if tree.wantsKey {
+            let found = isMap ? "a map" : "a list"
+            throw tree.failure(.syntax, "expected a key, found \(found); a key is a text", at: events.place)
+        }
+        if let tag = try coreTag(tag), tag != (isMap ? .map : .seq) {
+            let found = isMap ? "a map" : "a list"
+            throw tree.failure(.syntax, "\(found) cannot have the tag !!\(tag.rawValue)", at: events.place)
+        }
+        try tree.begin(map: isMap, at: events.place)
+    }
+
+    private mutating func scalar(_ scalar: YamlScalar) throws(Failure) {
+        try refuse(anchor: scalar.anchor)
+        let tag = try coreTag(scalar.tag)
+        let isPlain = scalar.style == YAML_PLAIN_SCALAR_STYLE
+        if tree.wantsKey {
+            guard !isPlain || scalar.length > 0 else {
+                throw tree.failure(.syntax, "expected a key, found nothing", at: events.place)
+            }
+            guard tag == nil || tag == .str else {
+                throw tree.failure(.syntax, "a key is a text and cannot have a tag", at: events.place)
+            }
+            return try tree.key(try string(scalar), at: events.place)
+        }
+        let bytes = UnsafeBufferPointer(start: scalar.value, count: scalar.length)
+        switch tag {
+        case nil where isPlain: try tree.add(try resolved(bytes, scalar), at: events.place)
+        case nil, .str: try tree.add(.text(try string(scalar)), at: events.place)
+        case let tag?: try tree.add(try tagged(tag, bytes, scalar), at: events.place)
+        }
+    }
+
+    private mutating func resolved(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ scalar: YamlScalar
+    ) throws(Failure) -> SpecNode.Content {
+        switch CoreSchema.resolve(bytes) {
+        case .content(let content): return content
+        case .text: return .text(try string(scalar))
+        case .outOfRange(let message):
+            tree.report(.range, message, at: events.place)
+            return .null
+        }
+    }
+
+    private mutating func tagged(
+        _ tag: CoreTag, _ bytes: UnsafeBufferPointer<UInt8>, _ scalar: YamlScalar
+    ) throws(Failure) -> SpecNode.Content {
+        let content = try resolved(bytes, scalar)
+        switch (tag, content) {
+        case (.null, .null), (.bool, .bool), (.int, .integer), (.int, .unsigned), (.float, .number): return content
+        case (.float, .integer(let value)): return .number(Double(value))
+        case (.float, .unsigned(let value)): return .number(Double(value))
+        default:
+            let value = quoted(try string(scalar))
+            throw tree.failure(.syntax, "\(value) is not what the tag !!\(tag.rawValue) says", at: events.place)
+        }
+    }
+
+    private func string(_ scalar: YamlScalar) throws(Failure) -> String {
+        try tree.checkLength(scalar.length, at: events.place)
+        return String(decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self)
+    }
+
+    private func string(_ pointer: UnsafePointer<UInt8>?) -> String {
+        pointer.map { String(cString: $0) } ?? ""
+    }
+
+    private func refuse(anchor: UnsafePointer<UInt8>?) throws(Failure) {
+        guard let anchor else { return }
+        let message = "the anchor \(quoted("&" + string(anchor))) is refused: anchors are not allowed; write the value out"
+        throw tree.failure(.syntax, message, at: events.place)
+    }
+
+    private enum CoreTag: String, CaseIterable {
+        case null, bool, int, float, str, seq, map
+    }
+
+    private func coreTag(_ tag: UnsafePointer<UInt8>?) throws(Failure) -> CoreTag? {
+        guard let tag else { return nil }
+        let name = string(tag)
+        let prefix = "tag:yaml.org,2002:"
+        if name.hasPrefix(prefix), let known = CoreTag(rawValue: String(name.dropFirst(prefix.count))) { return known }
+        let shown = name.hasPrefix(prefix) ? "!!" + name.dropFirst(prefix.count) : name
+        let message = "the tag \(quoted(shown)) is refused; allowed are !!null, !!bool, !!int, !!float, !!str, !!seq, !!map"
+        throw tree.failure(.syntax, message, at: events.place)
+    }
+}
+
+// MARK: - What is looked for before libyaml sees the text
+
+extension YamlReader {
+    /// U+0085, U+2028 and U+2029 end a line for libyaml (YAML 1.1) and do not in YAML 1.2: they would change texts and
+    /// shift every line number after them. As escapes in double quotes they are unambiguous.
+    private static func checkFormerBreaks(_ text: SourceText) throws(Failure) {
+        if text.isASCII { return }
+        let breaks: [(bytes: [UInt8], name: String, escape: String)] = [
+            ([0xC2, 0x85], "U+0085", "\\N"), ([0xE2, 0x80, 0xA8], "U+2028", "\\L"), ([0xE2, 0x80, 0xA9], "U+2029", "\\P"),
+        ]
+        for (bytes, name, escape) in breaks {
+            guard let offset = text.firstOffset(of: bytes) else { continue }
+            let message = "the line separator \(name) is not allowed here; write it as \"\(escape)\" in double quotes"
+            throw Failure(.syntax, message, at: text.place(ofByte: offset))
+        }
+    }
+
+    /// %TAG has no use where foreign tags are refused, and libyaml's time grows with the square of their number.
+    private static func checkDirectives(_ text: SourceText) throws(Failure) {
+        var offset = 0
+        while let found = text.firstOffset(of: Array("%TAG".utf8), from: offset) {
+            if found == 0 || text.bytes[found - 1] == 0x0A || text.bytes[found - 1] == 0x0D {
+                throw Failure(.syntax, "the directive %TAG is refused; remove it", at: text.place(ofByte: found))
+            }
+            offset = found + 4
+        }
+    }
+}
