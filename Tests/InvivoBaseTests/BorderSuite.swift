@@ -53,6 +53,8 @@ extension Value {
 final class Tables {
     let store = CStrings()
 
+    func text(_ text: String) -> UnsafePointer<CChar> { store.string(text) }
+
     func property(
         _ name: String, _ kind: ValueKind, at offset: Int = 0, size: Int? = nil,
         _ fill: (inout invivo_property) -> Void = { _ in }
@@ -87,7 +89,7 @@ final class Tables {
     }
 
     func choices(_ choices: [(String, Int64)], in property: inout invivo_property) {
-        property.choices = store.table(choices.map { invivo_choice(name: store.string($0.0), number: $0.1) })
+        property.choices = store.table(choices.map { invivo_choice(name: text($0.0), number: $0.1) })
         property.choice_count = UInt64(choices.count)
     }
 
