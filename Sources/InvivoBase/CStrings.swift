@@ -65,7 +65,7 @@ public func copiedText(_ text: String) -> UnsafeMutablePointer<CChar>? {
 
 /// A C struct whose first member is its `struct_size`: takes what both sides know; the rest is zero.
 /// `least` is what it cannot do without.
-func versioned<Struct>(
+public func versioned<Struct>(
     _ pointer: UnsafeRawPointer, _ what: String, least: Int, as type: Struct.Type
 ) throws(Failure) -> Struct {
     let size = pointer.loadUnaligned(as: Int.self)

@@ -41,7 +41,9 @@ public struct Signature: Sendable {
         return result
     }
 
-    private func checked(_ argument: Value, _ parameter: Parameter) throws(Failure) -> Value {
+    /// One argument in the kind its parameter wants.
+    public func checked(_ argument: Value, _ parameter: Parameter) throws(Failure) -> Value {
+        if parameter.kind == .any { return argument }
         if argument.isNull {
             if parameter.isOptional { return argument }
             throw wrong(parameter, Failure(.null, "null where \(parameter.kind.withArticle) is needed"))

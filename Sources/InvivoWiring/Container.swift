@@ -73,6 +73,7 @@ public final class Container: @unchecked Sendable {
 
     // MARK: types and domains
 
+    @discardableResult
     public func register(_ description: TypeDescription) throws(Failure) -> ObjectType {
         let domain: Domain?
         if description.isShared {
@@ -229,4 +230,9 @@ public final class Log: @unchecked Sendable {
         case warning = 3
         case error = 4
     }
+}
+
+extension Container: TypeRegistry {
+    public func register(_ type: TypeDescription) throws(Failure) { let _: ObjectType = try register(type) }
+    public func find(_ name: String) throws(Failure) -> TypeDescription { try type(named: name).description }
 }

@@ -67,6 +67,8 @@ public final class Definition: @unchecked Sendable {
     /// Nil only for an alias.
     public let type: ObjectType?
     public let factory: Factory?
+    /// What ends with the definition though it makes nothing.
+    let keepAlive: Factory?
     /// In the order of the type's parameters; checked against them.
     public let initializer: [Injection]
     public let properties: [Injection]
@@ -76,7 +78,7 @@ public final class Definition: @unchecked Sendable {
     public let place: Place
 
     public init(
-        id: UInt32, key: String, scope: Scope, type: ObjectType?, factory: Factory? = nil, initializer: [Injection] = [],
+        id: UInt32, key: String, scope: Scope, type: ObjectType?, factory: Factory? = nil, keepAlive: Factory? = nil, initializer: [Injection] = [],
         properties: [Injection] = [], base: [Int: Value] = [:], alias: String? = nil, place: Place = Place()
     ) {
         self.id = id
@@ -84,6 +86,7 @@ public final class Definition: @unchecked Sendable {
         self.scope = scope
         self.type = type
         self.factory = factory
+        self.keepAlive = keepAlive
         self.initializer = initializer
         self.properties = properties
         self.base = base
@@ -93,7 +96,7 @@ public final class Definition: @unchecked Sendable {
 
     public func with(base: [Int: Value]) -> Definition {
         Definition(
-            id: id, key: key, scope: scope, type: type, factory: factory, initializer: initializer,
+            id: id, key: key, scope: scope, type: type, factory: factory, keepAlive: keepAlive, initializer: initializer,
             properties: properties, base: base, alias: alias, place: place)
     }
 

@@ -1,0 +1,37 @@
+public import CInvivo
+internal import InvivoBase
+internal import InvivoReload
+
+// module.h: code that is loaded, and several languages in one process on one runtime.
+
+/// "INVIVO" and the version of the token's layout.
+private let tokenMagic: UInt64 = 0x4956_4e56_494f_0001
+
+@c @implementation
+public func invivo_share(_ runtime: invivo_runtime, _ out: UnsafeMutablePointer<UnsafePointer<invivo_token>?>!, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+    out?.pointee = nil
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let token = try Engine.find(runtime.bits).token {
+            let token = UnsafeMutablePointer<invivo_token>.allocate(capacity: 1)
+            token.initialize(to: invivo_token(magic: tokenMagic, table: invivo_table_get(), runtime: runtime))
+            return UnsafeMutableRawPointer(token)
+        }
+        out.pointee = UnsafePointer(token.assumingMemoryBound(to: invivo_token.self))
+    }
+}
+
+@c @implementation
+public func invivo_attach(_ token: UnsafePointer<invivo_token>!, _ out: UnsafeMutablePointer<invivo_runtime>!, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+    out?.pointee = invivo_runtime()
+    return answering(error) { () throws(Failure) in
+        guard let token, let out else { throw Failure(.argument, "token or out is NULL") }
+        guard token.pointee.magic == tokenMagic else { throw Failure(.handle, "this is not the address of an invivo_token") }
+        guard token.pointee.table == invivo_table_get() else {
+            throw Failure(
+                .handle, "the token is of another copy of the library: call through its table (token->table), as the stub library does")
+        }
+        _ = try Engine.find(token.pointee.runtime.bits)
+        out.pointee = token.pointee.runtime
+    }
+}

@@ -1,0 +1,222 @@
+public import CInvivo
+internal import InvivoBase
+internal import InvivoReload
+internal import InvivoWiring
+
+// object.h: live instances, whatever language made them.
+
+/// An object for the length of a call: a lease of its own, so that nothing can end it meanwhile.
+struct HeldObject: ~Copyable {
+    let record: Record
+    private let bits: UInt64
+
+    init(_ object: invivo_object) throws(Failure) {
+        guard ObjectTable.retain(object.bits) else { throw Failure.badHandle(object.bits, .object) }
+        // A lease is held, so there is a record.
+        record = ObjectTable.record(object.bits).unsafelyUnwrapped
+        bits = object.bits
+    }
+
+    deinit { _ = ObjectTable.release(bits) }
+
+    var type: ObjectType { Container.type(record) }
+
+    /// The instance, if the calling thread may touch it.
+    func instance() throws(Failure) -> UnsafeMutableRawPointer? {
+        if let domain = type.domain, !domain.isCurrent, !type.container.isDetached {
+            throw Failure(
+                .domain,
+                "an object of the confined type '\(type.name)' belongs to the domain '\(domain.name)' and cannot be touched "
+                    + "on this thread")
+        }
+        return record.pointee.instance
+    }
+
+    var keyID: UInt32? { record.pointee.key == 0 ? nil : record.pointee.key - 1 }
+}
+
+@c @implementation
+public func invivo_object_retain(_ object: invivo_object) -> invivo_status {
+    ObjectTable.retain(object.bits) ? 0 : Status.handle.rawValue
+}
+
+@c @implementation
+public func invivo_object_release(_ object: invivo_object) -> invivo_status {
+    ObjectTable.release(object.bits) ? 0 : Status.handle.rawValue
+}
+
+@c @implementation
+public func invivo_object_get(
+    _ object: invivo_object, _ property: UnsafePointer<CChar>!, _ out: UnsafeMutablePointer<invivo_value>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_null()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let held = try HeldObject(object)
+        let property = try held.type.description.property(named: try text(property, "property")).property
+        if property.isInBlock {
+            guard let id = held.keyID, let block = held.type.container.currentGraph().block(id) else {
+                throw Failure(.notReady, "'\(property.name)' lives in a block, and this object has none")
+            }
+            out.pointee = property.read(block.bytes).owned()
+            return
+        }
+        guard let instance = try held.instance() else { throw Failure(.notReady, "the object has no instance") }
+        out.pointee = try property.get(instance).owned()
+    }
+}
+
+@c @implementation
+public func invivo_object_set(
+    _ object: invivo_object, _ property: UnsafePointer<CChar>!, _ value: UnsafePointer<invivo_value>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        let held = try HeldObject(object)
+        let property = try held.type.description.property(named: try text(property, "property")).property
+        guard !property.isReadOnly else {
+            throw Failure(.readOnly, "\(held.type.name).\(property.name) cannot be set: it is read only")
+        }
+        let checked = try property.check(try Value(borrowing: value, "value"))
+        if property.isInBlock {
+            guard let id = held.keyID else { throw Failure(.notReady, "'\(property.name)' lives in a block, and this object has none") }
+            let container = held.type.container
+            var set = ChangeSet(cause: "set \(container.keyName(id)).\(property.name)")
+            set.bases = [(id, property.name, checked)]
+            try Engine.find(container.handle).commit(set)
+            return
+        }
+        guard !held.type.description.isShared else {
+            throw Failure(
+                .readOnly,
+                "\(held.type.name) is a shared type: its instances are never changed in place; put '\(property.name)' into the block")
+        }
+        guard let instance = try held.instance() else { throw Failure(.notReady, "the object has no instance") }
+        try property.set(instance, checked)
+    }
+}
+
+@c @implementation
+public func invivo_object_call(
+    _ object: invivo_object, _ method: UnsafePointer<CChar>!, _ arguments: UnsafePointer<invivo_value>!, _ count: Int,
+    _ result: UnsafeMutablePointer<invivo_value>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    result?.pointee = invivo_null()
+    return answering(error) { () throws(Failure) in
+        let held = try HeldObject(object)
+        let method = try held.type.description.method(named: try text(method, "method"))
+        guard let instance = try held.instance() else { throw Failure(.notReady, "the object has no instance") }
+        let answer = try method.call(instance, try Value.borrowed(arguments, count))
+        result?.pointee = answer.owned()
+    }
+}
+
+@c @implementation
+public func invivo_object_instance(
+    _ object: invivo_object, _ type: invivo_type, _ out: UnsafeMutablePointer<UnsafeMutableRawPointer?>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = nil
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let held = try HeldObject(object)
+        if type.bits != 0 && type.bits != held.type.description.handleBits {
+            throw Failure(
+                .type, "the object is a '\(held.type.name)', not a '\((try? TypeDescription.find(type.bits))?.name ?? "?")'")
+        }
+        out.pointee = held.record.pointee.instance
+    }
+}
+
+@c @implementation
+public func invivo_object_type(_ object: invivo_object, _ out: UnsafeMutablePointer<invivo_type>!, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+    out?.pointee = invivo_type()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        out.pointee.bits = try HeldObject(object).type.description.handleBits
+    }
+}
+
+@c @implementation
+public func invivo_object_key(_ object: invivo_object, _ out: UnsafeMutablePointer<invivo_key>!, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+    out?.pointee = invivo_key()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let held = try HeldObject(object)
+        if let id = held.keyID { out.pointee.bits = held.type.container.keyHandle(id) }
+    }
+}
+
+@c @implementation
+public func invivo_object_runtime(_ object: invivo_object, _ out: UnsafeMutablePointer<invivo_runtime>!, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+    out?.pointee = invivo_runtime()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        out.pointee.bits = try HeldObject(object).type.container.handle
+    }
+}
+
+/// The type of a handle in a runtime.
+func objectType(_ type: invivo_type, in container: Container) throws(Failure) -> ObjectType {
+    let description = try TypeDescription.find(type.bits)
+    let found = try container.type(named: description.name)
+    guard found.description === description else { throw Failure(.handle, "the type '\(description.name)' belongs to another runtime") }
+    return found
+}
+
+@c @implementation
+public func invivo_object_make(
+    _ runtime: invivo_runtime, _ type: invivo_type, _ arguments: UnsafePointer<invivo_value>!, _ count: Int,
+    _ out: UnsafeMutablePointer<invivo_object>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_object()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let container = try Container.find(runtime.bits, .runtime)
+        out.pointee.bits = try container.makeObject(try objectType(type, in: container), try Value.borrowed(arguments, count))
+    }
+}
+
+@c @implementation
+public func invivo_object_wrap(
+    _ runtime: invivo_runtime, _ type: invivo_type, _ instance: UnsafeMutableRawPointer!, _ out: UnsafeMutablePointer<invivo_object>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_object()
+    return answering(error) { () throws(Failure) in
+        guard let out, let instance else { throw Failure(.argument, "out or instance is NULL") }
+        let container = try Container.find(runtime.bits, .runtime)
+        out.pointee.bits = try container.wrap(try objectType(type, in: container), instance)
+    }
+}
+
+// MARK: - Targets
+
+@c @implementation
+public func invivo_target_attach(
+    _ object: invivo_object, _ key: UnsafePointer<CChar>!, _ out: UnsafeMutablePointer<invivo_target>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_target()
+    return answering(error) { () throws(Failure) in
+        let held = try HeldObject(object)
+        let engine = try Engine.find(held.type.container.handle)
+        let target = try engine.attach(object.bits, key: try text(key, "key"))
+        out?.pointee.bits = target.handleBits
+    }
+}
+
+@c @implementation
+public func invivo_target_detach(_ target: invivo_target, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        let target = try HandleTable.require(target.bits, .target, as: Target.self)
+        try target.engine.detach(target)
+    }
+}
+
+@c @implementation
+public func invivo_target_declare(
+    _ runtime: invivo_runtime, _ key: UnsafePointer<CChar>!, _ type: invivo_type, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        let engine = try Engine.find(runtime.bits)
+        try engine.declare(key: try text(key, "key"), type: try objectType(type, in: engine.container))
+    }
+}

@@ -1,0 +1,91 @@
+public import CInvivo
+internal import InvivoBase
+internal import InvivoReload
+internal import InvivoWiring
+
+// reload.h: hearing of reloads.
+
+/// The report behind C's borrowed pointer.
+private func report(_ pointer: OpaquePointer?) -> Report? {
+    guard let pointer else { return nil }
+    return Unmanaged<Report>.fromOpaque(UnsafeRawPointer(pointer)).takeUnretainedValue()
+}
+
+@c @implementation
+public func invivo_report_generation(_ report: OpaquePointer!) -> UInt64 { InvivoABI.report(report)?.generation ?? 0 }
+
+@c @implementation
+public func invivo_report_status(_ report: OpaquePointer!) -> invivo_status {
+    guard let report = InvivoABI.report(report) else { return Status.argument.rawValue }
+    return report.failure?.code.rawValue ?? 0
+}
+
+@c @implementation
+public func invivo_report_cause(_ report: OpaquePointer!) -> UnsafePointer<CChar>! {
+    InvivoABI.report(report)?.strings.cause ?? cString("")
+}
+
+@c @implementation
+public func invivo_report_error(_ report: OpaquePointer!) -> OpaquePointer! { InvivoABI.report(report)?.strings.error }
+
+@c @implementation
+public func invivo_report_count(_ report: OpaquePointer!) -> Int { InvivoABI.report(report)?.changes.count ?? 0 }
+
+@c @implementation
+public func invivo_report_key(_ report: OpaquePointer!, _ index: Int) -> UnsafePointer<CChar>! {
+    InvivoABI.report(report)?.strings.key(index) ?? cString("")
+}
+
+@c @implementation
+public func invivo_report_change(_ report: OpaquePointer!, _ index: Int) -> UInt32 {
+    guard let report = InvivoABI.report(report), report.changes.indices.contains(index) else { return 0 }
+    return report.changes[index].what
+}
+
+@c @implementation
+public func invivo_report_property(_ report: OpaquePointer!, _ index: Int) -> UnsafePointer<CChar>! {
+    InvivoABI.report(report)?.strings.property(index) ?? cString("")
+}
+
+@c @implementation
+public func invivo_report_nanoseconds(_ report: OpaquePointer!, _ phase: UInt32) -> UInt64 {
+    guard let report = InvivoABI.report(report), Int(phase) < report.phases.count else { return 0 }
+    return report.phases[Int(phase)]
+}
+
+@c @implementation
+public func invivo_report_text(_ report: OpaquePointer!) -> UnsafePointer<CChar>! {
+    InvivoABI.report(report)?.strings.text ?? cString("")
+}
+
+@c @implementation
+public func invivo_observe(
+    _ runtime: invivo_runtime, _ options: UnsafePointer<invivo_observer_options>!, _ out: UnsafeMutablePointer<invivo_observer>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_observer()
+    return answering(error) { () throws(Failure) in
+        guard let options else { throw Failure(.argument, "options is NULL") }
+        let least = MemoryLayout<invivo_observer_options>.offset(of: \.destroy) ?? 8
+        let given = try versioned(options, "options", least: least, as: invivo_observer_options.self)
+        guard let reloaded = given.reloaded else { throw Failure(.argument, "options.reloaded is NULL") }
+        let engine = try Engine.find(runtime.bits)
+        let domain = given.domain.bits == 0 ? nil : try HandleTable.require(given.domain.bits, .domain, as: Domain.self)
+        nonisolated(unsafe) let userData = given.user_data
+        let destroy = given.destroy
+        let ended: (@Sendable () -> Void)? = destroy.map { destroy in { @Sendable in destroy(userData) } }
+        let callback: Observer.Callback = { report in
+            reloaded(userData, OpaquePointer(Unmanaged.passUnretained(report).toOpaque()))
+        }
+        let observer = try engine.observe(domain: domain, destroy: ended, callback: callback)
+        out?.pointee.bits = observer.handleBits
+    }
+}
+
+@c @implementation
+public func invivo_observer_close(_ observer: invivo_observer, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        let observer = try HandleTable.require(observer.bits, .observer, as: Observer.self)
+        observer.close()
+    }
+}

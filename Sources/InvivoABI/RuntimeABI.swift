@@ -1,0 +1,229 @@
+public import CInvivo
+internal import CPlatform
+internal import InvivoBase
+internal import InvivoReload
+internal import InvivoWiring
+
+// runtime.h: opening and closing an engine, its domains, its log, its state.
+
+typealias ErrorOut = UnsafeMutablePointer<OpaquePointer?>
+
+/// The options of C as the engine's own.
+func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Failure) -> EngineOptions {
+    var options = EngineOptions()
+    guard let pointer else { return options }
+    let least = MemoryLayout<invivo_runtime_options>.offset(of: \.name) ?? 8
+    let given = try versioned(pointer, "options", least: least, as: invivo_runtime_options.self)
+    if let name = try optionalText(given.name, "options.name") { options.name = name }
+    guard given.default_domain <= UInt32(INVIVO_DOMAIN_LOOP) else {
+        throw Failure(.argument, "options.default_domain is \(given.default_domain); expected INVIVO_DOMAIN_OPENER or INVIVO_DOMAIN_LOOP")
+    }
+    options.isLoopDefault = given.default_domain == UInt32(INVIVO_DOMAIN_LOOP)
+    options.allowsPendingTargets = given.flags & UInt32(INVIVO_RUNTIME_PENDING_TARGETS) != 0
+    if given.quiet_ms != .max { options.quiet = UInt64(given.quiet_ms) }
+    if given.settle_max_ms != 0 { options.settleMaximum = UInt64(given.settle_max_ms) }
+    options.commitTimeout = UInt64(given.commit_timeout_ms) * 1_000_000
+    if given.max_document_bytes != 0 { options.maxDocumentBytes = Int(clamping: given.max_document_bytes) }
+    if let log = given.log {
+        let sink = LogSink(log, given.log_user_data, given.log_destroy)
+        options.log = Log(level: given.log_level) { sink.write($0, $1, $2, $3) }
+    } else {
+        given.log_destroy?(given.log_user_data)
+    }
+    return options
+}
+
+/// A host's log function. Its destroy runs when the runtime lets go of it.
+private final class LogSink: @unchecked Sendable {
+    private let function: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<invivo_log_entry>?) -> Void
+    private let userData: UnsafeMutableRawPointer?
+    private let destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
+
+    init(
+        _ function: @escaping @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<invivo_log_entry>?) -> Void,
+        _ userData: UnsafeMutableRawPointer?, _ destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
+    ) {
+        self.function = function
+        self.userData = userData
+        self.destroy = destroy
+    }
+
+    deinit { destroy?(userData) }
+
+    func write(_ level: UInt32, _ message: String, _ path: String, _ fields: [(String, Value)]) {
+        let box = CStrings()
+        var owned = fields.map(\.1).map { $0.owned() }
+        let pairs = zip(fields, owned).map { (field, value) -> invivo_pair in
+            let name: UnsafePointer<CChar> = box.string(field.0)
+            return invivo_pair(name: name, length: UInt64(field.0.utf8.count), value: value)
+        }
+        pairs.withUnsafeBufferPointer { pairs in
+            let text: UnsafePointer<CChar> = box.string(message)
+            let keyPath: UnsafePointer<CChar> = box.string(path)
+            var entry = invivo_log_entry(
+                struct_size: MemoryLayout<invivo_log_entry>.size, level: level, reserved: 0, message: text,
+                path: keyPath, fields: pairs.baseAddress, field_count: UInt64(pairs.count))
+            function(userData, &entry)
+        }
+        for index in owned.indices { Value.free(&owned[index]) }
+    }
+}
+
+@c @implementation
+public func invivo_runtime_options_init(_ options: UnsafeMutablePointer<invivo_runtime_options>!) {
+    guard let options else { return }
+    options.pointee = invivo_runtime_options()
+    options.pointee.struct_size = MemoryLayout<invivo_runtime_options>.size
+    options.pointee.quiet_ms = .max
+    options.pointee.log_level = UInt32(INVIVO_LOG_INFO)
+}
+
+@c @implementation
+public func invivo_runtime_open(
+    _ out: UnsafeMutablePointer<invivo_runtime>!, _ options: UnsafePointer<invivo_runtime_options>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_runtime()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let engine = try Engine.open(try engineOptions(options))
+        out.pointee.bits = engine.container.handle
+    }
+}
+
+@c @implementation
+public func invivo_runtime_close(_ runtime: invivo_runtime, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+    answering(error) { () throws(Failure) in try Engine.find(runtime.bits).close(deferring: false) }
+}
+
+@c @implementation
+public func invivo_runtime_close_deferred(_ runtime: invivo_runtime, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+    answering(error) { () throws(Failure) in try Engine.find(runtime.bits).close(deferring: true) }
+}
+
+@c @implementation
+public func invivo_runtime_poll(
+    _ runtime: invivo_runtime, _ timeout_ms: UInt32, _ ran: UnsafeMutablePointer<UInt32>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    ran?.pointee = 0
+    return answering(error) { () throws(Failure) in
+        let count = try Engine.find(runtime.bits).poll(milliseconds: timeout_ms)
+        ran?.pointee = UInt32(clamping: count)
+    }
+}
+
+@c @implementation
+public func invivo_runtime_descriptor(_ runtime: invivo_runtime, _ out: UnsafeMutablePointer<Int32>!, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+    out?.pointee = -1
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        out.pointee = try Engine.find(runtime.bits).container.descriptor()
+    }
+}
+
+@c @implementation
+public func invivo_thread_prepare(_ runtime: invivo_runtime, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        _ = try Container.find(runtime.bits, .runtime)
+        _ = currentThread().identity
+    }
+}
+
+// MARK: - Domains
+
+@c @implementation
+public func invivo_domain_register(
+    _ runtime: invivo_runtime, _ options: UnsafePointer<invivo_domain_options>!, _ out: UnsafeMutablePointer<invivo_domain>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_domain()
+    return answering(error) { () throws(Failure) in
+        guard let out, let options else { throw Failure(.argument, "out or options is NULL") }
+        let least = MemoryLayout<invivo_domain_options>.offset(of: \.destroy) ?? 8
+        let given = try versioned(options, "options", least: least, as: invivo_domain_options.self)
+        guard let post = given.post else { throw Failure(.argument, "options.post is NULL") }
+        let name = try optionalText(given.name, "options.name") ?? "host"
+        let engine = try Engine.find(runtime.bits)
+        nonisolated(unsafe) let userData = given.user_data
+        let destroy = given.destroy
+        let domain = Domain(
+            name: name,
+            kind: .posted(anyThread: given.flags & UInt32(INVIVO_DOMAIN_ANY_THREAD) != 0) { job throws(Failure) in
+                let bits = job.open()
+                try CallbackResult.run("the post function of the domain '\(name)'") { post(userData, invivo_job(bits: bits), $0) }
+            },
+            destroy: destroy.map { destroy in { destroy(userData) } })
+        try engine.container.add(domain)
+        out.pointee.bits = domain.register()
+    }
+}
+
+@c @implementation
+public func invivo_job_run(_ job: invivo_job) -> invivo_status {
+    guard let job = HandleTable.find(job.bits, .job, as: Job.self), job.run() else { return Status.stale.rawValue }
+    return 0
+}
+
+@c @implementation
+public func invivo_job_drop(_ job: invivo_job) -> invivo_status {
+    guard let job = HandleTable.find(job.bits, .job, as: Job.self), job.drop() else { return Status.stale.rawValue }
+    return 0
+}
+
+// MARK: - State
+
+@c @implementation
+public func invivo_runtime_inspect(
+    _ runtime: invivo_runtime, _ out: UnsafeMutablePointer<invivo_runtime_info>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let size = out.pointee.struct_size == 0 ? MemoryLayout<invivo_runtime_info>.size : out.pointee.struct_size
+        guard size >= 16 else { throw Failure(.argument, "out.struct_size is \(size): set it to sizeof(invivo_runtime_info)") }
+        let facts = try Engine.find(runtime.bits).inspect()
+        var info = invivo_runtime_info()
+        info.struct_size = size
+        info.generation = facts.generation
+        info.reloads = facts.reloads
+        info.failures = facts.failures
+        info.definitions = facts.definitions
+        info.objects = facts.objects
+        info.leases = facts.leases
+        info.targets = facts.targets
+        info.sources = facts.sources
+        info.retiring = facts.retiring
+        info.waiting_jobs = facts.waitingJobs
+        info.waiting_since_ns = facts.waitingSince
+        withUnsafeBytes(of: &info) { bytes in
+            UnsafeMutableRawPointer(out).copyMemory(from: bytes.baseAddress ?? UnsafeRawPointer(out), byteCount: min(size, bytes.count))
+        }
+    }
+}
+
+@c @implementation
+public func invivo_runtime_last_error(_ runtime: invivo_runtime, _ out: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+    out?.pointee = nil
+    return answering(nil) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        if let failure = try Engine.find(runtime.bits).lastError { out.pointee = ErrorBox.make(failure) }
+    }
+}
+
+@c @implementation
+public func invivo_live(_ out: UnsafeMutablePointer<invivo_live_counts>!) {
+    guard let out else { return }
+    let live = iv_live_counts().pointee
+    let size = out.pointee.struct_size == 0 ? MemoryLayout<invivo_live_counts>.size : out.pointee.struct_size
+    var counts = invivo_live_counts()
+    counts.struct_size = size
+    counts.runtimes = live.runtimes
+    counts.objects = live.objects
+    counts.callables = UInt64(clamping: Callable.liveCount)
+    counts.errors = UInt64(clamping: ErrorBox.liveCount)
+    counts.graphs = live.graphs
+    counts.blocks = live.blocks
+    counts.threads = live.threads
+    counts.descriptors = live.descriptors
+    withUnsafeBytes(of: &counts) { bytes in
+        UnsafeMutableRawPointer(out).copyMemory(from: bytes.baseAddress ?? UnsafeRawPointer(out), byteCount: min(size, bytes.count))
+    }
+}

@@ -1,0 +1,73 @@
+public import CInvivo
+internal import InvivoBase
+internal import InvivoReload
+
+// source.h: where documents come from, and following their changes.
+
+/// The bytes of a document that C hands over.
+func documentBytes(_ text: UnsafePointer<CChar>?, _ length: UInt64) throws(Failure) -> [UInt8] {
+    guard length > 0 else { return [] }
+    guard let text else { throw Failure(.argument, "text is NULL") }
+    guard length <= 1 << 31 else { throw Failure(.tooLarge, "the text has \(length) bytes") }
+    return Array(UnsafeRawBufferPointer(start: text, count: Int(length)))
+}
+
+@c @implementation
+public func invivo_source_open(
+    _ runtime: invivo_runtime, _ options: UnsafePointer<invivo_source_options>!, _ out: UnsafeMutablePointer<invivo_source>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_source()
+    return answering(error) { () throws(Failure) in
+        guard let options else { throw Failure(.argument, "options is NULL") }
+        let least = MemoryLayout<invivo_source_options>.offset(of: \.flags) ?? 8
+        let given = try versioned(options, "options", least: least, as: invivo_source_options.self)
+        let path = try optionalText(given.path, "options.path")
+        guard let name = try optionalText(given.name, "options.name") ?? path else {
+            throw Failure(.argument, "a source needs options.path, or options.name and options.text")
+        }
+        let text = path == nil ? try documentBytes(given.text, given.length) : nil
+        let engine = try Engine.find(runtime.bits)
+        let document = try engine.openDocument(
+            path: path, name: name, text: text, waits: given.flags & UInt32(INVIVO_SOURCE_WAIT) != 0)
+        out?.pointee.bits = document.handleBits
+    }
+}
+
+@c @implementation
+public func invivo_watch(_ runtime: invivo_runtime, _ path: UnsafePointer<CChar>!, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        let path = try text(path, "path")
+        _ = try Engine.find(runtime.bits).openDocument(path: path, name: path, text: nil, waits: false)
+    }
+}
+
+private func document(_ source: invivo_source) throws(Failure) -> Document {
+    try HandleTable.require(source.bits, .source, as: Document.self)
+}
+
+@c @implementation
+public func invivo_source_update(
+    _ source: invivo_source, _ text: UnsafePointer<CChar>!, _ length: UInt64, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        let document = try document(source)
+        try document.engine.update(document, text: try documentBytes(text, length))
+    }
+}
+
+@c @implementation
+public func invivo_source_refresh(_ source: invivo_source, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        let document = try document(source)
+        try document.engine.refresh(document)
+    }
+}
+
+@c @implementation
+public func invivo_source_close(_ source: invivo_source, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        let document = try document(source)
+        try document.engine.close(document)
+    }
+}

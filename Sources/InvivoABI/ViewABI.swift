@@ -1,0 +1,42 @@
+public import CInvivo
+internal import CPlatform
+internal import InvivoBase
+internal import InvivoWiring
+
+// view.h: wait-free readings of one generation.
+
+/// What a view of a bad runtime reads: no keys at all. Never freed.
+nonisolated(unsafe) private let emptyGraph: UnsafePointer<invivo_graph> = {
+    let graph = UnsafeMutablePointer<invivo_graph>.allocate(capacity: 1)
+    graph.initialize(to: invivo_graph(generation: 0, owner: 0, count: 0, chunks: nil))
+    return UnsafePointer(graph)
+}()
+
+@c @implementation
+public func invivo_view_begin(_ runtime: invivo_runtime) -> invivo_view {
+    let upper = runtime.bits >> 32
+    guard upper >> 28 == 1, let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff),
+        let reader = Readers.enter(core, tag: upper & 0xfff_ffff), let graph = reader.pointee.graph
+    else { return invivo_view(graph: emptyGraph, reader: nil) }
+    return invivo_view(graph: graph.assumingMemoryBound(to: invivo_graph.self), reader: OpaquePointer(reader))
+}
+
+@c @implementation
+public func invivo_view_end(_ view: invivo_view) {
+    guard let reader = view.reader else { return }
+    Readers.leave(UnsafeMutablePointer<iv_reader>(reader))
+}
+
+@c @implementation
+public func invivo_view_key(_ view: invivo_view, _ name: UnsafePointer<CChar>!, _ length: Int) -> invivo_key {
+    guard let name, view.reader != nil, let graph = view.graph else { return invivo_key() }
+    let full = UnsafeRawPointer(graph).assumingMemoryBound(to: iv_graph.self)
+    guard let keys = full.pointee.keys, let id = KeyTable.find(keys, name, length) else { return invivo_key() }
+    return invivo_key(bits: UInt64(full.pointee.owner) << 32 | UInt64(id))
+}
+
+@c @implementation
+public func invivo_view_get_confined(_ view: invivo_view, _ key: invivo_key) -> UnsafeMutableRawPointer! {
+    guard let entry = invivo_view_entry(view, key) else { return nil }
+    return Container.confinedInstance(entry)
+}

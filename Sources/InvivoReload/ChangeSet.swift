@@ -1,0 +1,59 @@
+public import InvivoBase
+public import InvivoWiring
+
+/// What one reload is to change. Everything that changes the graph becomes one of these: there is no second way.
+public struct ChangeSet: Sendable {
+    public enum Content: Sendable {
+        case bytes([UInt8])
+        /// Read when the set is staged.
+        case file
+        /// The document goes, with all its layers.
+        case none
+    }
+
+    /// What set it off, for the report.
+    public var cause: String
+    public var definitions: [Definition] = []
+    public var removed: [(id: UInt32, key: String)] = []
+    public var documents: [(document: Document, content: Content)] = []
+    /// New base values: key, property, value.
+    public var bases: [(id: UInt32, property: String, value: Value)] = []
+    /// Keys whose layers must be worked out again though no document changed.
+    public var retuned: Set<UInt32> = []
+    public var attached: [Target] = []
+    public var detached: [Target] = []
+    /// Monotonic nanoseconds of the first and last event behind it; the time of the call where there was none.
+    public var firstEvent: UInt64
+    public var lastEvent: UInt64
+
+    public init(cause: String) {
+        self.cause = cause
+        firstEvent = monotonicNow()
+        lastEvent = firstEvent
+    }
+
+    /// A set that was written over a while counts its time from its commit.
+    public mutating func started() {
+        firstEvent = monotonicNow()
+        lastEvent = firstEvent
+    }
+
+    /// Takes in what a later set wants.
+    mutating func join(_ later: ChangeSet) {
+        if !later.cause.isEmpty && later.cause != cause { cause += ", " + later.cause }
+        for definition in later.definitions {
+            definitions.removeAll { $0.id == definition.id }
+            removed.removeAll { $0.id == definition.id }
+        }
+        definitions += later.definitions
+        removed += later.removed
+        for change in later.documents { documents.removeAll { $0.document === change.document } }
+        documents += later.documents
+        bases += later.bases
+        retuned.formUnion(later.retuned)
+        attached += later.attached
+        detached += later.detached
+        firstEvent = min(firstEvent, later.firstEvent)
+        lastEvent = max(lastEvent, later.lastEvent)
+    }
+}

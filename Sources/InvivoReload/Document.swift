@@ -1,0 +1,39 @@
+internal import InvivoBase
+internal import InvivoLoop
+internal import InvivoSpec
+
+/// One document of a runtime. Everything but the constants belongs to the reload that has the turn.
+public final class Document: @unchecked Sendable {
+    public let name: String
+    /// Nil for a document in memory.
+    public let path: String?
+    /// Documents open one after another; a later one wins.
+    public internal(set) var order: UInt64 = 0
+    public private(set) var handleBits: UInt64 = 0
+    public unowned let engine: Engine
+    var follow: FollowID?
+
+    struct State {
+        var hash: ContentHash?
+        var traits: [String: [TraitSpec]] = [:]
+        /// Where each target key stands first.
+        var places: [String: Place] = [:]
+        var isOpen = false
+    }
+    var state = State()
+
+    init(name: String, path: String?, engine: Engine) {
+        self.name = name
+        self.path = path
+        self.engine = engine
+    }
+
+    func open() -> UInt64 {
+        if handleBits == 0 { handleBits = HandleTable.insert(self, kind: .source) }
+        return handleBits
+    }
+
+    func closeHandle() {
+        if handleBits != 0 { _ = HandleTable.remove(handleBits, .source) }
+    }
+}

@@ -1,0 +1,263 @@
+internal import CInvivo
+internal import CPlatform
+internal import InvivoBase
+internal import InvivoTraits
+internal import InvivoWiring
+
+extension Engine {
+    /// Carries a plan out: new instances, then changes in the objects' domains, then one store. Any failure takes
+    /// everything back, and the generation stays.
+    func commit(_ plan: inout Plan, _ warnings: inout [(String, Place)]) throws(Failure) {
+        let former = container.currentGraph()
+        let next = plan.editor.finish(generation: former.generation + 1, keys: container.keys)
+        let chain = BuildChain(graph: next, isReload: true)
+        let work = Work(engine: self, former: former, chain: chain)
+        do throws(Failure) {
+            try build(plan, work)
+            try visitDomains(plan, work)
+        } catch {
+            var failure = error
+            failure.others += work.undoAll()
+            dropNew(plan)
+            throw failure
+        }
+        warnings += work.notes
+        publish(plan, next)
+    }
+
+    // MARK: new instances
+
+    private func build(_ plan: Plan, _ work: Work) throws(Failure) {
+        // Shared types first: a slow constructor must not stop a domain's thread.
+        let ordered = plan.builds.filter { $0.cell.definition.type?.domain == nil } + plan.builds.filter { $0.cell.definition.type?.domain != nil }
+        for (id, cell) in ordered {
+            let container = container
+            let chain = work.chain
+            let body: () throws(Failure) -> Void = { () throws(Failure) in
+                let object = try container.building(chain) { () throws(Failure) -> UInt64 in try container.resolve(id) }
+                _ = ObjectTable.release(object)
+            }
+            if let domain = cell.definition.type?.domain {
+                try container.run(in: domain, timeout: options.commitTimeout, body)
+            } else {
+                try body()
+            }
+        }
+    }
+
+    /// Disposes of what a failed commit made, last first.
+    private func dropNew(_ plan: Plan) {
+        let made = plan.builds.map(\.cell).filter { $0.object != 0 }.sorted { $0.sequence > $1.sequence }
+        for cell in made { ObjectTable.dropHold(cell.object) }
+    }
+
+    // MARK: domains
+
+    /// What one commit does in domains, and how it is undone. Undo steps of a domain run in that domain.
+    private final class Work: @unchecked Sendable {
+        let engine: Engine
+        let former: Graph
+        let chain: BuildChain
+        var notes: [(String, Place)] = []
+        var undos: [(domain: Domain?, undo: Undo)] = []
+
+        init(engine: Engine, former: Graph, chain: BuildChain) {
+            self.engine = engine
+            self.former = former
+            self.chain = chain
+        }
+
+        func undoAll() -> [Failure] {
+            var failures: [Failure] = []
+            while let (domain, undo) = undos.popLast() {
+                nonisolated(unsafe) var undo = undo
+                nonisolated(unsafe) var found: [Failure] = []
+                if let domain {
+                    do throws(Failure) {
+                        try engine.container.run(in: domain) { () throws(Failure) in found = undo.run() }
+                    } catch { found.append(error) }
+                } else {
+                    found = undo.run()
+                }
+                failures += found
+            }
+            return failures.map { Failure($0.code, "could not be undone: \($0.message)", path: $0.path, at: $0.place) }
+        }
+    }
+
+    private typealias Step = (inout Undo) throws(Failure) -> Void
+
+    /// Groups all steps by domain, one job each, in the order in which domains first come up.
+    private func visitDomains(_ plan: Plan, _ work: Work) throws(Failure) {
+        var groups: [(domain: Domain?, steps: [Step])] = []
+        func add(_ domain: Domain?, _ step: @escaping Step) {
+            if let index = groups.firstIndex(where: { $0.domain === domain }) {
+                groups[index].steps.append(step)
+            } else {
+                groups.append((domain, [step]))
+            }
+        }
+        let container = container
+        for (_, cell) in plan.reinjected {
+            let object = cell.object
+            guard let record = ObjectTable.record(object) else { continue }
+            let definition = cell.definition
+            add(domain(of: record)) { undo throws(Failure) in
+                undo.add { () throws(Failure) in
+                    try container.reinject(definition, into: record, BuildChain(graph: work.former, isReload: true))
+                }
+                try container.reinject(definition, into: record, work.chain)
+            }
+        }
+        for (object, index, value) in plan.based {
+            guard let record = ObjectTable.record(object) else { continue }
+            add(domain(of: record)) { undo throws(Failure) in try Tuning.rebase(record, index, value, undo: &undo) }
+        }
+        for (id, object, layers) in plan.tuned {
+            // A target may be on its way out: it is kept while it is worked on, or left alone.
+            guard ObjectTable.retain(object) else { continue }
+            let lease = ObjectLease(owning: object)
+            guard let record = ObjectTable.record(object), needsTuning(record, layers) else { continue }
+            let key = container.keyName(id)
+            add(domain(of: record)) { undo throws(Failure) in
+                let properties = Container.type(record).description.properties
+                do throws(Failure) {
+                    for outcome in try Tuning.change(record, to: layers, undo: &undo) {
+                        let place = layers?.effective[outcome.property]?.place ?? Place()
+                        let name = "\(key).\(properties[outcome.property].name)"
+                        switch outcome.what {
+                        case .tuned: break
+                        case .adjusted(let wanted, let seen):
+                            work.notes.append(("\(name): set to \(wanted), the object answers \(seen)", place))
+                        case .left(let expected, let found):
+                            work.notes.append(
+                                ("\(name): somebody else changed it from \(expected) to \(found); it is left so", place))
+                        }
+                    }
+                } catch {
+                    var failure = error
+                    if failure.path.isEmpty { failure.path = key }
+                    throw failure
+                }
+                withExtendedLifetime(lease) {}
+            }
+        }
+        for (domain, steps) in groups {
+            let body: () throws(Failure) -> Void = { () throws(Failure) in
+                var undo = Undo()
+                do throws(Failure) {
+                    for step in steps { try step(&undo) }
+                } catch {
+                    var failure = error
+                    failure.others += undo.run().map { Failure($0.code, "could not be undone: \($0.message)", path: $0.path) }
+                    throw failure
+                }
+                work.undos.append((domain, undo))
+            }
+            if let domain {
+                try container.run(in: domain, timeout: options.commitTimeout, body)
+            } else {
+                try body()
+            }
+        }
+    }
+
+    private func domain(of record: Record) -> Domain? { Container.type(record).domain }
+
+    /// Objects that have no layers and get none are not visited.
+    private func needsTuning(_ record: Record, _ layers: TargetLayers?) -> Bool {
+        if let layers, !layers.live.isEmpty { return true }
+        guard let extra = record.pointee.extra else { return false }
+        return Unmanaged<ObjectExtra>.fromOpaque(extra).takeUnretainedValue().tuning != nil
+    }
+
+    // MARK: the store
+
+    private func publish(_ plan: Plan, _ next: Graph) {
+        let set = plan.staged.set
+        for (id, changed) in plan.definitions {
+            for (key, _) in definitions[id]?.references ?? [] {
+                if let target = keyID(key) { dependents[target]?[id] = nil }
+            }
+            if let alias = definitions[id]?.alias, let target = keyID(alias) { aliases[target]?.remove(id) }
+            definitions[id] = changed
+            for (key, throughInitializer) in changed?.references ?? [] {
+                guard let target = keyID(key) else { continue }
+                let before = dependents[target]?[id] ?? false
+                dependents[target, default: [:]][id] = before || throughInitializer
+            }
+            if let alias = changed?.alias, let target = keyID(alias) { aliases[target, default: []].insert(id) }
+        }
+        for (document, state) in plan.staged.documents { document.state = state }
+        for target in set.attached { targets[target.id, default: []].append(target) }
+        for target in set.detached {
+            targets[target.id]?.removeAll { $0 === target }
+            if targets[target.id]?.isEmpty == true { targets[target.id] = nil }
+        }
+        var touched = plan.touched
+        for id in plan.touched { touched.formUnion(aliases[id] ?? []) }
+        container.monitor.locked {
+            let former = container.publish(next)
+            for id in touched { container.keys.bumpVersion(id) }
+            var objects: [(sequence: UInt64, object: UInt64)] = []
+            for cell in plan.replaced {
+                cell.markRetired()
+                if cell.object != 0 { objects.append((cell.sequence, cell.object)) }
+            }
+            objects.sort { $0.sequence > $1.sequence }
+            retired.append(
+                Retired(epoch: former.generation + 1, graph: former, objects: objects.map(\.object), since: monotonicNow()))
+            container.monitor.broadcast()
+        }
+    }
+
+    private func keyID(_ name: String) -> UInt32? { container.monitor.locked { container.keys.id(of: name) } }
+
+    // MARK: retire
+
+    /// Ends the generations that nobody reads any more: their replaced instances are disposed of, in reverse order of
+    /// creation. Never waits: what is still read is looked at again from the loop's timer.
+    func reclaim() {
+        let (free, late) = container.monitor.locked { () -> ([Retired], [UInt64]) in
+            let late = container.retiredWhileBuilding
+            container.retiredWhileBuilding = []
+            guard !retired.isEmpty else { return ([], late) }
+            let oldest = Readers.oldestEpoch(container.core)
+            // Generations end in order, so that what a later one shares is still there.
+            let count = retired.prefix { $0.epoch < oldest }.count
+            let free = Array(retired.prefix(count))
+            retired.removeFirst(count)
+            return (free, late)
+        }
+        for generation in free {
+            for object in generation.objects { ObjectTable.dropHold(object) }
+        }
+        for object in late { ObjectTable.dropHold(object) }
+        scheduleReclaim()
+    }
+
+    private func scheduleReclaim() {
+        let (needed, stuck) = container.monitor.locked { () -> (Bool, Retired?) in
+            guard !retired.isEmpty, !isReclaimScheduled, !container.isClosing else { return (false, nil) }
+            isReclaimScheduled = true
+            let old = retired.first { monotonicNow() - $0.since > 2_000_000_000 }
+            return (true, old)
+        }
+        if let stuck {
+            let threads = Readers.readers(container.core, upTo: stuck.epoch).map(String.init).joined(separator: ", ")
+            container.log(.warning, "generation \(stuck.graph.generation) is still read after 2 s, by thread \(threads)")
+        }
+        guard needed else { return }
+        do throws(Failure) {
+            let delay: UInt64 = stuck == nil ? 2 : 500
+            _ = try loop().schedule(after: delay) { [weak self] in
+                guard let self else { return }
+                self.container.monitor.locked { self.isReclaimScheduled = false }
+                _ = iv_membarrier_all()
+                self.reclaim()
+            }
+        } catch {
+            container.monitor.locked { isReclaimScheduled = false }
+        }
+    }
+}

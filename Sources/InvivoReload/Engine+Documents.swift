@@ -1,0 +1,169 @@
+public import InvivoBase
+internal import InvivoLoop
+public import InvivoWiring
+
+extension Engine {
+    /// Opens a document and commits what it says before it answers. With `waits`, a file need not be there or good yet.
+    public func openDocument(path: String?, name: String, text: [UInt8]?, waits: Bool) throws(Failure) -> Document {
+        let document = Document(name: name, path: path, engine: self)
+        let order = container.monitor.locked { () -> UInt64 in
+            documentCount += 1
+            return documentCount
+        }
+        document.order = order
+        if let path {
+            // Followed first, so that no change between reading and following is missed.
+            let follower = try startedFollower()
+            let id = try follower.follow(path)
+            document.follow = id
+            container.monitor.locked { followed[id] = document }
+        }
+        container.monitor.locked { openDocuments.append(document) }
+        var set = ChangeSet(cause: name)
+        set.documents = [(document, path == nil ? .bytes(text ?? []) : .file)]
+        do throws(Failure) {
+            try commit(set)
+        } catch {
+            guard waits && path != nil else {
+                unfollow(document)
+                throw error
+            }
+        }
+        _ = document.open()
+        return document
+    }
+
+    public func update(_ document: Document, text: [UInt8]) throws(Failure) {
+        guard document.path == nil else {
+            throw Failure(.unsupported, "'\(document.name)' is a file: write the file, then refresh")
+        }
+        var set = ChangeSet(cause: document.name)
+        set.documents = [(document, .bytes(text))]
+        try commit(set)
+    }
+
+    public func refresh(_ document: Document) throws(Failure) {
+        guard document.path != nil else { return }
+        var set = ChangeSet(cause: document.name)
+        set.documents = [(document, .file)]
+        try commit(set)
+    }
+
+    public func close(_ document: Document) throws(Failure) {
+        var set = ChangeSet(cause: "\(document.name) closed")
+        set.documents = [(document, .none)]
+        try commit(set)
+        unfollow(document)
+        document.closeHandle()
+    }
+
+    private func unfollow(_ document: Document) {
+        let follower = container.monitor.locked { () -> FileFollower? in
+            openDocuments.removeAll { $0 === document }
+            if let id = document.follow { followed[id] = nil }
+            return self.follower
+        }
+        if let id = document.follow { follower?.unfollow(id) }
+    }
+
+    /// A document in memory by its name, as change sets name it; made when new.
+    public func memoryDocument(_ name: String) -> Document {
+        container.monitor.locked { () -> Document in
+            if let found = openDocuments.first(where: { $0.path == nil && $0.name == name }) { return found }
+            let document = Document(name: name, path: nil, engine: self)
+            documentCount += 1
+            document.order = documentCount
+            openDocuments.append(document)
+            return document
+        }
+    }
+
+    func followAgain(_ document: Document, _ path: String) throws(Failure) {
+        let follower = try startedFollower()
+        let id = try follower.follow(path)
+        document.follow = id
+        container.monitor.locked { followed[id] = document }
+    }
+
+    private func startedFollower() throws(Failure) -> FileFollower {
+        if let running = container.monitor.locked({ follower }) { return running }
+        var settle = FileFollower.Settle()
+        settle.quiet = options.quiet
+        settle.maximum = options.settleMaximum
+        let made = try FileFollower(
+            loop: try loop(), settle: settle,
+            onBurst: { [weak self] bursts in self?.filesChanged(bursts) },
+            onTrouble: { [weak self] failure in self?.trouble(failure) })
+        let kept = container.monitor.locked { () -> FileFollower in
+            if follower == nil { follower = made }
+            return follower ?? made
+        }
+        if kept !== made { made.stop() }
+        return kept
+    }
+
+    /// On the loop thread: all files of one burst are one change set.
+    private func filesChanged(_ bursts: [FileBurst]) {
+        var set = ChangeSet(cause: "")
+        container.monitor.locked {
+            for burst in bursts {
+                guard let document = followed[burst.id] else { continue }
+                set.documents.append((document, .file))
+                set.firstEvent = min(set.firstEvent, burst.firstEventNs)
+                set.lastEvent = min(set.lastEvent, burst.lastEventNs)
+            }
+        }
+        guard !set.documents.isEmpty else { return }
+        set.cause = set.documents.map(\.document.name).joined(separator: ", ")
+        do throws(Failure) { try submit(set) } catch { container.log(.debug, error.text) }
+    }
+
+    private func trouble(_ failure: Failure) {
+        container.log(.warning, failure.text)
+        container.monitor.locked { lastFailure = failure }
+    }
+
+    // MARK: targets
+
+    /// Attaches a live object to a spec key; what documents say is applied before this answers.
+    public func attach(_ object: UInt64, key: String) throws(Failure) -> Target {
+        guard let record = ObjectTable.record(object) else { throw Failure(.handle, "the object handle is stale") }
+        let id = try container.intern(key)
+        let target = Target(id: id, key: key, object: object, type: Container.type(record), engine: self)
+        var set = ChangeSet(cause: "attach \(key)")
+        let formerTarget = container.monitor.locked { attachments[object] }
+        if let formerTarget { set.detached = [formerTarget] }
+        set.attached = [target]
+        try commit(set)
+        formerTarget?.closeHandle()
+        container.monitor.locked { attachments[object] = target }
+        _ = target.open()
+        if formerTarget == nil {
+            container.extra(record).beforeDisposal.append { [weak self] in self?.objectGone(object) }
+        }
+        return target
+    }
+
+    public func detach(_ target: Target) throws(Failure) {
+        var set = ChangeSet(cause: "detach \(target.key)")
+        set.detached = [target]
+        try commit(set)
+        container.monitor.locked { attachments[target.object] = nil }
+        target.closeHandle()
+    }
+
+    /// A target is being disposed of: it is forgotten without touching it.
+    private func objectGone(_ object: UInt64) {
+        let target = container.monitor.locked { attachments.removeValue(forKey: object) }
+        guard let target else { return }
+        target.closeHandle()
+        container.monitor.locked { goneTargets.append(target) }
+    }
+
+    public func declare(key: String, type: ObjectType) throws(Failure) {
+        let id = try container.intern(key)
+        try takeTurn()
+        declared[id] = type
+        endTurn()
+    }
+}

@@ -1,0 +1,79 @@
+internal import CPlatform
+public import InvivoBase
+internal import InvivoLoop
+public import InvivoWiring
+
+extension Engine {
+    public struct Facts: Sendable {
+        public var generation: UInt64 = 0
+        public var reloads: UInt64 = 0
+        public var failures: UInt64 = 0
+        public var definitions: UInt64 = 0
+        public var objects: UInt64 = 0
+        public var leases: UInt64 = 0
+        public var targets: UInt64 = 0
+        public var sources: UInt64 = 0
+        public var retiring: UInt64 = 0
+        public var waitingJobs: UInt64 = 0
+        public var waitingSince: UInt64 = 0
+    }
+
+    /// What the runtime is doing. Counts of a moment; other threads go on meanwhile.
+    public func inspect() -> Facts {
+        _ = iv_membarrier_all()
+        reclaim()
+        var facts = Facts()
+        let graph = container.currentGraph()
+        facts.generation = graph.generation
+        graph.forEachCell { _, _ in facts.definitions += 1 }
+        for object in ObjectTable.all(of: container.tag) {
+            facts.objects += 1
+            facts.leases += ObjectTable.leases(object)
+        }
+        container.monitor.locked {
+            facts.reloads = reloads
+            facts.failures = failures
+            facts.targets = UInt64(attachments.count)
+            facts.sources = UInt64(openDocuments.count)
+            facts.retiring = UInt64(retired.count)
+            let waiting = container.waitingJobs()
+            facts.waitingJobs = UInt64(waiting.count)
+            facts.waitingSince = waiting.count == 0 ? 0 : monotonicNow() - waiting.since
+        }
+        return facts
+    }
+
+    public var lastError: Failure? { container.monitor.locked { lastFailure } }
+
+    /// Runs what waits for the calling thread.
+    public func poll(milliseconds: UInt32) throws(Failure) -> Int {
+        guard !Container.isInCallback else {
+            throw Failure(.inCallback, "a callback cannot poll: its jobs would run inside each other")
+        }
+        let ran = container.poll(timeout: milliseconds == .max ? .max : UInt64(milliseconds) * 1_000_000)
+        if ran > 0 { reclaim() }
+        return ran
+    }
+
+    public func observe(
+        domain: Domain?, destroy: (@Sendable () -> Void)?, callback: @escaping Observer.Callback
+    ) throws(Failure) -> Observer {
+        let observer = Observer(engine: self, domain: domain, destroy: destroy, callback: callback)
+        try container.monitor.locked { () throws(Failure) in
+            guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
+            observers.append(observer)
+        }
+        _ = observer.open()
+        return observer
+    }
+
+    /// The token that other languages attach to; made once, freed by close.
+    public func token(_ make: () -> UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
+        container.monitor.locked {
+            if let token { return token }
+            let made = make()
+            token = made
+            return made
+        }
+    }
+}

@@ -1,0 +1,231 @@
+internal import CInvivo
+internal import CPlatform
+public import InvivoBase
+internal import InvivoLoop
+internal import InvivoSpec
+internal import InvivoTraits
+public import InvivoWiring
+
+/// One runtime: its wiring, its documents, and the one way in which both change.
+///
+/// Reloads take turns: `isReloading` is set under the monitor by the thread that runs one, and what is marked "of the
+/// turn" is touched by that thread alone. Files are followed on the loop thread and staged on the worker; both are started
+/// when first needed.
+public final class Engine: @unchecked Sendable {
+    public let container: Container
+    let options: EngineOptions
+    let traits = TraitTable()
+
+    // Guarded by the monitor.
+    var isReloading = false
+    var pending: [ChangeSet] = []
+    var observers: [Observer] = []
+    var worker: Worker?
+    var loopThread: Loop?
+    var follower: FileFollower?
+    var retired: [Retired] = []
+    var isReclaimScheduled = false
+    var lastFailure: Failure?
+    var reloads: UInt64 = 0
+    var failures: UInt64 = 0
+    var followed: [FollowID: Document] = [:]
+    var openDocuments: [Document] = []
+    var documentCount: UInt64 = 0
+    var token: UnsafeMutableRawPointer?
+    var attachments: [UInt64: Target] = [:]
+    /// Targets whose objects are gone; taken out of `targets` by the next reload.
+    var goneTargets: [Target] = []
+
+    // Of the turn.
+    var definitions: [UInt32: Definition] = [:]
+    /// key -> who names it, and whether through an initializer.
+    var dependents: [UInt32: [UInt32: Bool]] = [:]
+    var aliases: [UInt32: Set<UInt32>] = [:]
+    var targets: [UInt32: [Target]] = [:]
+    var declared: [UInt32: ObjectType] = [:]
+
+    /// A generation that nobody new can reach, and what ends with it.
+    struct Retired {
+        let epoch: UInt64
+        let graph: Graph
+        let objects: [UInt64]
+        let since: UInt64
+    }
+
+    private init(_ container: Container, _ options: EngineOptions) {
+        self.container = container
+        self.options = options
+    }
+
+    // MARK: open
+
+    public static func open(_ options: EngineOptions) throws(Failure) -> Engine {
+        guard Readers.canReclaim else {
+            throw Failure(.unsupported, "this kernel has no membarrier(PRIVATE_EXPEDITED); Linux 4.14 or later is needed")
+        }
+        guard let (core, tag) = Readers.takeCore() else {
+            throw Failure(.tooLarge, "\(IV_CORES) runtimes are open in this process; close one first")
+        }
+        let loop: LoopBox?
+        let domain: Domain
+        if options.isLoopDefault {
+            let started: Loop
+            do throws(Failure) { started = try Loop(name: options.name) } catch {
+                Readers.freeCore(core)
+                throw error
+            }
+            let box = LoopBox(started)
+            loop = box
+            domain = Domain(
+                name: "loop",
+                kind: .posted(anyThread: false) { job throws(Failure) in
+                    guard box.loop.post({ _ = job.run() }) else { throw Failure(.closed, "the loop has ended") }
+                })
+            started.post { domain.fixedThread = currentThread().identity }
+            box.barrier()
+        } else {
+            loop = nil
+            domain = Domain(name: "opener", kind: .thread(identity: currentThread().identity))
+        }
+        let container = Container(core: core, tag: tag, name: options.name, defaultDomain: domain, log: options.log)
+        let engine = Engine(container, options)
+        engine.loopThread = loop?.loop
+        container.owner = engine
+        RuntimeLookup.lookup = { (bits) throws(Failure) in try Container.find(bits, .runtime) }
+        container.onWaitingJob = { [weak engine] domain in engine?.noteWaiting(domain) }
+        container.onLateBuild = { [weak engine] id in
+            var set = ChangeSet(cause: "a build that a reload overtook")
+            set.retuned = [id]
+            try? engine?.submit(set)
+        }
+        core.pointee.engine = Unmanaged.passRetained(container).toOpaque()
+        engine.keepAlive()
+        _ = container.publish(container.currentGraph())
+        iv_store_u64(&core.pointee.tag, tag)
+        _ = iv_add_u64(&iv_live_counts().pointee.runtimes, 1)
+        return engine
+    }
+
+    /// The engine of a handle of its runtime.
+    public static func find(_ bits: UInt64, _ kind: HandleKind = .runtime) throws(Failure) -> Engine {
+        let container = try Container.find(bits, kind)
+        guard let engine = container.owner as? Engine else { throw Failure(.closed, "the runtime is closed") }
+        return engine
+    }
+
+    // MARK: turns
+
+    /// Waits for the turn to reload, serving the calling thread's domain. Refused inside callbacks.
+    func takeTurn() throws(Failure) {
+        guard !Container.isInCallback else {
+            throw Failure(
+                .wouldWait, "a reload cannot be waited for from inside a callback; hand it over with invivo_changes_submit")
+        }
+        let closing = container.monitor.locked { () -> Bool in
+            container.wait { !isReloading }
+            if container.isClosing { return true }
+            isReloading = true
+            return false
+        }
+        if closing { throw Failure(.closed, "the runtime is closing") }
+    }
+
+    func endTurn() {
+        container.monitor.locked {
+            isReloading = false
+            container.monitor.broadcast()
+        }
+    }
+
+    /// Runs a change set on this thread and waits until it is done.
+    public func commit(_ set: ChangeSet) throws(Failure) {
+        try takeTurn()
+        let report = reload(set)
+        endTurn()
+        reclaim()
+        if let failure = report.failure { throw failure }
+    }
+
+    /// Hands a change set to the worker; what waits there becomes one reload.
+    public func submit(_ set: ChangeSet) throws(Failure) {
+        try container.monitor.locked { () throws(Failure) in
+            guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
+            if worker == nil { worker = try Worker(name: container.name, engine: self) }
+            pending.append(set)
+            container.monitor.broadcast()
+        }
+    }
+
+    /// The worker's one step: waits for work, takes all of it, runs it. False when the runtime closes.
+    func workerStep() -> Bool {
+        let taken = container.monitor.locked { () -> ChangeSet? in
+            while (pending.isEmpty || isReloading) && !container.isClosing { container.monitor.wait() }
+            guard !container.isClosing, var set = pending.first else { return nil }
+            for later in pending.dropFirst() { set.join(later) }
+            pending = []
+            isReloading = true
+            return set
+        }
+        guard let taken else { return false }
+        _ = reload(taken)
+        endTurn()
+        reclaim()
+        return true
+    }
+
+    private func noteWaiting(_ domain: Domain) {
+        container.log(.debug, "a job waits for the domain '\(domain.name)'; its thread must call invivo_runtime_poll")
+    }
+
+    /// The loop, started when first needed.
+    func loop() throws(Failure) -> Loop {
+        if let running = container.monitor.locked({ loopThread }) { return running }
+        let started = try Loop(name: container.name)
+        let kept = container.monitor.locked { () -> Loop in
+            if loopThread == nil { loopThread = started }
+            return loopThread ?? started
+        }
+        if kept !== started { started.stop() }
+        return kept
+    }
+
+    func forget(_ observer: Observer) {
+        container.monitor.locked { observers.removeAll { $0 === observer } }
+    }
+
+    // MARK: life
+
+    private static let living = Monitor()
+    nonisolated(unsafe) private static var alive: [ObjectIdentifier: Engine] = [:]
+
+    /// An open runtime keeps itself alive.
+    private func keepAlive() { Self.living.locked { Self.alive[ObjectIdentifier(self)] = self } }
+    func letGo() { _ = Self.living.locked { Self.alive.removeValue(forKey: ObjectIdentifier(self)) } }
+}
+
+/// The loop while its domain is made.
+private final class LoopBox: Sendable {
+    let loop: Loop
+    init(_ loop: Loop) { self.loop = loop }
+
+    /// Returns when everything posted before has run.
+    func barrier() {
+        let monitor = Monitor()
+        nonisolated(unsafe) var done = false
+        guard loop.post({ monitor.locked { done = true; monitor.broadcast() } }) else { return }
+        monitor.locked { while !done { monitor.wait() } }
+    }
+}
+
+public struct EngineOptions: Sendable {
+    public var name = "invivo"
+    public var isLoopDefault = false
+    public var allowsPendingTargets = false
+    public var quiet: UInt64 = 10
+    public var settleMaximum: UInt64 = 250
+    /// Nanoseconds; 0 = a domain is waited for as long as it takes.
+    public var commitTimeout: UInt64 = 0
+    public var maxDocumentBytes = 4 << 20
+    public var log = Log(level: 5, sink: nil)
+    public init() {}
+}

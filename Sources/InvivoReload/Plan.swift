@@ -1,0 +1,26 @@
+internal import InvivoBase
+internal import InvivoTraits
+internal import InvivoWiring
+
+/// What a commit will do, worked out and checked beforehand.
+struct Plan {
+    let staged: Engine.Staged
+    var editor: GraphEditor
+    /// Definitions that are new or other than before; nil = removed.
+    var definitions: [UInt32: Definition?] = [:]
+    /// Cells that are replaced: their objects end with the former generation.
+    var replaced: [Cell] = []
+    /// Built shared instances that are made anew, and eager ones that are made first, in declared order.
+    var builds: [(id: UInt32, cell: Cell)] = []
+    /// Kept instances into which something new is injected.
+    var reinjected: [(id: UInt32, cell: Cell)] = []
+    /// Live objects whose layers change.
+    var tuned: [(id: UInt32, object: UInt64, layers: TargetLayers?)] = []
+    /// Live objects of which a base value changes: object, property, value.
+    var based: [(object: UInt64, property: Int, value: Value)] = []
+    /// Keys whose block is another one.
+    var retunedBlocks: Set<UInt32> = []
+    var changes: [Report.Change] = []
+    /// Keys for which caches must ask again.
+    var touched: Set<UInt32> = []
+}

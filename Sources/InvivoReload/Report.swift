@@ -1,0 +1,75 @@
+internal import CInvivo
+public import InvivoBase
+
+/// What happened in one reload.
+public final class Report: @unchecked Sendable {
+    public struct Change: Sendable {
+        public let key: String
+        public let what: UInt32
+        public let property: String
+    }
+    public let generation: UInt64
+    public let cause: String
+    public let failure: Failure?
+    public let changes: [Change]
+    /// Nanoseconds by phase (INVIVO_PHASE_...).
+    public let phases: [UInt64]
+
+    init(generation: UInt64, cause: String, failure: Failure?, changes: [Change], phases: [UInt64]) {
+        self.generation = generation
+        self.cause = cause
+        self.failure = failure
+        self.changes = changes
+        self.phases = phases
+    }
+
+    /// C strings and the error, made when first asked for; the report is used by one thread at a time.
+    public private(set) lazy var strings = ReportStrings(self)
+
+    public var text: String {
+        if let failure {
+            return "\(failure.text)\ngeneration \(generation) stays: \(cause) was not applied"
+        }
+        let shown = changes.prefix(8).map { change in
+            let name = change.property.isEmpty ? change.key : "\(change.key).\(change.property)"
+            return "\(name) \(Self.names[Int(min(change.what, 5))])"
+        }
+        var list = shown.joined(separator: ", ")
+        if changes.count > 8 { list += " and \(changes.count - 8) more" }
+        if list.isEmpty { list = "nothing changed" }
+        return "generation \(generation): \(cause): \(list), \(Self.duration(phases[Int(INVIVO_PHASE_TOTAL)]))"
+    }
+
+    private static let names = ["defined", "removed", "remade", "reinjected", "tuned", "pending"]
+
+    static func duration(_ nanoseconds: UInt64) -> String {
+        let (unit, size): (String, UInt64) =
+            nanoseconds < 1_000_000 ? ("us", 1_000) : nanoseconds < 1_000_000_000 ? ("ms", 1_000_000) : ("s", 1_000_000_000)
+        let tenths = (nanoseconds / (size / 10))
+        return "\(tenths / 10).\(tenths % 10) \(unit)"
+    }
+}
+
+/// The C side of a report: borrowed strings stay valid as long as it.
+public final class ReportStrings {
+    private let storage = CStrings()
+    public let cause: UnsafePointer<CChar>
+    public let text: UnsafePointer<CChar>
+    public let error: OpaquePointer?
+    private let keys: [UnsafePointer<CChar>]
+    private let properties: [UnsafePointer<CChar>]
+
+    init(_ report: Report) {
+        let storage = storage
+        cause = storage.string(report.cause)
+        text = storage.string(report.text)
+        keys = report.changes.map { storage.string($0.key) }
+        properties = report.changes.map { storage.string($0.property) }
+        error = report.failure.map { ErrorBox.make($0) }
+    }
+
+    deinit { ErrorBox.release(error) }
+
+    public func key(_ index: Int) -> UnsafePointer<CChar>? { keys.indices.contains(index) ? keys[index] : nil }
+    public func property(_ index: Int) -> UnsafePointer<CChar>? { properties.indices.contains(index) ? properties[index] : nil }
+}

@@ -1,0 +1,30 @@
+internal import CPlatform
+internal import InvivoBase
+internal import InvivoWiring
+
+/// A live object attached to a spec key, held weakly: it is let go when the object is disposed.
+public final class Target: @unchecked Sendable {
+    public let id: UInt32
+    public let key: String
+    public let object: UInt64
+    let type: ObjectType
+    public private(set) var handleBits: UInt64 = 0
+    public unowned let engine: Engine
+
+    init(id: UInt32, key: String, object: UInt64, type: ObjectType, engine: Engine) {
+        self.id = id
+        self.key = key
+        self.object = object
+        self.type = type
+        self.engine = engine
+    }
+
+    func open() -> UInt64 {
+        if handleBits == 0 { handleBits = HandleTable.insert(self, kind: .target) }
+        return handleBits
+    }
+
+    func closeHandle() {
+        if handleBits != 0 { _ = HandleTable.remove(handleBits, .target) }
+    }
+}

@@ -1,0 +1,123 @@
+public import InvivoBase
+public import InvivoSpec
+public import InvivoWiring
+
+/// One property's value as a trait wants it: checked, converted, with the place that says so.
+public struct Override: Sendable {
+    /// Index among the type's properties.
+    public let property: Int
+    public let value: Value
+    public let place: Place
+}
+
+/// A named, parameterised, reversible change. A trait says which values it wants; applying and reversing is one
+/// mechanism for all (`Tuning` for objects, `TargetLayers.fill` for blocks), so that layers may leave in any order.
+public protocol Trait: Sendable {
+    var name: String { get }
+    /// What it asks of objects of `type`. Touches no object. Throws all that is wrong at once.
+    func overrides(_ spec: TraitSpec, for type: ObjectType, target: String, warn: (String, Place) -> Void) throws(Failure) -> [Override]
+}
+
+/// The traits that a runtime knows, by name.
+public struct TraitTable: Sendable {
+    private var traits: [String: any Trait]
+
+    public init() { traits = ["Set": SetTrait()] }
+
+    /// All layers of one key: every trait of every document, in order. All errors at once.
+    public func layers(
+        for key: String, type: ObjectType, _ specs: [TraitSpec], warn: (String, Place) -> Void
+    ) throws(Failure) -> TargetLayers {
+        var stack: [Override] = []
+        var failures: [Failure] = []
+        for spec in specs {
+            do throws(Failure) {
+                guard let trait = traits[spec.type] else {
+                    throw Failure(
+                        .spec, "unknown trait '\(spec.type)'\(suggestion(for: spec.type, among: traits.keys.sorted()))",
+                        path: "traits.\(key)", at: spec.typePlace)
+                }
+                stack += try trait.overrides(spec, for: type, target: key, warn: warn)
+            } catch { failures.append(error) }
+        }
+        if let failure = Failure.gathered(failures) { throw failure }
+        return TargetLayers(type: type, stack: stack)
+    }
+
+    /// Checks the names of traits for a key whose target is not there yet.
+    public func checkNames(_ specs: [TraitSpec], key: String) throws(Failure) {
+        let failures = specs.filter { traits[$0.type] == nil }.map {
+            Failure(
+                .spec, "unknown trait '\($0.type)'\(suggestion(for: $0.type, among: traits.keys.sorted()))",
+                path: "traits.\(key)", at: $0.typePlace)
+        }
+        if let failure = Failure.gathered(failures) { throw failure }
+    }
+}
+
+/// `Set: { gain: 0.5, cutoff: 1.2 kHz }`: any properties of the target.
+struct SetTrait: Trait {
+    let name = "Set"
+
+    func overrides(_ spec: TraitSpec, for type: ObjectType, target: String, warn: (String, Place) -> Void) throws(Failure) -> [Override] {
+        var found: [Override] = []
+        var failures: [Failure] = []
+        for parameter in spec.parameters {
+            do throws(Failure) {
+                found.append(try override(parameter, type, warn))
+            } catch {
+                var failure = error
+                failure.path = "traits.\(target).\(parameter.key)"
+                if failure.place.line == 0 {
+                    failure.place = failure.code == .property || failure.code == .readOnly ? parameter.keyPlace : parameter.value.place
+                }
+                failures.append(failure)
+            }
+        }
+        if let failure = Failure.gathered(failures) { throw failure }
+        return found
+    }
+
+    private func override(_ parameter: SpecEntry, _ type: ObjectType, _ warn: (String, Place) -> Void) throws(Failure) -> Override {
+        let found = try type.description.property(named: parameter.key)
+        if found.formerName {
+            warn("'\(parameter.key)' is now called '\(found.property.name)'", parameter.keyPlace)
+        }
+        guard !found.property.isReadOnly else {
+            throw Failure(.readOnly, "\(type.name).\(found.property.name) cannot be set: it is read only")
+        }
+        let value = try found.property.check(try Value(spec: parameter.value, for: found.property))
+        return Override(property: type.description.index(of: found.property), value: value, place: parameter.value.place)
+    }
+}
+
+extension Value {
+    /// A node of a document as a value. Text for a number with a unit ("1.2 kHz") becomes that number.
+    public init(spec node: SpecNode, for property: Property? = nil) throws(Failure) {
+        switch node.content {
+        case .null: self = .null
+        case .bool(let bool): self = .bool(bool)
+        case .integer(let number): self = .int64(number)
+        case .unsigned(let number): self = .uint64(number)
+        case .number(let number): self = .double(number)
+        case .text(let text):
+            if let property, property.kind.isNumber, property.choices.isEmpty {
+                guard let unit = property.unit, !unit.isEmpty, let number = parseQuantity(text, unit: unit) else {
+                    let wanted = property.unit.map { "a number, also with a unit as in '1.2 k\($0)'" } ?? "a number"
+                    throw Failure(.type, "expected \(wanted), got the text '\(text)'", at: node.place)
+                }
+                self = .double(number)
+            } else {
+                self = .string(text)
+            }
+        case .list(let items):
+            var values: [Value] = []
+            for item in items { values.append(try Value(spec: item)) }
+            self = .list(values)
+        case .map(let entries):
+            var pairs: [(name: String, value: Value)] = []
+            for entry in entries { pairs.append((entry.key, try Value(spec: entry.value, for: property?.fields.first { $0.name == entry.key }))) }
+            self = .map(pairs)
+        }
+    }
+}
