@@ -51,9 +51,10 @@ extension JsonReader {
         case UInt8(ascii: "r"): short = 0x0D
         case UInt8(ascii: "t"): short = 0x09
         default:
-            let found = text.scalar(atByte: at).map { quoted("\\" + String($0)) } ?? "the end of the text"
+            let found = quoted("\\" + (text.scalar(atByte: at).map { String($0) } ?? ""))
             at = start
-            throw tree.failure(.syntax, "expected an escape (\\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX), found \(found)", at: here())
+            let known = #"\" \\ \/ \b \f \n \r \t \uXXXX"#
+            throw tree.failure(.syntax, "unknown escape \(found); known are \(known)", at: here())
         }
         decoded.append(short)
         at += 1
@@ -75,7 +76,8 @@ extension JsonReader {
             }
         }
         at = start
-        let message = "the escape \\u\(hexadecimal(first, digits: 4)) is half of a surrogate pair; the other half is missing"
+        let escape = "\\u" + hexadecimal(first, digits: 4)
+        let message = "the escape \(escape) is half of a surrogate pair; the other half is missing"
         throw tree.failure(.syntax, message, at: here())
     }
 

@@ -87,8 +87,8 @@ struct JsonReader {
         case "false": try tree.add(.bool(false), at: place)
         default:
             let near = suggestion(for: word.lowercased(), among: ["true", "false", "null"])
-            throw tree.failure(
-                .syntax, "unknown word \(quoted(word))\(near.isEmpty ? "; a text needs double quotes" : near)", at: place)
+            let hint = near.isEmpty ? "; a text needs double quotes" : near
+            throw tree.failure(.syntax, "unknown word \(quoted(word))\(hint)", at: place)
         }
     }
 
@@ -182,7 +182,7 @@ extension JsonReader {
         var message = "expected \(expected), found "
         switch text.scalar(atByte: at) {
         case nil:
-            message += "the end of the text"
+            message += "the end of the document"
             if let opening { message += "; what begins at \(opening.line):\(opening.column) is not closed" }
         case "/", "#": message = "JSON has no comments; remove it"
         case "'": message += "a single quote; texts are written in double quotes"
@@ -191,7 +191,7 @@ extension JsonReader {
             if lastByte == UInt8(ascii: ",") { message += "; remove the comma before it" }
         case let scalar?: message += quoted(String(scalar))
         }
-        return tree.failure(.syntax, message, at: place)
+        return Failure(.syntax, message, path: opening == nil ? tree.path : tree.containerPath, at: place)
     }
 
     private var lastByte: UInt8? {

@@ -27,7 +27,7 @@ enum NumberText {
     static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 
     static func tooLarge(_ text: String) -> String {
-        "the integer \(quoted(text)) does not fit in 64 bits; write it with a fraction or an exponent if it may be rounded"
+        "the integer \(quoted(text)) does not fit in 64 bits; write a fraction or an exponent if it may be rounded"
     }
 
     static func infinite(_ text: String) -> String { "the number \(quoted(text)) is too large for a double" }

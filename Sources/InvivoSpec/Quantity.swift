@@ -13,7 +13,8 @@ public func parseQuantity(_ text: String, unit: String) -> Double? {
     var mantissaEnd = shape.end
     var exponent = power
     if let range = shape.exponent {
-        guard let written = Int(String(decoding: bytes[range], as: UTF8.self)), abs(written) < 10_000 else { return nil }
+        let text = String(decoding: bytes[range], as: UTF8.self)
+        guard let written = Int(text), abs(written) < 10_000 else { return nil }
         mantissaEnd = range.lowerBound - 1
         exponent += written
     }

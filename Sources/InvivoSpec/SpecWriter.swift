@@ -91,7 +91,8 @@ private struct YamlWriter {
         for entry in node.entries ?? [] {
             let key = scalar(entry.key)
             // A key of more than 1024 scalars must be announced.
-            if key.utf8.count > 1000 { out += margin + "? " + key + "\n" + margin + ":" } else { out += margin + key + ":" }
+            let isLong = key.utf8.count > 1000
+            out += isLong ? "\(margin)? \(key)\n\(margin):" : "\(margin)\(key):"
             after(entry.value, indent: indent)
         }
     }

@@ -67,8 +67,9 @@ extension TraitDocument {
         let path = path.key(entry.key)
         let hint = "write [] if no trait is to hold for it"
         if let value = entry.value.entries {
-            let first = value.first.map { ", as in '- \($0.key.prefix(32)): ...'" } ?? ""
-            checker.fail("expected a list of traits, found a map; begin each trait with '- '\(first)", path: path, at: entry.value.place)
+            let first = value.first.map { ", as in '- \(SpecPath().key($0.key).text): ...'" } ?? ""
+            let message = "expected a list of traits, found a map; begin each trait with '- '\(first)"
+            checker.fail(message, path: path, at: entry.value.place)
             return nil
         }
         guard let items = checker.list(entry.value, "of traits", path: path, hint: hint) else { return nil }
@@ -92,7 +93,8 @@ extension TraitDocument {
         }
         guard entries.count == 1 else {
             var message = "expected one trait \(form), found the keys \(shown(entries))"
-            message += first.value.isNull
+            message +=
+                first.value.isNull
                 ? "; indent the parameters deeper than the trait's name"
                 : "; begin each trait with '- ', or give its name by 'type:'"
             checker.fail(message, path: path, at: entries[1].keyPlace)

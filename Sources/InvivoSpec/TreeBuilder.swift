@@ -30,9 +30,14 @@ struct TreeBuilder {
     }
 
     /// The key path of the next value: "traits.synth.lead[0].Set".
-    var path: String {
+    var path: String { path(of: stack[...]) }
+
+    /// The key path of the innermost list or map.
+    var containerPath: String { path(of: stack.dropLast()) }
+
+    private func path(of frames: ArraySlice<Frame>) -> String {
         var path = SpecPath()
-        for frame in stack {
+        for frame in frames {
             if !frame.isMap {
                 path = path.item(frame.items.count)
             } else if let key = frame.key {
@@ -121,7 +126,8 @@ struct SpecPath {
     private(set) var text = ""
 
     func key(_ key: String) -> SpecPath {
-        let isPlain = key.utf8.count <= 64 && key.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value < 0x7F }
+        let isPlain =
+            (1...64).contains(key.utf8.count) && key.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value < 0x7F }
         let shown = isPlain ? key : quoted(key)
         return SpecPath(text: text.isEmpty ? shown : text + "." + shown)
     }

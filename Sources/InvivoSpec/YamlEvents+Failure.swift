@@ -16,7 +16,9 @@ extension YamlEvents {
                 at: text.place(ofByte: parser.problem_offset))
         default:
             // Marks at the end of the text lie one line too far, so places of errors are found by the scalar's number.
-            let offset = text.byte(ofScalar: parser.problem_mark.index)
+            let isKey = problem == "could not find expected ':'"
+            let mark = isKey ? parser.context_mark : parser.problem_mark
+            let offset = text.byte(ofScalar: mark.index)
             let message = Self.message(problem, found: text.scalar(atByte: offset)) + opened(parser)
             return Failure(.syntax, message, at: text.place(ofByte: offset))
         }
@@ -32,13 +34,13 @@ extension YamlEvents {
             "':' is not expected here; check the indentation, or put a text that contains ': ' in quotes"
         case ("block sequence entries are not allowed in this context", _):
             "'- ' is not expected here; begin the list in a line of its own"
-        case ("did not find expected key", nil): "expected a key, found the end of the text"
+        case ("did not find expected key", nil): "expected a key, found the end of the document"
         case ("did not find expected key", _): "expected a key; check the indentation and the quotes before"
         case ("did not find expected '-' indicator", _): "expected '- '; check the indentation"
-        case ("could not find expected ':'", _): "expected ':' after the key in the line before"
+        case ("could not find expected ':'", _): "expected ':' after the key"
         case ("did not find expected ',' or '}'", nil), ("did not find expected ',' or ']'", nil),
             ("did not find expected node content", nil), ("found unexpected end of stream", _):
-            "the text ends too early"
+            "the document ends too early"
         case ("did not find expected ',' or '}'", _): "expected ',' or '}'"
         case ("did not find expected ',' or ']'", _): "expected ',' or ']'"
         case ("did not find expected node content", let found?): "expected a value, found \(quoted(String(found)))"
@@ -47,6 +49,7 @@ extension YamlEvents {
         case ("found invalid Unicode character escape code", _):
             "the escape is no Unicode character; beyond U+FFFF write \\UXXXXXXXX, not a surrogate pair"
         case ("did not find expected <document start>", _): "expected '---' or the end of the document"
+        case ("found unknown directive name", _): "unknown directive; only %YAML is known"
         case ("found incompatible YAML document", _): "another version of YAML is asked for than 1.1 or 1.2"
         default: problem
         }

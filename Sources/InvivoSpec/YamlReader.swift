@@ -45,9 +45,8 @@ struct YamlReader {
             case YAML_MAPPING_END_EVENT, YAML_SEQUENCE_END_EVENT: tree.end()
             case YAML_ALIAS_EVENT:
                 let name = string(events.current.data.alias.anchor)
-                throw tree.failure(
-                    .syntax, "the alias \(quoted("*" + name)) is refused: aliases are not allowed; write the value out",
-                    at: events.place)
+                let message = "the alias \(quoted("*" + name)) is refused: aliases are not allowed; write the value out"
+                throw tree.failure(.syntax, message, at: events.place)
             case YAML_STREAM_END_EVENT: isDone = true
             default: break
             }
@@ -129,7 +128,8 @@ struct YamlReader {
 
     private func refuse(anchor: UnsafePointer<UInt8>?) throws(Failure) {
         guard let anchor else { return }
-        let message = "the anchor \(quoted("&" + string(anchor))) is refused: anchors are not allowed; write the value out"
+        let name = quoted("&" + string(anchor))
+        let message = "the anchor \(name) is refused: anchors are not allowed; write the value out"
         throw tree.failure(.syntax, message, at: events.place)
     }
 
@@ -143,7 +143,8 @@ struct YamlReader {
         let prefix = "tag:yaml.org,2002:"
         if name.hasPrefix(prefix), let known = CoreTag(rawValue: String(name.dropFirst(prefix.count))) { return known }
         let shown = name.hasPrefix(prefix) ? "!!" + name.dropFirst(prefix.count) : name
-        let message = "the tag \(quoted(shown)) is refused; allowed are !!null, !!bool, !!int, !!float, !!str, !!seq, !!map"
+        let allowed = CoreTag.allCases.map { "!!" + $0.rawValue }.joined(separator: ", ")
+        let message = "the tag \(quoted(shown)) is refused; allowed are \(allowed)"
         throw tree.failure(.syntax, message, at: events.place)
     }
 }
@@ -156,7 +157,9 @@ extension YamlReader {
     private static func checkFormerBreaks(_ text: SourceText) throws(Failure) {
         if text.isASCII { return }
         let breaks: [(bytes: [UInt8], name: String, escape: String)] = [
-            ([0xC2, 0x85], "U+0085", "\\N"), ([0xE2, 0x80, 0xA8], "U+2028", "\\L"), ([0xE2, 0x80, 0xA9], "U+2029", "\\P"),
+            ([0xC2, 0x85], "U+0085", "\\N"),
+            ([0xE2, 0x80, 0xA8], "U+2028", "\\L"),
+            ([0xE2, 0x80, 0xA9], "U+2029", "\\P"),
         ]
         for (bytes, name, escape) in breaks {
             guard let offset = text.firstOffset(of: bytes) else { continue }
