@@ -25,11 +25,11 @@ let package = Package(
         .target(name: "InvivoWiring", dependencies: ["InvivoBase"]),
         .target(name: "InvivoTraits", dependencies: ["InvivoWiring", "InvivoSpec"]),
         .target(name: "InvivoLoop", dependencies: ["InvivoBase", "CUv"]),
-        .target(name: "InvivoModules", dependencies: ["InvivoBase"]),
+        .target(name: "InvivoModules", dependencies: ["CInvivo", "InvivoBase"]),
         .target(
             name: "InvivoReload",
             dependencies: ["InvivoBase", "InvivoSpec", "InvivoWiring", "InvivoTraits", "InvivoLoop", "InvivoModules"]),
-        .target(name: "InvivoApp", dependencies: ["InvivoReload"]),
+        .target(name: "InvivoApp", dependencies: ["InvivoReload", "InvivoSpec", "InvivoTraits", "InvivoLoop"]),
         .target(name: "InvivoTable", dependencies: ["CInvivo"]),
         .target(name: "InvivoABI", dependencies: ["CInvivo", "InvivoApp", "InvivoReload", "InvivoTable"]),
         .target(name: "InvivoStubs", dependencies: ["CInvivo"]),

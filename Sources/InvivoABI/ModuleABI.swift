@@ -4,6 +4,17 @@ internal import InvivoReload
 
 // module.h: code that is loaded, and several languages in one process on one runtime.
 
+@c @implementation
+public func invivo_module_load(
+    _ runtime: invivo_runtime, _ path: UnsafePointer<CChar>!, _ out: UnsafeMutablePointer<invivo_module>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_module()
+    return answering(error) { () throws(Failure) in
+        let bits = try Engine.find(runtime.bits).loadModule(try text(path, "path"), table: invivo_table_get())
+        out?.pointee.bits = bits
+    }
+}
+
 /// "INVIVO" and the version of the token's layout.
 private let tokenMagic: UInt64 = 0x4956_4e56_494f_0001
 

@@ -61,7 +61,7 @@ extension Engine {
             guard let record = ObjectTable.record(object), let pointer = record.pointee.extra else { continue }
             let extra = Unmanaged<ObjectExtra>.fromOpaque(pointer).takeUnretainedValue()
             for value in extra.injected + extra.injectedProperties.values {
-                if case .object(let lease) = value { internalLeases[lease.bits, default: 0] += 1 }
+                value.forEachLease { internalLeases[$0.bits, default: 0] += 1 }
             }
         }
         var names: [String] = []
@@ -147,11 +147,25 @@ extension Engine {
         container.forget()
         if let token { token.deallocate() }
         token = nil
+        for module in modules { module.close() }
+        modules = []
         let engine = container.core.pointee.engine
         container.core.pointee.current = nil
         Readers.freeCore(container.core)
         _ = iv_sub_u64(&iv_live_counts().pointee.runtimes, 1)
         if let engine { Unmanaged<Container>.fromOpaque(engine).release() }
         letGo()
+    }
+}
+
+extension Value {
+    /// Every object in it.
+    fileprivate func forEachLease(_ body: (ObjectLease) -> Void) {
+        switch self {
+        case .object(let lease): body(lease)
+        case .list(let items): for item in items { item.forEachLease(body) }
+        case .map(let pairs): for pair in pairs { pair.value.forEachLease(body) }
+        default: break
+        }
     }
 }

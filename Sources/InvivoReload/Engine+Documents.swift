@@ -5,32 +5,38 @@ public import InvivoWiring
 extension Engine {
     /// Opens a document and commits what it says before it answers. With `waits`, a file need not be there or good yet.
     public func openDocument(path: String?, name: String, text: [UInt8]?, waits: Bool) throws(Failure) -> Document {
-        let document = Document(name: name, path: path, engine: self)
-        let order = container.monitor.locked { () -> UInt64 in
-            documentCount += 1
-            return documentCount
-        }
-        document.order = order
-        if let path {
-            // Followed first, so that no change between reading and following is missed.
-            let follower = try startedFollower()
-            let id = try follower.follow(path)
-            document.follow = id
-            container.monitor.locked { followed[id] = document }
-        }
-        container.monitor.locked { openDocuments.append(document) }
+        let document = try prepareDocument(path: path, name: name)
         var set = ChangeSet(cause: name)
         set.documents = [(document, path == nil ? .bytes(text ?? []) : .file)]
         do throws(Failure) {
             try commit(set)
         } catch {
             guard waits && path != nil else {
-                unfollow(document)
+                forget(document)
                 throw error
             }
         }
+        return document
+    }
+
+    /// A document that is followed already and says nothing yet: for a change set that brings it in with other things.
+    public func prepareDocument(path: String?, name: String) throws(Failure) -> Document {
+        let document = Document(name: name, path: path, engine: self)
+        document.order = container.monitor.locked { () -> UInt64 in
+            documentCount += 1
+            return documentCount
+        }
+        // Followed first, so that no change between reading and following is missed.
+        if let path { try followAgain(document, path) }
+        container.monitor.locked { openDocuments.append(document) }
         _ = document.open()
         return document
+    }
+
+    /// Takes back `prepareDocument`.
+    public func forget(_ document: Document) {
+        unfollow(document)
+        document.closeHandle()
     }
 
     public func update(_ document: Document, text: [UInt8]) throws(Failure) {

@@ -152,7 +152,7 @@ extension Engine {
                 if !set.insert(property.name).inserted { throw Failure(.exists, "the property '\(name)' is set twice") }
                 switch injection.source {
                 case .value(let value): _ = try property.check(value)
-                case .reference:
+                case .reference, .list, .map:
                     guard !property.isInBlock else { throw Failure(.type, "the block property '\(name)' cannot hold an object") }
                 }
             } catch { fail(error.code, error.message) }

@@ -23,6 +23,7 @@ public final class Engine: @unchecked Sendable {
     var worker: Worker?
     var loopThread: Loop?
     var follower: FileFollower?
+    var modules: [KeptModule] = []
     var retired: [Retired] = []
     var isReclaimScheduled = false
     var lastFailure: Failure?

@@ -163,8 +163,8 @@ extension Container {
         let parameters = definition.type?.description.signature.parameters ?? []
         var byPosition: [Value?] = []
         for injection in definition.initializer {
-            let value = try self.value(of: injection, chain)
-            if case .object = value { injected.append(value) }
+            let value = try self.value(of: injection.source, chain)
+            if !injection.source.references.isEmpty { injected.append(value) }
             if let name = injection.name {
                 guard let index = parameters.firstIndex(where: { $0.name == name }) else {
                     throw Failure(
@@ -188,8 +188,16 @@ extension Container {
         return byPosition.map { $0 ?? .null } + rest
     }
 
-    private func value(of injection: Injection, _ chain: BuildChain) throws(Failure) -> Value {
-        switch injection.source {
+    private func value(of source: Injection.Source, _ chain: BuildChain) throws(Failure) -> Value {
+        switch source {
+        case .list(let items):
+            var values: [Value] = []
+            for item in items { values.append(try value(of: item, chain)) }
+            return .list(values)
+        case .map(let pairs):
+            var values: [(name: String, value: Value)] = []
+            for pair in pairs { values.append((pair.name, try value(of: pair.source, chain))) }
+            return .map(values)
         case .value(let value): return value
         case .reference(let key):
             let id = try monitor.locked { () throws(Failure) -> UInt32 in
@@ -208,10 +216,10 @@ extension Container {
             guard let name = injection.name else { continue }
             let property = try type.description.property(named: name).property
             guard !property.isInBlock else { continue }
-            let value = try self.value(of: injection, chain)
+            let value = try self.value(of: injection.source, chain)
             try property.set(instance, try property.check(value))
             // The former one is let go only now that nothing points to it.
-            if case .object = value { extra(record).injectedProperties[name] = value }
+            if !injection.source.references.isEmpty { extra(record).injectedProperties[name] = value }
         }
         guard !onlyReferences else { return }
         for (index, value) in definition.base.sorted(by: { $0.key < $1.key }) {

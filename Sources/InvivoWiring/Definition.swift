@@ -9,9 +9,21 @@ public enum Scope: UInt32, Sendable {
 
 /// One thing injected.
 public struct Injection: Sendable {
-    public enum Source: Sendable {
+    public indirect enum Source: Sendable {
         case value(Value)
         case reference(String)
+        case list([Source])
+        case map([(name: String, source: Source)])
+
+        /// The keys it names.
+        var references: [String] {
+            switch self {
+            case .value: []
+            case .reference(let key): [key]
+            case .list(let items): items.flatMap(\.references)
+            case .map(let pairs): pairs.flatMap(\.source.references)
+            }
+        }
     }
     /// Of the parameter or property; nil goes by position.
     public let name: String?
@@ -103,8 +115,8 @@ public final class Definition: @unchecked Sendable {
     /// Keys it names, with how: through the initializer (a dependent is remade) or a property (it is re-injected).
     public var references: [(key: String, throughInitializer: Bool)] {
         var found: [(key: String, throughInitializer: Bool)] = []
-        for injection in initializer { if case .reference(let key) = injection.source { found.append((key, true)) } }
-        for injection in properties { if case .reference(let key) = injection.source { found.append((key, false)) } }
+        for injection in initializer { for key in injection.source.references { found.append((key, true)) } }
+        for injection in properties { for key in injection.source.references { found.append((key, false)) } }
         return found
     }
 }

@@ -1,0 +1,28 @@
+internal import CInvivo
+public import InvivoBase
+internal import InvivoModules
+
+extension Engine {
+    /// Loads a module and runs its entry, which registers types.
+    public func loadModule(_ path: String, table: UnsafeRawPointer) throws(Failure) -> UInt64 {
+        let module = try ModuleLoader().load(path: path)
+        let entry = module.entry
+        try CallbackResult.run("the entry of the module '\(path)'") { error in
+            entry(table.assumingMemoryBound(to: invivo_table.self), invivo_runtime(bits: container.handle), error)
+        }
+        let kept = KeptModule(module)
+        container.monitor.locked { modules.append(kept) }
+        return kept.handleBits
+    }
+}
+
+/// A module that this runtime loaded: code stays until the process ends, its handle until the runtime closes.
+final class KeptModule: @unchecked Sendable {
+    let module: LoadedModule
+    private(set) var handleBits: UInt64 = 0
+    init(_ module: LoadedModule) {
+        self.module = module
+        handleBits = HandleTable.insert(self, kind: .module)
+    }
+    func close() { _ = HandleTable.remove(handleBits, .module) }
+}
