@@ -1,5 +1,3 @@
-import Synchronization
-
 /// What a handle stands for: the top 4 bits of its word.
 public enum HandleKind: UInt64, Sendable {
     case runtime = 1, object, key, type, callable, domain, job, changes, source, target, observer, module, app
@@ -73,9 +71,9 @@ public enum HandleTable {
         }
     }
 
-    // Pointers in it belong to the table alone and are touched under the lock only.
-    private struct Box: @unchecked Sendable { var storage = Storage() }
-    private static let table = Mutex(Box())
+    // Touched with the monitor held only.
+    nonisolated(unsafe) private static var storage = Storage()
+    private static let monitor = Monitor()
 
     /// Enters an object that the table keeps alive until `remove`.
     public static func insert(_ object: AnyObject, kind: HandleKind) -> UInt64 {
@@ -88,23 +86,23 @@ public enum HandleTable {
     }
 
     private static func enter(_ kind: HandleKind, _ fill: (inout Slot) -> Void) -> UInt64 {
-        table.withLock { box in
-            let index = box.storage.takeSlot()
-            let slot = box.storage.slot(index)
+        monitor.locked {
+            let index = storage.takeSlot()
+            let slot = storage.slot(index)
             slot.pointee.kind = kind
             fill(&slot.pointee)
-            box.storage.live[kind, default: 0] += 1
+            storage.live[kind, default: 0] += 1
             return kind.rawValue << 60 | UInt64(slot.pointee.generation) << 32 | UInt64(index)
         }
     }
 
     /// The object behind a handle; nil when the handle is stale, foreign or of another kind.
     public static func find<T: AnyObject>(_ bits: UInt64, _ kind: HandleKind, as type: T.Type) -> T? {
-        let found: Found = table.withLock { box in
-            guard let slot = box.storage.slot(of: bits, kind)?.slot else { return Found(object: nil) }
-            return Found(object: slot.pointee.strong ?? slot.pointee.weakly)
+        let found: AnyObject? = monitor.locked {
+            guard let slot = storage.slot(of: bits, kind)?.slot else { return nil }
+            return slot.pointee.strong ?? slot.pointee.weakly
         }
-        return found.object as? T
+        return found as? T
     }
 
     /// The same, with the failure that the border answers.
@@ -118,29 +116,25 @@ public enum HandleTable {
     /// Makes a handle stale and answers what it stood for. Nil when it was stale already, or held weakly and gone.
     @discardableResult
     public static func remove(_ bits: UInt64, _ kind: HandleKind) -> AnyObject? {
-        let found: Found = table.withLock { box in
-            guard let (index, slot) = box.storage.slot(of: bits, kind) else { return Found(object: nil) }
+        monitor.locked {
+            guard let (index, slot) = storage.slot(of: bits, kind) else { return nil }
             let object = slot.pointee.strong ?? slot.pointee.weakly
             slot.pointee.strong = nil
             slot.pointee.weakly = nil
             slot.pointee.kind = nil
-            box.storage.live[kind, default: 1] -= 1
+            storage.live[kind, default: 1] -= 1
             if slot.pointee.generation < lastGeneration {
                 slot.pointee.generation += 1
-                box.storage.free.append(index)
+                storage.free.append(index)
             }
-            return Found(object: object)
+            return object
         }
-        return found.object
     }
 
     /// How many handles of a kind are live.
     public static func count(of kind: HandleKind) -> Int {
-        table.withLock { $0.storage.live[kind] ?? 0 }
+        monitor.locked { storage.live[kind] ?? 0 }
     }
-
-    // Carries a counted reference out of the lock; what may be done with the object is the object's own affair.
-    private struct Found: @unchecked Sendable { let object: AnyObject? }
 }
 
 extension Failure {
