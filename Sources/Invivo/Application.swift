@@ -1,0 +1,58 @@
+internal import CInvivo
+
+/// An application manifest, run: its modules loaded, its components built and started, its documents followed.
+public final class Application: Sendable {
+    private let core: Core
+    private let handle: invivo_app
+    /// Its runtime, open as long as the application is.
+    public let runtime: Runtime
+
+    /// Starts what a manifest describes. Any failure reports every error and leaves nothing running.
+    ///
+    /// - Parameters:
+    ///   - manifest: The path of the manifest.
+    ///   - options: Of its runtime. Objects live on the runtime's own thread unless these say otherwise.
+    ///   - waiting: Documents need not be good yet.
+    public init(
+        _ manifest: String, _ options: Runtime.Options = .application, waiting: Bool = false
+    ) throws(InvivoError) {
+        let table = try Core.own()
+        var handle = invivo_app()
+        var runtime = invivo_runtime()
+        try withArena { arena throws(InvivoError) in
+            var raw = try options.raw(arena, table)
+            var app = invivo_app_options()
+            app.struct_size = MemoryLayout<invivo_app_options>.size
+            app.manifest = try arena.name(manifest)
+            if waiting { app.flags |= UInt32(INVIVO_APP_WAIT) }
+            try withUnsafePointer(to: &raw) { raw throws(InvivoError) in
+                app.runtime = raw
+                try Core.call(table) { $0.pointee.app_open(&handle, &app, $1) }
+            }
+        }
+        try Core.call(table) { $0.pointee.app_runtime(handle, &runtime, $1) }
+        self.handle = handle
+        core = try Core.of(table, runtime)
+        self.runtime = Runtime(borrowing: core)
+    }
+
+    /// Stops what was started, in reverse, and closes the runtime.
+    public func close() throws(InvivoError) { try core.call { $0.pointee.app_close(handle, $1) } }
+
+    /// Whether a manifest names modules that only Python can load; nothing is run.
+    public static func needsPython(_ manifest: String) throws(InvivoError) -> Bool {
+        let table = try Core.own()
+        var needs = false
+        try Core.call(table) { $0.pointee.app_needs_python(manifest, &needs, $1) }
+        return needs
+    }
+}
+
+extension Runtime.Options {
+    /// What suits an application that nobody polls for.
+    public static var application: Self {
+        var options = Self()
+        options.home = .loop
+        return options
+    }
+}

@@ -1,0 +1,106 @@
+/// A type that may be a field of a block: it is the same bytes in every language.
+///
+/// Booleans, integers, `Float` and `Double` are; an enumeration without payloads becomes one by naming the protocol:
+/// `enum Wave: String, CaseIterable, InvivoField { case sine, saw }`.
+public protocol InvivoField: InvivoConvertible, BitwiseCopyable {
+    /// How a field of this type is declared; for an enumeration, numbers are those by which memory tells its cases apart.
+    static var invivoFieldShape: InvivoShape { get }
+}
+
+extension InvivoField {
+    public static var invivoFieldShape: InvivoShape { invivoShape }
+}
+
+extension InvivoField where Self: CaseIterable {
+    public static var invivoFieldShape: InvivoShape {
+        let names = invivoShape.choices.map(\.name)
+        let choices = zip(names, allCases).map { InvivoShape.Choice($0, Enumeration<Self>.tag($1) ?? -1) }
+        return InvivoShape(MemoryLayout<Self>.size == 1 ? .uint8 : .uint16, choices: choices)
+    }
+}
+
+extension Bool: InvivoField {}
+extension Int: InvivoField {}
+extension UInt: InvivoField {}
+extension Int8: InvivoField {}
+extension Int16: InvivoField {}
+extension Int32: InvivoField {}
+extension Int64: InvivoField {}
+extension UInt8: InvivoField {}
+extension UInt16: InvivoField {}
+extension UInt32: InvivoField {}
+extension UInt64: InvivoField {}
+extension Float: InvivoField {}
+extension Double: InvivoField {}
+
+/// Which fields of a plain struct can be tuned, under which names and within which limits.
+public struct BlockLayout<Content: BitwiseCopyable>: Sendable where Content: Sendable {
+    /// What the block holds before anything is tuned.
+    public let initial: Content
+    var fields: [Property] = []
+    var problems: [InvivoError] = []
+
+    init(_ initial: Content) { self.initial = initial }
+
+    /// Makes a field tunable.
+    ///
+    /// - Parameters:
+    ///   - name: How documents say it.
+    ///   - path: The stored property.
+    ///   - range: What is allowed, both ends included.
+    ///   - step: A hint for editors.
+    ///   - unit: `"Hz"`: a document may then say `1.2 kHz`.
+    ///   - text: One line for people.
+    ///   - was: Former names, accepted with a warning.
+    public mutating func field<Value: InvivoField>(
+        _ name: String, _ path: any KeyPath<Content, Value> & Sendable, in range: ClosedRange<Double>? = nil,
+        step: Double? = nil, unit: String? = nil, text: String? = nil, was: [String] = []
+    ) {
+        guard let offset = MemoryLayout<Content>.offset(of: path) else {
+            problems.append(
+                InvivoError(.argument, "field '\(name)' of \(Content.self) is computed; a field must be a stored property"))
+            return
+        }
+        var about = Property.About(range: range, step: step, unit: unit, text: text, was: was)
+        switch try? initial[keyPath: path].asInvivo() {
+        case .bool(let value): about.initial = value ? 1 : 0
+        case .enumeration(_, let value): about.initialText = value
+        case let value?: about.initial = try? Double.fromInvivo(value)
+        case nil: break
+        }
+        fields.append(
+            Property(
+                name: name, shape: Value.invivoFieldShape, about: about,
+                place: .field(offset: offset, size: MemoryLayout<Value>.size)))
+    }
+}
+
+/// A key that is nothing but a block: a plain struct whose fields are tuned by documents and read through views.
+///
+///     struct Tuning { var gain = 1.0; var cutoff = 800.0 }
+///     let lead = try runtime.define(Block("synth.lead", Tuning()) {
+///         $0.field("gain", \.gain, in: 0...2)
+///         $0.field("cutoff", \.cutoff, in: 20...20000, unit: "Hz")
+///     })
+///     runtime[lead].gain
+public struct Block<Content: BitwiseCopyable & Sendable>: Sendable {
+    /// The key's name.
+    public let key: String
+    var typeName: String
+    var layout: BlockLayout<Content>
+
+    /// Describes a block.
+    ///
+    /// - Parameters:
+    ///   - key: `"assembly.name"`.
+    ///   - initial: What it holds before anything is tuned.
+    ///   - typeName: The name of its type; by default the struct's.
+    public init(
+        _ key: String, _ initial: Content, typeName: String? = nil, _ describe: (inout BlockLayout<Content>) -> Void
+    ) {
+        self.key = key
+        self.typeName = typeName ?? String(reflecting: Content.self)
+        layout = BlockLayout(initial)
+        describe(&layout)
+    }
+}

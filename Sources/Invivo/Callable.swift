@@ -1,0 +1,186 @@
+internal import CInvivo
+
+/// A function of any language: a Swift closure on its way to the others, or one of theirs, to be called from here.
+///
+/// A Swift closure that comes back is the identical `Callable`. It runs on whatever thread calls it.
+public final class Callable: Sendable {
+    private enum Body: Sendable {
+        case swift(@Sendable ([InvivoValue]) throws -> InvivoValue)
+        case foreign(Core, invivo_callable)
+    }
+
+    private let name: String
+    private let body: Body
+
+    /// A closure over values of any kinds and number.
+    public init(name: String = "", _ body: @escaping @Sendable ([InvivoValue]) throws -> InvivoValue) {
+        self.name = name
+        self.body = .swift(body)
+    }
+
+    /// A closure with typed parameters: `Callable { (note: Int, level: Double) in Double(note) * level }`.
+    public convenience init<each Parameter: InvivoConvertible, Result: InvivoConvertible>(
+        name: String = "", _ body: @escaping @Sendable (repeat each Parameter) throws -> Result
+    ) {
+        self.init(name: name) { (values: [InvivoValue]) throws -> InvivoValue in
+            var arguments = ArgumentReader(values)
+            let result = try body(repeat try arguments.next((each Parameter).self))
+            try arguments.end()
+            return try result.asInvivo()
+        }
+    }
+
+    /// A closure with typed parameters and no result.
+    public convenience init<each Parameter: InvivoConvertible>(
+        name: String = "", _ body: @escaping @Sendable (repeat each Parameter) throws -> Void
+    ) {
+        self.init(name: name) { (values: [InvivoValue]) throws -> InvivoValue in
+            var arguments = ArgumentReader(values)
+            try body(repeat try arguments.next((each Parameter).self))
+            try arguments.end()
+            return .null
+        }
+    }
+
+    private init(taking handle: invivo_callable, _ core: Core) {
+        name = ""
+        body = .foreign(core, handle)
+    }
+
+    deinit {
+        if case .foreign(let core, let handle) = body { _ = core.table.pointee.callable_release(handle) }
+    }
+
+    /// Calls it.
+    @discardableResult
+    public func callAsFunction(_ arguments: any InvivoConvertible...) throws(InvivoError) -> InvivoValue {
+        try call(with: arguments)
+    }
+
+    /// Calls it with arguments that are in an array.
+    @discardableResult
+    public func call(with arguments: [any InvivoConvertible]) throws(InvivoError) -> InvivoValue {
+        let values = try arguments.values()
+        switch body {
+        case .swift(let body):
+            do { return try body(values) } catch { throw InvivoError(error) }
+        case .foreign(let core, let handle):
+            var result = invivo_null()
+            try withArena { arena throws(InvivoError) in
+                let table = try InvivoValue.table(values, arena, core)
+                try core.call { $0.pointee.callable_call(handle, table, values.count, &result, $1) }
+            }
+            return try InvivoValue(taking: &result, core)
+        }
+    }
+}
+
+extension Callable: InvivoConvertible {
+    public static var invivoShape: InvivoShape { InvivoShape(.callable) }
+    public static func fromInvivo(_ value: InvivoValue) throws(InvivoError) -> Self {
+        guard case .callable(let callable) = value, let callable = callable as? Self else {
+            throw value.mismatch("a callable")
+        }
+        return callable
+    }
+    public func asInvivo() throws(InvivoError) -> InvivoValue { .callable(self) }
+}
+
+/// Equal when it is the same function.
+extension Callable: Equatable {
+    public static func == (left: Callable, right: Callable) -> Bool {
+        if left === right { return true }
+        guard case .foreign(_, let a) = left.body, case .foreign(_, let b) = right.body else { return false }
+        return a.bits == b.bits
+    }
+}
+
+// MARK: - The border
+
+/// What a callable of the C side holds of a Swift closure.
+private final class CallableBox: Sendable {
+    let callable: Callable
+    let core: Core
+
+    init(_ callable: Callable, _ core: Core) {
+        self.callable = callable
+        self.core = core
+    }
+
+    typealias Invoke = @convention(c) (
+        UnsafeMutableRawPointer?, UnsafePointer<invivo_value>?, Int, UnsafeMutablePointer<invivo_value>?, ErrorOut?
+    ) -> invivo_status
+
+    /// One address for all, by which our own closures are known again.
+    static let invoke: Invoke = { data, arguments, count, result, error in
+        guard let data else { return InvivoError.Code.internal.rawValue }
+        let box = Unmanaged<CallableBox>.fromOpaque(data).takeUnretainedValue()
+        return answering(box.core.table, error) {
+            let values = try InvivoValue.array(arguments, count, box.core)
+            try box.callable.call(with: values).answered(result, box.core)
+        }
+    }
+}
+
+extension Callable {
+    /// One of ours that comes back, or a lease on one of somebody else's.
+    static func known(_ handle: invivo_callable, _ core: Core) throws(InvivoError) -> Callable {
+        if let data = core.table.pointee.callable_user_data(handle, CallableBox.invoke) {
+            return Unmanaged<CallableBox>.fromOpaque(data).takeUnretainedValue().callable
+        }
+        let status = core.table.pointee.callable_retain(handle)
+        guard status == 0 else { throw InvivoError(taking: nil, status: status, table: core.table) }
+        return Callable(taking: handle, core)
+    }
+
+    /// The handle of it for one call.
+    func borrowed(_ arena: Arena, _ core: Core) throws(InvivoError) -> invivo_callable {
+        if case .foreign(let owner, let handle) = body {
+            if owner === core { return handle }
+            throw InvivoError(.handle, "the callable belongs to another runtime; wrap it in a closure to pass it on")
+        }
+        var options = invivo_callable_options()
+        options.struct_size = MemoryLayout<invivo_callable_options>.size
+        options.name = try arena.name(name)
+        options.invoke = CallableBox.invoke
+        options.destroy = { data in if let data { Unmanaged<CallableBox>.fromOpaque(data).release() } }
+        let box = Unmanaged.passRetained(CallableBox(self, core))
+        options.user_data = box.toOpaque()
+        var handle = invivo_callable()
+        do throws(InvivoError) {
+            try core.call { $0.pointee.callable_make(core.handle, &options, &handle, $1) }
+        } catch {
+            box.release()
+            throw error
+        }
+        arena.atEnd { _ = core.table.pointee.callable_release(handle) }
+        return handle
+    }
+}
+
+/// Reads the arguments of a call one after the other.
+struct ArgumentReader {
+    private let values: [InvivoValue]
+    private var index = 0
+
+    init(_ values: [InvivoValue]) { self.values = values }
+
+    mutating func next<Value: InvivoConvertible>(_ type: Value.Type) throws(InvivoError) -> Value {
+        index += 1
+        guard index <= values.count else {
+            if Value.invivoShape.isOptional { return try Value.fromInvivo(.null) }
+            throw InvivoError(.arity, "argument \(index) (\(Value.invivoShape.kind)) is missing, got \(values.count)")
+        }
+        do { return try Value.fromInvivo(values[index - 1]) } catch {
+            var error = error
+            error.message = "argument \(index): \(error.message)"
+            throw error
+        }
+    }
+
+    func end() throws(InvivoError) {
+        guard index >= values.count else {
+            throw InvivoError(.arity, "expected \(index) arguments, got \(values.count)")
+        }
+    }
+}

@@ -1,0 +1,145 @@
+internal import CInvivo
+
+/// A change set being written: all of it takes effect as one reload, or nothing does. See `Runtime.changes`.
+public final class ChangeSet {
+    let core: Core
+    private let handle: invivo_changes
+    private var isOpen = true
+
+    init(_ core: Core) throws(InvivoError) {
+        var handle = invivo_changes()
+        try core.call { $0.pointee.changes_open(core.handle, &handle, $1) }
+        self.core = core
+        self.handle = handle
+    }
+
+    deinit { if isOpen { core.table.pointee.changes_discard(handle) } }
+
+    func commit() throws(InvivoError) {
+        isOpen = false
+        try core.call { $0.pointee.changes_commit(handle, $1) }
+    }
+
+    /// Defines a key by a described Swift class, which says how an instance is made.
+    @discardableResult
+    public func define<Instance>(
+        _ key: String, _ type: ObjectType<Instance>, scope: Scope = .lazySingleton, initializer: Injections = [:],
+        properties: Injections = [:]
+    ) throws(InvivoError) -> Key<Instance> {
+        try define(key, try core.described(type), scope, initializer: initializer, properties: properties)
+    }
+
+    /// Defines a key by the name of a type that any language or module has registered.
+    @discardableResult
+    public func define(
+        _ key: String, type: String, scope: Scope = .lazySingleton, initializer: Injections = [:],
+        properties: Injections = [:]
+    ) throws(InvivoError) -> Key<Object> {
+        var handle = invivo_type()
+        try core.call { $0.pointee.type_find(core.handle, type, &handle, $1) }
+        return try define(key, handle, scope, initializer: initializer, properties: properties)
+    }
+
+    /// Defines a key by a closure that makes a value which any thread may use.
+    @discardableResult
+    public func define<Value: Sendable>(
+        _ key: String, scope: Scope = .lazySingleton, properties: Injections = [:],
+        make: @escaping @Sendable (Resolver) throws -> Value
+    ) throws(InvivoError) -> Key<Value> {
+        try define(
+            key, try core.type(of: Value.self, isShared: true), scope, properties: properties,
+            factory: Factory(core, nil, scope) { resolver, _ in boxed(try make(resolver)) })
+    }
+
+    /// Defines a key by a closure that makes a value which only the thread that opened the runtime touches; a prototype
+    /// belongs to the thread that resolves it.
+    @discardableResult
+    public func define<Value>(
+        _ key: String, scope: Scope = .lazySingleton, properties: Injections = [:],
+        confined make: @escaping @Sendable (Resolver) throws -> Value
+    ) throws(InvivoError) -> Key<Value> {
+        try define(
+            key, try core.type(of: Value.self, isShared: false), scope, properties: properties,
+            factory: Factory(core, nil, scope) { resolver, _ in boxed(try make(resolver)) })
+    }
+
+    /// Defines a key that is nothing but a block.
+    @discardableResult
+    public func define<Content>(_ block: Block<Content>) throws(InvivoError) -> BlockKey<Content> {
+        let type = try core.blockType(block)
+        let key: Key<Never> = try define(block.key, type, .lazySingleton)
+        return BlockKey(key.handle, type: type.bits, initial: block.layout.initial, name: block.key)
+    }
+
+    /// Makes a key another name of `other`.
+    public func alias(_ key: String, of other: String) throws(InvivoError) {
+        try withArena { arena throws(InvivoError) in
+            var definition = invivo_definition()
+            definition.struct_size = MemoryLayout<invivo_definition>.size
+            definition.key = try arena.name(key)
+            definition.alias = try arena.name(other)
+            try core.call { $0.pointee.changes_define(handle, &definition, nil, $1) }
+        }
+    }
+
+    /// Removes a definition.
+    public func remove(_ key: String) throws(InvivoError) {
+        try core.call { $0.pointee.changes_remove(handle, key, $1) }
+    }
+
+    /// Sets the base value of a tunable property of a key's definition, under whatever documents lay on top.
+    public func set(_ key: String, _ property: String, _ value: some InvivoConvertible) throws(InvivoError) {
+        let value = try value.asInvivo()
+        try withArena { arena throws(InvivoError) in
+            var value = try value.borrowed(arena, core)
+            try core.call { $0.pointee.changes_set(handle, key, property, &value, $1) }
+        }
+    }
+
+    /// Gives or replaces the text of a document in memory; nil takes it away.
+    public func document(_ name: String, _ text: String?) throws(InvivoError) {
+        try withArena { arena throws(InvivoError) in
+            let (data, length) = try arena.document(text)
+            try core.call { $0.pointee.changes_document(handle, name, data, length, $1) }
+        }
+    }
+
+    func define<Value>(
+        _ key: String, _ type: invivo_type, _ scope: Scope, initializer: Injections = [:], properties: Injections = [:],
+        factory: Factory? = nil
+    ) throws(InvivoError) -> Key<Value> {
+        var out = invivo_key()
+        try withArena { arena throws(InvivoError) in
+            var definition = invivo_definition()
+            definition.struct_size = MemoryLayout<invivo_definition>.size
+            definition.key = try arena.name(key)
+            definition.scope = scope.rawValue
+            definition.type = type
+            definition.initializer = try core.table(initializer, arena)
+            definition.initializer_count = UInt64(initializer.count)
+            definition.properties = try core.table(properties, arena)
+            definition.property_count = UInt64(properties.count)
+            guard let factory else {
+                try core.call { $0.pointee.changes_define(handle, &definition, &out, $1) }
+                return
+            }
+            let pointer = factory.attach(to: &definition)
+            do throws(InvivoError) {
+                try core.call { $0.pointee.changes_define(handle, &definition, &out, $1) }
+            } catch {
+                pointer.release()
+                throw error
+            }
+        }
+        return core.key(out, key, type: type.bits)
+    }
+}
+
+extension Arena {
+    /// The text of a document; no text is NULL, an empty one is not.
+    func document(_ text: String?) throws(InvivoError) -> (UnsafePointer<CChar>?, UInt64) {
+        guard let text else { return (nil, 0) }
+        let (data, length) = data(text)
+        return (data ?? UnsafePointer(memory(1, of: CChar.self)), length)
+    }
+}

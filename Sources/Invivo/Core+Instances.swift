@@ -1,0 +1,100 @@
+internal import CInvivo
+
+extension Core {
+    /// The Swift value behind an object.
+    func value<Value>(of handle: invivo_object, as type: Value.Type) throws(InvivoError) -> Value {
+        if type == Object.self, let object = try Object(holding: handle, self) as? Value { return object }
+        var described = invivo_type()
+        try call { $0.pointee.object_type(handle, &described, $1) }
+        guard registry.withLock({ $0.types[described.bits] != nil }) else {
+            throw InvivoError(
+                .type,
+                "the object is a \(TypeReference(self, described).name), which this Swift code did not register; "
+                    + "ask for it as an Object, or register the type here")
+        }
+        var raw: UnsafeMutableRawPointer?
+        try call { $0.pointee.object_instance(handle, described, &raw, $1) }
+        guard let raw else { throw InvivoError(.notReady, "the object has no instance yet") }
+        let instance = Unmanaged<AnyObject>.fromOpaque(raw).takeUnretainedValue()
+        guard let value = unboxed(instance) as? Value else {
+            throw InvivoError(.type, "expected a \(Value.self), got a \(Swift.type(of: unboxed(instance)))")
+        }
+        return value
+    }
+
+    /// The object of one of our instances, with a lease that the caller gives back: the one that the runtime knows it
+    /// by, or a new one.
+    func lease(of instance: AnyObject) throws(InvivoError) -> invivo_object {
+        if let known = registry.withLock({ $0.instances[ObjectIdentifier(instance)] }),
+            let handle = leased(known), isInstance(handle, instance)
+        {
+            return handle
+        }
+        let type = try registeredType(of: instance)
+        var handle = invivo_object()
+        let pointer = Unmanaged.passRetained(instance)
+        do throws(InvivoError) {
+            try call { $0.pointee.object_wrap(self.handle, type, pointer.toOpaque(), &handle, $1) }
+        } catch {
+            pointer.release()
+            throw error
+        }
+        remember(instance, as: .object(handle))
+        return handle
+    }
+
+    private func leased(_ known: Registry.Known) -> invivo_object? {
+        switch known {
+        case .object(let handle):
+            return table.pointee.object_retain(handle) == 0 ? handle : nil
+        case .key(let key):
+            var handle = invivo_object()
+            return table.pointee.peek(self.handle, key, &handle) == 0 ? handle : nil
+        }
+    }
+
+    /// Whether a handle, leased, stands for `instance`; gives the lease back when it does not.
+    private func isInstance(_ handle: invivo_object, _ instance: AnyObject) -> Bool {
+        var raw: UnsafeMutableRawPointer?
+        var error: OpaquePointer?
+        let status = table.pointee.object_instance(handle, invivo_type(), &raw, &error)
+        table.pointee.error_release(error)
+        if status == 0, raw == Unmanaged.passUnretained(instance).toOpaque() { return true }
+        _ = table.pointee.object_release(handle)
+        return false
+    }
+
+    func remember(_ instance: AnyObject, as known: Registry.Known) {
+        registry.withLock { $0.instances[ObjectIdentifier(instance)] = known }
+    }
+
+    func forget(_ instance: AnyObject) {
+        _ = registry.withLock { $0.instances.removeValue(forKey: ObjectIdentifier(instance)) }
+    }
+
+    /// The type under which the class of an instance was described; describes it now when the class says how.
+    private func registeredType(of instance: AnyObject) throws(InvivoError) -> invivo_type {
+        let type: AnyClass = Swift.type(of: instance)
+        if let bits = registry.withLock({ $0.described[ObjectIdentifier(type)] }) { return invivo_type(bits: bits) }
+        if let described = type as? any InvivoObject.Type { return try described.registered(with: self) }
+        throw InvivoError(
+            .type, "\(type) is not described to the runtime; register an ObjectType of it, or make it an InvivoObject")
+    }
+}
+
+/// A value that is no class instance, in the graph.
+@usableFromInline
+final class Boxed<Value>: AnyBoxed {
+    @usableFromInline let value: Value
+    init(_ value: Value) { self.value = value }
+    var any: Any { value }
+}
+
+protocol AnyBoxed: AnyObject { var any: Any { get } }
+
+/// The instance that stands for a value in the graph.
+func boxed<Value>(_ value: Value) -> AnyObject {
+    Value.self is AnyClass ? value as AnyObject : Boxed(value)
+}
+
+func unboxed(_ instance: AnyObject) -> Any { (instance as? any AnyBoxed)?.any ?? instance }

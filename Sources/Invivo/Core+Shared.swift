@@ -1,0 +1,46 @@
+public import CInvivo
+
+extension Core {
+    /// Runs `body` with the built shared instance of a key whose entry is of the given type, borrowed; answers nil when
+    /// it must be looked at more closely. The hot path: no lock, no allocation, no reference counting.
+    @inlinable @inline(__always)
+    func withShared<Result>(
+        _ key: invivo_key, _ type: UInt64, _ body: (UnsafeMutableRawPointer) -> Result
+    ) -> Result? {
+        let view = table.pointee.view_begin(handle)
+        defer { table.pointee.view_end(view) }
+        guard let instance = instance(view, key, type) else { return nil }
+        return body(instance)
+    }
+
+    /// The built shared instance of a key in a view, when its entry is of the given type.
+    @inlinable @inline(__always)
+    func instance(_ view: invivo_view, _ key: invivo_key, _ type: UInt64) -> UnsafeMutableRawPointer? {
+        guard type != 0, let entry = invivo_view_entry(view, key), entry.pointee.type == type,
+            let cell = entry.pointee.cell
+        else { return nil }
+        return invivo_cell_instance(cell) ?? table.pointee.view_get_confined(view, key)
+    }
+
+    /// Resolves by a lease, which also builds what is cold and records what a recipe under way depends on.
+    @usableFromInline
+    func resolve<Value>(_ key: invivo_key, as type: Value.Type) throws(InvivoError) -> Value {
+        var object = invivo_object()
+        try call { $0.pointee.resolve(handle, key, &object, $1) }
+        defer { _ = table.pointee.object_release(object) }
+        return try value(of: object, as: type)
+    }
+
+    /// Resolves a prototype with runtime arguments.
+    func resolve<Value>(
+        _ key: invivo_key, with arguments: [InvivoValue], as type: Value.Type
+    ) throws(InvivoError) -> Value {
+        var object = invivo_object()
+        try withArena { arena throws(InvivoError) in
+            let values = try InvivoValue.table(arguments, arena, self)
+            try call { $0.pointee.resolve_with(handle, key, values, arguments.count, &object, $1) }
+        }
+        defer { _ = table.pointee.object_release(object) }
+        return try value(of: object, as: type)
+    }
+}

@@ -1,0 +1,118 @@
+public import CInvivo
+internal import Synchronization
+
+/// The functions of the library that a runtime belongs to.
+@usableFromInline typealias Table = UnsafePointer<invivo_table>
+/// Where a function of the C side puts the error of a failure.
+typealias ErrorOut = UnsafeMutablePointer<OpaquePointer?>
+
+/// What everything that belongs to one runtime shares: its handle, the table of functions through which alone it is
+/// called, and what this copy of the package knows of its types and instances.
+///
+/// There is one for each runtime, however many `Runtime` values speak for it: they are found by `Core.of`.
+@usableFromInline
+final class Core: Sendable {
+    /// Complete (checked by `of`) and immutable while the process lives.
+    @usableFromInline nonisolated(unsafe) let table: Table
+    @usableFromInline let handle: invivo_runtime
+    let registry = Mutex(Registry())
+    /// Held while a type is looked up and, when new, registered, so that it is registered once.
+    let registering = Mutex<Void>(())
+
+    private init(table: Table, handle: invivo_runtime) {
+        self.table = table
+        self.handle = handle
+    }
+
+    private struct Identity: Hashable {
+        var table: UInt
+        var runtime: UInt64
+    }
+    private struct Weak { weak var core: Core? }
+    private static let all = Mutex<[Identity: Weak]>([:])
+
+    /// The core of a runtime; fails for a table that is older than this package needs.
+    static func of(_ table: Table, _ handle: invivo_runtime) throws(InvivoError) -> Core {
+        try check(table)
+        let identity = Identity(table: UInt(bitPattern: table), runtime: handle.bits)
+        return all.withLock { all in
+            if let core = all[identity]?.core { return core }
+            let core = Core(table: table, handle: handle)
+            all[identity] = Weak(core: core)
+            return core
+        }
+    }
+
+    deinit {
+        let identity = Identity(table: UInt(bitPattern: table), runtime: handle.bits)
+        Self.all.withLock { all in
+            if all[identity]?.core == nil { all[identity] = nil }
+        }
+    }
+
+    static func check(_ table: Table) throws(InvivoError) {
+        guard table.pointee.abi_version == UInt32(INVIVO_ABI_VERSION),
+            table.pointee.struct_size >= MemoryLayout<invivo_table>.size
+        else {
+            throw InvivoError(
+                .version,
+                "the library has ABI version \(table.pointee.abi_version) with \(table.pointee.function_count) functions; "
+                    + "this package was built for version \(INVIVO_ABI_VERSION) and a newer library: build both from one version")
+        }
+    }
+
+    /// The table of the library that this package is linked with, or of the stubs in module code.
+    static func own() throws(InvivoError) -> Table {
+        guard let table = invivo_table_get() else {
+            throw InvivoError(
+                .notReady, "this is module code and its entry has not run; a module works on the runtime that it is handed")
+        }
+        try check(table)
+        return table
+    }
+
+    /// Calls a function that may fail, and throws what it says.
+    func call(_ body: (Table, ErrorOut) -> invivo_status) throws(InvivoError) {
+        try Self.call(table, body)
+    }
+
+    static func call(_ table: Table, _ body: (Table, ErrorOut) -> invivo_status) throws(InvivoError) {
+        var error: OpaquePointer?
+        let status = body(table, &error)
+        guard status == 0 else { throw InvivoError(taking: error, status: status, table: table) }
+    }
+}
+
+/// What this copy of the package knows of the types and instances of a runtime.
+struct Registry {
+    /// The Swift side of each type that this package has registered, by the bits of its handle.
+    var types: [UInt64: TypeBox] = [:]
+    /// The types of classes that were described, and of values that were not.
+    var described: [ObjectIdentifier: UInt64] = [:]
+    var plain: [PlainType: UInt64] = [:]
+    /// The types of blocks, by name.
+    var blocks: [String: BlockType] = [:]
+    /// Under what an instance is known to the runtime. May be out of date, and is checked on use.
+    var instances: [ObjectIdentifier: Known] = [:]
+    /// The keys that each activated assembly has defined, by its name.
+    var assemblies: [String: [String]] = [:]
+
+    struct PlainType: Hashable {
+        var type: ObjectIdentifier
+        var isShared: Bool
+    }
+
+    /// The structs of the blocks that were declared here, by their types.
+    var blockContents: [UInt64: ObjectIdentifier] = [:]
+
+    struct BlockType {
+        var type: UInt64
+        var content: ObjectIdentifier
+        var names: [String]
+    }
+
+    enum Known {
+        case object(invivo_object)
+        case key(invivo_key)
+    }
+}

@@ -1,0 +1,206 @@
+internal import CInvivo
+
+/// What went wrong in a call of Invivo: a code, a message for people, and where in which document it was found.
+public struct InvivoError: Error, Sendable, Hashable {
+    /// What kind of failure it is. The set is open: a newer library may answer codes that are not named here.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The number of the status, negative.
+        public let rawValue: Int32
+
+        /// Makes a code from a status' number.
+        public init(rawValue: Int32) { self.rawValue = rawValue }
+    }
+
+    /// What kind of failure it is.
+    public var code: Code
+    /// What is wrong, what was expected and what to do about it.
+    public var message: String
+    /// The key path, `synth.lead.gain`, or empty.
+    public var path: String
+    /// The file it was found in, or empty.
+    public var file: String
+    /// The line in the file, from 1; 0 when unknown.
+    public var line: Int
+    /// The column in the line, in Unicode scalars from 1; 0 when unknown.
+    public var column: Int
+    /// The whole as a person would read it, one line an error.
+    private var text: String
+    private var causes: [InvivoError]
+    private var parts: [InvivoError]
+
+    /// Makes an error, for a closure to fail with; its code, message and cause arrive in whatever language called.
+    public init(_ code: Code, _ message: String, path: String = "", cause: InvivoError? = nil) {
+        self.code = code
+        self.message = message
+        self.path = path
+        file = ""
+        line = 0
+        column = 0
+        text = ""
+        causes = cause.map { [$0] } ?? []
+        parts = []
+    }
+
+    /// The error underneath.
+    public var cause: InvivoError? { causes.first }
+
+    /// All that one call found wrong: this error alone, or the several that it stands for.
+    public var errors: [InvivoError] { parts.isEmpty ? [self] : parts }
+}
+
+extension InvivoError: CustomStringConvertible {
+    public var description: String {
+        guard text.isEmpty else { return text }
+        let because = cause.map { " (because \($0))" } ?? ""
+        return (path.isEmpty ? "" : "\(path): ") + message + because
+    }
+}
+
+extension InvivoError.Code: CustomStringConvertible {
+    public var description: String { String(text: invivo_status_name(rawValue)) }
+}
+
+extension InvivoError.Code {
+    /// An argument is missing or not allowed.
+    public static let argument = Self(rawValue: -1)
+    /// The handle is stale, foreign or of another kind.
+    public static let handle = Self(rawValue: -2)
+    /// The runtime is closed.
+    public static let closed = Self(rawValue: -3)
+    /// Out of memory.
+    public static let memory = Self(rawValue: -4)
+    /// No such key, name or file.
+    public static let notFound = Self(rawValue: -5)
+    /// The name is taken.
+    public static let exists = Self(rawValue: -6)
+    /// The value or object has another type.
+    public static let type = Self(rawValue: -7)
+    /// The value is outside the range.
+    public static let range = Self(rawValue: -8)
+    /// The property cannot be set.
+    public static let readOnly = Self(rawValue: -9)
+    /// The type has no such property.
+    public static let property = Self(rawValue: -10)
+    /// The type has no such method.
+    public static let method = Self(rawValue: -11)
+    /// The number of arguments is wrong.
+    public static let arity = Self(rawValue: -12)
+    /// The shared object is not built yet.
+    public static let cold = Self(rawValue: -13)
+    /// The handle belongs to a generation that is gone.
+    public static let stale = Self(rawValue: -14)
+    /// The object may only be touched in its domain.
+    public static let domain = Self(rawValue: -15)
+    /// The call would have to wait, and may not wait here.
+    public static let wouldWait = Self(rawValue: -16)
+    /// The call is not allowed from inside a callback.
+    public static let inCallback = Self(rawValue: -17)
+    /// Something is still in use.
+    public static let busy = Self(rawValue: -18)
+    /// The deadline has passed.
+    public static let timeout = Self(rawValue: -19)
+    /// The wiring goes round in a circle.
+    public static let cycle = Self(rawValue: -20)
+    /// The document is not well-formed.
+    public static let syntax = Self(rawValue: -21)
+    /// The document says something that is not known here.
+    public static let spec = Self(rawValue: -22)
+    /// The text is not UTF-8.
+    public static let encoding = Self(rawValue: -23)
+    /// The document is empty.
+    public static let empty = Self(rawValue: -24)
+    /// A limit is exceeded.
+    public static let tooLarge = Self(rawValue: -25)
+    /// Not a readable regular file.
+    public static let file = Self(rawValue: -26)
+    /// The operating system refused.
+    public static let system = Self(rawValue: -27)
+    /// The module cannot be used.
+    public static let module = Self(rawValue: -28)
+    /// The versions do not fit.
+    public static let version = Self(rawValue: -29)
+    /// Host code failed.
+    public static let host = Self(rawValue: -30)
+    /// The runtime belongs to the parent process.
+    public static let forked = Self(rawValue: -31)
+    /// Not built, not started or not there yet.
+    public static let notReady = Self(rawValue: -32)
+    /// Something else changed it meanwhile.
+    public static let changed = Self(rawValue: -33)
+    /// Null where a value is needed.
+    public static let null = Self(rawValue: -34)
+    /// Not supported here.
+    public static let unsupported = Self(rawValue: -35)
+    /// A fault of the runtime itself; please report it.
+    public static let `internal` = Self(rawValue: -36)
+}
+
+// MARK: - The border
+
+extension InvivoError {
+    /// Reads an error of the C side. It stays the caller's.
+    init(reading error: OpaquePointer?, status: invivo_status, table: Table) {
+        let functions = table
+        self.init(Code(rawValue: status), String(text: functions.pointee.status_text(status)))
+        guard let error else { return }
+        code = Code(rawValue: functions.pointee.error_code(error))
+        message = String(text: functions.pointee.error_message(error))
+        path = String(text: functions.pointee.error_path(error))
+        file = String(text: functions.pointee.error_file(error))
+        line = Int(functions.pointee.error_line(error))
+        column = Int(functions.pointee.error_column(error))
+        text = String(text: functions.pointee.error_text(error))
+        causes = functions.pointee.error_cause(error).map { [InvivoError(reading: $0, status: status, table: table)] } ?? []
+        let count = functions.pointee.error_count(error)
+        parts =
+            count < 2
+            ? []
+            : (0..<count).compactMap { index in
+                functions.pointee.error_at(error, index).map { InvivoError(reading: $0, status: status, table: table) }
+            }
+    }
+
+    /// Takes over an error that a call has set.
+    init(taking error: OpaquePointer?, status: invivo_status, table: Table) {
+        self.init(reading: error, status: status, table: table)
+        table.pointee.error_release(error)
+    }
+
+    /// One error for all that was found; nil for none.
+    init?(all errors: [InvivoError]) {
+        guard let first = errors.first else { return nil }
+        self = first
+        guard errors.count > 1 else { return }
+        parts = errors
+        text = errors.map(\.description).joined(separator: "\n")
+    }
+
+    /// Whatever Swift code threw, as an error with a code.
+    init(_ error: any Error) {
+        self = error as? InvivoError ?? InvivoError(.host, "\(error)")
+    }
+
+    /// An owned error of the C side that says the same; nil only when memory is out.
+    func made(_ table: Table) -> OpaquePointer? {
+        let place = file.isEmpty ? "" : "\(file):\(line):\(column): "
+        let message = parts.isEmpty ? place + message : description
+        return table.pointee.error_make(code.rawValue, message, path.isEmpty ? nil : path, cause?.made(table))
+    }
+}
+
+extension String {
+    /// A text of the C side; NULL is empty.
+    init(text: UnsafePointer<CChar>?) { self = text.map { String(cString: $0) } ?? "" }
+}
+
+/// Runs what a callback of the C side asks for, and answers with its status and, when somebody wants it, its error.
+func answering(_ table: Table, _ out: ErrorOut?, _ body: () throws -> Void) -> invivo_status {
+    do {
+        try body()
+        return 0
+    } catch {
+        let error = InvivoError(error)
+        out?.pointee = error.made(table)
+        return error.code.rawValue < 0 ? error.code.rawValue : InvivoError.Code.host.rawValue
+    }
+}

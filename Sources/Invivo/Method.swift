@@ -1,0 +1,82 @@
+internal import CInvivo
+
+/// A method as it is declared to the runtime.
+struct Method: Sendable {
+    var name: String
+    var text: String?
+    var parameters: [Parameter]
+    var result: InvivoKind
+    var call: @Sendable (AnyObject, [InvivoValue]) throws -> InvivoValue
+
+    func described(_ arena: Arena, box: MethodBox) throws(InvivoError) -> invivo_method {
+        var method = invivo_method()
+        method.struct_size = MemoryLayout<invivo_method>.size
+        method.name = try arena.name(name)
+        method.text = try arena.name(text)
+        method.parameters = try parameters.described(arena)
+        method.parameter_count = UInt64(parameters.count)
+        method.result = result.rawValue
+        method.call = MethodBox.call
+        method.user_data = Unmanaged.passUnretained(box).toOpaque()
+        return method
+    }
+}
+
+/// A parameter of a method or initializer.
+struct Parameter: Sendable {
+    var name: String
+    var shape: InvivoShape
+
+    /// Names and types side by side; a parameter without a name goes by its position.
+    static func list<each Value: InvivoConvertible>(
+        _ names: [String], _ types: repeat (each Value).Type
+    ) -> [Parameter] {
+        var parameters: [Parameter] = []
+        for type in repeat each types {
+            let index = parameters.count
+            parameters.append(
+                Parameter(name: index < names.count ? names[index] : "argument\(index + 1)", shape: type.invivoShape))
+        }
+        return parameters
+    }
+}
+
+extension [Parameter] {
+    func described(_ arena: Arena) throws(InvivoError) -> UnsafePointer<invivo_parameter>? {
+        var table: [invivo_parameter] = []
+        for parameter in self {
+            let shape = parameter.shape
+            table.append(
+                invivo_parameter(
+                    name: try arena.name(parameter.name),
+                    kind: (shape.choices.isEmpty ? shape.kind : .any).rawValue,
+                    flags: shape.isOptional ? UInt32(INVIVO_PARAMETER_OPTIONAL) : 0,
+                    type_name: try arena.name(shape.typeName)))
+        }
+        return UnsafePointer(arena.table(table))
+    }
+}
+
+/// The Swift side of a method; owned by the box of its type.
+final class MethodBox: Sendable {
+    private let core: Core
+    private let method: Method
+
+    init(_ method: Method, _ core: Core) {
+        self.core = core
+        self.method = method
+    }
+
+    static let call: @convention(c) (
+        UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafePointer<invivo_value>?, Int,
+        UnsafeMutablePointer<invivo_value>?, ErrorOut?
+    ) -> invivo_status = { instance, data, arguments, count, result, error in
+        guard let instance, let data else { return InvivoError.Code.internal.rawValue }
+        let box = Unmanaged<MethodBox>.fromOpaque(data).takeUnretainedValue()
+        let object = Unmanaged<AnyObject>.fromOpaque(instance).takeUnretainedValue()
+        return answering(box.core.table, error) {
+            let values = try InvivoValue.array(arguments, count, box.core)
+            try box.method.call(object, values).answered(result, box.core)
+        }
+    }
+}

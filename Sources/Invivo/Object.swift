@@ -1,0 +1,115 @@
+internal import CInvivo
+
+/// A live instance of any language, held by one lease: it stays alive until the last holder lets go.
+///
+/// May be passed between threads; an object of a confined type answers `InvivoError.Code.domain` outside its thread.
+public final class Object: Sendable {
+    let core: Core
+    let handle: invivo_object
+
+    /// Takes over one lease.
+    init(taking handle: invivo_object, _ core: Core) {
+        self.core = core
+        self.handle = handle
+    }
+
+    /// Takes a lease of its own.
+    convenience init(holding handle: invivo_object, _ core: Core) throws(InvivoError) {
+        let status = core.table.pointee.object_retain(handle)
+        guard status == 0 else { throw InvivoError(taking: nil, status: status, table: core.table) }
+        self.init(taking: handle, core)
+    }
+
+    deinit { _ = core.table.pointee.object_release(handle) }
+
+    /// Reads a property.
+    public func get<Value: InvivoConvertible>(
+        _ property: String, as type: Value.Type = Value.self
+    ) throws(InvivoError) -> Value {
+        var value = invivo_null()
+        try core.call { $0.pointee.object_get(handle, property, &value, $1) }
+        return try InvivoValue(taking: &value, core).get(type)
+    }
+
+    /// Writes a property. The value is checked and converted; one that lives in a block is a reload of its own.
+    public func set(_ property: String, _ value: some InvivoConvertible) throws(InvivoError) {
+        let value = try value.asInvivo()
+        try withArena { arena throws(InvivoError) in
+            var value = try value.borrowed(arena, core)
+            try core.call { $0.pointee.object_set(handle, property, &value, $1) }
+        }
+    }
+
+    /// Calls a method.
+    @discardableResult
+    public func call(_ method: String, _ arguments: any InvivoConvertible...) throws(InvivoError) -> InvivoValue {
+        try call(method, with: arguments)
+    }
+
+    /// Calls a method with arguments that are in an array.
+    @discardableResult
+    public func call(_ method: String, with arguments: [any InvivoConvertible]) throws(InvivoError) -> InvivoValue {
+        var result = invivo_null()
+        try withArena { arena throws(InvivoError) in
+            let values = try InvivoValue.table(try arguments.values(), arena, core)
+            try core.call { $0.pointee.object_call(handle, method, values, arguments.count, &result, $1) }
+        }
+        return try InvivoValue(taking: &result, core)
+    }
+
+    /// The Swift instance behind the object: the identical one. Fails when it is none of this program's Swift classes.
+    public func instance<Instance>(as type: Instance.Type = Instance.self) throws(InvivoError) -> Instance {
+        try core.value(of: handle, as: type)
+    }
+
+    /// The type under which it is registered.
+    public var type: TypeReference {
+        get throws(InvivoError) {
+            var type = invivo_type()
+            try core.call { $0.pointee.object_type(handle, &type, $1) }
+            return TypeReference(core, type)
+        }
+    }
+
+    /// The name of the key for which it was made; nil when it was made without a definition.
+    public var key: String? {
+        get throws(InvivoError) {
+            var key = invivo_key()
+            try core.call { $0.pointee.object_key(handle, &key, $1) }
+            return key.bits == 0 ? nil : core.table.pointee.key_name(key).map { String(cString: $0) }
+        }
+    }
+}
+
+/// Equal when it is the same object of the same runtime.
+extension Object: Hashable {
+    public static func == (left: Object, right: Object) -> Bool {
+        left.handle.bits == right.handle.bits && left.core === right.core
+    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(handle.bits) }
+}
+
+extension Object: CustomStringConvertible {
+    public var description: String {
+        let name = (try? type.name) ?? "object"
+        return (try? key).flatMap { $0 }.map { "\(name) \($0)" } ?? name
+    }
+}
+
+extension Object: InvivoConvertible {
+    public static var invivoShape: InvivoShape { InvivoShape(.object) }
+    public static func fromInvivo(_ value: InvivoValue) throws(InvivoError) -> Self {
+        guard case .object(let object) = value, let object = object as? Self else { throw value.mismatch("an object") }
+        return object
+    }
+    public func asInvivo() throws(InvivoError) -> InvivoValue { .object(self) }
+}
+
+extension Array where Element == any InvivoConvertible {
+    func values() throws(InvivoError) -> [InvivoValue] {
+        var values: [InvivoValue] = []
+        values.reserveCapacity(count)
+        for element in self { values.append(try element.asInvivo()) }
+        return values
+    }
+}

@@ -1,0 +1,191 @@
+/// How instances of a Swift class look to the runtime and to other languages: properties, methods, how one is made.
+///
+///     static let invivoType = ObjectType<Player>(confined: "Player") { type in
+///         type.make("clock", Player.init)
+///         type.property("tempo", \.tempo, in: 30...300, unit: "bpm")
+///         type.method("play", "note") { player, note in try player.play(note: note) }
+///     }
+///
+/// Instances are kept alive by ordinary reference counting, and so are closures.
+public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
+    /// The name under which it is registered.
+    public let name: String
+    var isShared: Bool
+    var text: String?
+    var supertypes: [String] = []
+    var properties: [Property] = []
+    var methods: [Method] = []
+    var parameters: [Parameter] = []
+    var make: (@Sendable ([InvivoValue]) throws -> AnyObject)?
+    var start: (@Sendable (AnyObject) throws -> Void)?
+    var stop: (@Sendable (AnyObject) throws -> Void)?
+    var block: (size: Int, content: ObjectIdentifier)?
+    var problems: [InvivoError] = []
+
+    /// A type whose instances any thread may use: the class is `Sendable`. What can be tuned in it lives in its block.
+    public init(_ name: String, text: String? = nil, _ describe: (inout Self) -> Void = { _ in })
+    where Instance: Sendable {
+        self.init(name, text, isShared: true)
+        describe(&self)
+    }
+
+    /// A type whose instances are touched only by the thread that they belong to: as a rule the one that opened the runtime.
+    public init(confined name: String, text: String? = nil, _ describe: (inout Self) -> Void = { _ in }) {
+        self.init(name, text, isShared: false)
+        describe(&self)
+    }
+
+    /// A type of which nothing is known but its name.
+    init(plain name: String, isShared: Bool) { self.init(name, nil, isShared: isShared) }
+
+    private init(_ name: String, _ text: String?, isShared: Bool) {
+        self.name = name
+        self.text = text
+        self.isShared = isShared
+    }
+
+    /// Names types and interfaces that it also is.
+    public mutating func supertype(_ names: String...) { supertypes += names }
+
+    /// Runs after an instance is built and configured.
+    public mutating func start(_ body: @escaping @Sendable (Instance) throws -> Void) {
+        start = { try body(unsafeDowncast($0, to: Instance.self)) }
+    }
+
+    /// Runs before an instance is disposed of.
+    ///
+    /// Resolving a prototype as its Swift class makes it the caller's alone, and so runs this at once: resolve it as an
+    /// `Object` to keep it in the runtime's care.
+    public mutating func stop(_ body: @escaping @Sendable (Instance) throws -> Void) {
+        stop = { try body(unsafeDowncast($0, to: Instance.self)) }
+    }
+
+    /// Says how an instance is made from its parameters, whose names are given in order: `type.make("clock", Player.init)`.
+    public mutating func make<each Value: InvivoConvertible>(
+        _ names: String..., by body: @escaping @Sendable (repeat each Value) throws -> Instance
+    ) {
+        parameters = Parameter.list(names, repeat (each Value).self)
+        checkNames(names, parameters.count, of: "make")
+        make = { values in
+            var arguments = ArgumentReader(values)
+            let instance = try body(repeat try arguments.next((each Value).self))
+            try arguments.end()
+            return instance
+        }
+    }
+
+    /// A property that can be read and written.
+    public mutating func property<Value: InvivoConvertible>(
+        _ name: String, _ path: any ReferenceWritableKeyPath<Instance, Value> & Sendable,
+        in range: ClosedRange<Double>? = nil, step: Double? = nil, unit: String? = nil, text: String? = nil,
+        was: [String] = []
+    ) {
+        property(
+            name, get: { $0[keyPath: path] }, set: { $0[keyPath: path] = $1 }, in: range, step: step, unit: unit, text: text,
+            was: was)
+    }
+
+    /// A property that can only be read.
+    public mutating func property<Value: InvivoConvertible>(
+        _ name: String, _ path: any KeyPath<Instance, Value> & Sendable, unit: String? = nil, text: String? = nil
+    ) {
+        property(name, get: { $0[keyPath: path] }, set: nil, unit: unit, text: text)
+    }
+
+    /// A property read and written by closures. `set` may clamp or refuse; the value is read back.
+    public mutating func property<Value: InvivoConvertible>(
+        _ name: String, get: @escaping @Sendable (Instance) throws -> Value,
+        set: (@Sendable (Instance, Value) throws -> Void)?, in range: ClosedRange<Double>? = nil, step: Double? = nil,
+        unit: String? = nil, text: String? = nil, was: [String] = []
+    ) {
+        let about = Property.About(range: range, step: step, unit: unit, text: text, was: was)
+        let write = set.map { set in
+            { @Sendable (object: AnyObject, value: InvivoValue) in
+                try set(unsafeDowncast(object, to: Instance.self), try Value.fromInvivo(value))
+            }
+        }
+        properties.append(
+            Property(
+                name: name, shape: Value.invivoShape, about: about,
+                place: .accessors(get: { try get(unsafeDowncast($0, to: Instance.self)).asInvivo() }, set: write)))
+    }
+
+    /// What of an instance can be tuned while any thread reads it: a plain struct, replaced whole by a commit and read
+    /// through a view by the instance's key.
+    public mutating func block<Content: BitwiseCopyable & Sendable>(
+        _ initial: Content, _ describe: (inout BlockLayout<Content>) -> Void
+    ) {
+        var layout = BlockLayout(initial)
+        describe(&layout)
+        properties += layout.fields
+        problems += layout.problems
+        block = (MemoryLayout<Content>.size, ObjectIdentifier(Content.self))
+    }
+
+    /// A method with a result; the names of its parameters are given in order.
+    public mutating func method<each Value: InvivoConvertible, Result: InvivoConvertible>(
+        _ name: String, _ names: String..., text: String? = nil,
+        body: @escaping @Sendable (Instance, repeat each Value) throws -> Result
+    ) {
+        let parameters = Parameter.list(names, repeat (each Value).self)
+        checkNames(names, parameters.count, of: name)
+        methods.append(
+            Method(name: name, text: text, parameters: parameters, result: Result.resultKind) { object, values in
+                var arguments = ArgumentReader(values)
+                return try body(
+                    unsafeDowncast(object, to: Instance.self), repeat try arguments.next((each Value).self)
+                ).asInvivo()
+            })
+    }
+
+    /// A method without a result.
+    public mutating func method<each Value: InvivoConvertible>(
+        _ name: String, _ names: String..., text: String? = nil,
+        body: @escaping @Sendable (Instance, repeat each Value) throws -> Void
+    ) {
+        let parameters = Parameter.list(names, repeat (each Value).self)
+        checkNames(names, parameters.count, of: name)
+        methods.append(
+            Method(name: name, text: text, parameters: parameters, result: .null) { object, values in
+                var arguments = ArgumentReader(values)
+                try body(unsafeDowncast(object, to: Instance.self), repeat try arguments.next((each Value).self))
+                return .null
+            })
+    }
+
+    private mutating func checkNames(_ names: [String], _ count: Int, of what: String) {
+        if names.count > count {
+            problems.append(
+                InvivoError(.argument, "'\(what)' of \(name) names \(names.count) parameters, but takes \(count)"))
+        }
+    }
+}
+
+extension InvivoConvertible {
+    /// Results that may be null, and enumerations, are declared as whatever they are.
+    fileprivate static var resultKind: InvivoKind {
+        let shape = invivoShape
+        return shape.isOptional || !shape.choices.isEmpty ? .any : shape.kind
+    }
+}
+
+/// A class that says how it looks to other languages; its instances may then be arguments, results and properties, and
+/// come back as the identical instance.
+public protocol InvivoObject: AnyObject, InvivoConvertible {
+    /// The description; registered with a runtime when first needed.
+    static var invivoType: ObjectType<Self> { get }
+}
+
+extension InvivoObject {
+    public static var invivoShape: InvivoShape { InvivoShape(.object, typeName: invivoType.name) }
+    public static func fromInvivo(_ value: InvivoValue) throws(InvivoError) -> Self {
+        switch value {
+        case .object(let object): return try object.instance(as: Self.self)
+        case .instance(let instance):
+            guard let own = instance as? Self else { throw value.mismatch("a \(Self.self)") }
+            return own
+        default: throw value.mismatch("a \(Self.self)")
+        }
+    }
+    public func asInvivo() throws(InvivoError) -> InvivoValue { .instance(self) }
+}

@@ -1,0 +1,83 @@
+internal import CInvivo
+
+/// What happened in one reload.
+public struct Reload: Sendable {
+    /// The generation that holds now: the new one, or after a failure the one that stays.
+    public let generation: UInt64
+    /// What set it off: `tuning.yaml`, `define synth.lead`.
+    public let cause: String
+    /// Why it failed; nil when it was committed.
+    public let error: InvivoError?
+    /// What changed.
+    public let changes: [Change]
+    /// How long its phases took.
+    public let durations: Durations
+    private let text: String
+
+    /// Whether it was committed.
+    public var isCommitted: Bool { error == nil }
+
+    /// One change.
+    public struct Change: Sendable, Hashable {
+        /// The key.
+        public let key: String
+        /// What happened to it.
+        public let kind: Kind
+        /// The property that was tuned, or empty.
+        public let property: String
+
+        /// What can happen to a key.
+        public enum Kind: UInt32, Sendable {
+            /// A new definition.
+            case defined
+            /// A definition is gone.
+            case removed
+            /// The shared instance is a new one.
+            case remade
+            /// The instance is the same, something injected into it is new.
+            case reinjected
+            /// A property of the instance or block has another value.
+            case tuned
+            /// Takes effect when the object is next made, or when its target comes.
+            case pending
+        }
+    }
+
+    /// How long the phases of a reload took.
+    public struct Durations: Sendable, Hashable {
+        /// From the first event to the last.
+        public let detect: Duration
+        public let settle: Duration
+        public let stage: Duration
+        public let plan: Duration
+        public let commit: Duration
+        /// From the file's change, or the call, to applied.
+        public let total: Duration
+    }
+
+    init(_ report: OpaquePointer, _ table: Table) {
+        func duration(_ phase: Int) -> Duration {
+            .nanoseconds(Int64(clamping: table.pointee.report_nanoseconds(report, UInt32(phase))))
+        }
+        generation = table.pointee.report_generation(report)
+        cause = String(text: table.pointee.report_cause(report))
+        let status = table.pointee.report_status(report)
+        error = status == 0 ? nil : InvivoError(reading: table.pointee.report_error(report), status: status, table: table)
+        changes = (0..<table.pointee.report_count(report)).map { index in
+            Change(
+                key: String(text: table.pointee.report_key(report, index)),
+                kind: Change.Kind(rawValue: table.pointee.report_change(report, index)) ?? .tuned,
+                property: String(text: table.pointee.report_property(report, index)))
+        }
+        durations = Durations(
+            detect: duration(INVIVO_PHASE_DETECT), settle: duration(INVIVO_PHASE_SETTLE),
+            stage: duration(INVIVO_PHASE_STAGE), plan: duration(INVIVO_PHASE_PLAN), commit: duration(INVIVO_PHASE_COMMIT),
+            total: duration(INVIVO_PHASE_TOTAL))
+        self.text = String(text: table.pointee.report_text(report))
+    }
+}
+
+/// One line for people: `generation 7: tuning.yaml: synth.lead.gain tuned, 1.3 ms`.
+extension Reload: CustomStringConvertible {
+    public var description: String { text }
+}

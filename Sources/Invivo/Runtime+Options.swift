@@ -1,0 +1,125 @@
+internal import CInvivo
+
+extension Runtime {
+    /// How a runtime behaves.
+    public struct Options: Sendable {
+        /// For threads and messages.
+        public var name: String?
+        /// Where objects live whose types are not `Sendable`.
+        public var home: Home = .openingThread
+        /// How long a document must be quiet before it is read; nil is 10 ms.
+        public var quiet: Duration?
+        /// After how long endless writes are cut off; nil is 250 ms.
+        public var settleLimit: Duration?
+        /// How long a commit waits for the thread of the objects it changes; nil waits for it.
+        public var commitTimeout: Duration?
+        /// Whether documents may name what nobody has defined yet. nil: when documents are followed from the start.
+        public var pendingTargets: Bool?
+        /// The largest document that is read; nil is 4 MiB.
+        public var maximumDocumentSize: Int?
+        /// The least level that is logged.
+        public var logLevel: LogLevel = .info
+        /// Hears of what happens; from any thread. nil is silent.
+        public var log: (@Sendable (LogEntry) -> Void)?
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// Where confined objects live.
+    public enum Home: Sendable {
+        /// On the thread that opens the runtime.
+        case openingThread
+        /// On the runtime's own thread: changes are applied without anybody's help.
+        case loop
+    }
+}
+
+/// How much a message of the log matters.
+public enum LogLevel: UInt32, Sendable, Comparable, CaseIterable {
+    case trace, debug, info, warning, error, silent
+
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A message of the log.
+public struct LogEntry {
+    /// How much it matters.
+    public var level: LogLevel
+    /// What happened.
+    public var message: String
+    /// The key path that it is about, or empty.
+    public var path: String
+    /// More, typed.
+    public var fields: [String: InvivoValue]
+}
+
+extension LogEntry: CustomStringConvertible {
+    public var description: String {
+        let fields = fields.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+        return "\(level): " + (path.isEmpty ? "" : "\(path): ") + message + fields
+    }
+}
+
+/// What the C side holds of a log closure. Values in fields are plain ones: there is no runtime yet to hold objects of.
+final class LogBox: Sendable {
+    let log: @Sendable (LogEntry) -> Void
+
+    init(_ log: @escaping @Sendable (LogEntry) -> Void) { self.log = log }
+
+    func hear(_ entry: invivo_log_entry) {
+        var fields: [String: InvivoValue] = [:]
+        for pair in UnsafeBufferPointer(start: entry.fields, count: Int(entry.field_count)) {
+            guard let name = pair.name else { continue }
+            let bytes = UnsafeBufferPointer(start: name, count: Int(pair.length))
+            fields[String(decoding: bytes.lazy.map(UInt8.init(bitPattern:)), as: UTF8.self)] = InvivoValue(plain: pair.value)
+        }
+        log(
+            LogEntry(
+                level: LogLevel(rawValue: entry.level) ?? .error, message: String(text: entry.message),
+                path: String(text: entry.path), fields: fields))
+    }
+}
+
+extension InvivoValue {
+    /// A number, boolean or text; anything else is null.
+    fileprivate init(plain value: invivo_value) {
+        switch InvivoKind(rawValue: value.kind) {
+        case .bool: self = .bool(value.as.boolean)
+        case .int8, .int16, .int32, .int64: self = .int64(value.as.signed_integer)
+        case .uint8, .uint16, .uint32, .uint64: self = .uint64(value.as.unsigned_integer)
+        case .float: self = .float(value.as.single)
+        case .double: self = .double(value.as.number)
+        case .string:
+            let bytes = UnsafeBufferPointer(start: value.as.string.data, count: Int(value.as.string.length))
+            self = .string(String(decoding: bytes.lazy.map(UInt8.init(bitPattern:)), as: UTF8.self))
+        default: self = .null
+        }
+    }
+}
+
+extension Runtime.Options {
+    /// The options of the C side. A log box in it is the C side's from the moment that the runtime is open.
+    func raw(_ arena: Arena, _ table: Table) throws(InvivoError) -> invivo_runtime_options {
+        var raw = invivo_runtime_options()
+        raw.struct_size = MemoryLayout<invivo_runtime_options>.size
+        table.pointee.runtime_options_init(&raw)
+        if let name { raw.name = try arena.name(name) }
+        raw.default_domain = UInt32(home == .loop ? INVIVO_DOMAIN_LOOP : INVIVO_DOMAIN_OPENER)
+        if pendingTargets == true { raw.flags |= UInt32(INVIVO_RUNTIME_PENDING_TARGETS) }
+        if let quiet { raw.quiet_ms = quiet.milliseconds }
+        if let settleLimit { raw.settle_max_ms = settleLimit.milliseconds }
+        if let commitTimeout { raw.commit_timeout_ms = commitTimeout.milliseconds }
+        if let maximumDocumentSize { raw.max_document_bytes = UInt64(clamping: maximumDocumentSize) }
+        raw.log_level = logLevel.rawValue
+        if let log {
+            raw.log_user_data = Unmanaged.passRetained(LogBox(log)).toOpaque()
+            raw.log = { data, entry in
+                guard let data, let entry else { return }
+                Unmanaged<LogBox>.fromOpaque(data).takeUnretainedValue().hear(entry.pointee)
+            }
+            raw.log_destroy = { data in if let data { Unmanaged<LogBox>.fromOpaque(data).release() } }
+        }
+        return raw
+    }
+}

@@ -1,0 +1,89 @@
+internal import CInvivo
+internal import Synchronization
+
+/// A closure that hears of reloads, until it is closed or the runtime is.
+public final class Observer: Sendable {
+    private let core: Core
+    private let handle: Mutex<invivo_observer>
+
+    fileprivate init(_ core: Core, _ handle: invivo_observer) {
+        self.core = core
+        self.handle = Mutex(handle)
+    }
+
+    /// After it returns the closure is not called again. A second call does nothing.
+    public func close() throws(InvivoError) {
+        let handle = handle.withLock { handle in
+            defer { handle = invivo_observer() }
+            return handle
+        }
+        guard handle.bits != 0 else { return }
+        try core.call { $0.pointee.observer_close(handle, $1) }
+    }
+}
+
+/// What the C side holds of an observer.
+private final class ObserverBox: Sendable {
+    let core: Core
+    let hear: @Sendable (Reload) -> Void
+    let end: @Sendable () -> Void
+
+    init(_ core: Core, _ hear: @escaping @Sendable (Reload) -> Void, _ end: @escaping @Sendable () -> Void) {
+        self.core = core
+        self.hear = hear
+        self.end = end
+    }
+}
+
+extension Runtime {
+    /// Calls `body` after every reload, committed or failed, in order, on the thread that ran it.
+    @discardableResult
+    public func observe(_ body: @escaping @Sendable (Reload) -> Void) throws(InvivoError) -> Observer {
+        try observe(body, end: {})
+    }
+
+    private func observe(
+        _ body: @escaping @Sendable (Reload) -> Void, end: @escaping @Sendable () -> Void
+    ) throws(InvivoError) -> Observer {
+        let box = Unmanaged.passRetained(ObserverBox(core, body, end))
+        var options = invivo_observer_options()
+        options.struct_size = MemoryLayout<invivo_observer_options>.size
+        options.user_data = box.toOpaque()
+        options.reloaded = { data, report in
+            guard let data, let report else { return }
+            let box = Unmanaged<ObserverBox>.fromOpaque(data).takeUnretainedValue()
+            box.hear(Reload(report, box.core.table))
+        }
+        options.destroy = { data in
+            guard let data else { return }
+            Unmanaged<ObserverBox>.fromOpaque(data).takeRetainedValue().end()
+        }
+        var handle = invivo_observer()
+        do throws(InvivoError) {
+            try core.call { $0.pointee.observe(core.handle, &options, &handle, $1) }
+        } catch {
+            box.release()
+            throw error
+        }
+        return Observer(core, handle)
+    }
+
+    /// Every reload from now on, committed or failed, until the runtime closes.
+    ///
+    /// While the main thread awaits, changes to objects that live there are applied there without a call of `poll`.
+    public var reloads: AsyncStream<Reload> {
+        let core = core
+        mainService?.start(core)
+        let (stream, continuation) = AsyncStream.makeStream(of: Reload.self)
+        do throws(InvivoError) {
+            let observer = try observe({ continuation.yield($0) }, end: { continuation.finish() })
+            continuation.onTermination = { reason in
+                // When it was finished, the observer is gone already.
+                if case .cancelled = reason { try? observer.close() }
+            }
+        } catch {
+            continuation.finish()
+        }
+        return stream
+    }
+}

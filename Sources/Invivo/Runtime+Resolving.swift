@@ -1,0 +1,82 @@
+public import CInvivo
+
+extension Runtime {
+    /// The key of a defined name; an unknown one is `.notFound` and names the nearest.
+    public func key<Value>(_ name: String, as type: Value.Type = Value.self) throws(InvivoError) -> Key<Value> {
+        try core.key(name, as: type)
+    }
+
+    /// The key of a block that somebody has declared, with the struct to read it as.
+    public func block<Content: BitwiseCopyable & Sendable>(
+        _ name: String, as type: Content.Type = Content.self
+    ) throws(InvivoError) -> BlockKey<Content> {
+        try core.blockKey(name, as: type)
+    }
+
+    /// The instance of a key. A shared one that is built costs nanoseconds and never waits; one that is not is built once,
+    /// however many threads ask.
+    @inlinable
+    public func resolve<Instance: AnyObject>(_ key: Key<Instance>) throws(InvivoError) -> Instance {
+        if let instance = core.withShared(
+            key.handle, key.type, { Unmanaged<Instance>.fromOpaque($0).retain() })
+        {
+            return instance.takeRetainedValue()
+        }
+        return try core.resolve(key.handle, as: Instance.self)
+    }
+
+    /// The value of a key.
+    @inlinable
+    public func resolve<Value>(_ key: Key<Value>) throws(InvivoError) -> Value {
+        if let value = core.withShared(key.handle, key.type, { key.value(at: $0) }) { return value }
+        return try core.resolve(key.handle, as: Value.self)
+    }
+
+    /// The instance of a key by its name.
+    public func resolve<Value>(_ name: String, as type: Value.Type = Value.self) throws(InvivoError) -> Value {
+        try resolve(try key(name, as: type))
+    }
+
+    /// A prototype made with runtime arguments, which follow what the definition injects.
+    public func resolve<Value>(
+        _ key: Key<Value>, with arguments: any InvivoConvertible...
+    ) throws(InvivoError) -> Value {
+        try core.resolve(key.handle, with: try arguments.values(), as: Value.self)
+    }
+
+    /// The object of a key, whatever language made it, held until it is let go.
+    public func object(_ name: String) throws(InvivoError) -> Object {
+        var object = invivo_object()
+        try core.call { $0.pointee.resolve_name(core.handle, name, &object, $1) }
+        return Object(taking: object, core)
+    }
+
+    /// The object of a Swift instance whose class is described.
+    public func object(for instance: AnyObject) throws(InvivoError) -> Object {
+        Object(taking: try core.lease(of: instance), core)
+    }
+
+    /// Makes an object of a registered type without a definition; it belongs to the calling thread.
+    public func make(_ type: TypeReference, _ arguments: any InvivoConvertible...) throws(InvivoError) -> Object {
+        let values = try arguments.values()
+        var object = invivo_object()
+        try withArena { arena throws(InvivoError) in
+            let table = try InvivoValue.table(values, arena, core)
+            try core.call { $0.pointee.object_make(core.handle, type.handle, table, values.count, &object, $1) }
+        }
+        return Object(taking: object, core)
+    }
+
+    /// Reads through a view: everything read in `body` belongs to one generation, and nothing in it waits.
+    @inlinable
+    public func view<Result, Failure: Error>(_ body: (borrowing View) throws(Failure) -> Result) throws(Failure) -> Result {
+        let raw = core.table.pointee.view_begin(core.handle)
+        defer { core.table.pointee.view_end(raw) }
+        let view = View(raw, core)
+        return try body(view)
+    }
+
+    /// A block as the present generation has it.
+    @inlinable
+    public subscript<Content>(key: BlockKey<Content>) -> Content { view { $0[key] } }
+}

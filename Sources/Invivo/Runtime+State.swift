@@ -1,0 +1,50 @@
+internal import CInvivo
+
+extension Runtime {
+    /// What is there, in numbers.
+    public struct Info: Sendable, Hashable {
+        /// The generation that holds.
+        public let generation: UInt64
+        /// Reloads that were committed.
+        public let reloads: UInt64
+        /// Reloads that were rolled back.
+        public let failures: UInt64
+        public let definitions: UInt64
+        /// Objects alive, shared and not.
+        public let objects: UInt64
+        /// Claims on objects that are held outside the graph.
+        public let leases: UInt64
+        public let targets: UInt64
+        public let sources: UInt64
+        /// Generations that still have readers or leases.
+        public let retiring: UInt64
+        /// Jobs that wait for a thread to `poll`.
+        public let waitingJobs: UInt64
+        /// How long the oldest of them waits.
+        public let waitingSince: Duration
+    }
+
+    /// What is there, in numbers.
+    public var info: Info {
+        get throws(InvivoError) {
+            var raw = invivo_runtime_info()
+            raw.struct_size = MemoryLayout<invivo_runtime_info>.size
+            try core.call { $0.pointee.runtime_inspect(core.handle, &raw, $1) }
+            return Info(
+                generation: raw.generation, reloads: raw.reloads, failures: raw.failures, definitions: raw.definitions,
+                objects: raw.objects, leases: raw.leases, targets: raw.targets, sources: raw.sources,
+                retiring: raw.retiring, waitingJobs: raw.waiting_jobs,
+                waitingSince: .nanoseconds(Int64(clamping: raw.waiting_since_ns)))
+        }
+    }
+
+    /// The version of the library, "0.1.0".
+    public static var version: String { (try? Core.own()).map { String(text: $0.pointee.version_text()) } ?? "" }
+
+    /// What last went wrong outside a call: a broken edit, a lost watch. A reload that succeeds clears it.
+    public var lastError: InvivoError? {
+        var error: OpaquePointer?
+        guard core.table.pointee.runtime_last_error(core.handle, &error) == 0, let error else { return nil }
+        return InvivoError(taking: error, status: 0, table: core.table)
+    }
+}

@@ -1,0 +1,89 @@
+internal import CInvivo
+
+extension Runtime {
+    /// Describes changes, then commits them: everything takes effect as one reload, or nothing does and the error says all
+    /// that is wrong.
+    @discardableResult
+    public func changes<Result>(_ describe: (ChangeSet) throws -> Result) throws -> Result {
+        let changes = try ChangeSet(core)
+        let result = try describe(changes)
+        try changes.commit()
+        return result
+    }
+
+    private func change<Result>(_ describe: (ChangeSet) throws(InvivoError) -> Result) throws(InvivoError) -> Result {
+        let changes = try ChangeSet(core)
+        let result = try describe(changes)
+        try changes.commit()
+        return result
+    }
+
+    /// Registers a description, so that documents and other languages find the type by its name.
+    @discardableResult
+    public func register<Instance>(_ type: ObjectType<Instance>) throws(InvivoError) -> TypeReference {
+        TypeReference(core, try core.described(type))
+    }
+
+    /// A registered type by its name.
+    public func type(_ name: String) throws(InvivoError) -> TypeReference {
+        var type = invivo_type()
+        try core.call { $0.pointee.type_find(core.handle, name, &type, $1) }
+        return TypeReference(core, type)
+    }
+
+    /// Defines a key by a described Swift class, which says how an instance is made.
+    @discardableResult
+    public func define<Instance>(
+        _ key: String, _ type: ObjectType<Instance>, scope: Scope = .lazySingleton, initializer: Injections = [:],
+        properties: Injections = [:]
+    ) throws(InvivoError) -> Key<Instance> {
+        try change { changes throws(InvivoError) in
+            try changes.define(key, type, scope: scope, initializer: initializer, properties: properties)
+        }
+    }
+
+    /// Defines a key by the name of a type that any language or module has registered.
+    @discardableResult
+    public func define(
+        _ key: String, type: String, scope: Scope = .lazySingleton, initializer: Injections = [:],
+        properties: Injections = [:]
+    ) throws(InvivoError) -> Key<Object> {
+        try change { changes throws(InvivoError) in
+            try changes.define(key, type: type, scope: scope, initializer: initializer, properties: properties)
+        }
+    }
+
+    /// Defines a key by a closure that makes a value which any thread may use.
+    @discardableResult
+    public func define<Value: Sendable>(
+        _ key: String, scope: Scope = .lazySingleton, properties: Injections = [:],
+        make: @escaping @Sendable (Resolver) throws -> Value
+    ) throws(InvivoError) -> Key<Value> {
+        try change { changes throws(InvivoError) in
+            try changes.define(key, scope: scope, properties: properties, make: make)
+        }
+    }
+
+    /// Defines a key by a closure that makes a value which only the thread that opened the runtime touches; a prototype
+    /// belongs to the thread that resolves it.
+    @discardableResult
+    public func define<Value>(
+        _ key: String, scope: Scope = .lazySingleton, properties: Injections = [:],
+        confined make: @escaping @Sendable (Resolver) throws -> Value
+    ) throws(InvivoError) -> Key<Value> {
+        try change { changes throws(InvivoError) in
+            try changes.define(key, scope: scope, properties: properties, confined: make)
+        }
+    }
+
+    /// Defines a key that is nothing but a block.
+    @discardableResult
+    public func define<Content>(_ block: Block<Content>) throws(InvivoError) -> BlockKey<Content> {
+        try change { changes throws(InvivoError) in try changes.define(block) }
+    }
+
+    /// Removes a definition.
+    public func remove(_ key: String) throws(InvivoError) {
+        try change { changes throws(InvivoError) in try changes.remove(key) }
+    }
+}

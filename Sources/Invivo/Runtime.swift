@@ -1,0 +1,107 @@
+internal import CInvivo
+internal import Synchronization
+
+/// An engine: objects that are wired, tuned and replaced while the program lives.
+///
+///     let runtime = try Runtime(watching: "tuning.yaml")
+///     let lead = try runtime.define(Block("synth.lead", Tuning()) { $0.field("gain", \.gain, in: 0...2) })
+///     while true { render(runtime[lead].gain) }
+///
+/// May be used from any thread. Objects of types that are not `Sendable` belong to the thread that opened it, which
+/// applies changes to them in `poll`, in any other call that waits, and, when it is the main thread, while the program
+/// awaits `reloads`.
+public final class Runtime: Sendable {
+    @usableFromInline let core: Core
+    /// Whether this value opened the runtime, and so closes it.
+    private let isOwner: Bool
+    private let isClosed = Mutex(false)
+    let mainService: MainService?
+
+    /// Opens a runtime.
+    ///
+    /// - Parameters:
+    ///   - options: How it behaves.
+    ///   - paths: Documents to follow. They are read, checked and committed before this returns. What they say of keys
+    ///     that are not defined yet waits for the definitions.
+    public init(_ options: Options = Options(), watching paths: String...) throws(InvivoError) {
+        let table = try Core.own()
+        var options = options
+        if options.pendingTargets == nil { options.pendingTargets = !paths.isEmpty }
+        var handle = invivo_runtime()
+        try withArena { arena throws(InvivoError) in
+            var raw = try options.raw(arena, table)
+            do throws(InvivoError) {
+                try Core.call(table) { $0.pointee.runtime_open(&handle, &raw, $1) }
+            } catch {
+                if let log = raw.log_user_data { Unmanaged<LogBox>.fromOpaque(log).release() }
+                throw error
+            }
+        }
+        core = try Core.of(table, handle)
+        isOwner = true
+        mainService = MainService()
+        do throws(InvivoError) {
+            for path in paths { try watch(path) }
+        } catch {
+            try? close()
+            throw error
+        }
+    }
+
+    /// Speaks for a runtime that somebody else opened and closes.
+    init(borrowing core: Core) {
+        self.core = core
+        isOwner = false
+        mainService = nil
+    }
+
+    /// A runtime that is dropped closes itself; objects that are still held stay valid until they are let go.
+    deinit {
+        guard isOwner, !isClosed.withLock({ $0 }) else { return }
+        mainService?.stop()
+        var error: OpaquePointer?
+        _ = core.table.pointee.runtime_close_deferred(core.handle, &error)
+        core.table.pointee.error_release(error)
+    }
+
+    /// Closes the runtime: stops and disposes of shared instances in reverse order of creation and ends its threads.
+    ///
+    /// Fails with `.busy` while objects are held, and with `.inCallback` from inside a callback; the runtime then stays
+    /// open. Call it on the thread that opened the runtime. A second call does nothing; what somebody else opened stays.
+    public func close() throws(InvivoError) {
+        guard isOwner, !isClosed.withLock({ $0 }) else { return }
+        try core.call { $0.pointee.runtime_close(core.handle, $1) }
+        isClosed.withLock { $0 = true }
+        mainService?.stop()
+    }
+
+    /// Applies what waits for the calling thread; answers how many jobs that were. Waits up to `timeout` for the first.
+    @discardableResult
+    public func poll(timeout: Duration = .zero) throws(InvivoError) -> Int {
+        var ran: UInt32 = 0
+        try core.call { $0.pointee.runtime_poll(core.handle, timeout.milliseconds, &ran, $1) }
+        return Int(ran)
+    }
+
+    /// A descriptor that is readable while something waits for the opening thread: for a loop of the host's own.
+    public var descriptor: Int32 {
+        get throws(InvivoError) {
+            var descriptor: Int32 = -1
+            try core.call { $0.pointee.runtime_descriptor(core.handle, &descriptor, $1) }
+            return descriptor
+        }
+    }
+
+    /// Prepares the calling thread for views, so that its first allocates nothing. Real-time threads must.
+    public func prepareThread() throws(InvivoError) { try core.call { $0.pointee.thread_prepare(core.handle, $1) } }
+}
+
+extension Duration {
+    /// Whole milliseconds, rounded up, as the C side takes them.
+    var milliseconds: UInt32 {
+        guard self > .zero else { return 0 }
+        let (seconds, attoseconds) = components
+        guard seconds < Int64(UInt32.max) / 1000 - 1 else { return UInt32.max }
+        return UInt32(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    }
+}

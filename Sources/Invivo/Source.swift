@@ -1,0 +1,83 @@
+internal import CInvivo
+
+/// Where a document comes from. Later documents win over earlier ones. Letting go of it changes nothing: close it.
+public final class Source: Sendable {
+    private let core: Core
+    private let handle: invivo_source
+
+    init(_ core: Core, path: String?, name: String?, text: String?, waiting: Bool) throws(InvivoError) {
+        var handle = invivo_source()
+        try withArena { arena throws(InvivoError) in
+            var options = invivo_source_options()
+            options.struct_size = MemoryLayout<invivo_source_options>.size
+            options.path = try arena.name(path)
+            options.name = try arena.name(name)
+            (options.text, options.length) = try arena.document(text)
+            if waiting { options.flags |= UInt32(INVIVO_SOURCE_WAIT) }
+            try core.call { $0.pointee.source_open(core.handle, &options, &handle, $1) }
+        }
+        self.core = core
+        self.handle = handle
+    }
+
+    /// Replaces the text of a document in memory: one reload, done when this returns.
+    public func update(_ text: String) throws(InvivoError) {
+        try withArena { arena throws(InvivoError) in
+            let (data, length) = try arena.document(text)
+            try core.call { $0.pointee.source_update(handle, data, length, $1) }
+        }
+    }
+
+    /// Looks at a file now, without waiting for an event; done when this returns.
+    public func refresh() throws(InvivoError) { try core.call { $0.pointee.source_refresh(handle, $1) } }
+
+    /// Stops following and takes away what the document said, as a reload.
+    public func close() throws(InvivoError) { try core.call { $0.pointee.source_close(handle, $1) } }
+}
+
+extension Runtime {
+    /// Follows a file through renames, links and re-creation, for the life of the runtime. It is read, checked and
+    /// committed before this returns; with `waiting`, it need not be there or be good yet.
+    @discardableResult
+    public func watch(_ path: String, waiting: Bool = false) throws(InvivoError) -> Source {
+        try Source(core, path: path, name: nil, text: nil, waiting: waiting)
+    }
+
+    /// A document in memory, committed before this returns. The ending of the name says what it is: YAML, or JSON.
+    public func source(_ name: String, _ text: String) throws(InvivoError) -> Source {
+        try Source(core, path: nil, name: name, text: text, waiting: false)
+    }
+}
+
+/// A live object attached to a key of the documents. Detached when it is let go.
+public final class Target: Sendable {
+    /// The object that is attached.
+    public let object: Object
+    private let handle: invivo_target
+
+    init(_ object: Object, _ key: String) throws(InvivoError) {
+        var handle = invivo_target()
+        try object.core.call { $0.pointee.target_attach(object.handle, key, &handle, $1) }
+        self.object = object
+        self.handle = handle
+    }
+
+    deinit { try? detach() }
+
+    /// Takes away what documents say, exactly, and lets go.
+    public func detach() throws(InvivoError) { try object.core.call { $0.pointee.target_detach(handle, $1) } }
+}
+
+extension Runtime {
+    /// Attaches a live instance of a described class to a key: what documents say for it is applied now and at every
+    /// reload, until the target is let go.
+    public func attachTarget(_ instance: AnyObject, _ key: String) throws(InvivoError) -> Target {
+        if let object = instance as? Object { return try Target(object, key) }
+        return try Target(try object(for: instance), key)
+    }
+
+    /// Says that targets of this key and type will come, so that documents may name it before.
+    public func declareTarget(_ key: String, _ type: TypeReference) throws(InvivoError) {
+        try core.call { $0.pointee.target_declare(core.handle, key, type.handle, $1) }
+    }
+}

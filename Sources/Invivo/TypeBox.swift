@@ -1,0 +1,162 @@
+internal import CInvivo
+
+/// The Swift side of a registered type: what its callbacks reach through `user_data`. Lives until the type is gone.
+final class TypeBox: Sendable {
+    let core: Core
+    /// The class of its instances.
+    let instances: AnyClass
+    let name: String
+    private let make: (@Sendable ([InvivoValue]) throws -> AnyObject)?
+    private let start: (@Sendable (AnyObject) throws -> Void)?
+    private let stop: (@Sendable (AnyObject) throws -> Void)?
+    private let properties: [PropertyBox?]
+    private let methods: [MethodBox]
+
+    init<Instance>(_ type: ObjectType<Instance>, _ instances: AnyClass, _ core: Core) {
+        self.core = core
+        self.instances = instances
+        name = type.name
+        make = type.make
+        start = type.start
+        stop = type.stop
+        properties = type.properties.map { PropertyBox($0, core) }
+        methods = type.methods.map { MethodBox($0, core) }
+    }
+
+    private static func box(_ data: UnsafeMutableRawPointer?) -> TypeBox? {
+        data.map { Unmanaged<TypeBox>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private static func object(_ instance: UnsafeMutableRawPointer?) -> AnyObject? {
+        instance.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    func options<Instance>(_ type: ObjectType<Instance>, _ arena: Arena) throws(InvivoError) -> invivo_type_options {
+        var options = invivo_type_options()
+        options.struct_size = MemoryLayout<invivo_type_options>.size
+        options.name = try arena.name(type.name)
+        options.text = try arena.name(type.text)
+        options.supertypes = try arena.names(type.supertypes)
+        options.supertype_count = UInt64(type.supertypes.count)
+        options.concurrency = UInt32(type.isShared ? INVIVO_SHARED : INVIVO_CONFINED)
+        options.make = { instance, build, arguments, count, data, error in
+            guard let box = TypeBox.box(data), let instance else { return InvivoError.Code.internal.rawValue }
+            return answering(box.core.table, error) {
+                guard let make = box.make else {
+                    throw InvivoError(
+                        .unsupported, "the type \(box.name) does not say how an instance is made; give it a `make`")
+                }
+                let object = try make(InvivoValue.array(arguments, count, box.core))
+                if let key = build?.pointee.key, key.bits != 0 { box.core.remember(object, as: .key(key)) }
+                instance.pointee = Unmanaged.passRetained(object).toOpaque()
+            }
+        }
+        options.release = { instance, data in
+            guard let box = TypeBox.box(data), let object = TypeBox.object(instance) else { return }
+            box.core.forget(object)
+            Unmanaged.passUnretained(object).release()
+        }
+        if start != nil {
+            options.start = { instance, data, error in
+                guard let box = TypeBox.box(data), let object = TypeBox.object(instance) else { return 0 }
+                return answering(box.core.table, error) { try box.start?(object) }
+            }
+        }
+        if stop != nil {
+            options.stop = { instance, data, error in
+                guard let box = TypeBox.box(data), let object = TypeBox.object(instance) else { return 0 }
+                return answering(box.core.table, error) { try box.stop?(object) }
+            }
+        }
+        options.block_size = UInt64(type.block?.size ?? 0)
+        options.parameters = try type.parameters.described(arena)
+        options.parameter_count = UInt64(type.parameters.count)
+        var table: [invivo_property] = []
+        for (property, box) in zip(type.properties, properties) { table.append(try property.described(arena, box: box)) }
+        options.properties = UnsafePointer(arena.table(table))
+        options.property_count = UInt64(table.count)
+        var calls: [invivo_method] = []
+        for (method, box) in zip(type.methods, methods) { calls.append(try method.described(arena, box: box)) }
+        options.methods = UnsafePointer(arena.table(calls))
+        options.method_count = UInt64(calls.count)
+        options.destroy = { data in
+            guard let data else { return }
+            let box = Unmanaged<TypeBox>.fromOpaque(data).takeRetainedValue()
+            box.core.forget(box)
+        }
+        return options
+    }
+}
+
+extension Core {
+    private func register<Instance>(
+        _ type: ObjectType<Instance>, _ instances: AnyClass
+    ) throws(InvivoError) -> invivo_type {
+        if let problem = type.problems.first { throw problem }
+        let box = TypeBox(type, instances, self)
+        var handle = invivo_type()
+        try withArena { arena throws(InvivoError) in
+            var options = try box.options(type, arena)
+            let pointer = Unmanaged.passRetained(box)
+            options.user_data = pointer.toOpaque()
+            do throws(InvivoError) {
+                try call { $0.pointee.type_register(self.handle, &options, &handle, $1) }
+            } catch {
+                pointer.release()
+                throw error
+            }
+        }
+        let bits = handle.bits
+        registry.withLock { registry in
+            registry.types[bits] = box
+            registry.blockContents[bits] = type.block?.content
+        }
+        return handle
+    }
+
+    /// The type of a description: registered now when it is new.
+    func described<Instance>(_ type: ObjectType<Instance>) throws(InvivoError) -> invivo_type {
+        let identity = ObjectIdentifier(Instance.self)
+        return try registering.withLock { _ throws(InvivoError) in
+            if let bits = registry.withLock({ registry in
+                registry.types.first { $0.value.name == type.name && $0.value.instances == Instance.self }?.key
+            }) {
+                return invivo_type(bits: bits)
+            }
+            let handle = try register(type, Instance.self)
+            registry.withLock { if $0.described[identity] == nil { $0.described[identity] = handle.bits } }
+            return handle
+        }
+    }
+
+    /// The type for values of a Swift type: as it was described, or without properties and methods.
+    func type<Value>(of value: Value.Type, isShared: Bool) throws(InvivoError) -> invivo_type {
+        if let bits = registry.withLock({ $0.described[ObjectIdentifier(value)] }) { return invivo_type(bits: bits) }
+        if let described = value as? any InvivoObject.Type { return try described.registered(with: self) }
+        let identity = Registry.PlainType(type: ObjectIdentifier(value), isShared: isShared)
+        return try registering.withLock { _ throws(InvivoError) in
+            if let bits = registry.withLock({ $0.plain[identity] }) { return invivo_type(bits: bits) }
+            let plain = ObjectType<AnyObject>(
+                plain: String(reflecting: value) + (isShared ? "" : " (confined)"), isShared: isShared)
+            let handle = try register(plain, value as? AnyClass ?? Boxed<Value>.self)
+            registry.withLock { $0.plain[identity] = handle.bits }
+            return handle
+        }
+    }
+
+    func forget(_ box: TypeBox) {
+        registry.withLock { registry in
+            let gone = Set(registry.types.filter { $0.value === box }.keys)
+            for bits in gone {
+                registry.types[bits] = nil
+                registry.blockContents[bits] = nil
+            }
+            registry.described = registry.described.filter { !gone.contains($0.value) }
+            registry.plain = registry.plain.filter { !gone.contains($0.value) }
+        }
+    }
+}
+
+extension InvivoObject {
+    static func registered(with core: Core) throws(InvivoError) -> invivo_type { try core.described(invivoType) }
+}

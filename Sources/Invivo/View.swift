@@ -1,0 +1,39 @@
+public import CInvivo
+
+/// A wait-free reading of one generation by one thread: all that is read through it belongs together. See `Runtime.view`.
+public struct View: ~Copyable {
+    @usableFromInline let raw: invivo_view
+    @usableFromInline let core: Core
+
+    @inlinable @inline(__always)
+    init(_ raw: invivo_view, _ core: Core) {
+        self.raw = raw
+        self.core = core
+    }
+
+    /// The generation that is read.
+    public var generation: UInt64 { invivo_view_generation(raw) }
+
+    /// A block as this generation has it.
+    @inlinable
+    public subscript<Content>(key: BlockKey<Content>) -> Content {
+        guard let entry = invivo_view_entry(raw, key.handle), entry.pointee.type == key.type,
+            let block = entry.pointee.block
+        else { return key.initial }
+        return block.load(as: Content.self)
+    }
+
+    /// Runs `body` with the built shared instance of a key, borrowed: no reference counting. nil when it is not built yet
+    /// (resolve it once beforehand), has no shared instance, or may not be touched on this thread.
+    @inlinable @inline(__always)
+    public func with<Instance: AnyObject, Result>(_ key: Key<Instance>, _ body: (Instance) -> Result) -> Result? {
+        guard let instance = core.instance(raw, key.handle, key.type) else { return nil }
+        return Unmanaged<Instance>.fromOpaque(instance)._withUnsafeGuaranteedRef(body)
+    }
+
+    /// The built shared instance of a key; nil where `with` answers nil.
+    @inlinable
+    public subscript<Value>(key: Key<Value>) -> Value? {
+        core.instance(raw, key.handle, key.type).map { key.value(at: $0) }
+    }
+}
