@@ -1,0 +1,113 @@
+import CInvivo
+import Glibc
+import Invivo
+import Synchronization
+import Testing
+
+/// All tests of the Swift API, one after the other: each compares what is alive in the process before and after.
+@Suite(.serialized) struct SwiftAPI {}
+
+struct Live: Equatable, CustomStringConvertible {
+    var counts: [UInt64]
+
+    static var now: Live {
+        var raw = invivo_live_counts()
+        raw.struct_size = MemoryLayout<invivo_live_counts>.size
+        invivo_live(&raw)
+        return Live(counts: [
+            raw.runtimes, raw.objects, raw.callables, raw.errors, raw.graphs, raw.blocks, raw.threads, raw.descriptors,
+        ])
+    }
+
+    var description: String {
+        let names = ["runtimes", "objects", "callables", "errors", "graphs", "blocks", "threads", "descriptors"]
+        return zip(names, counts).map { "\($0) \($1)" }.joined(separator: ", ")
+    }
+}
+
+/// Runs a test with a runtime of its own, closes it, and checks that nothing is left.
+func withRuntime(
+    _ options: Runtime.Options = Runtime.Options(), sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: (Runtime) throws -> Void
+) throws {
+    let before = Live.now
+    let runtime = try Runtime(options)
+    do { try body(runtime) } catch {
+        try? runtime.close()
+        throw error
+    }
+    try runtime.close()
+    #expect(Live.now == before, sourceLocation: sourceLocation)
+}
+
+/// The error that `body` throws; a failed expectation when it throws none.
+func failure(
+    sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
+) -> InvivoError {
+    do { try body() } catch { return InvivoError.of(error) }
+    Issue.record("expected an error", sourceLocation: sourceLocation)
+    return InvivoError(.internal, "")
+}
+
+extension InvivoError {
+    static func of(_ error: any Error) -> InvivoError { error as? InvivoError ?? InvivoError(.internal, "foreign: \(error)") }
+}
+
+/// A directory of its own, removed at the end.
+final class Scratch {
+    let path: String
+
+    init() throws {
+        var template = Array("/tmp/invivo-swift-XXXXXX".utf8CString)
+        guard let made = mkdtemp(&template) else { throw InvivoError(.system, "mkdtemp") }
+        path = String(cString: made)
+    }
+
+    deinit { remove(path) }
+
+    private func remove(_ path: String) {
+        guard let directory = opendir(path) else {
+            unlink(path)
+            return
+        }
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != "." && name != ".." { remove("\(path)/\(name)") }
+        }
+        closedir(directory)
+        rmdir(path)
+    }
+
+    /// Writes a file as an editor does: a temporary one, renamed.
+    @discardableResult
+    func write(_ name: String, _ text: String) -> String {
+        let file = "\(path)/\(name)"
+        let stream = fopen(file + ".new", "w")
+        fputs(text, stream)
+        fclose(stream)
+        rename(file + ".new", file)
+        return file
+    }
+}
+
+/// Polls a runtime until something holds, or a generous time is over.
+func eventually(
+    _ runtime: Runtime, sourceLocation: SourceLocation = #_sourceLocation, _ holds: () throws -> Bool
+) throws {
+    let clock = ContinuousClock()
+    let end = clock.now + .seconds(20)
+    while clock.now < end {
+        if try holds() { return }
+        try runtime.poll(timeout: .milliseconds(20))
+    }
+    Issue.record("did not happen within 20 s", sourceLocation: sourceLocation)
+}
+
+/// Collects what happens on other threads.
+final class Log<Element: Sendable>: Sendable {
+    private let elements = Mutex<[Element]>([])
+    func add(_ element: Element) { elements.withLock { $0.append(element) } }
+    var all: [Element] { elements.withLock { $0 } }
+}
