@@ -43,6 +43,7 @@ let package = Package(
         .testTarget(name: "InvivoBaseTests", dependencies: ["InvivoBase"]),
         .testTarget(name: "InvivoSpecTests", dependencies: ["InvivoSpec"]),
         .testTarget(name: "InvivoLoopTests", dependencies: ["InvivoLoop"]),
+        .testTarget(name: "InvivoModulesTests", dependencies: ["CInvivo", "InvivoBase", "InvivoModules"]),
         .testTarget(name: "InvivoReloadTests", dependencies: ["InvivoReload"]),
         .testTarget(name: "InvivoTests", dependencies: ["Invivo", "InvivoABI"]),
     ],
