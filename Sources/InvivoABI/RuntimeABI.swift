@@ -216,7 +216,7 @@ public func invivo_live(_ out: UnsafeMutablePointer<invivo_live_counts>!) {
     var counts = invivo_live_counts()
     counts.struct_size = size
     counts.runtimes = live.runtimes
-    counts.objects = live.objects
+    counts.objects = ObjectTable.liveCount()
     counts.callables = UInt64(clamping: Callable.liveCount)
     counts.errors = UInt64(clamping: ErrorBox.liveCount)
     counts.graphs = live.graphs

@@ -295,9 +295,22 @@ public func invivo_resolve(
     _ runtime: invivo_runtime, _ key: invivo_key, _ out: UnsafeMutablePointer<invivo_object>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     guard let out else { return report(Failure(.argument, "out is NULL"), error) }
-    let bits = Container.fastResolve(runtime.bits, key.bits)
+    var failed: (status: Int32, error: UnsafeMutableRawPointer?) = (0, nil)
+    let bits = Container.fastResolve(runtime.bits, key.bits, makes: true, failed: &failed)
     out.pointee.bits = bits
-    return bits != 0 ? 0 : resolveSlowly(runtime, key, nil, 0, out, error)
+    if bits != 0 { return 0 }
+    if failed.status != 0 { return initFailed(key, failed.status, failed.error, error) }
+    return resolveSlowly(runtime, key, nil, 0, out, error)
+}
+
+@inline(never)
+private func initFailed(
+    _ key: invivo_key, _ status: invivo_status, _ given: UnsafeMutableRawPointer?, _ error: UnsafeMutablePointer<OpaquePointer?>?
+) -> invivo_status {
+    let name = (try? Container.find(key.bits, .key))?.keyName(UInt32(truncatingIfNeeded: key.bits)) ?? ""
+    var failure = Failure(status: status, takingOver: given.map { OpaquePointer($0) }, from: "the init function")
+    if failure.path.isEmpty { failure.path = name }
+    return report(failure, error)
 }
 
 @inline(never)
@@ -339,6 +352,7 @@ public func invivo_resolve_name(
 @c @implementation
 public func invivo_peek(_ runtime: invivo_runtime, _ key: invivo_key, _ out: UnsafeMutablePointer<invivo_object>!) -> invivo_status {
     guard let out else { return Status.argument.rawValue }
-    out.pointee.bits = Container.fastResolve(runtime.bits, key.bits)
+    var failed: (status: Int32, error: UnsafeMutableRawPointer?) = (0, nil)
+    out.pointee.bits = Container.fastResolve(runtime.bits, key.bits, makes: false, failed: &failed)
     return out.pointee.bits != 0 ? 0 : Status.cold.rawValue
 }

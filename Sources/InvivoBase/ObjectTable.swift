@@ -191,6 +191,17 @@ public enum ObjectTable {
             | UInt64(record.pointee.slot)
     }
 
+    /// How many objects live in the process.
+    public static func liveCount() -> UInt64 {
+        let count = monitor.locked { slotCount }
+        var live: UInt64 = 0
+        for index in 0..<count {
+            guard let slot = iv_slot_at(index) else { continue }
+            if iv_load_u64(&slot.pointee.state) & 0x3_ffff_ffff != 0 { live += 1 }
+        }
+        return live
+    }
+
     /// The live objects of one runtime, as handles. Only while nothing of it can be made or disposed elsewhere.
     public static func all(of owner: UInt64) -> [UInt64] {
         let count = monitor.locked { slotCount }

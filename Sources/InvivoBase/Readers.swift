@@ -96,6 +96,7 @@ public enum Readers {
         for index in 0..<Int(thread.pointee.seat_count) {
             guard let reader = thread.pointee.seats[index].reader else { continue }
             reader.pointee.depth = 0
+            iv_store_u64(&reader.pointee.making, 0)
             iv_store_u64(&reader.pointee.epoch, 0)
             iv_reader_set_thread(reader, 0)
         }
@@ -129,6 +130,16 @@ public enum Readers {
             slot = reader.pointee.next
         }
         return oldest
+    }
+
+    /// Whether somebody makes an object outside a view.
+    public static func isMaking(_ core: Core) -> Bool {
+        var slot = iv_readers(core)
+        while let reader = slot {
+            if iv_load_u64(&reader.pointee.making) != 0 { return true }
+            slot = reader.pointee.next
+        }
+        return false
     }
 
     /// Threads (kernel ids) that are inside a view of `epoch` or older, besides `except`.

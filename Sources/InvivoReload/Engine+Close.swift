@@ -82,7 +82,7 @@ extension Engine {
     /// At most five seconds.
     private func waitForReaders() -> Bool {
         let deadline = monotonicNow() + 5_000_000_000
-        while Readers.oldestEpoch(container.core) != .max {
+        while Readers.oldestEpoch(container.core) != .max || Readers.isMaking(container.core) {
             guard monotonicNow() < deadline else { return false }
             usleep(200)
         }
@@ -119,6 +119,8 @@ extension Engine {
         // What was posted to this thread's domain is run here; other domains run theirs before the loop ends.
         _ = container.poll(timeout: 0)
         container.detach()
+        // What hosts still lease survives: it keeps its type, and through it what disposal needs.
+        for object in ObjectTable.all(of: container.tag) { Container.keepType(of: object) }
     }
 
     private func closeHandles() {

@@ -25,6 +25,7 @@ public final class Cell: @unchecked Sendable {
         raw = .allocate(capacity: 1)
         raw.initialize(to: iv_cell())
         raw.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
+        if definition.isPlainPrototype { raw.pointee.prototype = definition.type?.raw }
     }
 
     deinit { raw.deallocate() }

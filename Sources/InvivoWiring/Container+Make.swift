@@ -84,8 +84,44 @@ extension Container {
 
     private func open(_ record: Record, hold: Bool) -> UInt64? {
         guard let slot = ObjectTable.takeSlot() else { return nil }
-        _ = iv_add_u64(&iv_live_counts().pointee.objects, 1)
         return ObjectTable.open(slot, record, owner: tag, leases: 1, hold: hold)
+    }
+
+    // MARK: plain prototypes
+
+    /// Makes a prototype that needs nothing but its type: no chain, no injection. `making` tells close that an object is on
+    /// its way. 0 when it must go the general way; a failing init fills `failed` instead.
+    @inline(__always)
+    static func makePlain(
+        _ type: UnsafeMutablePointer<iv_type>, _ reader: Reader, owner: UInt64, runtime: UInt64, key: UInt64,
+        failed: inout (status: Int32, error: UnsafeMutableRawPointer?)
+    ) -> UInt64 {
+        defer { iv_store_u64(&reader.pointee.making, reader.pointee.making &- 1) }
+        let size = Int(type.pointee.size)
+        let offset = Int(type.pointee.offset)
+        guard let slot = ObjectTable.takeSlot() else { return 0 }
+        guard let memory = malloc(offset &+ size) else {
+            ObjectTable.close(slot)
+            return 0
+        }
+        let record = memory.assumingMemoryBound(to: iv_record.self)
+        let instance = memory + offset
+        record.initialize(
+            to: iv_record(
+                type: type, instance: instance, extra: nil, sequence: 0, slot: slot, key: UInt32(truncatingIfNeeded: key) &+ 1))
+        if let image = type.pointee.image { memcpy(instance, image, size) } else { memset(instance, 0, size) }
+        if let initialize = type.pointee.`init` {
+            var build = invivo_build(
+                struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: runtime), key: invivo_key(bits: key),
+                type: invivo_type(bits: type.pointee.handle))
+            failed.status = initialize(instance, &build, nil, 0, type.pointee.user_data, &failed.error)
+            if failed.status != 0 {
+                Glibc.free(memory)
+                ObjectTable.close(slot)
+                return 0
+            }
+        }
+        return ObjectTable.open(slot, record, owner: owner, leases: 1, hold: false)
     }
 
     // MARK: instance
@@ -105,10 +141,9 @@ extension Container {
         guard let memory else { throw Failure(.memory, "no memory for an object of type '\(type.name)'") }
         memset(memory, 0, bytes)
         let record = memory.assumingMemoryBound(to: iv_record.self)
-        record.pointee.type = Unmanaged.passRetained(type).toOpaque()
+        record.pointee.type = type.raw
         record.pointee.instance = instance ?? (own ? memory + offset : nil)
-        record.pointee.domain = type.domain.map { Unmanaged.passUnretained($0).toOpaque() }
-        record.pointee.key = key.map { $0 &+ 1 } ?? 0
+                record.pointee.key = key.map { $0 &+ 1 } ?? 0
         record.pointee.sequence = iv_add_u64(&iv_live_counts().pointee.sequence, 1)
         return record
     }
@@ -239,7 +274,9 @@ extension Container {
 
     // MARK: life
 
-    public func extra(_ record: Record) -> ObjectExtra {
+    public func extra(_ record: Record) -> ObjectExtra { Self.extra(of: record) }
+
+    static func extra(of record: Record) -> ObjectExtra {
         if let extra = record.pointee.extra { return Unmanaged<ObjectExtra>.fromOpaque(extra).takeUnretainedValue() }
         let extra = ObjectExtra()
         record.pointee.extra = Unmanaged.passRetained(extra).toOpaque()
@@ -254,16 +291,46 @@ extension Container {
     }
 
     public static func type(_ record: Record) -> ObjectType {
-        Unmanaged<ObjectType>.fromOpaque(record.pointee.type).takeUnretainedValue()
+        Unmanaged<ObjectType>.fromOpaque(record.pointee.type.pointee.owner).takeUnretainedValue()
+    }
+
+    /// After a deferred close: the object keeps its type alive.
+    public static func keepType(of object: UInt64) {
+        guard ObjectTable.retain(object), let record = ObjectTable.record(object) else { return }
+        extra(of: record).keptType = type(record)
+        _ = ObjectTable.release(object)
     }
 
     /// Called once when the last claim on an object is gone: disposes of it, in its domain.
     static func dispose(_ record: Record) {
+        let type = record.pointee.type.unsafelyUnwrapped
+        let thread = iv_thread()!
+        // Most objects: nothing but memory and one function, and this thread may call it.
+        if record.pointee.extra == nil, type.pointee.has_stop == 0,
+            type.pointee.thread == 0 || type.pointee.thread == thread.pointee.id
+        {
+            if let end = type.pointee.end, let instance = record.pointee.instance {
+                let formerEngine = thread.pointee.engine
+                let formerChain = thread.pointee.chain
+                thread.pointee.chain = nil
+                thread.pointee.engine = type.pointee.container
+                end(instance, type.pointee.user_data)
+                thread.pointee.engine = formerEngine
+                thread.pointee.chain = formerChain
+            }
+            let slot = record.pointee.slot
+            Glibc.free(record)
+            ObjectTable.close(slot)
+            return
+        }
+        disposeSlowly(record)
+    }
+
+    @inline(never)
+    private static func disposeSlowly(_ record: Record) {
         let type = type(record)
         let container = type.container
-        if let domain = record.pointee.domain.map({ Unmanaged<Domain>.fromOpaque($0).takeUnretainedValue() }),
-            !domain.isCurrent, !container.isDetached
-        {
+        if let domain = type.domain, !domain.isCurrent, !container.isDetached {
             nonisolated(unsafe) let record = record
             container.post(to: domain) { finish(record) }
             return
@@ -275,7 +342,6 @@ extension Container {
         let slot = record.pointee.slot
         destroy(record)
         ObjectTable.close(slot)
-        _ = iv_sub_u64(&iv_live_counts().pointee.objects, 1)
     }
 
     /// Stops and frees an instance and its record. Its slot, if it has one, is the caller's.
@@ -302,7 +368,6 @@ extension Container {
     }
 
     private static func free(_ record: Record) {
-        Unmanaged<ObjectType>.fromOpaque(record.pointee.type).release()
         Glibc.free(record)
     }
 }

@@ -3,31 +3,45 @@ public import CPlatform
 public import InvivoBase
 
 extension Container {
-    /// The fast way: a built shared object, inside a view. 0 when it must be looked at more closely.
-    @inlinable @inline(__always)
-    public static func fastResolve(_ runtime: UInt64, _ key: UInt64) -> UInt64 {
+    /// The fast way, inside a view: leases a built shared object. 0 when it must be looked at more closely.
+    @inline(__always)
+    static func leaseBuilt(_ graph: UnsafePointer<iv_graph>, _ id: UInt32, _ thread: ThreadState) -> (UInt64, UnsafeMutablePointer<iv_type>?) {
+        guard id < graph.pointee.count, let chunk = graph.pointee.chunks[Int(id >> UInt32(INVIVO_CHUNK_SHIFT))] else { return (0, nil) }
+        let entry = chunk.assumingMemoryBound(to: invivo_entry.self) + Int(id & UInt32(INVIVO_CHUNK_MASK))
+        guard let cell = entry.pointee.cell else { return (0, nil) }
+        let full = UnsafeMutableRawPointer(cell).assumingMemoryBound(to: iv_cell.self)
+        let bits = iv_load_u64(&full.pointee.object)
+        guard bits != 0 else { return (0, entry.pointee.layers == nil ? full.pointee.prototype : nil) }
+        let allowed = full.pointee.thread
+        guard allowed == 0 || allowed == thread.pointee.id else { return (0, nil) }
+        ObjectTable.leaseKnownAlive(bits)
+        return (bits, nil)
+    }
+
+    /// A built shared object or a plain prototype, without locks. 0 when it must go the general way; `failed` has a status
+    /// other than 0 when a plain prototype's init failed.
+    public static func fastResolve(
+        _ runtime: UInt64, _ key: UInt64, makes: Bool, failed: inout (status: Int32, error: UnsafeMutableRawPointer?)
+    ) -> UInt64 {
         let upper = key >> 32
         guard upper >> 28 == 3, runtime >> 32 == (1 << 28 | upper & 0xfff_ffff),
             let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff)
         else { return 0 }
         let thread = iv_thread()!
         guard thread.pointee.chain == nil, let reader = Readers.enter(core, tag: upper & 0xfff_ffff) else { return 0 }
-        defer { Readers.leave(reader) }
-        guard let raw = reader.pointee.graph else { return 0 }
-        let graph = raw.assumingMemoryBound(to: iv_graph.self)
-        let id = UInt32(truncatingIfNeeded: key)
-        guard id < graph.pointee.count,
-            let chunk = graph.pointee.chunks[Int(id >> UInt32(INVIVO_CHUNK_SHIFT))]
-        else { return 0 }
-        let entries = chunk.assumingMemoryBound(to: invivo_entry.self)
-        guard let cell = entries[Int(id & UInt32(INVIVO_CHUNK_MASK))].cell else { return 0 }
-        let full = UnsafeMutableRawPointer(cell).assumingMemoryBound(to: iv_cell.self)
-        let bits = iv_load_u64(&full.pointee.object)
-        guard bits != 0 else { return 0 }
-        let allowed = full.pointee.thread
-        guard allowed == 0 || allowed == thread.pointee.id else { return 0 }
-        ObjectTable.leaseKnownAlive(bits)
-        return bits
+        guard let graph = reader.pointee.graph else {
+            Readers.leave(reader)
+            return 0
+        }
+        let (bits, type) = leaseBuilt(
+            graph.assumingMemoryBound(to: iv_graph.self), UInt32(truncatingIfNeeded: key), thread)
+        guard bits == 0, makes, let type, reader.pointee.making < 32 else {
+            Readers.leave(reader)
+            return bits
+        }
+        iv_store_u64(&reader.pointee.making, reader.pointee.making &+ 1)
+        Readers.leave(reader)
+        return makePlain(type, reader, owner: upper & 0xfff_ffff, runtime: runtime, key: key, failed: &failed)
     }
 
     /// The object of a key with one lease for the caller, built when it must be.

@@ -1,4 +1,5 @@
 public import CInvivo
+internal import CPlatform
 public import InvivoBase
 
 public enum Scope: UInt32, Sendable {
@@ -104,6 +105,12 @@ public final class Definition: @unchecked Sendable {
         self.base = base
         self.alias = alias
         self.place = place
+    }
+
+    /// A prototype that is made from its type alone.
+    var isPlainPrototype: Bool {
+        scope == .prototype && alias == nil && factory == nil && initializer.isEmpty && properties.isEmpty && base.isEmpty
+            && type?.raw.pointee.is_plain == 1
     }
 
     public func with(base: [Int: Value]) -> Definition {

@@ -77,7 +77,10 @@ final class Chunk: @unchecked Sendable {
         entries[index].block = block.map { UnsafeRawPointer($0.bytes) }
     }
 
-    func set(_ configuration: (any Configuration)?, at index: Int) { configurations[index] = configuration }
+    func set(_ configuration: (any Configuration)?, at index: Int) {
+        configurations[index] = configuration
+        entries[index].layers = configuration.map { Unmanaged.passUnretained($0 as AnyObject).toOpaque() }
+    }
 }
 
 /// All definitions of one generation, immutable, with the cells that hold its shared instances.

@@ -1,3 +1,4 @@
+internal import CPlatform
 public import InvivoBase
 
 /// A registered type in one runtime: its description and the domain of its confined objects.
@@ -8,10 +9,49 @@ public final class ObjectType: @unchecked Sendable {
     /// Nil for shared types: any thread.
     public let domain: Domain?
 
+    /// What hot paths read.
+    let raw: UnsafeMutablePointer<iv_type>
+    private let image: UnsafeMutableRawPointer?
+
     init(_ description: TypeDescription, container: Container, domain: Domain?) {
         self.description = description
         self.container = container
         self.domain = domain
+        raw = .allocate(capacity: 1)
+        raw.initialize(to: iv_type())
+        if description.size > 0 && !description.properties.isEmpty {
+            let bytes = UnsafeMutableRawPointer.allocate(byteCount: description.size, alignment: 16)
+            bytes.initializeMemory(as: UInt8.self, repeating: 0, count: description.size)
+            description.applyInitialValues(to: bytes)
+            image = bytes
+        } else {
+            image = nil
+        }
+        fillRaw()
+    }
+
+    private func fillRaw() {
+        let functions = description.functions
+        let alignment = max(16, description.alignment)
+        raw.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
+        raw.pointee.container = Unmanaged.passUnretained(container).toOpaque()
+        raw.pointee.size = UInt64(description.size)
+        raw.pointee.offset = UInt64((MemoryLayout<iv_record>.size + alignment - 1) & ~(alignment - 1))
+        raw.pointee.image = UnsafeRawPointer(image)
+        raw.pointee.`init` = unsafeBitCast(functions.initialize, to: type(of: raw.pointee.`init`))
+        raw.pointee.end = description.size > 0 ? functions.deinitialize : functions.release
+        raw.pointee.user_data = description.userData
+        raw.pointee.thread = domain?.thread ?? 0
+        raw.pointee.handle = description.handleBits
+        let needsNothing = description.signature.parameters.allSatisfy(\.isOptional)
+        raw.pointee.is_plain =
+            description.size > 0 && alignment == 16 && functions.start == nil && functions.stop == nil && needsNothing ? 1 : 0
+        raw.pointee.has_stop = functions.stop == nil ? 0 : 1
+    }
+
+    deinit {
+        raw.deallocate()
+        image?.deallocate()
     }
 
     public var name: String { description.name }
@@ -29,5 +69,7 @@ public final class ObjectExtra: @unchecked Sendable {
     /// Called once before disposal: attachments let go.
     public var beforeDisposal: [@Sendable () -> Void] = []
     public var isStarted = false
+    /// Of an object that survives its runtime.
+    var keptType: ObjectType?
     public init() {}
 }

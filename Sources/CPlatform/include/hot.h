@@ -16,9 +16,8 @@ struct iv_reader {
     uint32_t depth;
     uint32_t thread; /* the kernel's thread id, 0 = free */
     struct iv_reader *next;
-    uint64_t stuck_epoch; /* reclaimer's own: since when it has seen this epoch */
-    uint64_t stuck_since;
-    uint64_t padding;
+    uint64_t making;  /* prototypes that this thread makes outside a view; close waits for them as for views */
+    uint64_t padding[2];
 };
 
 /* One for each open runtime, never freed, taken again with another tag. `tag` is the upper half of the runtime's
@@ -46,6 +45,23 @@ struct iv_cell {
     uint64_t object;         /* handle bits of the object, 0 while cold */
     uint64_t thread;         /* 0 = any thread, else the id of the only one */
     void *owner;             /* the Swift Cell, unretained: the chunk that leads here holds it */
+    struct iv_type *prototype; /* of a prototype that needs nothing but its type: made without looking further */
+};
+
+/* What making and disposing of plain objects needs of a type. Belongs to the Swift ObjectType. */
+struct iv_type {
+    void *owner;       /* the ObjectType, unretained */
+    void *container;   /* the Container, unretained: lives as long as the type */
+    uint64_t size;     /* 0: the type brings its own memory */
+    uint64_t offset;   /* of the instance from the start of its record */
+    const void *image; /* `size` bytes an instance starts with; NULL = zeroes */
+    int32_t (*init)(void *, const void *, const void *, size_t, void *, void **);
+    void (*end)(void *, void *); /* deinit or release */
+    void *user_data;
+    uint64_t thread;   /* 0 = any, .max = only by jobs, else the only thread that may touch instances */
+    uint64_t handle;
+    uint32_t is_plain; /* made by init alone, without arguments, start or alignment above 16 */
+    uint32_t has_stop;
 };
 
 /* A graph: the public part (invivo_graph) and what only the runtime reads. */
@@ -87,11 +103,10 @@ struct iv_slot {
 
 /* The control block; the instance of a sized type follows it. */
 struct iv_record {
-    void *type;       /* Unmanaged<ObjectType>, retained */
+    struct iv_type *type; /* lives while the runtime does; retained by who survives it */
     void *instance;
-    void *domain;     /* Unmanaged<Domain>, unretained: the container holds it; NULL = any thread */
     void *extra;      /* Unmanaged<ObjectExtra>, retained, or NULL */
-    uint64_t sequence; /* order of creation, process-wide */
+    uint64_t sequence; /* order of creation, process-wide; 0 for plain prototypes */
     uint32_t slot;
     uint32_t key;     /* id + 1; 0 = made without a definition */
 };
