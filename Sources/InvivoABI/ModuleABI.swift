@@ -15,8 +15,7 @@ public func invivo_module_load(
     }
 }
 
-/// "INVIVO" and the version of the token's layout.
-private let tokenMagic: UInt64 = 0x4956_4e56_494f_0001
+private let tokenMagic = UInt64(INVIVO_TOKEN_MAGIC)
 
 @c @implementation
 public func invivo_share(_ runtime: invivo_runtime, _ out: UnsafeMutablePointer<UnsafePointer<invivo_token>?>!, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {

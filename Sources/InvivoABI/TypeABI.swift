@@ -11,7 +11,6 @@ public func invivo_type_register(
     out?.pointee = invivo_type()
     return answering(error) { () throws(Failure) in
         let registry = try RuntimeLookup.registry(for: runtime)
-        guard let out else { throw Failure(.argument, "out is NULL") }
         let type = try TypeDescription(options: options)
         do throws(Failure) {
             try registry.register(type)
@@ -19,7 +18,7 @@ public func invivo_type_register(
             type.disown()
             throw error
         }
-        out.pointee.bits = type.handleBits
+        out?.pointee.bits = type.handleBits
     }
 }
 

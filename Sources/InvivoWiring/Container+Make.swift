@@ -285,7 +285,8 @@ extension Container {
 
     private func start(_ record: Record) throws(Failure) {
         let description = Self.type(record).description
-        guard description.functions.start != nil, let instance = record.pointee.instance else { return }
+        let functions = description.functions
+        guard functions.start != nil || functions.stop != nil, let instance = record.pointee.instance else { return }
         try description.start(instance)
         extra(record).isStarted = true
     }

@@ -117,8 +117,9 @@ typedef struct invivo_type_options {
     void (*destroy)(void *user_data);  /* once, when the type is gone; may be NULL */
 } invivo_type_options;
 
-/* Registers a type; everything is copied except functions and user_data. A taken name is INVIVO_E_EXISTS (and
- * `destroy` is not called); property or parameter tables that contradict themselves are INVIVO_E_ARGUMENT. */
+/* Registers a type; everything is copied except functions and user_data; `out` may be NULL. A taken name is
+ * INVIVO_E_EXISTS (and `destroy` is not called); property or parameter tables that contradict themselves are
+ * INVIVO_E_ARGUMENT. */
 INVIVO_API invivo_status invivo_type_register(invivo_runtime runtime, const invivo_type_options *options, invivo_type *out,
                                               invivo_error **error) INVIVO_WAITS;
 /* By name; an unknown one is INVIVO_E_NOT_FOUND and names the nearest. */
