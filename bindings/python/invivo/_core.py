@@ -158,7 +158,7 @@ class Core:
             self.give_back()
             self.library.call("runtime_close_deferred", self.handle)
         else:
-            self.leases.clear()
+            self.give_back()  # callables, which a runtime does not wait for
 
     def give_back(self) -> None:
         """Gives back every lease that Python holds."""

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
-from .errors import Error, error_class
+from .errors import Error, MissingFileError, NotFoundError, error_class
 
 if TYPE_CHECKING:
     from ._library import Library
@@ -58,12 +58,15 @@ class Failures:
         code, message = library.error_code(pointer), text(library.error_message(pointer))
         under = library.error_cause(pointer)
         cause = self._one(under, forget, depth + 1) if under and depth < _DEPTH else None
-        error = error_class(code)(
+        cls, file, line = error_class(code), text(library.error_file(pointer)), library.error_line(pointer)
+        if cls is NotFoundError and file and not line:
+            cls = MissingFileError
+        error = cls(
             message,
             code=code,
             path=text(library.error_path(pointer)),
-            file=text(library.error_file(pointer)),
-            line=library.error_line(pointer),
+            file=file,
+            line=line,
             column=library.error_column(pointer),
             cause=cause,
         )

@@ -55,7 +55,7 @@ class Object:
         return sorted({*(each.name for each in self._type.properties), *self._type.method_names})
 
     def __repr__(self) -> str:
-        if self._bits not in self._core.proxies:
+        if self._core.closed or self._lease not in self._core.leases:
             return "<invivo.Object, closed>"
         key = self._core.key_of_object(self._bits)
         return f"<invivo.Object {key + ': ' if key else ''}{self._type.name}>"

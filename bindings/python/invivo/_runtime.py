@@ -337,7 +337,7 @@ class Runtime(_Cache):
     def purge(self) -> None:
         """Forgets which shared objects were resolved; they are asked for anew. A commit does this by itself."""
         with self._lock:
-            old = _dict.copy(self)
+            old = list(_dict.values(self))
             _dict.clear(self)
         del old  # what it alone kept ends here, where nothing is locked
 
@@ -544,7 +544,7 @@ class Runtime(_Cache):
         return Reloads(self._open())
 
     def poll(self, timeout: float | None = 0) -> int:
-        """Runs the jobs that wait for this thread; waits for the first one up to ``timeout`` seconds (None: no limit)."""
+        """Runs the jobs that wait for this thread; waits up to ``timeout`` seconds (None: no limit) for one."""
         core, ran = self._open(), ctypes.c_uint32()
         wait = 0xFFFFFFFF if timeout is None else milliseconds(timeout)
         core.library.call("runtime_poll", core.handle, wait, ctypes.byref(ran))

@@ -201,3 +201,10 @@ class UnsupportedError(Error, NotImplementedError, status=c.INVIVO_E_UNSUPPORTED
 
 
 class InternalError(Error, RuntimeError, status=c.INVIVO_E_INTERNAL): ...
+
+
+class MissingFileError(NotFoundError, FileNotFoundError):
+    """INVIVO_E_NOT_FOUND about a file, rather than about a name in one."""
+
+
+__all__.append("MissingFileError")

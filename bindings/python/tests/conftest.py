@@ -52,3 +52,18 @@ def script(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def native(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The C module of native.c, compiled as its users would compile one."""
+    root = HERE.parents[2]
+    path = tmp_path_factory.mktemp("native") / "libnative.so"
+    stubs = root / "Sources" / "InvivoStubs"
+    subprocess.run(
+        ["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-pthread"]
+        + ["-I", str(root / "include"), "-I", str(stubs / "include")]
+        + [str(HERE / "native.c"), str(stubs / "stubs.c"), "-o", str(path)],
+        check=True,
+    )
+    return path

@@ -109,7 +109,11 @@ static invivo_status voice_doubler(void *instance, void *user_data, const invivo
     invivo_callable made;
     invivo_status status = invivo_callable_make(home, &options, &made, error);
     (void)instance, (void)user_data, (void)arguments, (void)count;
-    if (!status) *result = invivo_callable_value(made);
+    if (!status) {
+        invivo_value value = invivo_callable_value(made);
+        status = invivo_value_copy(result, &value, error);
+        invivo_callable_release(made);
+    }
     return status;
 }
 
@@ -154,8 +158,14 @@ INVIVO_MODULE(runtime, error) {
         .methods = methods,
         .method_count = sizeof methods / sizeof *methods,
     };
+    invivo_type_options shared = options;
+    invivo_status status;
+    shared.name = "Token"; /* any thread may hold and end one */
+    shared.concurrency = INVIVO_SHARED;
+    shared.property_count = shared.method_count = 0;
     home = runtime;
-    return invivo_type_register(runtime, &options, NULL, error);
+    status = invivo_type_register(runtime, &options, NULL, error);
+    return status ? status : invivo_type_register(runtime, &shared, NULL, error);
 }
 
 /* ---- for use by dlopen: threads that know nothing of Python ------------------------------------------- */

@@ -86,7 +86,7 @@ def test_a_function_that_an_older_table_lacks_says_so() -> None:
     table.abi_version = c.INVIVO_ABI_VERSION
     table.function_count = 1
     with pytest.raises(invivo.VersionError, match="invivo_live"):
-        _library.Library(ctypes.addressof(table)).live
+        _ = _library.Library(ctypes.addressof(table)).live
 
 
 def test_the_structures_are_as_long_as_a_c_compiler_says(tmp_path: Path) -> None:

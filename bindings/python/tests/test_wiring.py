@@ -164,5 +164,5 @@ def test_a_factory_makes_what_its_annotation_says() -> None:
 def test_a_name_is_taken_once() -> None:
     app = invivo.Assembly("synth")
     app.singleton(Clock)
-    with pytest.raises(invivo.ExistsError, match="synth.clock"):
+    with pytest.raises(invivo.ExistsError, match=r"synth\.clock"):
         app.prototype(Clock)

@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import invivo
+from invivo._app import App, load_components
+
+HERE = Path(__file__).resolve().parent
+
+COMPONENTS = """
+import invivo
+
+@invivo.component
+class Sequencer:
+    tempo: float = invivo.tunable(120, min=30, max=300, unit="bpm")
+
+    def __init__(self, steps: int = 4) -> None:
+        self.steps = steps
+
+    @invivo.on_start
+    def begin(self) -> None:
+        print("begin", self.steps, self.tempo, flush=True)
+
+    @invivo.on_stop
+    def end(self) -> None:
+        print("end", flush=True)
+"""
+APP = """
+modules: { parts: parts.py }
+components:
+  synth.sequencer: { type: Sequencer, scope: singleton, init: { steps: 8 } }
+specs: [tuning.yaml]
+"""
+TUNING = "traits:\n  synth.sequencer:\n    - Set: { tempo: 60 }\n"
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> Path:
+    (tmp_path / "parts.py").write_text(COMPONENTS)
+    (tmp_path / "tuning.yaml").write_text(TUNING)
+    path = tmp_path / "app.yaml"
+    path.write_text(APP)
+    return path
+
+
+class Running:
+    """`python3 -m invivo run`, with its lines as they come."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "invivo", "run", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(HERE.parent), "SWIFT_BACKTRACE": "enable=no"},
+        )
+        self.lines: queue.Queue[str | None] = queue.Queue()
+        self.seen: list[str] = []
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.put(line)
+        self.lines.put(None)
+
+    def until(self, part: str) -> str:
+        while (line := self.lines.get(timeout=60)) is not None:
+            self.seen.append(line)
+            if part in line:
+                return line
+        raise AssertionError(f"no line with {part!r}:\n{''.join(self.seen)}")
+
+    def end(self, number: int) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(60)
+
+
+@contextlib.contextmanager
+def running(*arguments: str) -> Iterator[Running]:
+    one = Running(*arguments)
+    try:
+        yield one
+    finally:
+        one.process.kill()
+        one.process.wait()
+        one._reader.join()
+        assert one.process.stdout is not None
+        one.process.stdout.close()
+
+
+def test_components_are_the_marked_classes_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "parts.py"
+    path.write_text(COMPONENTS + "\nclass Other: ...\n")
+    with invivo.Runtime() as runtime:
+        load_components(runtime, "parts", str(path))
+        assert runtime.find_type("Sequencer").name == "Sequencer"
+        with pytest.raises(invivo.NotFoundError):
+            runtime.find_type("Other")
+
+
+def test_a_file_may_register_by_itself(tmp_path: Path) -> None:
+    path = tmp_path / "parts.py"
+    path.write_text("class Thing: ...\ndef register(runtime): runtime.type(Thing)\n")
+    with invivo.Runtime() as runtime:
+        load_components(runtime, "parts", str(path))
+        assert runtime.find_type("Thing").name == "Thing"
+
+
+def test_a_file_that_has_nothing_or_fails_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "parts.py"
+    with invivo.Runtime() as runtime:
+        with pytest.raises(OSError, match="no such file"):
+            load_components(runtime, "parts", str(path))
+        path.write_text("x = 1\n")
+        with pytest.raises(invivo.ModuleError, match="component"):
+            load_components(runtime, "parts", str(path))
+        path.write_text("1 / 0\n")
+        with pytest.raises(ZeroDivisionError):
+            load_components(runtime, "parts", str(path))
+
+
+def test_an_app_builds_starts_tunes_and_stops(manifest: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with App(manifest) as app:
+        sequencer = app.runtime["synth.sequencer"]
+        assert (sequencer.steps, sequencer.tempo) == (8, 60)
+    said = capfd.readouterr().out
+    assert "begin 8" in said
+    assert said.endswith("end\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_run_prints_each_reload_and_ends_with_status_0(manifest: Path, number: int) -> None:
+    with running(str(manifest)) as run:
+        run.until("running")
+        tuning = manifest.parent / "tuning.yaml"
+        tuning.write_text(TUNING.replace("60", "90"))
+        assert "tempo" in run.until("generation")
+        tuning.write_text("traits:\n  synth.sequencer:\n    - Set: { tempo: 900 }\n")
+        assert "tuning.yaml:3:" in run.until("tuning.yaml")
+        tuning.write_text(TUNING.replace("60", "100"))
+        run.until("tempo")
+        assert run.end(number) == 0
+        run.until("end")
+
+
+def test_run_with_a_bad_manifest_or_spec_prints_the_errors_and_ends_with_status_2(manifest: Path) -> None:
+    (manifest.parent / "tuning.yaml").write_text("traits: [")
+    with running(str(manifest)) as run:
+        run.until("tuning.yaml:")
+        assert run.process.wait(60) == 2
+    manifest.write_text("components: 3\n")
+    with running(str(manifest)) as run:
+        run.until("app.yaml:1")
+        assert run.process.wait(60) == 2
+
+
+def test_run_may_wait_for_a_good_spec(manifest: Path) -> None:
+    tuning = manifest.parent / "tuning.yaml"
+    tuning.write_text("traits: [")
+    with running(str(manifest), "--wait") as run:
+        run.until("running")
+        tuning.write_text(TUNING)
+        run.until("tempo")
+        assert run.end(signal.SIGTERM) == 0

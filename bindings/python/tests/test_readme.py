@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+README = Path(__file__).resolve().parent.parent / "README.md"
+
+
+def block(language: str) -> str:
+    found = re.search(rf"```{language}\n(.*?)```", README.read_text(), re.DOTALL)
+    assert found is not None
+    return found.group(1)
+
+
+def test_the_sample_of_the_readme_sees_an_edit_at_the_next_step(script, tmp_path: Path) -> None:
+    (tmp_path / "tuning.yaml").write_text(block("yaml"))
+    sample = block("python")
+    # The sample's own loop goes on for ever, and its player has no step: here each step looks at the tempo.
+    setup = """
+import pathlib, sys
+def step(self):
+    seen = vars(self).setdefault("seen", [])
+    if not seen or seen[-1] != self.tempo:
+        seen.append(self.tempo)
+        if self.tempo == 90:
+            pathlib.Path("tuning.yaml").write_text("traits: { synth.player: [ { Set: { tempo: 70 } } ] }")
+        if self.tempo == 70: print(seen); sys.exit(0)
+"""
+    done = script(
+        setup + sample.replace("        self.clock = clock\n", "        self.clock = clock\n\n    step = step\n")
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "[90.0, 70.0]\n"
