@@ -99,7 +99,8 @@ extension InvivoValue {
 }
 
 extension Runtime.Options {
-    /// The options of the C side. A log box in it is the C side's from the moment that the runtime is open.
+    /// The options of the C side. A log box in it belongs to the C side, which releases it once,
+    /// also when opening fails.
     func raw(_ arena: Arena, _ table: Table) throws(InvivoError) -> invivo_runtime_options {
         var raw = invivo_runtime_options()
         raw.struct_size = MemoryLayout<invivo_runtime_options>.size

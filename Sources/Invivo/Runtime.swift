@@ -30,12 +30,7 @@ public final class Runtime: Sendable {
         var handle = invivo_runtime()
         try withArena { arena throws(InvivoError) in
             var raw = try options.raw(arena, table)
-            do throws(InvivoError) {
-                try Core.call(table) { $0.pointee.runtime_open(&handle, &raw, $1) }
-            } catch {
-                if let log = raw.log_user_data { Unmanaged<LogBox>.fromOpaque(log).release() }
-                throw error
-            }
+            try Core.call(table) { $0.pointee.runtime_open(&handle, &raw, $1) }
         }
         core = try Core.of(table, handle)
         isOwner = true

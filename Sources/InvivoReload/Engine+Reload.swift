@@ -43,9 +43,9 @@ extension Engine {
             container.log(.warning, Failure(.ok, message, at: place).text)
         }
         if let failure {
-            container.log(.error, failure.text, path: failure.path)
+            container.log(.error, failure.text, path: failure.path, [("reload", .string(set.cause))])
         } else {
-            container.log(.info, report.text)
+            container.log(.info, report.text, [("reload", .string(set.cause))])
         }
         let observers = container.monitor.locked { () -> [Observer] in
             if let failure {

@@ -15,7 +15,7 @@ typedef struct invivo_log_entry {
     uint32_t reserved;
     const char *message;
     const char *path;          /* key path, or "" */
-    const invivo_pair *fields; /* more, typed */
+    const invivo_pair *fields; /* more, typed: "reload", its cause, where observers hear of the same thing */
     uint64_t field_count;
 } invivo_log_entry;
 

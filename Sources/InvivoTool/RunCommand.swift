@@ -1,0 +1,82 @@
+import ArgumentParser
+import Glibc
+import Invivo
+
+/// `invivo run APP.yaml`: lives until SIGINT or SIGTERM, and prints a line for each reload.
+struct RunCommand: ParsableCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "run", abstract: "Run what a manifest describes, and apply every edit of its documents.",
+            discussion: """
+                Prints one line for each reload. A broken edit prints where and why, and changes nothing.
+                Ends with SIGINT or SIGTERM (status 0). A manifest or document that is wrong at the start prints every \
+                error and ends with status 2.
+                """)
+    }
+
+    @Argument(help: ArgumentHelp("The application's manifest.", valueName: "APP.yaml"))
+    var manifest: String
+
+    @Flag(help: "Wait for good documents instead of ending when one is missing or wrong at the start.")
+    var wait = false
+
+    @Option(help: "The least level that is logged, to standard error: trace, debug, info, warning, error or silent.")
+    var logLevel: LogLevel = .warning
+
+    func run() throws {
+        let output = Output()
+        let signals = StopSignals()
+        guard let application = try open(output, signals) else { return output.line("ending on a signal") }
+        let observer = try application.runtime.observe { output.reload($0) }
+        output.hearReloads()
+        output.line("running \(manifest), generation \(try application.runtime.info.generation); end with Ctrl-C")
+        let signal = signals.await()
+        output.line("ending on \(signal)")
+        try observer.close()
+        try application.close()
+    }
+
+    /// Starts the application; with `--wait`, as often as it takes. nil when a signal came first.
+    private func open(_ output: Output, _ signals: StopSignals) throws -> Application? {
+        var options = Runtime.Options.application
+        options.logLevel = logLevel
+        // Reloads are told by the observer.
+        options.log = { entry in if entry.fields["reload"] == nil || !output.hearsReloads { output.problem("\(entry)") } }
+        var told: InvivoError?
+        while true {
+            do throws(InvivoError) {
+                if try Application.needsPython(manifest) { throw handOver(signals) }
+                return try Application(manifest, options, waiting: wait)
+            } catch {
+                if error != told { output.problem(error) }
+                guard wait else { throw ExitCode(2) }
+                if told == nil { output.problem("invivo: waiting for it to be mended") }
+                told = error
+            }
+            if signals.came(within: .milliseconds(250)) { return nil }
+        }
+    }
+
+    /// Becomes `python3 -m invivo run`; answers why it could not.
+    private func handOver(_ signals: StopSignals) -> InvivoError {
+        var arguments = ["python3", "-m", "invivo", "run", manifest, "--log-level", "\(logLevel)"]
+        if wait { arguments.append("--wait") }
+        guard signals.unblocked({ Python.hasInvivo }) else {
+            return InvivoError(
+                .module,
+                "the manifest names Python modules, and python3 does not find the package invivo; "
+                    + "install it (pip install invivo), or put its environment first in PATH",
+                path: manifest)
+        }
+        return signals.unblocked { Python.become(arguments) }
+    }
+}
+
+extension LogLevel: ExpressibleByArgument {
+    public init?(argument: String) {
+        guard let level = LogLevel.allCases.first(where: { "\($0)" == argument }) else { return nil }
+        self = level
+    }
+
+    public static var allValueStrings: [String] { allCases.map { "\($0)" } }
+}
