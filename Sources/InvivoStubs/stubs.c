@@ -856,7 +856,8 @@ invivo_status invivo_attach(const invivo_token *token, invivo_runtime *out, invi
     invivo_status status;
     if (out) out->bits = 0;
     if (error) *error = NULL;
-    if (!token || token->magic != INVIVO_TOKEN_MAGIC) return INVIVO_E_ARGUMENT;
+    if (!token) return INVIVO_E_ARGUMENT;
+    if (token->magic != INVIVO_TOKEN_MAGIC) return INVIVO_E_HANDLE;
     status = invivo_stubs_use(token->table);
     return status ? status : functions()->attach(token, out, error);
 }

@@ -37,8 +37,6 @@ INSTANCE = """\
 /* The library's function table. {notice} */
 #include "../../include/invivo/invivo.h"
 
-{weak}
-
 static const struct invivo_table instance = {{
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
@@ -80,9 +78,7 @@ def header(functions: list[Function]) -> str:
 
 def instance(functions: list[Function]) -> str:
     entries = "\n".join(f"    .{function.short} = {function.name}," for function in functions)
-    # Until every function is there, those that are not are NULL in the table instead of failing to link.
-    weak = "\n".join(f"#pragma weak {f.name}" for f in functions if f.name not in ("invivo_table_get", "invivo_stubs_use"))
-    return INSTANCE.format(weak=weak, notice=NOTICE, count=len(functions), entries=entries)
+    return INSTANCE.format(notice=NOTICE, count=len(functions), entries=entries)
 
 
 def pointer(function: Function) -> Pointer:
