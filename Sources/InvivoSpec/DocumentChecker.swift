@@ -6,8 +6,8 @@ internal import InvivoBase
 struct DocumentChecker {
     private(set) var failures = FailureList()
 
-    mutating func fail(_ message: String, path: SpecPath, at place: Place) {
-        failures.append(Failure(.spec, message, path: path.text, at: place))
+    mutating func fail(_ message: @autoclosure () -> String, path: SpecPath, at place: Place) {
+        failures.append(Failure(.spec, message(), path: path.text, at: place))
     }
 
     /// `hint` is for a value that is missing altogether, which is what a half-written or commented-out line leaves.
@@ -38,10 +38,13 @@ struct DocumentChecker {
     /// Notes each key that is not among the known ones, with the nearest of them.
     mutating func refuseUnknownKeys(_ entries: [SpecEntry], known: [String], path: SpecPath) {
         for entry in entries where !known.contains(entry.key) {
-            let near = suggestion(for: entry.key, among: known)
-            let expected = near.isEmpty ? "; expected \(Self.choices(known))" : near
-            fail("unknown key \(quoted(entry.key))\(expected)", path: path, at: entry.keyPlace)
+            fail(Self.unknownKey(entry.key, known), path: path, at: entry.keyPlace)
         }
+    }
+
+    private static func unknownKey(_ key: String, _ known: [String]) -> String {
+        let near = suggestion(for: key, among: known)
+        return "unknown key \(quoted(key))" + (near.isEmpty ? "; expected \(choices(known))" : near)
     }
 
     /// Notes a name that is empty. True if it is good.

@@ -9,8 +9,11 @@ struct FailureList {
 
     var isEmpty: Bool { failures.isEmpty }
 
-    mutating func append(_ failure: Failure) {
-        if failures.count < Self.limit { failures.append(failure) } else { left += 1 }
+    /// Whether what is appended from now on is only counted.
+    var isFull: Bool { failures.count >= Self.limit }
+
+    mutating func append(_ failure: @autoclosure () -> Failure) {
+        if isFull { left += 1 } else { failures.append(failure()) }
     }
 
     /// Throws what was found, in the document's order. Does nothing if nothing was.

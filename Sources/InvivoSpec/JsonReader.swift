@@ -114,22 +114,23 @@ struct JsonReader {
             guard skipDigits() > 0 else { throw unexpected("a digit in the exponent") }
         }
         if let byte = peek, isWordByte(byte) { throw unexpected("the end of the number") }
-        try tree.add(content(start, first..<end, isInteger: isInteger, isNegative: isNegative, at: place), at: place)
+        try tree.add(
+            try content(start, first..<end, isInteger: isInteger, isNegative: isNegative, at: place), at: place)
     }
 
     private mutating func content(
         _ start: Int, _ digits: Range<Int>, isInteger: Bool, isNegative: Bool, at place: Place
-    ) -> SpecNode.Content {
+    ) throws(Failure) -> SpecNode.Content {
         if isInteger {
             let magnitude = NumberText.magnitude(bytes[digits])
             if let magnitude, let integer = NumberText.integer(magnitude: magnitude, isNegative: isNegative) {
                 return integer
             }
-            tree.report(.range, NumberText.tooLarge(written(from: start)), at: place)
+            try tree.report(.range, NumberText.tooLarge(written(from: start)), at: place)
         } else if let value = Double(written(from: start)), value.isFinite {
             return .number(value)
         } else {
-            tree.report(.range, NumberText.infinite(written(from: start)), at: place)
+            try tree.report(.range, NumberText.infinite(written(from: start)), at: place)
         }
         return .null
     }

@@ -39,6 +39,24 @@ struct SourceText {
         return cursor.place(in: file)
     }
 
+    var scalarCount: Int {
+        isASCII ? bytes.count : bytes.reduce(into: 0) { count, byte in count &+= byte & 0xC0 != 0x80 ? 1 : 0 }
+    }
+
+    /// Whether there are only blanks, line breaks and comments of YAML.
+    var isBlankOrComments: Bool {
+        var isComment = false
+        for byte in bytes {
+            switch byte {
+            case 0x0A, 0x0D: isComment = false
+            case 0x20, 0x09: continue
+            case UInt8(ascii: "#"): isComment = true
+            default: if !isComment { return false }
+            }
+        }
+        return true
+    }
+
     /// The byte at which the scalar of that number begins, or the end. Walks from the beginning: for errors only.
     func byte(ofScalar index: Int) -> Int {
         var left = index
@@ -59,7 +77,7 @@ struct SourceText {
         var at = start
         while at + wanted.count <= bytes.count, let found = memchr(base + at, Int32(wanted[0]), bytes.count - at) {
             at = UnsafeRawPointer(found) - UnsafeRawPointer(base)
-            if bytes[at...].starts(with: wanted) { return at }
+            if at + wanted.count <= bytes.count && memcmp(base + at, wanted, wanted.count) == 0 { return at }
             at += 1
         }
         return nil

@@ -62,7 +62,7 @@ struct TreeBuilder {
         let top = stack.count - 1
         if let first = firstUse(of: key) {
             let message = "the key \(quoted(key)) is given twice, first in line \(first.line); keep one of them"
-            problems.append(failure(.syntax, message, at: place))
+            try report(.syntax, message, at: place)
         }
         stack[top].key = key
         stack[top].keyPlace = place
@@ -81,9 +81,11 @@ struct TreeBuilder {
         put(SpecNode(frame.isMap ? .map(frame.entries) : .list(frame.items), at: frame.place))
     }
 
-    /// An error that need not end the reading.
-    mutating func report(_ code: Status, _ message: String, at place: Place) {
-        problems.append(failure(code, message, at: place))
+    /// An error that need not end the reading, unless there are very many of them.
+    mutating func report(_ code: Status, _ message: String, at place: Place) throws(Failure) {
+        let found = failure(code, message, at: place)
+        problems.append(found)
+        if problems.isFull { try problems.throwIfAny() }
     }
 
     func failure(_ code: Status, _ message: String, at place: Place) -> Failure {

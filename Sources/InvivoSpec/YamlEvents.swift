@@ -10,8 +10,11 @@ struct YamlEvents {
     let parser: UnsafeMutablePointer<yaml_parser_t>
     let event: UnsafeMutablePointer<yaml_event_t>
 
+    private let scalarCount: Int
+
     init(_ text: SourceText) throws(Failure) {
         self.text = text
+        scalarCount = text.scalarCount
         parser = .allocate(capacity: 1)
         event = .allocate(capacity: 1)
         event.initialize(to: yaml_event_t())
@@ -42,9 +45,11 @@ struct YamlEvents {
         guard yaml_parser_parse(parser, event) == 1 else { throw failure() }
     }
 
-    /// Where the current event begins. libyaml's marks count lines as `SourceText` does, and columns in scalars.
+    /// Where the current event begins. libyaml's marks count lines as `SourceText` does, and columns in scalars; but at
+    /// the end of a text without a last line break they are one line too far.
     var place: Place {
         let mark = event.pointee.start_mark
+        if mark.index >= scalarCount { return text.place(ofByte: text.bytes.count) }
         return Place(
             file: text.file, line: UInt32(clamping: mark.line &+ 1), column: UInt32(clamping: mark.column &+ 1))
     }

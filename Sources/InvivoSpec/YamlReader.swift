@@ -10,6 +10,8 @@ struct YamlReader {
 
     /// The root, or nil if there are only blanks and comments.
     static func read(_ text: SourceText, limits: SpecLimits) throws(Failure) -> SpecNode? {
+        // libyaml would call a line with nothing but a tab an error.
+        if text.isBlankOrComments { return nil }
         try checkFormerBreaks(text)
         try checkDirectives(text)
         var reader = YamlReader(text, TreeBuilder(limits: limits), try YamlEvents(text))
@@ -98,7 +100,7 @@ struct YamlReader {
         case .content(let content): return content
         case .text: return .text(try string(scalar))
         case .outOfRange(let message):
-            tree.report(.range, message, at: events.place)
+            try tree.report(.range, message, at: events.place)
             return .null
         }
     }

@@ -37,7 +37,8 @@ import Testing
     @Test(arguments: [
         (
             "{",
-            "t.json:1:2: expected a key in double quotes, found the end of the document; what begins at 1:1 is not closed"
+            "t.json:1:2: expected a key in double quotes, found the end of the document; "
+                + "what begins at 1:1 is not closed"
         ),
         (
             "{\"a\"",

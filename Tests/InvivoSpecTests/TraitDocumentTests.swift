@@ -1,0 +1,151 @@
+import InvivoBase
+import InvivoSpec
+import Testing
+
+@Suite struct TraitDocumentTests {
+    private func read(_ text: String, _ format: SpecFormat = .yaml) throws(Failure) -> TraitDocument {
+        let bytes = Array(text.utf8)
+        return try bytes.span.withUnsafeBytes { bytes throws(Failure) in
+            try TraitDocument.read(bytes, file: "tuning.yaml", format: format)
+        }
+    }
+
+    @Test func shortAndLongFormMeanTheSame() throws {
+        let document = try read(
+            """
+            traits:
+              synth.lead:
+                - Set: { gain: 0.5, cutoff: 1.2 kHz }
+                - { gain: 0.5, type: Set, cutoff: 1.2 kHz }
+                - Mute:
+              synth.filter: []
+            """)
+        #expect(document.entries.map(\.target) == ["synth.lead", "synth.filter"])
+        let traits = document.entries[0].traits
+        #expect(traits.map(\.type) == ["Set", "Set", "Mute"])
+        #expect(traits[0].parameters.map(\.key) == ["gain", "cutoff"])
+        #expect(traits[1].parameters.map(\.key) == ["gain", "cutoff"])
+        #expect(traits[2].parameters.isEmpty)
+        #expect(traits[1].path == "traits.synth.lead[1]")
+        #expect(document.entries[0].targetPlace == Place(file: "tuning.yaml", line: 2, column: 3))
+        #expect(traits[0].typePlace == Place(file: "tuning.yaml", line: 3, column: 7))
+        #expect(traits[1].typePlace == Place(file: "tuning.yaml", line: 4, column: 26))
+        #expect(traits[0].parameters[1].keyPlace == Place(file: "tuning.yaml", line: 3, column: 25))
+    }
+
+    @Test(arguments: [("{}", SpecFormat.yaml), ("traits: {}", .yaml), (" {}\n", .json), (#"{"traits": {}}"#, .json)])
+    func emptyMapsTakeAllTraitsAway(text: String, format: SpecFormat) throws {
+        #expect(try read(text, format).entries.isEmpty)
+    }
+
+    @Test(arguments: ["", "  \n\t\r\n", "# only\n\t# ä\u{1} comments", "\u{FEFF}", "\u{FEFF}\r\n"])
+    func nothingWrittenIsRefusedAsEmpty(text: String) {
+        let found = failure { () throws(Failure) in try read(text) }
+        #expect(found?.code == .empty)
+        #expect(
+            found?.text
+                == "tuning.yaml: the document is empty (no text, or only blanks or comments); "
+                + "write {} if nothing is to hold"
+        )
+        guard !text.contains("#") else { return }
+        #expect(failure { () throws(Failure) in try read(text, .json) }?.code == .empty)
+    }
+
+    @Test(arguments: [
+        ("[]", "tuning.yaml:1:1: expected a map with the key 'traits', found a list"),
+        ("---", "tuning.yaml:1:4: expected a map with the key 'traits', found nothing"),
+        ("just a text", "tuning.yaml:1:1: expected a map with the key 'traits', found the text 'just a text'"),
+        ("# ä\r\n\tnull", "tuning.yaml:2:1: a tab cannot indent or set off a value; use spaces"),
+        ("traist: {}", "tuning.yaml:1:1: unknown key 'traist', did you mean 'traits'?"),
+        ("config: {}", "tuning.yaml:1:1: unknown key 'config'; expected 'traits'"),
+        (
+            "traits: {}\n\"a\\eb\u{202E}\": 1",
+            "tuning.yaml:2:1: unknown key 'a\\u{1B}b\\u{202E}'; expected 'traits'"
+        ),
+        (
+            "traits:\n",
+            "tuning.yaml:1:8: traits: expected a map of targets and their lists of traits, found nothing; "
+                + "write {} if no trait is to hold"
+        ),
+        (
+            "traits: 5",
+            "tuning.yaml:1:9: traits: expected a map of targets and their lists of traits, found the integer 5"
+        ),
+        ("traits: { '': [] }", "tuning.yaml:1:11: traits: the key of a target is empty"),
+        (
+            "traits:\n  a.b:\n",
+            "tuning.yaml:2:7: traits.a.b: expected a list of traits, found nothing; "
+                + "write [] if no trait is to hold for it"
+        ),
+        (
+            "traits:\n  a.b:\n    Set: { gain: 1 }\n",
+            "tuning.yaml:3:5: traits.a.b: expected a list of traits, found a map; "
+                + "begin each trait with '- ', as in '- Set: ...'"
+        ),
+        ("traits: { a.b: true }", "tuning.yaml:1:16: traits.a.b: expected a list of traits, found the boolean true"),
+        (
+            "traits: { a.b: [Set] }",
+            "tuning.yaml:1:17: traits.a.b[0]: expected a trait such as 'Set: { gain: 0.5 }', found the text 'Set'"
+        ),
+        (
+            "traits: { a.b: [{}] }",
+            "tuning.yaml:1:17: traits.a.b[0]: expected a trait such as 'Set: { gain: 0.5 }', found a map"
+        ),
+        (
+            "traits:\n  a.b:\n    - gain: 0.5",
+            "tuning.yaml:3:13: traits.a.b[0].gain: expected the parameters as a map, such as 'Set: { gain: 0.5 }', "
+                + "found the number 0.5"
+        ),
+        (
+            "traits:\n  a.b:\n    - Set:\n      gain: 0.5",
+            "tuning.yaml:4:7: traits.a.b[0]: expected one trait such as 'Set: { gain: 0.5 }', found the keys 'Set', "
+                + "'gain'; indent the parameters deeper than the trait's name"
+        ),
+        (
+            "traits:\n  a.b:\n    - Set: { gain: 1 }\n      Get: { gain: 1 }",
+            "tuning.yaml:4:7: traits.a.b[0]: expected one trait such as 'Set: { gain: 0.5 }', found the keys 'Set', "
+                + "'Get'; begin each trait with '- ', or give its name by 'type:'"
+        ),
+        (
+            "traits: { a.b: [{ type: 3, gain: 1 }] }",
+            "tuning.yaml:1:25: traits.a.b[0].type: expected the name of a trait, found the integer 3"
+        ),
+        (
+            "traits: { a.b: [{ '': {} }] }",
+            "tuning.yaml:1:19: traits.a.b[0]: the name of the trait is empty"
+        ),
+    ])
+    func refusesWithThePlaceAndWhatWasExpected(text: String, expected: String) {
+        let found = failure { () throws(Failure) in try read(text) }
+        #expect(found?.text == expected)
+        #expect(found?.code == (expected.contains("a tab") ? .syntax : .spec))
+    }
+
+    @Test func allErrorsAreReportedAtOnceInTheirOrder() {
+        let text = """
+            \u{FEFF}# 🎹 ä\t\r
+            traist: 1\r
+            traits:\r
+              "🎹":\t[ 5, {\ttype: [] } ]\r
+              b: 7\r
+            other: {}\r
+            """
+        let found = failure { () throws(Failure) in try read(text) }
+        #expect(
+            found?.text == """
+                tuning.yaml:2:1: unknown key 'traist', did you mean 'traits'?
+                tuning.yaml:4:10: traits.'🎹'[0]: expected a trait such as 'Set: { gain: 0.5 }', found the integer 5
+                tuning.yaml:4:21: traits.'🎹'[1].type: expected the name of a trait, found a list
+                tuning.yaml:5:6: traits.b: expected a list of traits, found the integer 7
+                tuning.yaml:6:1: unknown key 'other'; expected 'traits'
+                """)
+        #expect(found?.others.count == 4)
+    }
+
+    @Test func aFloodOfErrorsIsCutShort() {
+        let text = (0..<5000).map { "wrong\($0): 1\n" }.joined()
+        let found = failure { () throws(Failure) in try read(text) }
+        #expect(found?.all.count == 101)
+        #expect(found?.all.last?.message == "and 4900 more errors")
+    }
+}
