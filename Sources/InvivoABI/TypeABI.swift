@@ -52,7 +52,8 @@ public func invivo_type_property_at(
     out?.pointee = invivo_property()
     return answering(nil) { () throws(Failure) in
         let properties = try TypeDescription.find(type.bits).properties
-        out?.pointee = try entry(properties, index, out != nil, "property").cDescription
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        out.pointee = try entry(properties, index, "property").cDescription
     }
 }
 
@@ -68,7 +69,8 @@ public func invivo_type_method_at(
     out?.pointee = invivo_method()
     return answering(nil) { () throws(Failure) in
         let methods = try TypeDescription.find(type.bits).methods
-        out?.pointee = try entry(methods, index, out != nil, "method").cDescription
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        out.pointee = try entry(methods, index, "method").cDescription
     }
 }
 
@@ -77,10 +79,7 @@ private func described(_ type: invivo_type) -> TypeDescription? {
     HandleTable.find(type.bits, .type, as: TypeDescription.self)
 }
 
-private func entry<Entry>(
-    _ entries: [Entry], _ index: UInt64, _ hasOut: Bool, _ what: String
-) throws(Failure) -> Entry {
-    guard hasOut else { throw Failure(.argument, "out is NULL") }
+private func entry<Entry>(_ entries: [Entry], _ index: UInt64, _ what: String) throws(Failure) -> Entry {
     guard index < UInt64(entries.count) else {
         throw Failure(.notFound, "there is no \(what) \(index): there are \(entries.count)")
     }

@@ -37,6 +37,12 @@ public final class Engine: @unchecked Sendable {
     /// Targets whose objects are gone; taken out of `targets` by the next reload.
     var goneTargets: [Target] = []
 
+    /// What the base room cannot know by itself. Set once, by the first runtime, before there is anything to ask about.
+    private static let seams: Void = {
+        RuntimeLookup.lookup = { (bits) throws(Failure) in try Container.find(bits, .runtime) }
+        ObjectLease.typeOf = { bits in ObjectTable.record(bits).map { Container.type($0).description } }
+    }()
+
     // Of the turn.
     var definitions: [UInt32: Definition] = [:]
     /// key -> who names it, and whether through an initializer.
@@ -92,7 +98,7 @@ public final class Engine: @unchecked Sendable {
         let engine = Engine(container, options)
         engine.loopThread = loop?.loop
         container.owner = engine
-        RuntimeLookup.lookup = { (bits) throws(Failure) in try Container.find(bits, .runtime) }
+        Self.seams
         container.onWaitingJob = { [weak engine] domain in engine?.noteWaiting(domain) }
         container.onLateBuild = { [weak engine] id in
             var set = ChangeSet(cause: "a build that a reload overtook")
