@@ -294,13 +294,19 @@ private func blockType(_ given: invivo_block_options, _ name: String, _ containe
 public func invivo_resolve(
     _ runtime: invivo_runtime, _ key: invivo_key, _ out: UnsafeMutablePointer<invivo_object>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
-    guard let out else { return report(Failure(.argument, "out is NULL"), error) }
+    guard let out else { return nullOut(error) }
     var failed: (status: Int32, error: UnsafeMutableRawPointer?) = (0, nil)
     let bits = Container.fastResolve(runtime.bits, key.bits, makes: true, failed: &failed)
     out.pointee.bits = bits
     if bits != 0 { return 0 }
     if failed.status != 0 { return initFailed(key, failed.status, failed.error, error) }
     return resolveSlowly(runtime, key, nil, 0, out, error)
+}
+
+// Cold ways stand apart, so that the hot one needs no frame for them.
+@inline(never)
+private func nullOut(_ error: UnsafeMutablePointer<OpaquePointer?>?) -> invivo_status {
+    report(Failure(.argument, "out is NULL"), error)
 }
 
 @inline(never)

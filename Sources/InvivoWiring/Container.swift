@@ -44,7 +44,7 @@ public final class Container: @unchecked Sendable {
         self.log = log
         self.defaultDomain = defaultDomain
         keys = KeyTable(owner: UInt32(truncatingIfNeeded: HandleKind.key.rawValue << 28 | tag))
-        graph = Graph(generation: 0, owner: keys.owner, keys: keys.raw, chunks: [])
+        graph = Graph(generation: 0, keys: keys)
         domains = [defaultDomain]
         ObjectTable.dispose = { Container.dispose($0) }
     }
@@ -156,7 +156,7 @@ public final class Container: @unchecked Sendable {
     public func forget() {
         let former = monitor.locked { () -> (Graph, [String: ObjectType], [Domain]) in
             defer {
-                graph = Graph(generation: graph.generation, owner: keys.owner, keys: keys.raw, chunks: [])
+                graph = Graph(generation: graph.generation, keys: keys)
                 types = [:]
                 domains = []
             }

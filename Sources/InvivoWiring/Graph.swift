@@ -83,22 +83,37 @@ final class Chunk: @unchecked Sendable {
     }
 }
 
+/// 32 chunks, so that a new graph of many definitions takes over few references.
+final class Page: @unchecked Sendable {
+    static let size = 32
+    fileprivate(set) var chunks: [Chunk]
+    init(_ chunks: [Chunk]) { self.chunks = chunks }
+}
+
 /// All definitions of one generation, immutable, with the cells that hold its shared instances.
 public final class Graph: @unchecked Sendable {
     public let raw: UnsafeMutablePointer<iv_graph>
-    let chunks: [Chunk]
-    private let directory: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+    let pages: [Page]
+    fileprivate let chunkCount: Int
+    /// One pointer a chunk, for readers; copied whole, patched where chunks are new.
+    fileprivate let directory: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 
-    init(generation: UInt64, owner: UInt32, keys: UnsafePointer<iv_keys>, chunks: [Chunk]) {
-        self.chunks = chunks
-        directory = .allocate(capacity: max(chunks.count, 1))
-        for (index, chunk) in chunks.enumerated() {
-            (directory + index).initialize(to: UnsafeMutableRawPointer(chunk.entries))
+    fileprivate init(generation: UInt64, owner: UInt32, keys: UnsafePointer<iv_keys>, pages: [Page], chunkCount: Int, changed: Set<Int>, former: Graph?) {
+        self.pages = pages
+        self.chunkCount = chunkCount
+        directory = .allocate(capacity: max(chunkCount, 1))
+        let kept = min(former?.chunkCount ?? 0, chunkCount)
+        if let former { directory.initialize(from: former.directory, count: kept) }
+        for index in kept..<chunkCount {
+            (directory + index).initialize(to: UnsafeMutableRawPointer(pages[index / Page.size].chunks[index % Page.size].entries))
+        }
+        for index in changed {
+            directory[index] = UnsafeMutableRawPointer(pages[index / Page.size].chunks[index % Page.size].entries)
         }
         raw = .allocate(capacity: 1)
         raw.initialize(
             to: iv_graph(
-                generation: generation, owner: owner, count: UInt32(chunks.count * chunkSize),
+                generation: generation, owner: owner, count: UInt32(chunkCount * chunkSize),
                 chunks: UnsafePointer(directory), keys: keys, graph: nil))
         raw.pointee.graph = Unmanaged.passUnretained(self).toOpaque()
         _ = iv_add_u64(&iv_live_counts().pointee.graphs, 1)
@@ -110,26 +125,33 @@ public final class Graph: @unchecked Sendable {
         _ = iv_sub_u64(&iv_live_counts().pointee.graphs, 1)
     }
 
+    /// No definitions at all.
+    convenience init(generation: UInt64, keys: KeyTable) {
+        self.init(generation: generation, owner: keys.owner, keys: keys.raw, pages: [], chunkCount: 0, changed: [], former: nil)
+    }
+
     public var generation: UInt64 { raw.pointee.generation }
 
+    private func chunk(_ id: UInt32) -> Chunk? {
+        let index = Int(id) / chunkSize
+        return index < chunkCount ? pages[index / Page.size].chunks[index % Page.size] : nil
+    }
+
     public func cell(_ id: UInt32) -> Cell? {
-        let chunk = Int(id) / chunkSize
-        return chunk < chunks.count ? chunks[chunk].cells[Int(id) % chunkSize] : nil
+        chunk(id)?.cells[Int(id) % chunkSize]
     }
 
     public func block(_ id: UInt32) -> Block? {
-        let chunk = Int(id) / chunkSize
-        return chunk < chunks.count ? chunks[chunk].blocks[Int(id) % chunkSize] : nil
+        chunk(id)?.blocks[Int(id) % chunkSize]
     }
 
     public func configuration(_ id: UInt32) -> (any Configuration)? {
-        let chunk = Int(id) / chunkSize
-        return chunk < chunks.count ? chunks[chunk].configurations[Int(id) % chunkSize] : nil
+        chunk(id)?.configurations[Int(id) % chunkSize]
     }
 
     /// Every cell, once each, with the key it stands under first.
     public func forEachCell(_ body: (UInt32, Cell) -> Void) {
-        for (index, chunk) in chunks.enumerated() {
+        for (index, chunk) in pages.flatMap(\.chunks).enumerated() {
             for (offset, cell) in chunk.cells.enumerated() {
                 if let cell { body(UInt32(index * chunkSize + offset), cell) }
             }
@@ -139,19 +161,44 @@ public final class Graph: @unchecked Sendable {
 
 /// The next graph while it is planned: shares every chunk that stays the same.
 public struct GraphEditor {
-    private var chunks: [Chunk]
-    private var own: Set<Int> = []
+    private let former: Graph
+    private var pages: [Page]
+    private var chunkCount: Int
+    private var ownPages: Set<Int> = []
+    private var ownChunks: Set<Int> = []
 
-    public init(_ graph: Graph) { chunks = graph.chunks }
+    public init(_ graph: Graph) {
+        former = graph
+        pages = graph.pages
+        chunkCount = graph.chunkCount
+    }
+
+    private mutating func page(_ index: Int) -> Page {
+        if index == pages.count {
+            pages.append(Page([]))
+            ownPages.insert(index)
+        } else if ownPages.insert(index).inserted {
+            pages[index] = Page(pages[index].chunks)
+        }
+        return pages[index]
+    }
 
     private mutating func chunk(_ id: UInt32) -> Chunk {
         let index = Int(id) / chunkSize
-        while chunks.count <= index {
-            own.insert(chunks.count)
-            chunks.append(Chunk())
+        while chunkCount <= index {
+            page(chunkCount / Page.size).chunks.append(Chunk())
+            ownChunks.insert(chunkCount)
+            chunkCount += 1
         }
-        if own.insert(index).inserted { chunks[index] = Chunk(copying: chunks[index]) }
-        return chunks[index]
+        let page = page(index / Page.size)
+        let place = index % Page.size
+        if ownChunks.insert(index).inserted { page.chunks[place] = Chunk(copying: page.chunks[place]) }
+        return page.chunks[place]
+    }
+
+    private func existing(_ id: UInt32) -> Chunk? {
+        let index = Int(id) / chunkSize
+        return index < chunkCount ? pages[index / Page.size].chunks[index % Page.size] : nil
     }
 
     public mutating func set(_ cell: Cell?, at id: UInt32) { chunk(id).set(cell, at: Int(id) % chunkSize) }
@@ -160,17 +207,12 @@ public struct GraphEditor {
         chunk(id).set(configuration, at: Int(id) % chunkSize)
     }
 
-    public func cell(_ id: UInt32) -> Cell? {
-        let index = Int(id) / chunkSize
-        return index < chunks.count ? chunks[index].cells[Int(id) % chunkSize] : nil
-    }
-
-    public func block(_ id: UInt32) -> Block? {
-        let index = Int(id) / chunkSize
-        return index < chunks.count ? chunks[index].blocks[Int(id) % chunkSize] : nil
-    }
+    public func cell(_ id: UInt32) -> Cell? { existing(id)?.cells[Int(id) % chunkSize] }
+    public func block(_ id: UInt32) -> Block? { existing(id)?.blocks[Int(id) % chunkSize] }
 
     public func finish(generation: UInt64, keys: KeyTable) -> Graph {
-        Graph(generation: generation, owner: keys.owner, keys: keys.raw, chunks: chunks)
+        Graph(
+            generation: generation, owner: keys.owner, keys: keys.raw, pages: pages, chunkCount: chunkCount, changed: ownChunks,
+            former: former)
     }
 }

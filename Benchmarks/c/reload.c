@@ -1,0 +1,292 @@
+/* reload.c: what reloads cost, and what readers notice of them. */
+#define _GNU_SOURCE
+#include "row.h"
+#include <fcntl.h>
+#include <invivo/invivo.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+typedef struct { double gain, cutoff; } voice;
+static const invivo_property voice_properties[] = {
+    INVIVO_FIELD(voice, gain, .initial = 1, .min = 0, .max = 1e9),
+    INVIVO_FIELD(voice, cutoff, .initial = 800, .min = 20, .max = 20000, .unit = "Hz"),
+};
+typedef struct { double stamp; } stamped;
+static const invivo_property stamped_properties[] = {INVIVO_FIELD(stamped, stamp)};
+/* Says a stamp that no object may have: the third reload of each three fails on it. */
+static invivo_status stamped_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t n, void *user, invivo_error **error) {
+    (void)build, (void)user;
+    ((stamped *)instance)->stamp = n ? arguments[0].as.number : 0;
+    if (n == 2) {
+        *error = invivo_error_make(INVIVO_E_HOST, "refused on purpose", NULL, NULL);
+        return INVIVO_E_HOST;
+    }
+    return INVIVO_OK;
+}
+static const invivo_parameter stamped_parameters[] = {
+    {"stamp", INVIVO_KIND_DOUBLE, INVIVO_PARAMETER_OPTIONAL, NULL}, {"fails", INVIVO_KIND_BOOL, INVIVO_PARAMETER_OPTIONAL, NULL}};
+
+static void must(invivo_status status, invivo_error *error) {
+    if (status) exit(invivo_error_report(error));
+}
+static void pin(int core) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(core, &set);
+    pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+}
+static int ascending(const void *a, const void *b) { return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b); }
+
+/* ---- readers while reloads commit -------------------------------------------------------------------- */
+
+enum { BATCH = 64, BATCHES = 40000 };
+static invivo_runtime runtime;
+static invivo_key keys[4]; /* first, second, chosen (an alias of one of them), block */
+static atomic_int stop_reader, split;
+static double times[BATCHES];
+static long batches, mixed, missing;
+
+static void *reader(void *context) {
+    long wanted = *(long *)context;
+    pin(0);
+    must(invivo_thread_prepare(runtime, NULL), NULL);
+    for (; (wanted == 0 || batches < wanted) && !stop_reader; batches++) {
+        double begun = wall_ns();
+        for (int i = 0; i < BATCH; i++) {
+            invivo_view view = invivo_view_begin(runtime);
+            const stamped *a = invivo_view_get(view, keys[0]), *b = invivo_view_get(view, keys[1]), *c = invivo_view_get(view, keys[2]);
+            const voice *d = invivo_view_block(view, keys[3]);
+            if (!a || !b || !c || !d) missing++;
+            else if (a->stamp != b->stamp || a->stamp != c->stamp || a->stamp != d->gain) mixed++;
+            invivo_view_end(view);
+        }
+        times[batches % BATCHES] = (wall_ns() - begun) / BATCH;
+    }
+    return NULL;
+}
+
+/* One change set: two shared objects, the block and the wiring choice, all with one stamp. With `split` it is torn in
+ * two on purpose, which the reader must notice. */
+static invivo_status stamp_all(double stamp, bool fails, invivo_type type) {
+    invivo_changes changes;
+    invivo_error *error = NULL;
+    invivo_value values[2] = {invivo_double(stamp), invivo_bool(true)};
+    invivo_injection given[2] = {{.how = INVIVO_INJECT_VALUE, .value = values[0]}, {.how = INVIVO_INJECT_VALUE, .value = values[1]}};
+    must(invivo_changes_open(runtime, &changes, &error), error);
+    for (int i = 0; i < 2; i++) {
+        invivo_definition definition = {.struct_size = sizeof definition, .key = i ? "s.second" : "s.first", .type = type,
+                                        .scope = INVIVO_SCOPE_SINGLETON, .initializer = given, .initializer_count = fails && i ? 2 : 1};
+        must(invivo_changes_define(changes, &definition, stamp == 1 ? &keys[i] : NULL, &error), error);
+    }
+    if (split) {
+        must(invivo_changes_commit(changes, &error), error);
+        must(invivo_changes_open(runtime, &changes, &error), error);
+    }
+    invivo_definition chosen = {.struct_size = sizeof chosen, .key = "s.chosen", .alias = (long)stamp % 2 ? "s.first" : "s.second"};
+    must(invivo_changes_define(changes, &chosen, stamp == 1 ? &keys[2] : NULL, &error), error);
+    char text[128];
+    int length = snprintf(text, sizeof text, "traits:\n  s.block:\n    - Set: { gain: %.0f }\n", stamp);
+    must(invivo_changes_document(changes, "stamp.yaml", text, (uint64_t)length, &error), error);
+    invivo_status status = invivo_changes_commit(changes, &error);
+    invivo_error_release(error);
+    return status;
+}
+
+static void readers(bool quick) {
+    invivo_error *error = NULL;
+    invivo_type type;
+    must(invivo_runtime_open(&runtime, NULL, &error), error);
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Stamped", .concurrency = INVIVO_SHARED, .size = sizeof(stamped),
+                                   .alignment = 8, .init = stamped_init, .parameters = stamped_parameters, .parameter_count = 2,
+                                   .properties = stamped_properties, .property_count = 1};
+    must(invivo_type_register(runtime, &options, &type, &error), error);
+    must(invivo_define_block(runtime, "s.block", INVIVO_BLOCK(voice, voice_properties), &keys[3], &error), error);
+    must(stamp_all(1, false, type), NULL);
+
+    pthread_t thread;
+    long wanted = quick ? 4000 : BATCHES;
+    double idle[4], busy[4];
+    const double at[4] = {0.5, 0.99, 0.999, 1};
+    pin(1);
+    for (int phase = 0; phase < 2; phase++) {
+        stop_reader = 0, batches = mixed = missing = 0;
+        /* Idle: so many batches. Busy: as long as reloads commit; the last BATCHES are kept. */
+        long own_wanted = phase ? 0 : wanted;
+        long reloads = 0, failures = 0;
+        pthread_create(&thread, NULL, reader, &own_wanted);
+        double begun = wall_ns();
+        if (phase) {
+            while (wall_ns() - begun < (quick ? 1e9 : 4e9)) {
+                bool fails = reloads % 3 == 2;
+                if (stamp_all((double)(reloads + 2), fails, type)) failures++;
+                reloads++;
+            }
+        }
+        double seconds = (wall_ns() - begun) / 1e9;
+        if (phase) stop_reader = 1;
+        pthread_join(thread, NULL);
+        long kept = batches < BATCHES ? batches : BATCHES;
+        qsort(times, (size_t)kept, sizeof *times, ascending);
+        double *figures = phase ? busy : idle;
+        for (int i = 0; i < 4; i++) figures[i] = times[(size_t)(at[i] * (double)(kept - 1))];
+        if (phase) {
+            row("reload.reader.p50", busy[0], "ns", "idle", idle[0], "recorded", true);
+            row("reload.reader.p99", busy[1], "ns", "idle", idle[1], "<= 2 x idle, 0 failures, 0 mixed", busy[1] <= 2 * idle[1] && !mixed && !missing);
+            row("reload.reader.p999", busy[2], "ns", "idle", idle[2], "recorded", true);
+            row("reload.reader.max", busy[3], "ns", "idle", idle[3], "recorded", true);
+            row("reload.reader.reloads", (double)reloads / seconds, "1/s", "none", 0, ">= 1000 attempted", (double)reloads / seconds >= 1000);
+            row("reload.reader.undone", (double)failures, "reloads", "every third", (double)(reloads / 3), "every third fails", failures == reloads / 3);
+            row("reload.reader.mixed", (double)mixed, "views", "none", 0, "0", mixed == 0);
+            row("reload.reader.missing", (double)missing, "views", "none", 0, "0", missing == 0);
+        }
+    }
+    /* The same checker must find what is torn on purpose. */
+    stop_reader = 0, batches = mixed = missing = 0, split = 1, wanted = 0;
+    pthread_create(&thread, NULL, reader, &wanted);
+    for (int i = 0; i < 3000 && !mixed; i++) stamp_all(1000 + i, false, type);
+    stop_reader = 1;
+    pthread_join(thread, NULL);
+    row("reload.reader.control", (double)mixed, "views", "none", 0, "> 0 when split on purpose", mixed > 0);
+    must(invivo_runtime_close(runtime, &error), error);
+}
+
+/* ---- reloads a second, one key among many ------------------------------------------------------------ */
+
+static double reload_time(int definitions, long count) {
+    invivo_error *error = NULL;
+    invivo_runtime own;
+    invivo_type type;
+    must(invivo_runtime_open(&own, NULL, &error), error);
+    invivo_type_options options = {.struct_size = sizeof options, .name = "T", .concurrency = INVIVO_SHARED, .size = 16, .alignment = 8};
+    must(invivo_type_register(own, &options, &type, &error), error);
+    invivo_changes changes;
+    must(invivo_changes_open(own, &changes, &error), error);
+    for (int i = 0; i < definitions; i++) {
+        char name[48];
+        snprintf(name, sizeof name, "many.k%06d", i);
+        invivo_definition definition = {.struct_size = sizeof definition, .key = name, .type = type, .scope = INVIVO_SCOPE_LAZY_SINGLETON};
+        must(invivo_changes_define(changes, &definition, NULL, &error), error);
+    }
+    must(invivo_changes_commit(changes, &error), error);
+    invivo_definition one = {.struct_size = sizeof one, .key = "many.k000050", .type = type, .scope = INVIVO_SCOPE_LAZY_SINGLETON};
+    invivo_key key;
+    invivo_object object;
+    must(invivo_define(own, &one, &key, &error), error);
+    double best = 1e300;
+    for (int round = 0; round < 3; round++) {
+        double begun = wall_ns();
+        for (long i = 0; i < count; i++) {
+            must(invivo_resolve(own, key, &object, &error), error);
+            invivo_object_release(object);
+            must(invivo_define(own, &one, NULL, &error), error);
+        }
+        double each = (wall_ns() - begun) / (double)count;
+        if (each < best) best = each;
+    }
+    must(invivo_runtime_close(own, &error), error);
+    return best / 1e3;
+}
+
+static void rate(bool quick) {
+    invivo_error *error = NULL;
+    invivo_runtime own;
+    invivo_key key;
+    must(invivo_runtime_open(&own, NULL, &error), error);
+    must(invivo_define_block(own, "r.block", INVIVO_BLOCK(voice, voice_properties), &key, &error), error);
+    invivo_source_options options = {.struct_size = sizeof options, .name = "rate.yaml", .text = "{}", .length = 2};
+    invivo_source source;
+    must(invivo_source_open(own, &options, &source, &error), error);
+    long count = quick ? 5000 : 50000;
+    double begun = wall_ns();
+    for (long i = 0; i < count; i++) {
+        char text[96];
+        int length = snprintf(text, sizeof text, "traits:\n  r.block:\n    - Set: { gain: %ld }\n", i);
+        must(invivo_source_update(source, text, (uint64_t)length, &error), error);
+    }
+    double value = (double)count / ((wall_ns() - begun) / 1e9);
+    row("reload.rate", value, "1/s", "none", 0, ">= 20000 /s", value >= 20000);
+    must(invivo_runtime_close(own, &error), error);
+    double few = reload_time(100, quick ? 500 : 3000), many = reload_time(100000, quick ? 200 : 1000);
+    row("reload.one.of.100k", many, "us", "one of 100", few, "<= 2 x one of 100", many <= 2 * few);
+}
+
+/* ---- a file written -> the trait live ---------------------------------------------------------------- */
+
+static void live(bool quick) {
+    invivo_error *error = NULL;
+    char folder[] = "/tmp/invivo-bench-XXXXXX", path[64];
+    if (!mkdtemp(folder)) exit(1);
+    snprintf(path, sizeof path, "%s/live.yaml", folder);
+    int rounds = quick ? 100 : 500;
+    double *ours = calloc((size_t)rounds, sizeof *ours), *raw = calloc((size_t)rounds, sizeof *raw);
+    if (!ours || !raw) exit(1);
+    FILE *file = fopen(path, "w");
+    fputs("{}\n", file), fclose(file);
+    invivo_runtime own;
+    invivo_key key;
+    invivo_runtime_options options;
+    invivo_runtime_options_init(&options);
+    options.quiet_ms = 0;
+    must(invivo_runtime_open(&own, &options, &error), error);
+    must(invivo_define_block(own, "l.block", INVIVO_BLOCK(voice, voice_properties), &key, &error), error);
+    must(invivo_watch(own, path, &error), error);
+    for (int i = 0; i < rounds; i++) {
+        char text[96];
+        int length = snprintf(text, sizeof text, "traits:\n  l.block:\n    - Set: { gain: %d }\n", i + 2);
+        usleep(2000);
+        int descriptor = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+        if (write(descriptor, text, (size_t)length) != length) exit(1);
+        double begun = wall_ns();
+        close(descriptor);
+        for (;;) {
+            invivo_view view = invivo_view_begin(own);
+            double gain = ((const voice *)invivo_view_block(view, key))->gain;
+            invivo_view_end(view);
+            if (gain == i + 2) break;
+            if (wall_ns() - begun > 5e9) exit(1);
+            sched_yield();
+        }
+        ours[i] = (wall_ns() - begun) / 1e3;
+    }
+    must(invivo_runtime_close(own, &error), error);
+    /* The floor: an inotify descriptor, read, and parse (one scan of the bytes) on one thread. */
+    int notify = inotify_init1(IN_CLOEXEC);
+    inotify_add_watch(notify, folder, IN_CLOSE_WRITE);
+    for (int i = 0; i < rounds; i++) {
+        char text[96], buffer[4096];
+        int length = snprintf(text, sizeof text, "traits:\n  l.block:\n    - Set: { gain: %d }\n", i + 2);
+        int descriptor = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+        if (write(descriptor, text, (size_t)length) != length) exit(1);
+        double begun = wall_ns();
+        close(descriptor);
+        if (read(notify, buffer, sizeof buffer) <= 0) exit(1);
+        descriptor = open(path, O_RDONLY | O_CLOEXEC);
+        ssize_t got = read(descriptor, buffer, sizeof buffer - 1);
+        buffer[got > 0 ? got : 0] = 0;
+        close(descriptor);
+        const char *place = strstr(buffer, "gain: ");
+        double gain = place ? strtod(place + 6, NULL) : 0;
+        KEEP(gain);
+        raw[i] = (wall_ns() - begun) / 1e3;
+    }
+    close(notify);
+    qsort(ours, (size_t)rounds, sizeof *ours, ascending);
+    qsort(raw, (size_t)rounds, sizeof *raw, ascending);
+    double p50 = ours[rounds / 2], p99 = ours[rounds * 99 / 100], floor = raw[rounds / 2];
+    row("spec.live.p50", p50, "us", "raw inotify + read + scan, one thread", floor, "<= 3 x", p50 <= 3 * floor);
+    row("spec.live.p99", p99, "us", "raw inotify + read + scan, one thread", raw[rounds * 99 / 100], "<= 2000 us", p99 <= 2000);
+    free(ours), free(raw);
+    unlink(path), rmdir(folder);
+}
+
+int main(int argc, char **argv) {
+    bool quick = argc > 1 && !strcmp(argv[1], "--quick");
+    rate(quick);
+    live(quick);
+    readers(quick);
+    return 0;
+}
