@@ -15,8 +15,8 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
+from . import _endings, _trampolines, _types, _values
 from . import _generated as c
-from . import _trampolines, _types, _values
 from ._describe import Description
 from ._failures import forget_sent
 from ._objects import ForeignCallable, Object, Type, make_proxy
@@ -34,16 +34,18 @@ class Entry:
     """A Python object that a runtime holds: its instance pointer is the entry's number.
 
     As a rule the entry keeps the object alive for as long as the runtime has it. Where only Python holds a lease, for
-    the sake of the object, it is the other way round: the entry is weak, and the lease ends with the object.
+    the sake of the object, it is the other way round: the entry is weak, and the lease ends when the object is about
+    to. Should somebody else hold it still, it lives on until they let go.
     """
 
-    __slots__ = ("bits", "core", "key", "number", "record", "strong", "weak")
+    __slots__ = ("bits", "core", "key", "lease", "number", "record", "strong", "weak")
 
     def __init__(self, core: Core, record: _types.TypeRecord, thing: Any) -> None:
         self.core, self.record, self.strong = core, record, thing
         self.weak: weakref.ref[Any] | None = None
         self.bits = 0
         self.key = 0
+        self.lease = 0
         self.number = next(_numbers)
 
     def target(self) -> Any:
@@ -229,8 +231,6 @@ class Core:
         if entry is not None:
             leased = self._lease_entry(entry)
             if leased is not None:
-                if entry.weak is not None:
-                    entry.strong = thing  # somebody else may keep it now: it must not end before its lease does
                 return leased
         return self._wrap(thing)
 
@@ -308,17 +308,25 @@ class Core:
         return thing
 
     def lean(self, entry: Entry, thing: Any) -> bool:
-        """Turns an entry with one lease of ours round: the lease ends when the object does."""
-        if entry.weak is not None:
+        """Turns an entry with one lease of ours round: the lease ends when the object is about to."""
+        if entry.lease:
             return False
-        number = self.keep("object_release", c.invivo_object(entry.bits))
-        try:
-            entry.weak = weakref.ref(thing)
-            weakref.finalize(thing, self.drop, number).atexit = False
-            entry.strong = None
-        except TypeError:  # it has no weak references: it stays until the runtime closes
-            pass
+        entry.lease = self.keep("object_release", c.invivo_object(entry.bits))
+        if _endings.watch(type(thing)):
+            try:
+                entry.weak = weakref.ref(thing)
+                entry.strong = None
+            except TypeError:  # it has no weak references: it stays until the runtime closes
+                pass
         return True
+
+    def ending(self, thing: Any) -> None:
+        """An object is about to end: what the library wants of it now (to stop it, say) can still be had."""
+        entry = self.by_id.get(id(thing))
+        if entry is None or not entry.lease or entry.strong is not None:
+            return
+        entry.strong, number, entry.lease = thing, entry.lease, 0
+        self.drop(number)
 
     def _proxy(self, bits: int) -> Object:
         kind = c.invivo_type()
@@ -413,6 +421,14 @@ class Core:
 
 # Open runtimes, by table and handle.
 cores: dict[tuple[int, int], Core] = {}
+
+
+def ending(thing: Any) -> None:
+    for core in list(cores.values()):
+        core.ending(thing)
+
+
+_endings.heard_by = ending
 
 
 def close_all() -> None:

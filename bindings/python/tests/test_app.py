@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import invivo
-from invivo._app import App, load_components
+from invivo._app import App, load_components, needs_python
 
 HERE = Path(__file__).resolve().parent
 
@@ -143,16 +143,18 @@ def test_an_app_builds_starts_tunes_and_stops(manifest: Path, capfd: pytest.Capt
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_run_prints_each_reload_and_ends_with_status_0(manifest: Path, number: int) -> None:
     with running(str(manifest)) as run:
-        run.until("running")
+        assert "generation" in run.until("running")
         tuning = manifest.parent / "tuning.yaml"
         tuning.write_text(TUNING.replace("60", "90"))
         assert "tempo" in run.until("generation")
         tuning.write_text("traits:\n  synth.sequencer:\n    - Set: { tempo: 900 }\n")
         assert "tuning.yaml:3:" in run.until("tuning.yaml")
+        assert "generation" in run.until("not applied")
         tuning.write_text(TUNING.replace("60", "100"))
         run.until("tempo")
         assert run.end(number) == 0
         run.until("end")
+        assert "ending on " + signal.Signals(number).name + "\n" in run.seen
 
 
 def test_run_with_a_bad_manifest_or_spec_prints_the_errors_and_ends_with_status_2(manifest: Path) -> None:
@@ -174,3 +176,22 @@ def test_run_may_wait_for_a_good_spec(manifest: Path) -> None:
         tuning.write_text(TUNING)
         run.until("tempo")
         assert run.end(signal.SIGTERM) == 0
+
+
+def test_run_may_wait_for_a_good_manifest(manifest: Path) -> None:
+    manifest.write_text("components: 3\n")
+    with running(str(manifest), "--wait") as run:
+        run.until("app.yaml:1")
+        run.until("waiting")
+        manifest.write_text(APP)
+        run.until("running")
+        assert run.end(signal.SIGINT) == 0
+    with running(str(manifest.parent / "nowhere.yaml"), "--wait") as run:
+        run.until("waiting")
+        assert run.end(signal.SIGINT) == 0
+
+
+def test_a_manifest_says_whether_it_needs_python(manifest: Path) -> None:
+    assert needs_python(manifest)
+    manifest.write_text("components: {}\n")
+    assert not needs_python(manifest)

@@ -116,6 +116,29 @@ def test_the_last_proxy_gives_its_lease_back(runtime: invivo.Runtime) -> None:
     assert runtime.info.leases == before
 
 
+def test_a_prototype_that_c_holds_lives_on_when_python_lets_go_and_is_stopped_after_it(
+    runtime: invivo.Runtime, voice: Any
+) -> None:
+    said: list[str] = []
+
+    class Note:
+        @invivo.on_stop
+        def end(self) -> None:
+            said.append("stop")
+
+    runtime.define(Note, "app.note", scope="prototype")
+    note = runtime["app.note"]
+    voice.keep(note)
+    del note
+    gc.collect()
+    assert said == []
+    assert type(voice.kept()) is Note
+    gc.collect()
+    assert said == []
+    voice.keep(None)
+    assert said == ["stop"]
+
+
 def test_a_type_comes_back_as_itself(runtime: invivo.Runtime, voice: Any) -> None:
     assert voice.echo(Amplifier) is Amplifier
     kind = runtime.find_type("Voice")

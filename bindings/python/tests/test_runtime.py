@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
+import shutil
 import threading
 import weakref
 from pathlib import Path
@@ -10,6 +12,8 @@ from typing import Any
 import pytest
 
 import invivo
+from invivo import _generated as c
+from invivo import _library
 
 
 class Clock: ...
@@ -211,22 +215,37 @@ def test_start_follows_building_and_stop_precedes_the_end() -> None:
     assert said == ["start 2.0", "stop"]
 
 
-def test_a_prototype_with_a_stop_is_stopped_when_python_lets_go_of_it() -> None:
-    said = []
+@pytest.mark.parametrize("cyclic", [False, True])
+def test_a_prototype_with_a_stop_is_stopped_when_python_lets_go_of_it(cyclic: bool) -> None:
+    said: list[Any] = []
 
     class Note:
+        def __init__(self, number: int) -> None:
+            self.number = number
+
         @invivo.on_stop
         def end(self) -> None:
-            said.append("stop")
+            said.append(self.number)
+
+        def __del__(self) -> None:
+            said.append("gone")
 
     app = invivo.Assembly("app")
     app.prototype(Note)
     with invivo.Runtime(app) as runtime:
-        note = runtime[Note]
+        note = runtime.resolve(Note, 7)
+        note.me = note if cyclic else None
+        gone = weakref.ref(note)
         assert said == []
         del note
         gc.collect()
-    assert len(said) <= 1  # the object is gone before it can be told
+        assert said == [7, "gone"]
+        assert gone() is None
+        keep = runtime.resolve(Note, 8)
+        assert said == [7, "gone"]
+    assert said == [7, "gone", 8], "close stops what is still there"
+    del keep
+    assert said == [7, "gone", 8, "gone"]
 
 
 def test_a_runtime_shows_nothing_of_the_dict_that_it_is() -> None:
@@ -334,6 +353,22 @@ def test_close_may_be_called_again_and_use_after_it_raises() -> None:
     ):
         with pytest.raises(invivo.ClosedError):
             use()
+
+
+def test_close_from_inside_a_callback_is_refused_and_closes_nothing() -> None:
+    problems: list[BaseException] = []
+    with invivo.Runtime(assembly()) as runtime:
+
+        def close(report: invivo.Report) -> None:
+            try:
+                runtime.close()
+            except invivo.InCallbackError as problem:
+                problems.append(problem)
+
+        runtime.observe(close)
+        runtime.source("a.yaml", SLOW)
+        assert len(problems) == 1
+        assert runtime[Player].tempo == 60
 
 
 def test_an_assembly_that_fails_leaves_nothing_open() -> None:
@@ -633,9 +668,34 @@ def test_an_attached_runtime_works_on_the_same_objects_and_is_not_closed_by_its_
         assert runtime[Player].tempo == 120
 
 
-def test_what_is_no_token_is_refused() -> None:
-    import ctypes
+def test_a_runtime_of_another_copy_of_the_library_works_through_its_own_table(tmp_path: Path) -> None:
+    copy = tmp_path / "libother.so"
+    shutil.copyfile(_library.find(), copy)
+    image = ctypes.CDLL(str(copy))
+    other = _library.library_at(ctypes.PYFUNCTYPE(ctypes.c_void_p)(("invivo_table_get", image))())
+    assert other is not _library.own_library()
+    handle = c.invivo_runtime()
+    other.call("runtime_open", ctypes.byref(handle), None)
+    try:
+        token = ctypes.POINTER(c.invivo_token)()
+        other.call("share", handle, ctypes.byref(token))
+        address = ctypes.cast(token, ctypes.c_void_p).value
+        assert address is not None
+        with invivo.attach(address) as runtime:
+            runtime.activate(assembly())
+            player = runtime[Player]
+            runtime.source("a.yaml", SLOW)
+            assert player.tempo == 60
+            runtime.define(Player, "synth.player")
+            assert runtime[Player] is not player
+            assert runtime[Player].tempo == 60
+            with pytest.raises(KeyError):
+                runtime["synth.nothing"]
+    finally:
+        other.call("runtime_close", handle)
 
+
+def test_what_is_no_token_is_refused() -> None:
     nothing = (ctypes.c_uint64 * 4)()
     with pytest.raises(invivo.HandleError):
         invivo.attach(ctypes.addressof(nothing))
