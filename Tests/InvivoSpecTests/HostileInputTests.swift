@@ -1,3 +1,4 @@
+import Glibc
 import InvivoBase
 import InvivoSpec
 import Testing
@@ -127,11 +128,12 @@ import Testing
     }
 
     /// Random changes of good documents. A trap would end the test process; what is read must be writable and the same
-    /// when read again.
+    /// when read again. For a longer search: INVIVO_FUZZ_ROUNDS and INVIVO_FUZZ_SEED.
     @Test func changedDocumentsNeverTrap() throws {
-        var random = SplitMix(seed: 20260)
+        var random = SplitMix(seed: number("INVIVO_FUZZ_SEED") ?? 20260)
+        let rounds = Int(number("INVIVO_FUZZ_ROUNDS") ?? 12_000)
         let limits = SpecLimits(bytes: 1 << 16, depth: 16, nodes: 1000, stringLength: 1000)
-        for round in 0..<12_000 {
+        for round in 0..<rounds {
             let (text, format) = Self.samples[round % Self.samples.count]
             var bytes = Array(text.utf8)
             for _ in 0..<Int.random(in: 1...6, using: &random) { Self.change(&bytes, &random) }
@@ -147,6 +149,10 @@ import Testing
                 #expect(!error.text.utf8.contains { $0 < 0x20 && $0 != 0x0A }, "\(error.text)")
             }
         }
+    }
+
+    private func number(_ variable: String) -> UInt64? {
+        getenv(variable).flatMap { UInt64(String(cString: $0)) }
     }
 
     private static let samples: [(String, SpecFormat)] = [
