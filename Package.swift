@@ -40,6 +40,10 @@ let package = Package(
                 "Invivo", "InvivoABI", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
 
+        .executableTarget(
+            name: "InvivoBenchmarks", dependencies: ["CInvivo", "Invivo", "InvivoABI", "InvivoBase", "InvivoTraits", "InvivoWiring"],
+            path: "Benchmarks/swift"),
+
         .testTarget(name: "InvivoBaseTests", dependencies: ["InvivoBase"]),
         .testTarget(name: "InvivoSpecTests", dependencies: ["InvivoSpec"]),
         .testTarget(name: "InvivoLoopTests", dependencies: ["InvivoLoop"]),

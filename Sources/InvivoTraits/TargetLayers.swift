@@ -60,16 +60,38 @@ public final class TargetLayers: Configuration {
 
 /// Steps that take back what a commit did, run last first.
 public struct Undo {
-    private var steps: [() throws(Failure) -> Void] = []
+    /// One property of one object, which is most of what commits do; kept without a closure of its own.
+    struct PropertyStep {
+        let tuning: Tuning
+        let property: Property
+        let index: Int
+        let instance: UnsafeMutableRawPointer
+        /// Nil leaves the object alone.
+        let value: Value?
+        let state: Tuning.Applied?
+    }
+    private enum Step {
+        case property(PropertyStep)
+        case other(() throws(Failure) -> Void)
+    }
+    private var steps: [Step] = []
     public init() {}
-    public mutating func add(_ step: @escaping () throws(Failure) -> Void) { steps.append(step) }
+    public mutating func add(_ step: @escaping () throws(Failure) -> Void) { steps.append(.other(step)) }
+    mutating func add(_ step: PropertyStep) { steps.append(.property(step)) }
     public var isEmpty: Bool { steps.isEmpty }
 
     /// Runs and forgets all steps; answers what could not be undone.
     public mutating func run() -> [Failure] {
         var failures: [Failure] = []
         while let step = steps.popLast() {
-            do throws(Failure) { try step() } catch { failures.append(error) }
+            do throws(Failure) {
+                switch step {
+                case .other(let run): try run()
+                case .property(let step):
+                    if let value = step.value { try step.property.set(step.instance, value) }
+                    step.tuning.put(step.state, at: step.index)
+                }
+            } catch { failures.append(error) }
         }
         return failures
     }

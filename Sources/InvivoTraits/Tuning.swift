@@ -6,13 +6,27 @@ public import InvivoWiring
 /// layer came, and what is applied. Whatever layer goes, in whatever order, the rest shows; when none is left the base
 /// value is restored. Touched in the object's domain only.
 public final class Tuning {
-    private struct Applied {
+    struct Applied {
         let base: Value
         /// What was asked for, and what the object answered when it was read back.
         let wanted: Value
         let seen: Value
     }
-    private var applied: [Int: Applied] = [:]
+    /// By property index; few, so a list.
+    private var applied: [(index: Int, state: Applied)] = []
+
+    private func state(_ index: Int) -> Applied? {
+        for entry in applied where entry.index == index { return entry.state }
+        return nil
+    }
+
+    func put(_ state: Applied?, at index: Int) {
+        for place in applied.indices where applied[place].index == index {
+            if let state { applied[place].state = state } else { applied.remove(at: place) }
+            return
+        }
+        if let state { applied.append((index, state)) }
+    }
 
     public init() {}
 
@@ -46,7 +60,7 @@ public final class Tuning {
         if wanted.isEmpty && (record.pointee.extra == nil) { return [] }
         let tuning = of(record)
         var outcomes: [Outcome] = []
-        for index in tuning.applied.keys.sorted() where wanted[index] == nil {
+        for index in tuning.applied.map(\.index).sorted() where wanted[index] == nil {
             if let outcome = try tuning.reverse(index, type, instance, &undo) { outcomes.append(outcome) }
         }
         var order = Set<Int>()
@@ -68,17 +82,13 @@ public final class Tuning {
         _ index: Int, _ value: Value, _ type: ObjectType, _ instance: UnsafeMutableRawPointer, _ undo: inout Undo
     ) throws(Failure) -> Outcome? {
         let property = type.description.properties[index]
-        let before = applied[index]
+        let before = state(index)
         if let before, before.wanted.isSame(as: value) { return nil }
         let present = try property.get(instance)
-        nonisolated(unsafe) let place = instance
-        undo.add { () throws(Failure) in
-            try property.set(place, present)
-            self.applied[index] = before
-        }
+        undo.add(Undo.PropertyStep(tuning: self, property: property, index: index, instance: instance, value: present, state: before))
         try property.set(instance, value)
         let seen = try property.get(instance)
-        applied[index] = Applied(base: before?.base ?? present, wanted: value, seen: seen)
+        put(Applied(base: before?.base ?? present, wanted: value, seen: seen), at: index)
         return Outcome(property: index, what: seen.isSame(as: value) ? .tuned : .adjusted(wanted: value, seen: seen))
     }
 
@@ -86,15 +96,14 @@ public final class Tuning {
     public static func rebase(_ record: Record, _ index: Int, _ value: Value, undo: inout Undo) throws(Failure) {
         guard let instance = record.pointee.instance else { return }
         let tuning = of(record)
-        if let state = tuning.applied[index] {
-            tuning.applied[index] = Applied(base: value, wanted: state.wanted, seen: state.seen)
-            undo.add { () throws(Failure) in tuning.applied[index] = state }
+        let property = Container.type(record).description.properties[index]
+        if let state = tuning.state(index) {
+            tuning.put(Applied(base: value, wanted: state.wanted, seen: state.seen), at: index)
+            undo.add(Undo.PropertyStep(tuning: tuning, property: property, index: index, instance: instance, value: nil, state: state))
             return
         }
-        let property = Container.type(record).description.properties[index]
         let present = try property.get(instance)
-        nonisolated(unsafe) let place = instance
-        undo.add { () throws(Failure) in try property.set(place, present) }
+        undo.add(Undo.PropertyStep(tuning: tuning, property: property, index: index, instance: instance, value: present, state: nil))
         try property.set(instance, value)
     }
 
@@ -102,19 +111,15 @@ public final class Tuning {
     public func reverse(
         _ index: Int, _ type: ObjectType, _ instance: UnsafeMutableRawPointer, _ undo: inout Undo
     ) throws(Failure) -> Outcome? {
-        guard let state = applied[index] else { return nil }
+        guard let state = state(index) else { return nil }
         let property = type.description.properties[index]
         let present = try property.get(instance)
-        applied[index] = nil
+        put(nil, at: index)
         guard present.isSame(as: state.seen) else {
-            undo.add { () throws(Failure) in self.applied[index] = state }
+            undo.add(Undo.PropertyStep(tuning: self, property: property, index: index, instance: instance, value: nil, state: state))
             return Outcome(property: index, what: .left(expected: state.seen, found: present))
         }
-        nonisolated(unsafe) let place = instance
-        undo.add { () throws(Failure) in
-            try property.set(place, present)
-            self.applied[index] = state
-        }
+        undo.add(Undo.PropertyStep(tuning: self, property: property, index: index, instance: instance, value: present, state: state))
         try property.set(instance, state.base)
         return Outcome(property: index, what: .tuned)
     }

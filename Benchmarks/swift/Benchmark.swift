@@ -1,0 +1,88 @@
+import CInvivo
+import Invivo
+import InvivoBase
+import InvivoTraits
+import InvivoWiring
+
+/// A plain Swift object that any thread may use.
+final class Clock: Sendable {
+    let ticks = 1
+}
+
+@inline(never) func byHand(_ clock: Clock) -> Clock { clock }
+
+struct Voice {
+    var gain: Double
+    var cutoff: Double
+}
+
+/// What Swift hosts pay, and what one trait costs on one property.
+@main
+enum Benchmark {
+    static func main() throws {
+        let quick = CommandLine.arguments.contains("--quick")
+        let (rounds, count) = quick ? (3, 300_000) : (5, 3_000_000)
+        try objects(rounds, count)
+        try traits(rounds, count / 10)
+    }
+
+    static func objects(_ rounds: Int, _ count: Int) throws {
+        let runtime = try Runtime()
+        let key: Key<Clock> = try runtime.define("bench.clock") { _ in Clock() }
+        let clock = try runtime.resolve(key)
+        // The floor: one strong reference taken through a call and given back.
+        let pair = measure(rounds: rounds, count: count) {
+            let strong = Unmanaged.passUnretained(clock).retain()
+            keep(byHand(clock).ticks)
+            strong.release()
+        }
+        let strong = try measure(rounds: rounds, count: count) { keep(try runtime.resolve(key).ticks) }
+        row("swift.shared", strong, "ns", floor: ("an ARC pair", pair), budget: "<= 35 ns", within: strong <= 35)
+        let borrowed = runtime.view { view in
+            measure(rounds: rounds, count: count) { view.with(key) { keep($0.ticks) } }
+        }
+        row("swift.borrowed", borrowed, "ns", floor: ("an ARC pair", pair), budget: "<= 8 ns", within: borrowed <= 8)
+        withExtendedLifetime(clock) {}
+        try runtime.close()
+    }
+
+    /// One property of a C struct: the layer put on, read back, and taken off again, base restored and read back.
+    static func traits(_ rounds: Int, _ count: Int) throws {
+        var runtime = invivo_runtime()
+        guard invivo_runtime_open(&runtime, nil, nil) == 0 else { return }
+        defer { _ = invivo_runtime_close(runtime, nil) }
+        var gain = invivo_property()
+        gain.struct_size = MemoryLayout<invivo_property>.size
+        gain.kind = invivo_kind(INVIVO_KIND_DOUBLE)
+        gain.size = 8
+        gain.max = 2
+        let type: InvivoWiring.ObjectType = try "gain".withCString { name in
+            try "BenchVoice".withCString { typeName in
+                gain.name = name
+                return try withUnsafePointer(to: &gain) { properties in
+                    var options = invivo_type_options()
+                    options.struct_size = MemoryLayout<invivo_type_options>.size
+                    options.name = typeName
+                    options.size = 16
+                    options.alignment = 8
+                    options.properties = properties
+                    options.property_count = 1
+                    let container = try Container.find(runtime.bits, .runtime)
+                    return try container.register(try TypeDescription(options: &options))
+                }
+            }
+        }
+        let tuning = Tuning()
+        var voice = Voice(gain: 1, cutoff: 800)
+        let half = Value.double(0.5)
+        let each = try withUnsafeMutableBytes(of: &voice) { bytes in
+            guard let instance = bytes.baseAddress else { return 0.0 }
+            return try measure(rounds: rounds, count: count) {
+                var undo = Undo()
+                keep(try tuning.apply(0, half, type, instance, &undo))
+                keep(try tuning.reverse(0, type, instance, &undo))
+            }
+        }
+        row("trait.apply", each, "ns", floor: ("nothing", 0), budget: "<= 300 ns", within: each <= 300)
+    }
+}
