@@ -60,10 +60,11 @@ public final class TargetLayers: Configuration {
 
 /// Steps that take back what a commit did, run last first.
 public struct Undo {
-    /// One property of one object, which is most of what commits do; kept without a closure of its own.
+    /// One property of one object, which is most of what commits do; kept without a closure of its own. Its object is
+    /// held by the commit until the undo is run or forgotten, and with it what is not retained here.
     struct PropertyStep {
-        let tuning: Tuning
-        let property: Property
+        unowned(unsafe) let tuning: Tuning
+        unowned(unsafe) let property: Property
         let index: Int
         let instance: UnsafeMutableRawPointer
         /// Nil leaves the object alone.
@@ -77,7 +78,10 @@ public struct Undo {
     private var steps: [Step] = []
     public init() {}
     public mutating func add(_ step: @escaping () throws(Failure) -> Void) { steps.append(.other(step)) }
-    mutating func add(_ step: PropertyStep) { steps.append(.property(step)) }
+    mutating func add(_ step: PropertyStep) {
+        if steps.isEmpty { steps.reserveCapacity(4) }
+        steps.append(.property(step))
+    }
     public var isEmpty: Bool { steps.isEmpty }
 
     /// Runs and forgets all steps; answers what could not be undone.

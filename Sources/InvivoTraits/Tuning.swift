@@ -12,20 +12,31 @@ public final class Tuning {
         let wanted: Value
         let seen: Value
     }
+    private struct Entry {
+        let index: Int
+        var state: Applied
+    }
     /// By property index; few, so a list.
-    private var applied: [(index: Int, state: Applied)] = []
+    private var applied: [Entry] = []
 
-    private func state(_ index: Int) -> Applied? {
-        for entry in applied where entry.index == index { return entry.state }
+    @inline(__always)
+    private func place(of index: Int) -> Int? {
+        var place = 0
+        while place < applied.count {
+            if applied[place].index == index { return place }
+            place += 1
+        }
         return nil
     }
 
+    private func state(_ index: Int) -> Applied? { place(of: index).map { applied[$0].state } }
+
     func put(_ state: Applied?, at index: Int) {
-        for place in applied.indices where applied[place].index == index {
-            if let state { applied[place].state = state } else { applied.remove(at: place) }
+        guard let place = place(of: index) else {
+            if let state { applied.append(Entry(index: index, state: state)) }
             return
         }
-        if let state { applied.append((index, state)) }
+        if let state { applied[place].state = state } else { applied.remove(at: place) }
     }
 
     public init() {}
@@ -111,10 +122,14 @@ public final class Tuning {
     public func reverse(
         _ index: Int, _ type: ObjectType, _ instance: UnsafeMutableRawPointer, _ undo: inout Undo
     ) throws(Failure) -> Outcome? {
-        guard let state = state(index) else { return nil }
+        guard let place = place(of: index) else { return nil }
+        let state = applied.remove(at: place).state
         let property = type.description.properties[index]
-        let present = try property.get(instance)
-        put(nil, at: index)
+        let present: Value
+        do throws(Failure) { present = try property.get(instance) } catch {
+            put(state, at: index)
+            throw error
+        }
         guard present.isSame(as: state.seen) else {
             undo.add(Undo.PropertyStep(tuning: self, property: property, index: index, instance: instance, value: nil, state: state))
             return Outcome(property: index, what: .left(expected: state.seen, found: present))
