@@ -89,7 +89,7 @@ class Output:
             return
         more = "".join(f" {name}={value}" for name, value in fields.items())
         where = f"{path}: " if path else ""
-        self.line(f"{LogLevel(level).name.lower()}: {where}{message}{more}", sys.stderr)
+        self.line(f"{LogLevel(level)}: {where}{message}{more}", sys.stderr)
 
 
 if __name__ == "__main__":

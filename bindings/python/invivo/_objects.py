@@ -200,6 +200,7 @@ def _text(data: bytes | None) -> str | None:
 
 def _property_info(one: c.invivo_property) -> PropertyInfo:
     ranged = one.min < one.max
+    low, high = _values.limits(one.kind)
     choices = {_text(one.choices[i].name) or "": one.choices[i].number for i in range(one.choice_count)}
     kind = one.kind
     initial: Any = _text(one.initial_text) if one.initial_text else one.initial
@@ -216,8 +217,8 @@ def _property_info(one: c.invivo_property) -> PropertyInfo:
         read_only=bool(one.flags & c.INVIVO_PROPERTY_READ_ONLY),
         restart=bool(one.flags & c.INVIVO_PROPERTY_RESTART),
         in_block=bool(one.flags & c.INVIVO_PROPERTY_BLOCK),
-        min=one.min if ranged else None,
-        max=one.max if ranged else None,
+        min=one.min if ranged and one.min > low else None,
+        max=one.max if ranged and one.max < high else None,
         step=one.step or None,
         unit=_text(one.unit),
         text=_text(one.text),

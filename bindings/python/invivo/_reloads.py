@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import dataclasses
 import queue
@@ -179,6 +180,8 @@ class Reloads(Iterator[Report]):
 
     def close(self) -> None:
         self._observer.close()
+        with contextlib.suppress(ValueError):
+            self._observer.core.closing.remove(self._end)
         self._end()
 
     def __enter__(self) -> Reloads:

@@ -21,6 +21,7 @@ from ._failures import text
 from ._library import library_at, own_library
 from ._objects import Object, Type
 from ._reloads import Observer, Purger, Reloads, Report
+from ._types import bounds
 from ._views import View
 from ._wiring import Assembly, Definition, Scope, ambiguous, candidates, definition
 from .errors import ArgumentError, ClosedError, Error, HandleError, NotFoundError, WrongTypeError
@@ -47,6 +48,9 @@ class LogLevel(enum.IntEnum):
     WARNING = c.INVIVO_LOG_WARNING
     ERROR = c.INVIVO_LOG_ERROR
     SILENT = c.INVIVO_LOG_SILENT
+
+    def __str__(self) -> str:
+        return self.name.lower()
 
 
 _LOGGING = {
@@ -442,9 +446,7 @@ class Runtime(_Cache):
                 slot.initial_text = _values.name_bytes(one.initial)
             else:
                 slot.initial = float(one.initial)
-            if one.min is not None or one.max is not None:
-                slot.min = float("-inf") if one.min is None else one.min
-                slot.max = float("inf") if one.max is None else one.max
+            slot.min, slot.max = bounds(one, number)
             slot.step = one.step or 0
             slot.unit = None if one.unit is None else _values.name_bytes(one.unit)
             slot.text = None if one.text is None else _values.name_bytes(one.text)

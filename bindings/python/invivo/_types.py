@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
 from . import _trampolines, _values
-from ._describe import Description, Method, Parameter, Property, call, component_name, describe, is_protocol
+from ._describe import Description, Method, Parameter, Property, Tunable, call, component_name, describe, is_protocol
 from .errors import Error, ExistsError, StaleError
 
 if TYPE_CHECKING:
@@ -137,6 +137,14 @@ def register(core: Core, cls: type, description: Description | None = None) -> T
     return record
 
 
+def bounds(said: Tunable, kind: int) -> tuple[float, float]:
+    """The range of a tunable. C has none, or both ends: an end left open is that of the kind."""
+    if said.min is None and said.max is None:
+        return 0.0, 0.0
+    low, high = _values.limits(kind)
+    return (low if said.min is None else said.min), (high if said.max is None else said.max)
+
+
 class _Tables:
     """The C tables of a description, alive while the registration runs; the library copies them."""
 
@@ -206,10 +214,7 @@ class _Tables:
             slot.initial = float(initial)
         elif isinstance(initial, str):
             slot.initial_text = self._text(initial)
-        low, high = said.min, said.max
-        if low is not None or high is not None:
-            slot.min = float("-inf") if low is None else low
-            slot.max = float("inf") if high is None else high
+        slot.min, slot.max = bounds(said, prop.hint.kind)
         slot.step = said.step or 0
         slot.unit, slot.text = self._text(said.unit), self._text(said.text)
         choices = (c.invivo_choice * len(prop.hint.choices))()

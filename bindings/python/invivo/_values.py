@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import enum
 import functools
+import math
 import operator
 import types
 from collections.abc import Callable, Iterable, Mapping
@@ -228,6 +229,17 @@ def _put_integer(value: Any, thing: int, kind: int) -> None:
         _parts(value).signed_integer = thing
     else:
         _parts(value).unsigned_integer = thing
+
+
+def limits(kind: int) -> tuple[float, float]:
+    """The least and the largest double that a kind of number holds."""
+    if kind in _SIGNED:
+        bits = _SIGNED[kind] - 1
+        return -float(1 << bits), math.nextafter(float(1 << bits), 0) if bits > 53 else float((1 << bits) - 1)
+    if kind in _UNSIGNED:
+        bits = _UNSIGNED[kind]
+        return 0.0, math.nextafter(float(1 << bits), 0) if bits > 53 else float((1 << bits) - 1)
+    return -math.inf, math.inf
 
 
 def answer(core: Core, out: Any, thing: Any, kind: int = c.INVIVO_KIND_ANY) -> None:
