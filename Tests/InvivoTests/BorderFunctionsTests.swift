@@ -190,7 +190,10 @@ extension SwiftAPI {
                 #expect(again.bits == 0)
                 #expect(answer { invivo_type_find(host.runtime, nil, &again, $0) } == "-1 name is NULL")
                 #expect(answer { invivo_type_register(host.runtime, nil, &again, $0) } == "-1 options is NULL")
-                #expect(answer { invivo_type_register(host.runtime, &options, nil, $0) } == "-1 out is NULL")
+                var other = host.options("Mixer")
+                other.destroy = nil
+                #expect(invivo_type_register(host.runtime, &other, nil, nil) == 0)
+                #expect(invivo_type_find(host.runtime, "Mixer", &again, nil) == 0)
             }
             #expect(destroyed.load(ordering: .relaxed) == count + 1)
         }
