@@ -1,6 +1,6 @@
+public import CInvivo
 internal import Glibc
 internal import InvivoBase
-public import CInvivo
 
 // base.h: status codes, versions, errors. Functions of errors answer a neutral value for NULL.
 

@@ -1,5 +1,5 @@
-internal import InvivoBase
 public import CInvivo
+internal import InvivoBase
 
 // value.h: values and callables.
 

@@ -1,5 +1,5 @@
-import Synchronization
 public import CInvivo
+import Synchronization
 
 /// A function of any language that the others can call.
 ///
@@ -7,10 +7,11 @@ public import CInvivo
 /// it took. Runs on the thread that calls.
 public final class Callable: @unchecked Sendable {
     public typealias Body = @Sendable ([Value]) throws(Failure) -> Value
-    public typealias Invoke = @convention(c) (
-        UnsafeMutableRawPointer?, UnsafePointer<invivo_value>?, Int, UnsafeMutablePointer<invivo_value>?,
-        UnsafeMutablePointer<OpaquePointer?>?
-    ) -> invivo_status
+    public typealias Invoke =
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafePointer<invivo_value>?, Int, UnsafeMutablePointer<invivo_value>?,
+            UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
 
     private enum Implementation {
         case native(Invoke, UnsafeMutableRawPointer?, destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?)

@@ -1,5 +1,5 @@
-import Synchronization
 public import CInvivo
+import Synchronization
 
 /// What stands behind an `invivo_error *`: a failure, with its texts kept as C strings so that what is borrowed from
 /// it stays valid until its release. Immutable; any thread may read it.

@@ -1,6 +1,7 @@
 /// What a handle stands for: the top 4 bits of its word.
 public enum HandleKind: UInt64, Sendable {
-    case runtime = 1, object, key, type, callable, domain, job, changes, source, target, observer, module, app
+    case runtime = 1
+    case object, key, type, callable, domain, job, changes, source, target, observer, module, app
 
     /// For messages.
     public var name: String {
@@ -66,7 +67,9 @@ public enum HandleTable {
             let index = UInt32(truncatingIfNeeded: bits)
             guard index < used else { return nil }
             let slot = slot(index)
-            guard slot.pointee.kind == kind, slot.pointee.generation == UInt32(bits >> 32 & 0xFFF_FFFF) else { return nil }
+            guard slot.pointee.kind == kind, slot.pointee.generation == UInt32(bits >> 32 & 0xFFF_FFFF) else {
+                return nil
+            }
             return (index, slot)
         }
     }

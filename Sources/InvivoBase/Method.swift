@@ -73,10 +73,11 @@ public struct Signature: Sendable {
 
 /// One method of a type. Runs in the object's domain.
 public final class Method: @unchecked Sendable {
-    public typealias Call = @convention(c) (
-        UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafePointer<invivo_value>?, Int,
-        UnsafeMutablePointer<invivo_value>?, UnsafeMutablePointer<OpaquePointer?>?
-    ) -> invivo_status
+    public typealias Call =
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafePointer<invivo_value>?, Int,
+            UnsafeMutablePointer<invivo_value>?, UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
 
     public let signature: Signature
     public let text: String?
@@ -145,7 +146,8 @@ extension TableReader {
         return (result, store.table(copies))
     }
 
-    mutating func methods(_ pointer: UnsafePointer<invivo_method>?, _ count: UInt64, path typePath: String) -> [Method] {
+    mutating func methods(_ pointer: UnsafePointer<invivo_method>?, _ count: UInt64, path typePath: String) -> [Method]
+    {
         let least = MemoryLayout<invivo_method>.offset(of: \.user_data) ?? 0
         var result: [Method] = []
         for (index, entry) in versionedElements(pointer, count, least: least, "methods", path: typePath).enumerated() {

@@ -11,14 +11,16 @@ public final class Property: @unchecked Sendable {
         public let number: Int64
     }
 
-    public typealias Getter = @convention(c) (
-        UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<invivo_value>?,
-        UnsafeMutablePointer<OpaquePointer?>?
-    ) -> invivo_status
-    public typealias Setter = @convention(c) (
-        UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafePointer<invivo_value>?,
-        UnsafeMutablePointer<OpaquePointer?>?
-    ) -> invivo_status
+    public typealias Getter =
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<invivo_value>?,
+            UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
+    public typealias Setter =
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafePointer<invivo_value>?,
+            UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
 
     enum Access {
         case field

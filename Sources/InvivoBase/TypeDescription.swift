@@ -1,5 +1,5 @@
-import Synchronization
 public import CInvivo
+import Synchronization
 
 /// A registered description of a kind of host object: memory, properties, methods.
 ///
@@ -51,17 +51,20 @@ public final class TypeDescription: @unchecked Sendable {
         public let start: Life?
         public let stop: Life?
     }
-    public typealias Initialize = @convention(c) (
-        UnsafeMutableRawPointer?, UnsafePointer<invivo_build>?, UnsafePointer<invivo_value>?, Int,
-        UnsafeMutableRawPointer?, UnsafeMutablePointer<OpaquePointer?>?
-    ) -> invivo_status
-    public typealias Make = @convention(c) (
-        UnsafeMutablePointer<UnsafeMutableRawPointer?>?, UnsafePointer<invivo_build>?, UnsafePointer<invivo_value>?,
-        Int, UnsafeMutableRawPointer?, UnsafeMutablePointer<OpaquePointer?>?
-    ) -> invivo_status
-    public typealias Life = @convention(c) (
-        UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<OpaquePointer?>?
-    ) -> invivo_status
+    public typealias Initialize =
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafePointer<invivo_build>?, UnsafePointer<invivo_value>?, Int,
+            UnsafeMutableRawPointer?, UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
+    public typealias Make =
+        @convention(c) (
+            UnsafeMutablePointer<UnsafeMutableRawPointer?>?, UnsafePointer<invivo_build>?, UnsafePointer<invivo_value>?,
+            Int, UnsafeMutableRawPointer?, UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
+    public typealias Life =
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
 
     /// From C; everything is copied except functions and user data. When this throws, `destroy` is not called.
     public init(options pointer: UnsafePointer<invivo_type_options>?) throws(Failure) {
@@ -126,7 +129,6 @@ public final class TypeDescription: @unchecked Sendable {
 
     /// Where a property stands among the type's.
     public func index(of property: Property) -> Int { properties.firstIndex { $0 === property } ?? 0 }
-
 
     public func method(named name: String) throws(Failure) -> Method {
         guard let index = methodIndex[name] else {

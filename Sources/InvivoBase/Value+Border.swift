@@ -1,5 +1,5 @@
-internal import Glibc
 public import CInvivo
+internal import Glibc
 
 extension Value {
     /// How deep lists and maps may be nested in a value from C.

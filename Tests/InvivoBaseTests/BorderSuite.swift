@@ -17,7 +17,8 @@ func leavingNothing(
             "callable handles": HandleTable.count(of: .callable), "type handles": HandleTable.count(of: .type),
         ]
     }
-    var before = counts(), after = before
+    var before = counts()
+    var after = before
     for _ in 0..<20 {
         before = counts()
         try body()

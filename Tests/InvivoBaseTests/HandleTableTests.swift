@@ -31,7 +31,9 @@ extension Border {
 
         @Test func wild_handles_find_nothing() {
             var generator = SeededGenerator(seed: 1)
-            for bits in [0, 1, .max, .max >> 1, 5 << 60, 7 << 60 | 0xFFFF_FFFF] + (0..<10_000).map({ _ in generator.next() }) {
+            for bits in [0, 1, .max, .max >> 1, 5 << 60, 7 << 60 | 0xFFFF_FFFF]
+                + (0..<10_000).map({ _ in generator.next() })
+            {
                 #expect(HandleTable.find(bits, .changes, as: Thing.self) == nil)
                 #expect(HandleTable.remove(bits, .changes) == nil)
             }

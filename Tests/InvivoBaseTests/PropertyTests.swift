@@ -30,11 +30,12 @@ extension Border {
 
         // MARK: fields
 
-        @Test(arguments: [
-            Value.bool(true), .int8(.min), .int8(.max), .int16(.min), .int32(.max), .int64(.min), .uint8(.max),
-            .uint16(.max), .uint32(.max), .uint64(.max), .float(-0.0), .float(.infinity), .double(.nan),
-            .double(.leastNonzeroMagnitude),
-        ], [16, 13])
+        @Test(
+            arguments: [
+                Value.bool(true), .int8(.min), .int8(.max), .int16(.min), .int32(.max), .int64(.min), .uint8(.max),
+                .uint16(.max), .uint32(.max), .uint64(.max), .float(-0.0), .float(.infinity), .double(.nan),
+                .double(.leastNonzeroMagnitude),
+            ], [16, 13])
         func a_field_gives_back_what_was_written(_ value: Value, _ offset: Int) throws {
             let property = try property(value.kind, at: offset)
             let checked = try property.check(value)
@@ -176,7 +177,7 @@ extension Border {
             #expect(try wide.check(.uint64(.max)).isSame(as: .uint64(.max)))
             let signed = try property(.int64) { ($0.min, $0.max) = (-0x1p63, 0x1p63) }
             #expect(try signed.check(.int64(.max)).isSame(as: .int64(.max)))
-            let tight = try property(.int64) { $0.max = 9007199254740992 }
+            let tight = try property(.int64) { $0.max = 9_007_199_254_740_992 }
             #expect(refusal(tight, .int64(9_007_199_254_740_993)).code == .range)
         }
 
@@ -188,7 +189,9 @@ extension Border {
 
         @Test func unknown_choices_name_the_nearest_and_the_others() throws {
             let wave = try wave()
-            #expect(refusal(wave, .string("squar")).text == "gain: 'squar' is not one of sine, saw, square, did you mean 'square'?")
+            #expect(
+                refusal(wave, .string("squar")).text
+                    == "gain: 'squar' is not one of sine, saw, square, did you mean 'square'?")
             #expect(refusal(wave, .string("x9z8y7")).text == "gain: 'x9z8y7' is not one of sine, saw, square")
             #expect(refusal(wave, .int64(3)).text == "gain: 3 is not one of 0 (sine), 1 (saw), 7 (square)")
             #expect(refusal(wave, .uint64(.max)).code == .range)
@@ -200,7 +203,9 @@ extension Border {
             let text = try property(.string, size: 4)
             #expect(try text.check(.string("abc")).isSame(as: .string("abc")))
             #expect(refusal(text, .string("abcd")).text == "gain: a text of 4 bytes is too long: there is room for 3")
-            #expect(refusal(text, .string("a\0")).text == "gain: the text contains a NUL character, which a C string cannot hold")
+            #expect(
+                refusal(text, .string("a\0")).text
+                    == "gain: the text contains a NUL character, which a C string cannot hold")
             let bytes = try property(.bytes, size: 2)
             #expect(refusal(bytes, .bytes([1])).text == "gain: 1 byte where exactly 2 are needed")
         }

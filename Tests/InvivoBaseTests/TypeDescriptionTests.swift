@@ -77,7 +77,9 @@ extension Border {
                 $0.initial = 800
                 $0.flags = UInt32(INVIVO_PROPERTY_BLOCK)
             }
-            let name = tables.property("name", .string, at: 41, size: 8) { $0.initial_text = tables.store.string("lead") }
+            let name = tables.property("name", .string, at: 41, size: 8) {
+                $0.initial_text = tables.store.string("lead")
+            }
             let type = try tables.type(properties: [
                 tables.property("gain", .double, at: 0) { $0.initial = 1 }, nested, wave, block, name,
                 tables.property("on", .bool, at: 9) { $0.initial = 1 },
@@ -128,7 +130,8 @@ extension Border {
                 #expect(
                     failure { () throws(Failure) in _ = try type.make(nil, []) }.text
                         == "the make function of Oscillator answered success without an instance")
-                #expect(failure { () throws(Failure) in _ = try type.make(nil, [.null]) }.text == "no arguments, please")
+                #expect(
+                    failure { () throws(Failure) in _ = try type.make(nil, [.null]) }.text == "no arguments, please")
                 let instance = Properties.Instance()
                 #expect(
                     failure { () throws(Failure) in try type.start(instance.base) }.text
@@ -192,13 +195,18 @@ extension Border {
 
         @Test func contradictions_of_memory_are_refused() {
             let make: TypeDescription.Make = { _, _, _, _, _, _ in 0 }
-            #expect(problems { $0.make = make } == "T: there is a size and a make function: one of them allocates the instance, not both")
+            #expect(
+                problems { $0.make = make }
+                    == "T: there is a size and a make function: one of them allocates the instance, not both")
             #expect(problems(size: 0) == "T: there is neither a size nor a make function nor a block: nothing to make")
             #expect(throws: Never.self) { try tables.type(size: 0) { $0.block_size = 8 } }
             #expect(problems { $0.alignment = 24 } == "T: the alignment 24 is not a power of two up to 4096")
-            #expect(problems { $0.alignment = 1 << 63 } == "T: the alignment 9223372036854775808 is not a power of two up to 4096")
+            #expect(
+                problems { $0.alignment = 1 << 63 }
+                    == "T: the alignment 9223372036854775808 is not a power of two up to 4096")
             #expect(problems { $0.size = .max } == "T: the size 18446744073709551615 is too large")
-            #expect(problems { $0.concurrency = 2 } == "T: the concurrency 2 is neither INVIVO_CONFINED nor INVIVO_SHARED")
+            #expect(
+                problems { $0.concurrency = 2 } == "T: the concurrency 2 is neither INVIVO_CONFINED nor INVIVO_SHARED")
             #expect(
                 problems(size: 0) {
                     $0.make = make
@@ -215,7 +223,9 @@ extension Border {
         @Test func tables_that_are_not_there_are_refused() {
             #expect(problems { $0.property_count = 2 } == "T: the properties are NULL, their count is 2")
             #expect(problems { $0.supertype_count = 1 } == "T: the supertypes are NULL, their count is 1")
-            #expect(problems([tables.property("a", .bool)]) { $0.property_count = .max }.hasPrefix("T: 18446744073709551615 properties are more than"))
+            #expect(
+                problems([tables.property("a", .bool)]) { $0.property_count = .max }.hasPrefix(
+                    "T: 18446744073709551615 properties are more than"))
             #expect(problems([tables.property("a", .bool) { $0.name = nil }]) == "T: the name of property 0 is NULL")
             #expect(problems([tables.property("", .bool)]) == "T: the name of property 0 is empty")
             let other = tables.property("b", .bool) { $0.struct_size += 8 }
@@ -227,7 +237,9 @@ extension Border {
         @Test func names_used_twice_are_refused() {
             var b = tables.property("b", .bool)
             tables.was(["a"], in: &b)
-            #expect(problems([tables.property("a", .bool), b]) == "T: the property name 'a' is used twice (former names count)")
+            #expect(
+                problems([tables.property("a", .bool), b])
+                    == "T: the property name 'a' is used twice (former names count)")
             let play = tables.method("play", [], Methods.echo)
             #expect(problems(methods: [play, play]) == "T: two methods are named 'play'")
         }
@@ -273,16 +285,27 @@ extension Border {
             #expect(property { $0.step = -1 } == "T.a: the step -1.0 is not a distance")
             #expect(property { ($0.min, $0.max) = (1, 2) } == "T.a: the initial value: 0 is outside 1...2")
             #expect(property(.uint8) { $0.initial = 256 } == "T.a: the initial value: 256 is outside 0...255 (uint8)")
-            #expect(property { $0.initial_text = tables.store.string("x") } == "T.a: an initial_text is for strings and enumerations, not for a double")
-            #expect(property(.list) { ($0.initial, $0.get) = (1, Properties.get) } == "T.a: a list cannot have an initial number")
+            #expect(
+                property { $0.initial_text = tables.store.string("x") }
+                    == "T.a: an initial_text is for strings and enumerations, not for a double")
+            #expect(
+                property(.list) { ($0.initial, $0.get) = (1, Properties.get) }
+                    == "T.a: a list cannot have an initial number")
         }
 
         @Test func contradictions_of_choices_are_refused() {
             #expect(property { tables.choices([("x", 0)], in: &$0) } == "T.a: choices need an integer kind, not double")
-            #expect(property(.uint8) { tables.choices([("x", 300)], in: &$0) } == "T.a: the choice 'x': 300 is outside 0...255 (uint8)")
-            #expect(property(.uint8) { tables.choices([("x", 0), ("x", 1)], in: &$0) } == "T.a: two choices are named 'x'")
-            #expect(property(.uint8) { tables.choices([("x", 0), ("y", 0)], in: &$0) } == "T.a: two choices have the number 0")
-            #expect(property(.uint8) { tables.choices([("x", 1)], in: &$0) } == "T.a: the initial value: 0 is not one of 1 (x)")
+            #expect(
+                property(.uint8) { tables.choices([("x", 300)], in: &$0) }
+                    == "T.a: the choice 'x': 300 is outside 0...255 (uint8)")
+            #expect(
+                property(.uint8) { tables.choices([("x", 0), ("x", 1)], in: &$0) } == "T.a: two choices are named 'x'")
+            #expect(
+                property(.uint8) { tables.choices([("x", 0), ("y", 0)], in: &$0) }
+                    == "T.a: two choices have the number 0")
+            #expect(
+                property(.uint8) { tables.choices([("x", 1)], in: &$0) }
+                    == "T.a: the initial value: 0 is not one of 1 (x)")
             #expect(
                 property(.uint8) {
                     tables.choices([("saw", 0)], in: &$0)

@@ -7,7 +7,9 @@ import Testing
 extension Border {
     @Suite struct ValueBorder {
         /// A random value of any kind that needs no runtime.
-        func random(_ depth: Int, _ generator: inout SeededGenerator, _ callable: Callable, _ type: TypeDescription) -> Value {
+        func random(_ depth: Int, _ generator: inout SeededGenerator, _ callable: Callable, _ type: TypeDescription)
+            -> Value
+        {
             func text() -> String {
                 String(
                     (0..<Int.random(in: 0...20, using: &generator)).map { _ in
@@ -31,7 +33,8 @@ extension Border {
             case 13: return .bytes((0..<Int.random(in: 0...9, using: &generator)).map { UInt8($0) })
             case 14:
                 let name = text().filter { $0 != "\0" }
-                return .enumeration(number: Int64(bitPattern: generator.next()), name: Bool.random(using: &generator) ? nil : name)
+                return .enumeration(
+                    number: Int64(bitPattern: generator.next()), name: Bool.random(using: &generator) ? nil : name)
             case 15: return Bool.random(using: &generator) ? .callable(callable) : .type(type)
             case 16:
                 return .list(
@@ -62,7 +65,9 @@ extension Border {
                 let back = try value.throughC()
                 #expect(back.isSame(as: value), "\(note), round \(round): \(value) came back as \(back)")
                 let lent = Value.withBorrowed([value, .int8(1)]) { pointer, count -> Bool in
-                    guard let pointer, count == 2, let seen = try? Value(borrowing: pointer.pointee) else { return false }
+                    guard let pointer, count == 2, let seen = try? Value(borrowing: pointer.pointee) else {
+                        return false
+                    }
                     return seen.isSame(as: value)
                 }
                 #expect(lent, "\(note), round \(round): \(value) lent")

@@ -44,7 +44,8 @@ extension Border {
 
         @Test func integers_of_every_width_fit_exactly_at_their_bounds() throws {
             func check<Integer: FixedWidthInteger>(_ kind: ValueKind, _ type: Integer.Type) throws {
-                #expect(try Value.int64(Int64(clamping: Integer.min)).converted(to: kind).description == "\(Integer.min)")
+                #expect(
+                    try Value.int64(Int64(clamping: Integer.min)).converted(to: kind).description == "\(Integer.min)")
                 #expect(try Value.uint64(UInt64(Integer.max)).converted(to: kind).description == "\(Integer.max)")
                 if let above = UInt64(exactly: Double(Integer.max) + 1), Integer.bitWidth < 64 {
                     let outside = failure { () throws(Failure) in _ = try Value.uint64(above).converted(to: kind) }
@@ -86,8 +87,10 @@ extension Border {
 
         @Test(arguments: [
             (Value.int32(300), ValueKind.uint8, Status.range, "300 is outside 0...255 (uint8)"),
-            (.uint64(.max), .int64, .range,
-                "18446744073709551615 is outside -9223372036854775808...9223372036854775807 (int64)"),
+            (
+                .uint64(.max), .int64, .range,
+                "18446744073709551615 is outside -9223372036854775808...9223372036854775807 (int64)"
+            ),
             (.int8(-1), .uint64, .range, "-1 is outside 0...18446744073709551615 (uint64)"),
             (.double(256), .uint8, .range, "256 is outside 0...255 (uint8)"),
             (.double(0x1p64), .uint64, .range, "1.8446744073709552e+19 is outside 0...18446744073709551615 (uint64)"),
@@ -107,8 +110,10 @@ extension Border {
             (.null, .double, .type, "null is not a double"),
             (.enumeration(number: 300, name: "loud"), .uint8, .range, "300 is outside 0...255 (uint8)"),
             (.enumeration(number: 1, name: nil), .string, .type, "1 (an enumeration) is not a string"),
-            (.uint64(.max), .enumeration, .range,
-                "18446744073709551615 is outside -9223372036854775808...9223372036854775807 (int64)"),
+            (
+                .uint64(.max), .enumeration, .range,
+                "18446744073709551615 is outside -9223372036854775808...9223372036854775807 (int64)"
+            ),
         ])
         func what_would_be_lost_is_refused(_ value: Value, _ kind: ValueKind, _ code: Status, _ message: String) {
             let failure = failure { () throws(Failure) in _ = try value.converted(to: kind) }

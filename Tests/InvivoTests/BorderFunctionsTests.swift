@@ -232,7 +232,8 @@ extension SwiftAPI {
 
                 let bad = invivo_type(bits: type.bits ^ 1 << 40)
                 #expect(invivo_type_name(bad) == nil && invivo_type_property_count(bad) == 0)
-                #expect(invivo_type_property_at(bad, 0, &seen) == -2 && invivo_type_method_at(bad, 0, &seenMethod) == -2)
+                #expect(
+                    invivo_type_property_at(bad, 0, &seen) == -2 && invivo_type_method_at(bad, 0, &seenMethod) == -2)
             }
         }
 

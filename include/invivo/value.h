@@ -48,7 +48,7 @@ typedef struct invivo_pair invivo_pair;
  * way in: then the number decides; with a name the name decides). */
 typedef struct invivo_value {
     invivo_kind kind;
-    uint32_t reserved; /* zero */
+    uint32_t reserved; /* zero in what a host makes; the runtime marks what it owns, and frees nothing else */
     union {
         bool boolean;
         int64_t signed_integer;
