@@ -21,6 +21,17 @@ class HeaderError(Exception):
     """A header says something that the bindings cannot be made from."""
 
 
+# Read in this order, as each includes the ones before it; a room that is not named here follows by name.
+ORDER = ["base.h", "value.h", "type.h", "runtime.h", "object.h", "wiring.h", "view.h", "source.h", "reload.h", "module.h",
+         "app.h"]
+
+
+def rooms(directory: Path) -> list[Path]:
+    """The headers that declare something, in an order in which each comes after what it uses."""
+    found = {path.name: path for path in sorted(directory.glob("*.h")) if path.name not in ("table.h", "invivo.h")}
+    return [found.pop(name) for name in ORDER if name in found] + list(found.values())
+
+
 def read_headers(paths: list[Path]) -> Interface:
     interface = Interface()
     for path in paths:

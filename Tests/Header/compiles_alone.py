@@ -1,0 +1,21 @@
+"""Each header compiles alone and included twice, with all warnings as errors: compiles_alone.py COMPILER c|c++"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+INCLUDE = Path(__file__).resolve().parents[2] / "include"
+STANDARDS = {"c": "c99", "c++": "c++17"}
+
+compiler, language = sys.argv[1:]
+failed = False
+for header in sorted((INCLUDE / "invivo").glob("*.h")):
+    source = f"#include <invivo/{header.name}>\n" * 2
+    command = [compiler, "-fsyntax-only", "-x", language, f"-std={STANDARDS[language]}", "-Wall", "-Wextra", "-Wpedantic",
+               "-Werror", f"-I{INCLUDE}", "-"]
+    result = subprocess.run(command, input=source, text=True, capture_output=True)
+    print(f"{header.name}: {'ok' if result.returncode == 0 else 'fails'}")
+    if result.returncode != 0:
+        failed = True
+        print(result.stderr)
+sys.exit(failed)
