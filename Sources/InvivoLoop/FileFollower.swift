@@ -34,6 +34,8 @@ public final class FileFollower: @unchecked Sendable {
     private final class Entry {
         let id: FollowID
         let path: String
+        /// As it was given, for messages.
+        let shown: String
         var watches: Set<Int32> = []
         var interests: [Int32: Set<String>] = [:]
         var fileInterests: [Int32: Set<String>] = [:]
@@ -46,9 +48,10 @@ public final class FileFollower: @unchecked Sendable {
         var isMissing = false
         var isDirty: Bool { first != 0 }
 
-        init(_ id: FollowID, _ path: String) {
+        init(_ id: FollowID, _ path: String, shown: String) {
             self.id = id
             self.path = path
+            self.shown = shown
         }
     }
 
@@ -108,7 +111,7 @@ public final class FileFollower: @unchecked Sendable {
         let absolute = try Self.absolute(path)
         return try monitor.locked { () throws(Failure) -> FollowID in
             guard !isStopped else { throw Failure(.closed, "the runtime is closing") }
-            let entry = Entry(FollowID(number: nextNumber), absolute)
+            let entry = Entry(FollowID(number: nextNumber), absolute, shown: path)
             nextNumber += 1
             entries[entry.id] = entry
             arm(entry)
@@ -316,7 +319,7 @@ public final class FileFollower: @unchecked Sendable {
                     troubles.append(
                         Failure(
                             .busy, "the file has been open for writing for \(settle.openForWriteCap) ms; it is read as it is",
-                            at: Place(file: entry.path)))
+                            at: Place(file: entry.shown)))
                 }
                 ready.append(entry)
             }
@@ -333,7 +336,7 @@ public final class FileFollower: @unchecked Sendable {
                 if signature == nil && !isForced {
                     if !entry.isMissing {
                         troubles.append(
-                            Failure(.notFound, "the file is gone; what it said last stays until it is back", at: Place(file: entry.path)))
+                            Failure(.notFound, "the file is gone; what it said last stays until it is back", at: Place(file: entry.shown)))
                     }
                     entry.isMissing = true
                     continue

@@ -24,6 +24,7 @@ extension Engine {
                 follower = nil
                 worker = nil
                 openDocuments = []
+                owed = []
                 followed = [:]
             }
             return (follower, worker, openDocuments)

@@ -47,7 +47,7 @@ extension Engine {
 
     /// Disposes of what a failed commit made, last first.
     private func dropNew(_ plan: Plan) {
-        let made = plan.builds.map(\.cell).filter { $0.object != 0 }.sorted { $0.sequence > $1.sequence }
+        let made = plan.created.filter { $0.object != 0 }.sorted { $0.sequence > $1.sequence }
         for cell in made { ObjectTable.dropHold(cell.object) }
     }
 

@@ -66,6 +66,7 @@ extension Engine {
     private func unfollow(_ document: Document) {
         let follower = container.monitor.locked { () -> FileFollower? in
             openDocuments.removeAll { $0 === document }
+            owed.removeAll { $0 === document }
             if let id = document.follow { followed[id] = nil }
             return self.follower
         }
@@ -116,8 +117,8 @@ extension Engine {
                 guard let document = followed[burst.id] else { continue }
                 set.documents.append((document, .file))
                 set.firstEvent = min(set.firstEvent, burst.firstEventNs)
-                set.lastEvent = min(set.lastEvent, burst.lastEventNs)
             }
+            set.lastEvent = bursts.map(\.lastEventNs).max() ?? set.lastEvent
         }
         guard !set.documents.isEmpty else { return }
         set.cause = set.documents.map(\.document.name).joined(separator: ", ")

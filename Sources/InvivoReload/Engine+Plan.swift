@@ -192,6 +192,8 @@ extension Engine {
         var remade: [UInt32] = []
         var seen: Set<UInt32> = []
         var reinjected: Set<UInt32> = []
+        // Holders that nobody has yet: they get a fresh cell, so that what is built during the commit is the next graph's.
+        var cold: Set<UInt32> = []
         var queue = plan.definitions.keys.filter { !rebased.contains($0) }.sorted()
         seen.formUnion(queue)
         let declared = Set(queue)
@@ -201,10 +203,12 @@ extension Engine {
             plan.touched.insert(id)
             for alias in (aliases[id] ?? []).sorted() where seen.insert(alias).inserted { queue.append(alias) }
             for (holder, throughInitializer) in (dependents[id] ?? [:]).sorted(by: { $0.key < $1.key }) {
-                if !throughInitializer {
+                let isHeld = isHeld(holder, graph)
+                if !throughInitializer && isHeld {
                     reinjected.insert(holder)
-                } else if isHeld(holder, graph), seen.insert(holder).inserted {
+                } else if seen.insert(holder).inserted {
                     queue.append(holder)
+                    if !isHeld { cold.insert(holder) }
                 }
             }
             let found = container.monitor.locked {
@@ -232,6 +236,8 @@ extension Engine {
             }
             let cell = Cell(definition)
             plan.editor.set(cell, at: id)
+            plan.created.append(cell)
+            guard !cold.contains(id) else { continue }
             let hasInstance = definition.type.map { !$0.isBlockOnly } ?? false
             if definition.scope != .prototype && hasInstance && (wasBuilt && !wasAlias || definition.scope == .singleton) {
                 plan.builds.append((id, cell))
@@ -244,7 +250,9 @@ extension Engine {
             guard let cell = graph.cell(id), case .some(.some(let definition)) = plan.definitions[id] else { continue }
             if cell.object == 0 && !container.monitor.locked({ cell.isBuilding }) {
                 plan.replaced.append(cell)
-                plan.editor.set(Cell(definition), at: id)
+                let fresh = Cell(definition)
+                plan.editor.set(fresh, at: id)
+                plan.created.append(fresh)
             }
         }
         for id in reinjected.sorted() where !seen.contains(id) {

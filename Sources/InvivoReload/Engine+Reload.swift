@@ -7,15 +7,42 @@ internal import InvivoTraits
 internal import InvivoWiring
 
 extension Engine {
-    /// One transaction, from change set to report. By the thread that has the turn.
+    /// One transaction, from change set to report, of which the observers hear. By the thread that has the turn.
     func reload(_ set: ChangeSet) -> Report {
+        let attempt = attempt(set)
+        announce(attempt)
+        return attempt.report
+    }
+
+    /// Several change sets as one transaction. When that fails each is tried alone, so that no set is lost through
+    /// another's fault.
+    func reload(joining sets: [ChangeSet]) {
+        guard var joined = sets.first else { return }
+        for later in sets.dropFirst() { joined.join(later) }
+        let attempt = attempt(joined)
+        guard sets.count > 1 && attempt.report.failure != nil else { return announce(attempt) }
+        for set in sets { _ = reload(set) }
+    }
+
+    struct Attempt {
+        let set: ChangeSet
+        let report: Report
+        let warnings: [(String, Place)]
+        /// The same bytes came again: there is nothing to tell.
+        let isNothing: Bool
+    }
+
+    private func attempt(_ set: ChangeSet) -> Attempt {
+        let set = withOwedDocuments(set)
         var clock = PhaseClock(set)
         let thread = currentThread()
         let formerEngine = thread.pointee.engine
         thread.pointee.engine = Unmanaged.passUnretained(container).toOpaque()
+        defer { thread.pointee.engine = formerEngine }
         var changes: [Report.Change] = []
         var failure: Failure?
         var warnings: [(String, Place)] = []
+        var isNothing = false
         for gone in container.monitor.locked({ () -> [Target] in
             defer { goneTargets = [] }
             return goneTargets
@@ -30,25 +57,38 @@ extension Engine {
                 clock.end(INVIVO_PHASE_COMMIT)
                 changes = plan.changes
             } else {
-                thread.pointee.engine = formerEngine
-                return Report(
-                    generation: container.currentGraph().generation, cause: set.cause, failure: nil, changes: [],
-                    phases: clock.finish())
+                isNothing = true
             }
         } catch { failure = error }
         let report = Report(
             generation: container.currentGraph().generation, cause: set.cause, failure: failure, changes: changes,
             phases: clock.finish())
-        for (message, place) in warnings {
+        return Attempt(set: set, report: report, warnings: warnings, isNothing: isNothing)
+    }
+
+    /// Log, counts and observers.
+    private func announce(_ attempt: Attempt) {
+        let report = attempt.report
+        noteOwedDocuments(attempt.set, report.failure)
+        guard !attempt.isNothing else {
+            // Whatever was wrong with these documents is mended.
+            container.monitor.locked { lastFailure = nil }
+            return
+        }
+        let thread = currentThread()
+        let formerEngine = thread.pointee.engine
+        thread.pointee.engine = Unmanaged.passUnretained(container).toOpaque()
+        defer { thread.pointee.engine = formerEngine }
+        for (message, place) in attempt.warnings {
             container.log(.warning, Failure(.ok, message, at: place).text)
         }
-        if let failure {
-            container.log(.error, failure.text, path: failure.path, [("reload", .string(set.cause))])
+        if let failure = report.failure {
+            container.log(.error, failure.text, path: failure.path, [("reload", .string(report.cause))])
         } else {
-            container.log(.info, report.text, [("reload", .string(set.cause))])
+            container.log(.info, report.text, [("reload", .string(report.cause))])
         }
         let observers = container.monitor.locked { () -> [Observer] in
-            if let failure {
+            if let failure = report.failure {
                 failures += 1
                 lastFailure = failure
             } else {
@@ -64,8 +104,33 @@ extension Engine {
                 observer.tell(report)
             }
         }
-        thread.pointee.engine = formerEngine
-        return report
+    }
+
+    // MARK: owed documents
+
+    /// A change of a file brings those files along that changed with one that was refused: nobody would tell of them again.
+    private func withOwedDocuments(_ set: ChangeSet) -> ChangeSet {
+        let hasFile = set.documents.contains { if case .file = $0.content { true } else { false } }
+        guard hasFile else { return set }
+        var whole = set
+        for document in container.monitor.locked({ owed }) where !set.documents.contains(where: { $0.document === document }) {
+            whole.documents.append((document, .file))
+        }
+        return whole
+    }
+
+    /// After a failure: the files that were not at fault themselves are owed. After a success none of the set's is.
+    private func noteOwedDocuments(_ set: ChangeSet, _ failure: Failure?) {
+        guard !set.documents.isEmpty else { return }
+        let faulty = Set((failure?.all ?? []).map(\.place.file))
+        container.monitor.locked {
+            owed.removeAll { document in set.documents.contains { $0.document === document } }
+            guard failure != nil, set.documents.count > 1 else { return }
+            for (document, content) in set.documents {
+                guard case .file = content, !faulty.contains(document.name), !faulty.contains(document.path ?? "") else { continue }
+                owed.append(document)
+            }
+        }
     }
 
     // MARK: stage

@@ -36,6 +36,8 @@ public final class Engine: @unchecked Sendable {
     var attachments: [UInt64: Target] = [:]
     /// Targets whose objects are gone; taken out of `targets` by the next reload.
     var goneTargets: [Target] = []
+    /// Files whose change was refused for another file's sake; read again with the next change of a file.
+    var owed: [Document] = []
 
     /// What the base room cannot know by itself. Set once, by the first runtime, before there is anything to ask about.
     private static let seams: Void = {
@@ -165,16 +167,15 @@ public final class Engine: @unchecked Sendable {
 
     /// The worker's one step: waits for work, takes all of it, runs it. False when the runtime closes.
     func workerStep() -> Bool {
-        let taken = container.monitor.locked { () -> ChangeSet? in
+        let taken = container.monitor.locked { () -> [ChangeSet] in
             while (pending.isEmpty || isReloading) && !container.isClosing { container.monitor.wait() }
-            guard !container.isClosing, var set = pending.first else { return nil }
-            for later in pending.dropFirst() { set.join(later) }
-            pending = []
+            guard !container.isClosing else { return [] }
             isReloading = true
-            return set
+            defer { pending = [] }
+            return pending
         }
-        guard let taken else { return false }
-        _ = reload(taken)
+        guard !taken.isEmpty else { return false }
+        reload(joining: taken)
         endTurn()
         reclaim()
         return true

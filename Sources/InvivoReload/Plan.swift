@@ -10,6 +10,8 @@ struct Plan {
     var definitions: [UInt32: Definition?] = [:]
     /// Cells that are replaced: their objects end with the former generation.
     var replaced: [Cell] = []
+    /// All cells that the next graph has and the former has not: what is built in them ends with a failed commit.
+    var created: [Cell] = []
     /// Built shared instances that are made anew, and eager ones that are made first, in declared order.
     var builds: [(id: UInt32, cell: Cell)] = []
     /// Kept instances into which something new is injected.

@@ -20,6 +20,8 @@ public final class Container: @unchecked Sendable {
     // Guarded by the monitor.
     var types: [String: ObjectType] = [:]
     public var domains: [Domain] = []
+    /// Jobs that hosts have tokens of.
+    var openJobs: [UInt64: Job] = [:]
     public private(set) var graph: Graph
     var builds = 0
     /// What resolves made while building: key -> keys it got, beyond what its definition names.
@@ -154,6 +156,8 @@ public final class Container: @unchecked Sendable {
 
     /// After close: the last graph goes, and with it the cells and definitions.
     public func forget() {
+        // A token that the host still has becomes stale.
+        for job in monitor.locked({ Array(openJobs.values) }) { _ = job.drop() }
         let former = monitor.locked { () -> (Graph, [String: ObjectType], [Domain]) in
             defer {
                 graph = Graph(generation: graph.generation, keys: keys)

@@ -99,7 +99,7 @@ public final class Job: @unchecked Sendable {
         case withdrawn
     }
     let domain: Domain
-    unowned let container: Container
+    let container: Container
     let body: () throws(Failure) -> Void
     let postedAt: UInt64
     /// The chain of builds on whose behalf it runs.
@@ -117,12 +117,17 @@ public final class Job: @unchecked Sendable {
 
     /// The handle that a host gets.
     public func open() -> UInt64 {
-        if handleBits == 0 { handleBits = HandleTable.insert(self, kind: .job) }
+        if handleBits == 0 {
+            handleBits = HandleTable.insert(self, kind: .job)
+            container.monitor.locked { container.openJobs[handleBits] = self }
+        }
         return handleBits
     }
 
     func closeHandle() {
-        if handleBits != 0 { _ = HandleTable.remove(handleBits, .job) }
+        guard handleBits != 0 else { return }
+        _ = HandleTable.remove(handleBits, .job)
+        container.monitor.locked { _ = container.openJobs.removeValue(forKey: handleBits) }
     }
 
     /// Runs it on this thread. False when it was run, dropped or withdrawn before.
