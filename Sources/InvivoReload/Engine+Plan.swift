@@ -383,7 +383,11 @@ extension Engine {
             }
             plan.tuned.append((id, target.object, own))
         }
-        for target in set.detached where target.id == id { plan.tuned.append((id, target.object, nil)) }
+        // Who only changes its key is brought from the former layers to the new ones in one step.
+        let moving = Set(set.attached.map(\.object))
+        for target in set.detached where target.id == id && !moving.contains(target.object) {
+            plan.tuned.append((id, target.object, nil))
+        }
         noteChanges(&plan, key, former, layers, hasLive: hasLive, isRemade: isRemade, definition)
     }
 

@@ -15,7 +15,11 @@ public final class TargetLayers: Configuration {
         self.type = type
         self.stack = stack
         var top: [Int: Override] = [:]
-        for layer in stack { top[layer.property] = layer }
+        for layer in stack {
+            // Layers of a nested struct are layers of each of its fields.
+            let value = top[layer.property].map { layer.value.completed(from: $0.value) } ?? layer.value
+            top[layer.property] = Override(property: layer.property, value: value, place: layer.place)
+        }
         effective = top
         let properties = type.description.properties
         atMaking = top.filter { properties[$0.key].takesRestart }.mapValues(\.value)
@@ -55,6 +59,18 @@ public final class TargetLayers: Configuration {
             description.properties[index].write(layer.value, to: block.bytes)
         }
         return block
+    }
+}
+
+extension Value {
+    /// A map that says less than the whole takes the rest from `other`; anything else is itself.
+    func completed(from other: Value) -> Value {
+        guard case .map(let own) = self, case .map(let whole) = other else { return self }
+        var pairs = whole.map { pair in
+            (name: pair.name, value: own.first { $0.name == pair.name }?.value.completed(from: pair.value) ?? pair.value)
+        }
+        pairs += own.filter { mine in !whole.contains { $0.name == mine.name } }
+        return .map(pairs)
     }
 }
 

@@ -66,16 +66,28 @@ struct SetTrait: Trait {
             do throws(Failure) {
                 found.append(try override(parameter, type, warn))
             } catch {
-                var failure = error
-                failure.path = "traits.\(target).\(parameter.key)"
-                if failure.place.line == 0 {
-                    failure.place = failure.code == .property || failure.code == .readOnly ? parameter.keyPlace : parameter.value.place
-                }
-                failures.append(failure)
+                failures += error.all.map { located($0, parameter, target) }
             }
         }
         if let failure = Failure.gathered(failures) { throw failure }
         return found
+    }
+
+    /// A failure with the whole key path and the place of what is wrong, down to the field of a nested struct.
+    private func located(_ failure: Failure, _ parameter: SpecEntry, _ target: String) -> Failure {
+        var located = failure
+        var path = [parameter.key]
+        var entry = parameter
+        for name in failure.path.split(separator: ".").dropFirst().map(String.init) {
+            guard let field = entry.value.entries?.first(where: { $0.key == name }) else { break }
+            path.append(name)
+            entry = field
+        }
+        located.path = "traits.\(target).\(path.joined(separator: "."))"
+        if located.place.line == 0 {
+            located.place = failure.code == .property || failure.code == .readOnly ? entry.keyPlace : entry.value.place
+        }
+        return located
     }
 
     private func override(_ parameter: SpecEntry, _ type: ObjectType, _ warn: (String, Place) -> Void) throws(Failure) -> Override {

@@ -94,8 +94,9 @@ public final class Tuning {
     ) throws(Failure) -> Outcome? {
         let property = type.description.properties[index]
         let before = state(index)
-        if let before, before.wanted.isSame(as: value) { return nil }
+        if let before, before.wanted.isSame(as: value.completed(from: before.base)) { return nil }
         let present = try property.get(instance)
+        let value = value.completed(from: before?.base ?? present)
         undo.add(Undo.PropertyStep(tuning: self, property: property, index: index, instance: instance, value: present, state: before))
         try property.set(instance, value)
         let seen = try property.get(instance)

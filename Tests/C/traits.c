@@ -1,0 +1,479 @@
+/* Traits are layers: for each property the base value, and what lies on it; whatever goes in whatever order, the rest
+ * shows, and with the last layer the exact former value is back. */
+#include "check.h"
+
+typedef struct { double x, y; } point;
+
+typedef struct {
+    double gain, cutoff;
+    int32_t wave;
+    uint64_t large;
+    char label[24];
+    point where;
+    double clamped; /* by function: never above 10 */
+    int32_t restart;
+    int32_t set_calls; /* how often a setter by function was called */
+    int32_t fail_at;   /* the call that fails; 0 = none */
+    double a, b, c;    /* by function, counted */
+    bool disposed;
+} voice;
+
+static const invivo_choice waves[] = {{"sine", 0}, {"saw", 1}, {"square", 7}};
+static const char *const former_names[] = {"volume", "loudness"};
+static const invivo_property point_fields[] = {INVIVO_FIELD(point, x, .max = 100), INVIVO_FIELD(point, y)};
+
+static invivo_status get_clamped(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    (void)user_data, (void)error;
+    *out = invivo_double(((voice *)instance)->clamped);
+    return INVIVO_OK;
+}
+static invivo_status set_clamped(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    (void)user_data, (void)error;
+    ((voice *)instance)->clamped = value->as.number > 10 ? 10 : value->as.number;
+    return INVIVO_OK;
+}
+
+/* a, b, c: user_data is the field's offset. */
+static invivo_status get_counted(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    (void)error;
+    *out = invivo_double(*(double *)((char *)instance + (size_t)user_data));
+    return INVIVO_OK;
+}
+static invivo_status set_counted(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    voice *self = instance;
+    if (++self->set_calls == self->fail_at) {
+        if (error) *error = invivo_error_make(INVIVO_E_RANGE, "this one fails", NULL, NULL);
+        return INVIVO_E_RANGE;
+    }
+    *(double *)((char *)instance + (size_t)user_data) = value->as.number;
+    return INVIVO_OK;
+}
+#define COUNTED(field)                                                                                                    \
+    {.struct_size = sizeof(invivo_property), .name = #field, .kind = INVIVO_KIND_DOUBLE, .get = get_counted,              \
+     .set = set_counted, .user_data = (void *)offsetof(voice, field)}
+
+static const invivo_property voice_properties[] = {
+    INVIVO_FIELD(voice, gain, .initial = 1, .max = 50, .was = former_names, .was_count = 2),
+    INVIVO_FIELD(voice, cutoff, .initial = 800, .min = 20, .max = 20000, .unit = "Hz"),
+    INVIVO_FIELD(voice, wave, .choices = waves, .choice_count = 3),
+    INVIVO_FIELD(voice, large),
+    INVIVO_FIELD(voice, label, .initial_text = "lead"),
+    INVIVO_FIELD(voice, where, .fields = point_fields, .field_count = 2),
+    {.struct_size = sizeof(invivo_property), .name = "clamped", .kind = INVIVO_KIND_DOUBLE, .get = get_clamped, .set = set_clamped},
+    INVIVO_FLAGGED_FIELD(voice, INVIVO_PROPERTY_RESTART, restart, .initial = 1),
+    COUNTED(a), COUNTED(b), COUNTED(c),
+};
+
+static int disposals;
+static void voice_deinit(void *instance, void *user_data) {
+    (void)user_data;
+    ((voice *)instance)->disposed = true;
+    disposals++;
+}
+
+static invivo_runtime runtime;
+static invivo_type type;
+static invivo_runtime_options options;
+
+/* ---- the log ---- */
+static char log_text[16384];
+static void note(void *user_data, const invivo_log_entry *entry) {
+    (void)user_data;
+    if (entry->level < INVIVO_LOG_WARNING) return;
+    size_t length = strlen(log_text);
+    snprintf(log_text + length, sizeof(log_text) - length, "%s\n", entry->message);
+}
+
+static void begin(void) {
+    invivo_type_options voice_type = {.struct_size = sizeof(voice_type), .name = "Voice", .size = sizeof(voice),
+                                      .alignment = _Alignof(voice), .deinit = voice_deinit, .properties = voice_properties,
+                                      .property_count = sizeof(voice_properties) / sizeof(voice_properties[0])};
+    log_text[0] = 0;
+    disposals = 0;
+    OK(invivo_runtime_open(&runtime, &options, E));
+    OK(invivo_type_register(runtime, &voice_type, &type, E));
+}
+static void end(void) { OK(invivo_runtime_close(runtime, E)); }
+
+static voice *make(invivo_object *object) {
+    void *instance = NULL;
+    OK(invivo_object_make(runtime, type, NULL, 0, object, E));
+    OK(invivo_object_instance(*object, type, &instance, E));
+    return instance;
+}
+
+static invivo_status say(const char *name, const char *text, invivo_error **error) {
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_document(changes, name, text, text ? strlen(text) : 0, E));
+    return invivo_changes_commit(changes, error);
+}
+
+static double number(const char *trait) { return atof(strstr(trait, "gain: ") + 6); }
+
+/* ---- layers ------------------------------------------------------------------------------------------ */
+
+/* Three documents put a layer each on one property; they leave in each of the six orders. */
+static void layers_leave_in_any_order(void) {
+    static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    static const char *const names[] = {"first.yaml", "second.yaml", "third.yaml"};
+    static const char *const texts[] = {"traits: { synth.lead: [ Set: { gain: 8 } ] }", "traits: { synth.lead: [ Set: { gain: 61 } ] }",
+                                        "traits: { synth.lead: [ Set: { gain: 5, label: third } ] }"};
+    static const char *const good[] = {"traits: { synth.lead: [ Set: { gain: 8 } ] }", "traits: { synth.lead: [ Set: { gain: 21 } ] }", NULL};
+    begin();
+    invivo_object object;
+    invivo_target target;
+    voice *self = make(&object);
+    (void)texts;
+    OK(invivo_target_attach(object, "synth.lead", &target, E));
+    for (int order = 0; order < 6; order++) {
+        const char *there[3];
+        self->gain = 0.1 + 0.2; /* not exactly 0.3: the base comes back bit by bit */
+        double base = self->gain;
+        for (int i = 0; i < 3; i++) {
+            there[i] = i < 2 ? good[i] : texts[2];
+            OK(say(names[i], there[i], E));
+            CHECK_EQUAL(self->gain, number(there[i]));
+        }
+        CHECK_TEXT(self->label, "third");
+        for (int left = 0; left < 3; left++) {
+            OK(say(names[orders[order][left]], NULL, E));
+            there[orders[order][left]] = NULL;
+            double expected = base;
+            for (int i = 0; i < 3; i++) expected = there[i] ? number(there[i]) : expected;
+            CHECK_EQUAL(self->gain, expected);
+        }
+        CHECK_TEXT(self->label, "lead");
+        CHECK(memcmp(&self->gain, &base, sizeof(base)) == 0);
+    }
+    CHECK_TEXT(log_text, "");
+    OK(invivo_object_release(object));
+    end();
+    CHECK_EQUAL(disposals, 1);
+}
+
+/* Several layers in one document: the last wins; taking one away in the middle changes nothing that shows. */
+static void layers_of_one_document_are_a_stack(void) {
+    begin();
+    invivo_object object;
+    voice *self = make(&object);
+    OK(invivo_target_attach(object, "synth.lead", NULL, E));
+    OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: 2, cutoff: 100 }\n    - Set: { gain: 3 }\n    - Set: { gain: 4 }\n", E));
+    CHECK_EQUAL(self->gain, 4);
+    OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: 2, cutoff: 100 }\n    - Set: { gain: 4 }\n", E));
+    CHECK_EQUAL(self->gain, 4);
+    OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: 2, cutoff: 100 }\n", E));
+    CHECK_EQUAL(self->gain, 2);
+    CHECK_EQUAL(self->cutoff, 100);
+    OK(say("a.yaml", "traits:\n  synth.lead:\n    - { type: Set, cutoff: 200 }\n", E));
+    CHECK_EQUAL(self->gain, 1);
+    CHECK_EQUAL(self->cutoff, 200);
+    OK(say("a.yaml", "{}", E));
+    CHECK_EQUAL(self->cutoff, 800);
+    OK(invivo_object_release(object));
+    end();
+}
+
+/* ---- what setters and others do ---------------------------------------------------------------------- */
+
+static void a_setter_that_clamps_is_reported_and_reversed(void) {
+    begin();
+    invivo_object object;
+    voice *self = make(&object);
+    self->clamped = 3;
+    OK(invivo_target_attach(object, "synth.lead", NULL, E));
+    OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { clamped: 25 }\n", E));
+    CHECK_EQUAL(self->clamped, 10);
+    CHECK_TEXT(log_text, "a.yaml:3:23: synth.lead.clamped: set to 25, the object answers 10\n");
+    OK(say("a.yaml", "{}", E));
+    CHECK_EQUAL(self->clamped, 3);
+    OK(invivo_object_release(object));
+    end();
+}
+
+static void what_somebody_else_changed_is_left(void) {
+    begin();
+    invivo_object object;
+    voice *self = make(&object);
+    OK(invivo_target_attach(object, "synth.lead", NULL, E));
+    OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: 5, cutoff: 100 }\n", E));
+    self->gain = 6.5;
+    OK(say("a.yaml", "{}", E));
+    CHECK_EQUAL(self->gain, 6.5);
+    CHECK_EQUAL(self->cutoff, 800);
+    CHECK_TEXT(log_text, "synth.lead.gain: somebody else changed it from 5 to 6.5; it is left so\n");
+    OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: 7 }\n", E)); /* its base is now 6.5 */
+    CHECK_EQUAL(self->gain, 7);
+    OK(say("a.yaml", "{}", E));
+    CHECK_EQUAL(self->gain, 6.5);
+    OK(invivo_object_release(object));
+    end();
+}
+
+/* Faults by counting: the first setter call fails, then the second, ..., until the change gets through. Each time
+ * everything is as before. */
+static void a_failing_setter_undoes_everything(void) {
+    begin();
+    invivo_object objects[2];
+    voice *selves[2];
+    uint64_t generation;
+    for (int i = 0; i < 2; i++) {
+        selves[i] = make(&objects[i]);
+        selves[i]->a = 1 + i, selves[i]->b = 2 + i, selves[i]->c = 3 + i;
+        OK(invivo_target_attach(objects[i], "synth.lead", NULL, E));
+    }
+    OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { a: 10, c: 30 }\n", E));
+    invivo_runtime_info info = {.struct_size = sizeof(info)};
+    OK(invivo_runtime_inspect(runtime, &info, E));
+    generation = info.generation;
+    int faults = 0;
+    for (int victim = 0; victim < 2; victim++) {
+        for (int fault = 1;; fault++) {
+            selves[victim]->set_calls = 0;
+            selves[victim]->fail_at = fault;
+            invivo_status status = say("a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: 9 }\n    - Set: { b: 21, c: 31 }\n", E);
+            if (status == INVIVO_OK) break;
+            faults++;
+            CHECK_EQUAL(status, INVIVO_E_RANGE);
+            CHECK(strstr(invivo_error_text(check_error), "this one fails") != NULL);
+            invivo_error_release(check_error);
+            check_error = NULL;
+            for (int i = 0; i < 2; i++) {
+                CHECK_EQUAL(selves[i]->a, 10);
+                CHECK_EQUAL(selves[i]->b, 2 + i);
+                CHECK_EQUAL(selves[i]->c, 30);
+                CHECK_EQUAL(selves[i]->gain, 1);
+            }
+            OK(invivo_runtime_inspect(runtime, &info, E));
+            CHECK_EQUAL(info.generation, generation);
+        }
+        selves[victim]->fail_at = 0;
+        for (int i = 0; i < 2; i++) {
+            CHECK_EQUAL(selves[i]->a, 1 + i);
+            CHECK_EQUAL(selves[i]->b, 21);
+            CHECK_EQUAL(selves[i]->c, 31);
+            CHECK_EQUAL(selves[i]->gain, 9);
+        }
+        OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { a: 10, c: 30 }\n", E));
+        OK(invivo_runtime_inspect(runtime, &info, E));
+        generation = info.generation;
+    }
+    CHECK_EQUAL(faults, 6); /* a back, b on, c other: three setter calls in each object */
+    OK(say("a.yaml", NULL, E));
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQUAL(selves[i]->a, 1 + i);
+        CHECK_EQUAL(selves[i]->b, 2 + i);
+        CHECK_EQUAL(selves[i]->c, 3 + i);
+        OK(invivo_object_release(objects[i]));
+    }
+    end();
+}
+
+/* ---- kinds of properties ----------------------------------------------------------------------------- */
+
+static void former_names_units_enumerations_and_structs(void) {
+    begin();
+    invivo_object object;
+    voice *self = make(&object);
+    self->where.x = 1, self->where.y = 2;
+    OK(invivo_target_attach(object, "synth.lead", NULL, E));
+    OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { volume: 4, cutoff: 1.2 kHz, wave: square, large: 18446744073709551615 }\n"
+                     "    - Set: { where: { x: 3, y: 4 } }\n", E));
+    CHECK_EQUAL(self->gain, 4);
+    CHECK_EQUAL(self->cutoff, 1200);
+    CHECK_EQUAL(self->wave, 7);
+    CHECK(self->large == UINT64_MAX);
+    CHECK_EQUAL(self->where.x, 3);
+    CHECK_EQUAL(self->where.y, 4);
+    CHECK_TEXT(log_text, "a.yaml:3:14: 'volume' is now called 'gain'\n");
+    expects_error(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { where: { x: 300, y: 1 } }\n", E), INVIVO_E_RANGE,
+                  "a.yaml:3:26: traits.synth.lead.where.x: 300 is outside 0...100");
+    expects_error(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { where: { x: 1, z: 1 } }\n", E), INVIVO_E_PROPERTY,
+                  "a.yaml:3:29: traits.synth.lead.where.z: 'where' has no field 'z', did you mean 'x'?");
+    expects_error(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { cutoff: 1.2 kHzz }\n", E), INVIVO_E_TYPE,
+                  "a.yaml:3:22: traits.synth.lead.cutoff: expected a number, also with a unit as in '1.2 kHz', got the text '1.2 kHzz'");
+    expects_error(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { cutoff: 30 kHz }\n", E), INVIVO_E_RANGE,
+                  "a.yaml:3:22: traits.synth.lead.cutoff: 30000 is outside 20...20000 Hz");
+    CHECK_EQUAL(self->where.x, 3);
+    log_text[0] = 0;
+    /* Layers of a nested struct are layers of each of its fields. */
+    OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { where: { x: 5 } }\n    - Set: { where: { y: 6 } }\n", E));
+    CHECK_EQUAL(self->where.x, 5);
+    CHECK_EQUAL(self->where.y, 6);
+    OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { where: { y: 6 } }\n", E));
+    CHECK_EQUAL(self->where.x, 1);
+    CHECK_EQUAL(self->where.y, 6);
+    CHECK_TEXT(log_text, "");
+    OK(say("a.yaml", "{}", E));
+    CHECK_EQUAL(self->where.x, 1);
+    CHECK_EQUAL(self->where.y, 2);
+    CHECK_EQUAL(self->wave, 0);
+    CHECK_EQUAL(self->large, 0);
+    OK(invivo_object_release(object));
+    end();
+}
+
+static void a_restart_property_waits_for_the_next_making(void) {
+    begin();
+    listener *heard = malloc(sizeof(*heard));
+    listener_open(heard, runtime);
+    invivo_definition lead = {.struct_size = sizeof(lead), .key = "synth.lead", .scope = INVIVO_SCOPE_SINGLETON, .type = type};
+    invivo_key key;
+    invivo_object object;
+    void *instance = NULL;
+    OK(invivo_define(runtime, &lead, &key, E));
+    OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { restart: 5, gain: 2 }\n", E));
+    CHECK_TEXT(listener_last(heard)->changes, "synth.lead.gain tuned; synth.lead.restart pending");
+    OK(invivo_resolve(runtime, key, &object, E));
+    OK(invivo_object_instance(object, type, &instance, E));
+    CHECK_EQUAL(((voice *)instance)->gain, 2);
+    CHECK_EQUAL(((voice *)instance)->restart, 1);
+    OK(invivo_object_release(object));
+    OK(invivo_define(runtime, &lead, &key, E)); /* made anew */
+    CHECK_TEXT(listener_last(heard)->changes, "synth.lead remade");
+    OK(invivo_resolve(runtime, key, &object, E));
+    OK(invivo_object_instance(object, type, &instance, E));
+    CHECK_EQUAL(((voice *)instance)->restart, 5);
+    CHECK_EQUAL(((voice *)instance)->gain, 2);
+    OK(invivo_object_release(object));
+    end();
+    listener_end(heard);
+    free(heard);
+    CHECK_EQUAL(disposals, 2);
+}
+
+/* ---- targets ----------------------------------------------------------------------------------------- */
+
+static void targets_come_go_and_change_their_key(void) {
+    begin();
+    invivo_object one, two;
+    invivo_target first, second, third;
+    voice *self = make(&one), *other = make(&two);
+    expects_error(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: 2 }\n", E), INVIVO_E_SPEC,
+                  "a.yaml:2:3: traits.synth.lead: no target has the key 'synth.lead'");
+    OK(invivo_target_declare(runtime, "synth.lead", type, E));
+    OK(invivo_target_declare(runtime, "synth.bass", type, E));
+    OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: 2 }\n  synth.bass:\n    - Set: { cutoff: 50 }\n", E));
+    expects_error(say("b.yaml", "traits:\n  synth.lead:\n    - Set: { gian: 2 }\n", E), INVIVO_E_PROPERTY, NULL);
+    OK(invivo_target_attach(one, "synth.lead", &first, E));
+    OK(invivo_target_attach(two, "synth.lead", &second, E));
+    CHECK_EQUAL(self->gain, 2);
+    CHECK_EQUAL(other->gain, 2);
+    /* Another key: the former key's traits go first. */
+    OK(invivo_target_attach(one, "synth.bass", &third, E));
+    CHECK_EQUAL(self->gain, 1);
+    CHECK_EQUAL(self->cutoff, 50);
+    CHECK_EQUAL(other->gain, 2);
+    OK(invivo_target_attach(one, "synth.lead", &third, E));
+    CHECK_EQUAL(self->gain, 2);
+    CHECK_EQUAL(self->cutoff, 800);
+    OK(invivo_target_attach(one, "synth.bass", &third, E));
+    expects_error(invivo_target_detach(first, E), INVIVO_E_HANDLE, NULL);
+    OK(invivo_target_detach(third, E));
+    CHECK_EQUAL(self->cutoff, 800);
+    OK(invivo_target_attach(one, "synth.lead", NULL, E));
+    CHECK_EQUAL(self->gain, 2);
+    /* Attaching again to the same key changes nothing that shows. */
+    OK(invivo_target_attach(one, "synth.lead", &first, E));
+    CHECK_EQUAL(self->gain, 2);
+    OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: 3 }\n", E));
+    CHECK_EQUAL(self->gain, 3);
+    CHECK_EQUAL(other->gain, 3);
+    /* A target is held weakly. */
+    OK(invivo_object_release(two));
+    CHECK_EQUAL(disposals, 1);
+    expects_error(invivo_target_detach(second, E), INVIVO_E_HANDLE, NULL);
+    OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: 4 }\n", E));
+    CHECK_EQUAL(self->gain, 4);
+    invivo_runtime_info info = {.struct_size = sizeof(info)};
+    OK(invivo_runtime_inspect(runtime, &info, E));
+    CHECK_EQUAL(info.targets, 1);
+    OK(invivo_target_detach(first, E));
+    CHECK_EQUAL(self->gain, 1);
+    OK(invivo_object_release(one));
+    end();
+    CHECK_EQUAL(disposals, 2);
+}
+
+/* An attach whose traits fail leaves the object with its former key. */
+static void a_failed_attach_changes_nothing(void) {
+    begin();
+    invivo_object object;
+    invivo_target target;
+    voice *self = make(&object);
+    OK(invivo_target_declare(runtime, "synth.lead", type, E));
+    OK(invivo_target_declare(runtime, "synth.bass", type, E));
+    OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: 2, a: 7 }\n  synth.bass:\n    - Set: { b: 50 }\n", E));
+    OK(invivo_target_attach(object, "synth.lead", &target, E));
+    for (int fault = 1; fault <= 2; fault++) {
+        self->set_calls = 0, self->fail_at = fault; /* a goes, then b comes */
+        expects_error(invivo_target_attach(object, "synth.bass", NULL, E), INVIVO_E_RANGE, NULL);
+        CHECK_EQUAL(self->gain, 2);
+        CHECK_EQUAL(self->a, 7);
+        CHECK_EQUAL(self->b, 0);
+    }
+    self->fail_at = 0;
+    OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: 3 }\n", E));
+    CHECK_EQUAL(self->gain, 3);
+    CHECK_EQUAL(self->a, 0);
+    OK(invivo_target_detach(target, E));
+    CHECK_EQUAL(self->gain, 1);
+    OK(invivo_object_release(object));
+    end();
+}
+
+static void pending_targets_wait_when_allowed(void) {
+    options.flags = INVIVO_RUNTIME_PENDING_TARGETS;
+    begin();
+    options.flags = 0;
+    invivo_object object;
+    listener *heard = malloc(sizeof(*heard));
+    listener_open(heard, runtime);
+    OK(say("a.yaml", "traits:\n  synth.late:\n    - Set: { gain: 2 }\n", E));
+    CHECK_TEXT(listener_last(heard)->changes, "synth.late pending");
+    CHECK_TEXT(log_text, "a.yaml:2:3: no target has the key 'synth.late' yet; its traits wait for one\n");
+    expects_error(say("b.yaml", "traits:\n  synth.late:\n    - Sett: { gain: 2 }\n", E), INVIVO_E_SPEC, NULL);
+    voice *self = make(&object);
+    OK(invivo_target_attach(object, "synth.late", NULL, E));
+    CHECK_EQUAL(self->gain, 2);
+    OK(invivo_object_release(object));
+    end();
+    listener_end(heard);
+    free(heard);
+}
+
+static void objects_made_later_get_what_holds(void) {
+    begin();
+    invivo_definition lead = {.struct_size = sizeof(lead), .key = "synth.lead", .scope = INVIVO_SCOPE_PROTOTYPE, .type = type};
+    invivo_key key;
+    invivo_object object;
+    void *instance = NULL;
+    OK(invivo_define(runtime, &lead, &key, E));
+    OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: 2, restart: 9, a: 1 }\n", E));
+    OK(invivo_resolve(runtime, key, &object, E));
+    OK(invivo_object_instance(object, type, &instance, E));
+    CHECK_EQUAL(((voice *)instance)->gain, 2);
+    CHECK_EQUAL(((voice *)instance)->restart, 9);
+    CHECK_EQUAL(((voice *)instance)->a, 1);
+    OK(invivo_object_release(object));
+    end();
+}
+
+int main(void) {
+    check_begin();
+    invivo_runtime_options_init(&options);
+    options.log = note;
+    options.log_level = INVIVO_LOG_WARNING;
+    layers_leave_in_any_order();
+    layers_of_one_document_are_a_stack();
+    a_setter_that_clamps_is_reported_and_reversed();
+    what_somebody_else_changed_is_left();
+    a_failing_setter_undoes_everything();
+    former_names_units_enumerations_and_structs();
+    a_restart_property_waits_for_the_next_making();
+    targets_come_go_and_change_their_key();
+    a_failed_attach_changes_nothing();
+    pending_targets_wait_when_allowed();
+    objects_made_later_get_what_holds();
+    return check_end();
+}
