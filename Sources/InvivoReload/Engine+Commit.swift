@@ -22,6 +22,8 @@ extension Engine {
             throw failure
         }
         warnings += work.notes
+        // The steps refer to the work that holds them.
+        work.undos = []
         publish(plan, next)
     }
 

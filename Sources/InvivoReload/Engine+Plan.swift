@@ -351,7 +351,10 @@ extension Engine {
             warnings.append(("no target has the key '\(key)' yet; its traits wait for one", place))
             plan.changes.append(Report.Change(key: key, what: UInt32(INVIVO_CHANGED_PENDING), property: ""))
         }
-        guard layers != nil || former != nil || definition?.type?.description.blockSize ?? 0 > 0 || !set.detached.isEmpty else { return }
+        guard
+            layers != nil || former != nil || definition?.type?.description.blockSize ?? 0 > 0 || !set.detached.isEmpty
+                || definition?.base.isEmpty == false
+        else { return }
         plan.editor.set(layers, at: id)
 
         var hasLive = false

@@ -1,0 +1,638 @@
+/* Wiring: what is built, injected, remade, re-injected and kept; what failing constructors leave; cycles; cold builds under
+ * many threads; disposal once and in order. */
+#include "check.h"
+
+/* A part remembers what it was made with. Shared types: any thread resolves them. */
+typedef struct part {
+    invivo_object input, helper; /* borrowed: the runtime holds the leases */
+    int64_t number;
+    char name[32];
+    int serial;
+    bool started;
+} part;
+
+static int serials, inits, deinits, starts, stops, destroyed;
+static int fail_init_at, fail_start_at; /* the how manieth call fails; 0 = none */
+static char disposal_order[512];
+static pthread_mutex_t order_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static invivo_status part_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
+                               void *user_data, invivo_error **error) {
+    part *self = instance;
+    (void)user_data;
+    int call = __atomic_add_fetch(&inits, 1, __ATOMIC_SEQ_CST);
+    if (call == fail_init_at) {
+        if (error) *error = invivo_error_make(INVIVO_E_HOST, "the constructor fails", NULL, NULL);
+        return INVIVO_E_HOST;
+    }
+    const char *key = invivo_key_name(build->key);
+    snprintf(self->name, sizeof(self->name), "%s", key ? key : "?");
+    self->serial = __atomic_add_fetch(&serials, 1, __ATOMIC_SEQ_CST);
+    if (count > 0 && arguments[0].kind == INVIVO_KIND_OBJECT) self->input = arguments[0].as.object;
+    if (count > 1 && arguments[1].kind == INVIVO_KIND_INT64) self->number = arguments[1].as.signed_integer;
+    return INVIVO_OK;
+}
+static void part_deinit(void *instance, void *user_data) {
+    (void)user_data;
+    pthread_mutex_lock(&order_lock);
+    strncat(disposal_order, ((part *)instance)->name, sizeof(disposal_order) - strlen(disposal_order) - 2);
+    strcat(disposal_order, " ");
+    deinits++;
+    pthread_mutex_unlock(&order_lock);
+}
+static invivo_status part_start(void *instance, void *user_data, invivo_error **error) {
+    (void)user_data;
+    if (++starts == fail_start_at) {
+        if (error) *error = invivo_error_make(INVIVO_E_HOST, "the start fails", NULL, NULL);
+        return INVIVO_E_HOST;
+    }
+    ((part *)instance)->started = true;
+    return INVIVO_OK;
+}
+static invivo_status part_stop(void *instance, void *user_data, invivo_error **error) {
+    (void)user_data, (void)error;
+    CHECK(((part *)instance)->started);
+    stops++;
+    return INVIVO_OK;
+}
+static void count_destroyed(void *user_data) { __atomic_add_fetch((int *)user_data, 1, __ATOMIC_SEQ_CST); }
+
+static invivo_status get_helper(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    (void)user_data, (void)error;
+    *out = ((part *)instance)->helper.bits ? invivo_object_value(((part *)instance)->helper) : invivo_null();
+    if (((part *)instance)->helper.bits) invivo_object_retain(((part *)instance)->helper);
+    return INVIVO_OK;
+}
+static invivo_status set_helper(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    (void)user_data, (void)error;
+    ((part *)instance)->helper = value->kind == INVIVO_KIND_OBJECT ? value->as.object : (invivo_object){0};
+    return INVIVO_OK;
+}
+
+static const invivo_parameter part_parameters[] = {
+    {.name = "input", .kind = INVIVO_KIND_OBJECT, .flags = INVIVO_PARAMETER_OPTIONAL},
+    {.name = "number", .kind = INVIVO_KIND_INT64, .flags = INVIVO_PARAMETER_OPTIONAL},
+};
+static const invivo_property part_properties[] = {
+    {.struct_size = sizeof(invivo_property), .name = "helper", .kind = INVIVO_KIND_OBJECT, .get = get_helper, .set = set_helper},
+    INVIVO_FIELD(part, number),
+};
+
+static invivo_runtime runtime;
+static invivo_type part_type, confined_type;
+
+static void begin(void) {
+    invivo_type_options options = {.struct_size = sizeof(options), .name = "Part", .size = sizeof(part), .alignment = _Alignof(part),
+                                   .concurrency = INVIVO_SHARED, .init = part_init, .deinit = part_deinit, .start = part_start,
+                                   .stop = part_stop, .parameters = part_parameters, .parameter_count = 2,
+                                   .properties = part_properties, .property_count = 2, .user_data = &destroyed,
+                                   .destroy = count_destroyed};
+    serials = inits = deinits = starts = stops = destroyed = fail_init_at = fail_start_at = 0;
+    disposal_order[0] = 0;
+    OK(invivo_runtime_open(&runtime, NULL, E));
+    OK(invivo_type_register(runtime, &options, &part_type, E));
+    options.name = "Confined", options.concurrency = INVIVO_CONFINED, options.destroy = NULL;
+    OK(invivo_type_register(runtime, &options, &confined_type, E));
+}
+static void end(void) {
+    OK(invivo_runtime_close(runtime, E));
+    CHECK_EQUAL(destroyed, 1);
+    CHECK_EQUAL(starts - (fail_start_at ? 1 : 0), stops);
+}
+
+#define INTO(reference_key) (invivo_injection){.how = INVIVO_INJECT_REFERENCE, .reference = reference_key}
+#define NAMED(parameter, reference_key) \
+    (invivo_injection){.name = parameter, .how = INVIVO_INJECT_REFERENCE, .reference = reference_key}
+#define VALUE(parameter, given) (invivo_injection){.name = parameter, .how = INVIVO_INJECT_VALUE, .value = given}
+
+static invivo_definition simple(const char *key, uint32_t scope) {
+    invivo_definition made = {.struct_size = sizeof(made), .key = key, .scope = scope, .type = part_type};
+    return made;
+}
+static invivo_definition with(const char *key, uint32_t scope, const invivo_injection *initializer, size_t count) {
+    invivo_definition made = simple(key, scope);
+    made.initializer = initializer, made.initializer_count = count;
+    return made;
+}
+static invivo_definition helped(const char *key, uint32_t scope, const invivo_injection *properties, size_t count) {
+    invivo_definition made = simple(key, scope);
+    made.properties = properties, made.property_count = count;
+    return made;
+}
+
+static invivo_object resolve(const char *key) {
+    invivo_object object = {0};
+    OK(invivo_resolve_name(runtime, key, &object, E));
+    return object;
+}
+static part *instance_of(invivo_object object) {
+    void *instance = NULL;
+    OK(invivo_object_instance(object, (invivo_type){0}, &instance, E));
+    return instance;
+}
+/* The serial number of what a key makes; the lease goes back. */
+static int serial(const char *key) {
+    invivo_object object = resolve(key);
+    part *found = instance_of(object);
+    int number = found ? found->serial : -1;
+    OK(invivo_object_release(object));
+    return number;
+}
+static invivo_status define(invivo_definition definition, invivo_error **error) { return invivo_define(runtime, &definition, NULL, error); }
+static uint64_t generation(void) {
+    invivo_runtime_info info = {.struct_size = sizeof(info)};
+    OK(invivo_runtime_inspect(runtime, &info, E));
+    return info.generation;
+}
+
+/* ---- scopes and injection ---------------------------------------------------------------------------- */
+
+static void scopes_say_how_often_and_when(void) {
+    begin();
+    OK(define(simple("a.prototype", INVIVO_SCOPE_PROTOTYPE), E));
+    OK(define(simple("a.lazy", INVIVO_SCOPE_LAZY_SINGLETON), E));
+    CHECK_EQUAL(inits, 0);
+    OK(define(simple("a.eager", INVIVO_SCOPE_SINGLETON), E));
+    CHECK_EQUAL(inits, 1);
+    CHECK_EQUAL(serial("a.eager"), 1);
+    CHECK(serial("a.prototype") != serial("a.prototype"));
+    CHECK_EQUAL(deinits, 2);
+    CHECK_EQUAL(serial("a.lazy"), serial("a.lazy"));
+    invivo_key key;
+    invivo_object object;
+    OK(invivo_key_find(runtime, "a.lazy", &key, E));
+    OK(invivo_peek(runtime, key, &object));
+    OK(invivo_object_release(object));
+    invivo_value two[] = {invivo_null(), invivo_int64(5)};
+    expects_error(invivo_resolve_with(runtime, key, two, 2, &object, E), INVIVO_E_ARITY,
+                  "a.lazy: a shared object takes no runtime arguments, got 2");
+    OK(invivo_key_find(runtime, "a.prototype", &key, E));
+    OK(invivo_resolve_with(runtime, key, two, 2, &object, E));
+    CHECK_EQUAL(instance_of(object)->number, 5);
+    OK(invivo_object_release(object));
+    expects_error(invivo_resolve_name(runtime, "a.lasy", &object, E), INVIVO_E_NOT_FOUND,
+                  "a.lasy: no definition has the key 'a.lasy', did you mean 'a.lazy'?");
+    end();
+    CHECK_EQUAL(deinits, serials);
+}
+
+static void injection_goes_by_position_name_and_property(void) {
+    begin();
+    invivo_changes changes;
+    /* The references are defined later in the same change set. */
+    invivo_injection by_position[] = {INTO("a.source"), VALUE(NULL, invivo_int64(3))};
+    invivo_injection by_name[] = {VALUE("number", invivo_int64(4)), NAMED("input", "a.source")};
+    invivo_injection by_property[] = {NAMED("helper", "a.source"), VALUE("number", invivo_int64(9))};
+    invivo_definition first = with("a.first", INVIVO_SCOPE_SINGLETON, by_position, 2);
+    invivo_definition second = with("a.second", INVIVO_SCOPE_SINGLETON, by_name, 2);
+    invivo_definition third = helped("a.third", INVIVO_SCOPE_SINGLETON, by_property, 2);
+    invivo_definition source = simple("a.source", INVIVO_SCOPE_LAZY_SINGLETON);
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_define(changes, &first, NULL, E));
+    OK(invivo_changes_define(changes, &second, NULL, E));
+    OK(invivo_changes_define(changes, &third, NULL, E));
+    OK(invivo_changes_define(changes, &source, NULL, E));
+    OK(invivo_changes_commit(changes, E));
+    invivo_object made = resolve("a.source"), object = resolve("a.first");
+    CHECK(instance_of(object)->input.bits == made.bits);
+    CHECK_EQUAL(instance_of(object)->number, 3);
+    OK(invivo_object_release(object));
+    object = resolve("a.second");
+    CHECK(instance_of(object)->input.bits == made.bits);
+    CHECK_EQUAL(instance_of(object)->number, 4);
+    OK(invivo_object_release(object));
+    object = resolve("a.third");
+    CHECK(instance_of(object)->helper.bits == made.bits);
+    CHECK_EQUAL(instance_of(object)->number, 9);
+    OK(invivo_object_release(object));
+    OK(invivo_object_release(made));
+    end();
+    CHECK_EQUAL(deinits, 4);
+    /* Reverse order of creation: the first pulled the source in before it was made itself. */
+    CHECK_TEXT(disposal_order, "a.third a.second a.first a.source ");
+}
+
+static void wrong_wiring_is_told_at_once(void) {
+    begin();
+    invivo_changes changes;
+    invivo_injection unknown[] = {NAMED("inptu", "a.suorce"), VALUE("number", invivo_string("x"))};
+    invivo_injection unknown_property[] = {VALUE("numbr", invivo_int64(1)), NAMED("helper", "a.other")};
+    invivo_definition first = with("a.first", INVIVO_SCOPE_SINGLETON, unknown, 2);
+    invivo_definition second = helped("a.second", INVIVO_SCOPE_SINGLETON, unknown_property, 2);
+    invivo_definition source = simple("a.source", INVIVO_SCOPE_LAZY_SINGLETON);
+    first.file = "wiring.c", first.line = 7, first.column = 3;
+    uint64_t before = generation();
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_define(changes, &first, NULL, E));
+    OK(invivo_changes_define(changes, &second, NULL, E));
+    OK(invivo_changes_define(changes, &source, NULL, E));
+    expects_error(invivo_changes_define(changes, &source, NULL, E), INVIVO_E_EXISTS, NULL);
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_NOT_FOUND,
+                  "wiring.c:7:3: a.first: the initializer needs 'a.suorce', which is not defined, did you mean 'a.source'?\n"
+                  "wiring.c:7:3: a.first: 'Part' has no initializer parameter 'inptu', did you mean 'input'?\n"
+                  "wiring.c:7:3: a.first: argument 'number' of Part(input: object?, number: int64?): 'x' (a string) is not an int64\n"
+                  "a.second: a property needs 'a.other', which is not defined\n"
+                  "a.second: Part has no property 'numbr', did you mean 'number'?");
+    CHECK_EQUAL(generation(), before);
+    CHECK_EQUAL(inits, 0);
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_HANDLE, NULL); /* closed, also after a failure */
+    end();
+}
+
+static void aliases_are_the_key_they_name(void) {
+    begin();
+    invivo_definition alias = {.struct_size = sizeof(alias), .key = "a.now", .alias = "a.one"};
+    invivo_definition second_alias = {.struct_size = sizeof(alias), .key = "a.nower", .alias = "a.now"};
+    invivo_injection through[] = {INTO("a.nower")};
+    OK(define(simple("a.one", INVIVO_SCOPE_SINGLETON), E));
+    OK(define(simple("a.two", INVIVO_SCOPE_SINGLETON), E));
+    OK(define(alias, E));
+    OK(define(second_alias, E));
+    OK(define(with("a.holder", INVIVO_SCOPE_SINGLETON, through, 1), E));
+    CHECK_EQUAL(serial("a.now"), serial("a.one"));
+    CHECK_EQUAL(serial("a.nower"), serial("a.one"));
+    int holder = serial("a.holder"), one = serial("a.one"), two = serial("a.two");
+    alias.alias = "a.two";
+    OK(define(alias, E));
+    CHECK_EQUAL(serial("a.nower"), two);
+    CHECK_EQUAL(serial("a.one"), one); /* the same as before */
+    CHECK(serial("a.holder") != holder); /* its initializer got another */
+    alias.alias = "a.nower";
+    expects_error(define(alias, E), INVIVO_E_CYCLE, "a.now: the wiring goes round in a circle: a.now -> a.nower -> a.now");
+    alias.alias = "a.non";
+    expects_error(define(alias, E), INVIVO_E_NOT_FOUND, NULL);
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_remove(changes, "a.two", E));
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_NOT_FOUND, "'a.two' cannot be removed: the alias 'a.now' names it");
+    end();
+    CHECK_EQUAL(deinits, serials);
+}
+
+/* ---- the affected set -------------------------------------------------------------------------------- */
+
+static void exactly_the_dependents_are_redone(void) {
+    begin();
+    invivo_injection base[] = {INTO("a.base")}, middle[] = {INTO("a.middle")}, side[] = {NAMED("helper", "a.base")};
+    OK(define(simple("a.base", INVIVO_SCOPE_SINGLETON), E));
+    OK(define(with("a.middle", INVIVO_SCOPE_SINGLETON, base, 1), E));
+    OK(define(with("a.top", INVIVO_SCOPE_SINGLETON, middle, 1), E));
+    OK(define(helped("a.side", INVIVO_SCOPE_SINGLETON, side, 1), E));
+    OK(define(simple("a.stranger", INVIVO_SCOPE_SINGLETON), E));
+    OK(define(with("a.cold", INVIVO_SCOPE_LAZY_SINGLETON, base, 1), E));
+    int base_was = serial("a.base"), middle_was = serial("a.middle"), top = serial("a.top"), stranger = serial("a.stranger");
+    invivo_object kept = resolve("a.side");
+    int side_was = instance_of(kept)->serial;
+    listener *heard = malloc(sizeof(*heard));
+    listener_open(heard, runtime);
+    OK(define(simple("a.base", INVIVO_SCOPE_SINGLETON), E));
+    CHECK_TEXT(listener_last(heard)->changes,
+               "a.base remade; a.middle remade; a.top remade; a.side reinjected");
+    CHECK(serial("a.base") != base_was);
+    CHECK(serial("a.middle") != middle_was);
+    CHECK(serial("a.top") != top);
+    CHECK_EQUAL(serial("a.stranger"), stranger);
+    CHECK_EQUAL(serial("a.side"), side_was);
+    invivo_object made = resolve("a.base"), cold = resolve("a.cold");
+    CHECK(instance_of(kept)->helper.bits == made.bits);
+    CHECK(instance_of(cold)->input.bits == made.bits);
+    OK(invivo_object_release(cold));
+    OK(invivo_object_release(made));
+    OK(invivo_object_release(kept));
+    end();
+    listener_end(heard);
+    free(heard);
+    CHECK_EQUAL(deinits, serials);
+}
+
+/* What a factory resolves while building is an edge too. */
+static invivo_status make_from_base(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count,
+                                    void *user_data, invivo_error **error) {
+    invivo_object base;
+    (void)arguments, (void)count;
+    invivo_status status = invivo_resolve_name(build->runtime, user_data, &base, error);
+    if (status) return status;
+    part *self = *instance;
+    self->number = instance_of(base)->serial;
+    snprintf(self->name, sizeof(self->name), "%s", invivo_key_name(build->key));
+    self->serial = __atomic_add_fetch(&serials, 1, __ATOMIC_SEQ_CST);
+    invivo_object_release(base);
+    return INVIVO_OK;
+}
+
+static void a_resolve_while_building_is_a_dependency(void) {
+    begin();
+    invivo_definition made = simple("a.made", INVIVO_SCOPE_SINGLETON);
+    made.factory = make_from_base, made.user_data = "a.base";
+    OK(define(simple("a.base", INVIVO_SCOPE_SINGLETON), E));
+    OK(define(made, E));
+    int before = serial("a.made");
+    OK(define(simple("a.base", INVIVO_SCOPE_SINGLETON), E));
+    CHECK(serial("a.made") != before);
+    invivo_object object = resolve("a.made");
+    CHECK_EQUAL(instance_of(object)->number, serial("a.base"));
+    OK(invivo_object_release(object));
+    end();
+    CHECK_EQUAL(deinits, serials);
+}
+
+static void removal_with_dependents_is_refused(void) {
+    begin();
+    invivo_injection base[] = {INTO("a.base")};
+    invivo_changes changes;
+    OK(define(simple("a.base", INVIVO_SCOPE_SINGLETON), E));
+    OK(define(with("a.top", INVIVO_SCOPE_SINGLETON, base, 1), E));
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_remove(changes, "a.base", E));
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_NOT_FOUND, "a.top: 'a.base' cannot be removed: 'a.top' needs it");
+    CHECK_EQUAL(deinits, 0);
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_remove(changes, "a.basse", E));
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_NOT_FOUND,
+                  "a.basse: no definition has the key 'a.basse', did you mean 'a.base'?");
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_remove(changes, "a.base", E));
+    OK(invivo_changes_remove(changes, "a.top", E));
+    OK(invivo_changes_commit(changes, E));
+    invivo_object object;
+    expects_error(invivo_resolve_name(runtime, "a.top", &object, E), INVIVO_E_NOT_FOUND, NULL);
+    OK(define(simple("a.base", INVIVO_SCOPE_SINGLETON), E)); /* and comes back */
+    CHECK_EQUAL(serial("a.base"), 3);
+    end();
+    CHECK_EQUAL(deinits, 3);
+}
+
+static void base_values_are_set_in_the_kept_instance(void) {
+    begin();
+    invivo_changes changes;
+    invivo_definition one = simple("a.one", INVIVO_SCOPE_SINGLETON);
+    one.type = confined_type;
+    OK(define(one, E));
+    invivo_object object = resolve("a.one");
+    invivo_value value = invivo_int64(12), wrong = invivo_string("12");
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_set(changes, "a.one", "number", &value, E));
+    OK(invivo_changes_commit(changes, E));
+    CHECK_EQUAL(instance_of(object)->number, 12);
+    CHECK_EQUAL(serial("a.one"), instance_of(object)->serial);
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_set(changes, "a.one", "number", &wrong, E));
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_TYPE, "a.one.number: '12' (a string) is not an int64");
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_set(changes, "a.one", "nummer", &value, E));
+    OK(invivo_changes_set(changes, "a.two", "number", &value, E));
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_PROPERTY,
+                  "a.one.nummer: Confined has no property 'nummer', did you mean 'number'?\n"
+                  "a.two: no definition has the key 'a.two'");
+    CHECK_EQUAL(instance_of(object)->number, 12);
+    OK(invivo_object_release(object));
+    end();
+}
+
+/* ---- failures ---------------------------------------------------------------------------------------- */
+
+/* One commit that brings two lazy definitions, remakes two eager ones and pulls a cold one in: constructor 1 fails, then 2,
+ * then 3, ... Each time everything is as before, and what was made is disposed. */
+static void a_failing_constructor_leaves_everything_as_it_was(void) {
+    for (int what = 0; what < 2; what++) {
+        begin();
+        invivo_injection base[] = {INTO("a.base")}, pulled[] = {INTO("b.lazy"), VALUE(NULL, invivo_int64(2))};
+        invivo_injection cold[] = {INTO("a.cold")};
+        OK(define(simple("a.base", INVIVO_SCOPE_SINGLETON), E));
+        OK(define(with("a.top", INVIVO_SCOPE_SINGLETON, base, 1), E));
+        OK(define(with("a.cold", INVIVO_SCOPE_LAZY_SINGLETON, base, 1), E));
+        OK(define(helped("a.side", INVIVO_SCOPE_SINGLETON, (invivo_injection[]){NAMED("helper", "a.base")}, 1), E));
+        invivo_object side = resolve("a.side");
+        uint64_t before = generation();
+        int base_was = serial("a.base"), top = serial("a.top"), live = serials - deinits, faults = 0, user_data = 0;
+        while (faults < 50) {
+            invivo_changes changes;
+            invivo_definition definitions[] = {simple("a.base", INVIVO_SCOPE_SINGLETON), simple("b.lazy", INVIVO_SCOPE_LAZY_SINGLETON),
+                                               with("b.eager", INVIVO_SCOPE_SINGLETON, pulled, 2),
+                                               with("b.puller", INVIVO_SCOPE_SINGLETON, cold, 1)};
+            definitions[3].user_data = &user_data, definitions[3].destroy = count_destroyed;
+            OK(invivo_changes_open(runtime, &changes, E));
+            for (int i = 0; i < 4; i++) OK(invivo_changes_define(changes, &definitions[i], NULL, E));
+            *(what ? &fail_start_at : &fail_init_at) = (what ? starts : inits) + faults + 1;
+            invivo_status status = invivo_changes_commit(changes, E);
+            if (status == INVIVO_OK) break;
+            if (what) starts--; /* the one that failed */
+            faults++;
+            CHECK_EQUAL(status, INVIVO_E_HOST);
+            if (!strstr(invivo_error_text(check_error), what ? "the start fails" : "the constructor fails"))
+                check_failed(__FILE__, __LINE__, "says %s", invivo_error_text(check_error));
+            invivo_error_release(check_error);
+            check_error = NULL;
+            CHECK_EQUAL(user_data, faults); /* the definition that did not come is gone */
+            CHECK_EQUAL(generation(), before);
+            CHECK_EQUAL(serial("a.base"), base_was);
+            CHECK_EQUAL(serial("a.top"), top);
+            CHECK_EQUAL(serials - deinits, live);
+            invivo_object made = resolve("a.base");
+            CHECK(instance_of(side)->helper.bits == made.bits);
+            OK(invivo_object_release(made));
+            invivo_object none;
+            expects_error(invivo_resolve_name(runtime, "b.eager", &none, E), INVIVO_E_NOT_FOUND, NULL);
+        }
+        CHECK_EQUAL(faults, 6); /* base, top, lazy, eager, cold, puller */
+        fail_init_at = fail_start_at = 0;
+        CHECK(serial("a.base") != base_was);
+        invivo_object made = resolve("a.base"), pulled_in = resolve("a.cold");
+        CHECK(instance_of(pulled_in)->input.bits == made.bits);
+        CHECK(instance_of(side)->helper.bits == made.bits);
+        OK(invivo_object_release(pulled_in));
+        OK(invivo_object_release(made));
+        OK(invivo_object_release(side));
+        OK(invivo_runtime_close(runtime, E));
+        CHECK_EQUAL(destroyed, 1);
+        CHECK_EQUAL(user_data, faults + 1);
+        CHECK_EQUAL(deinits, serials);
+    }
+}
+
+static void cycles_are_answered_with_their_path(void) {
+    begin();
+    invivo_injection to_b[] = {INTO("a.b")}, to_c[] = {INTO("a.c")}, to_a[] = {NAMED("helper", "a.a")};
+    invivo_changes changes;
+    invivo_definition a = with("a.a", INVIVO_SCOPE_LAZY_SINGLETON, to_b, 1), b = with("a.b", INVIVO_SCOPE_LAZY_SINGLETON, to_c, 1),
+                      c = helped("a.c", INVIVO_SCOPE_LAZY_SINGLETON, to_a, 1);
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_define(changes, &a, NULL, E));
+    OK(invivo_changes_define(changes, &b, NULL, E));
+    OK(invivo_changes_define(changes, &c, NULL, E));
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_CYCLE,
+                  "a.a: the wiring goes round in a circle: a.a -> a.b -> a.c -> a.a\n"
+                  "a.b: the wiring goes round in a circle: a.b -> a.c -> a.a -> a.b\n"
+                  "a.c: the wiring goes round in a circle: a.c -> a.a -> a.b -> a.c");
+    /* One that only shows while building. */
+    invivo_definition x = simple("a.x", INVIVO_SCOPE_LAZY_SINGLETON), y = simple("a.y", INVIVO_SCOPE_LAZY_SINGLETON);
+    x.factory = y.factory = make_from_base;
+    x.user_data = "a.y", y.user_data = "a.x";
+    OK(define(x, E));
+    OK(define(y, E));
+    invivo_object object;
+    invivo_status status = invivo_resolve_name(runtime, "a.x", &object, E);
+    CHECK_EQUAL(status, INVIVO_E_CYCLE);
+    CHECK(strstr(invivo_error_text(check_error), "a.x -> a.y -> a.x") != NULL);
+    invivo_error_release(check_error);
+    check_error = NULL;
+    end();
+}
+
+/* ---- threads ----------------------------------------------------------------------------------------- */
+
+enum { THREADS = 64 };
+static pthread_barrier_t barrier;
+static invivo_key slow_key, cross_keys[2];
+static uint64_t found[THREADS];
+
+static invivo_status make_slow(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count,
+                               void *user_data, invivo_error **error) {
+    struct timespec pause = {0, 20 * 1000 * 1000};
+    (void)arguments, (void)count, (void)error, (void)build, (void)user_data;
+    nanosleep(&pause, NULL); /* slow on purpose: everybody else arrives meanwhile */
+    ((part *)*instance)->serial = __atomic_add_fetch(&serials, 1, __ATOMIC_SEQ_CST);
+    return INVIVO_OK;
+}
+static void *resolve_slow(void *index) {
+    invivo_object object = {0};
+    pthread_barrier_wait(&barrier);
+    if (OK(invivo_resolve(runtime, slow_key, &object, E))) {
+        found[(size_t)index] = object.bits;
+        OK(invivo_object_release(object));
+    }
+    return NULL;
+}
+
+static void a_cold_build_happens_once_under_64_threads(void) {
+    begin();
+    invivo_definition slow = simple("a.slow", INVIVO_SCOPE_LAZY_SINGLETON);
+    slow.factory = make_slow;
+    OK(invivo_define(runtime, &slow, &slow_key, E));
+    pthread_t threads[THREADS];
+    pthread_barrier_init(&barrier, NULL, THREADS);
+    for (size_t i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, resolve_slow, (void *)i);
+    for (size_t i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&barrier);
+    for (size_t i = 0; i < THREADS; i++) CHECK(found[i] == found[0] && found[i]);
+    CHECK_EQUAL(serials, 1);
+    end();
+    CHECK_EQUAL(deinits, 1);
+}
+
+/* Two threads that build towards each other: each has begun its own before it asks for the other's. */
+static invivo_status make_cross(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count,
+                                void *user_data, invivo_error **error) {
+    size_t other = (size_t)user_data;
+    static __thread int depth;
+    invivo_object object;
+    invivo_status status;
+    (void)build, (void)arguments, (void)count;
+    if (depth++ == 0) pthread_barrier_wait(&barrier);
+    status = invivo_resolve(runtime, cross_keys[other], &object, error);
+    depth--;
+    if (status) return status;
+    invivo_object_release(object);
+    ((part *)*instance)->serial = __atomic_add_fetch(&serials, 1, __ATOMIC_SEQ_CST);
+    return INVIVO_OK;
+}
+static void *resolve_cross(void *index) {
+    invivo_object object;
+    invivo_error *error = NULL;
+    invivo_status status = invivo_resolve(runtime, cross_keys[(size_t)index], &object, &error);
+    CHECK_EQUAL(status, INVIVO_E_CYCLE);
+    if (!strstr(invivo_error_text(error), "circle")) check_failed(__FILE__, __LINE__, "says %s", invivo_error_text(error));
+    invivo_error_release(error);
+    return NULL;
+}
+static void two_threads_that_wait_for_each_other_are_told(void) {
+    begin();
+    invivo_definition one = simple("a.one", INVIVO_SCOPE_LAZY_SINGLETON), two = simple("a.two", INVIVO_SCOPE_LAZY_SINGLETON);
+    one.factory = two.factory = make_cross;
+    one.user_data = (void *)1, two.user_data = (void *)0;
+    OK(invivo_define(runtime, &one, &cross_keys[0], E));
+    OK(invivo_define(runtime, &two, &cross_keys[1], E));
+    pthread_t threads[2];
+    pthread_barrier_init(&barrier, NULL, 2);
+    for (size_t i = 0; i < 2; i++) pthread_create(&threads[i], NULL, resolve_cross, (void *)i);
+    for (size_t i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&barrier);
+    end();
+}
+
+/* ---- ends -------------------------------------------------------------------------------------------- */
+
+static void a_lease_keeps_a_replaced_instance(void) {
+    begin();
+    OK(define(simple("a.one", INVIVO_SCOPE_SINGLETON), E));
+    invivo_object held = resolve("a.one");
+    int before = instance_of(held)->serial;
+    OK(define(simple("a.one", INVIVO_SCOPE_SINGLETON), E));
+    CHECK_EQUAL(instance_of(held)->serial, before);
+    CHECK_EQUAL(deinits, 0);
+    expects_error(invivo_runtime_close(runtime, E), INVIVO_E_BUSY,
+                  "1 object is still leased: 'a.one'; release them first, or close with invivo_runtime_close_deferred");
+    OK(invivo_object_release(held));
+    CHECK_EQUAL(deinits, 1);
+    CHECK_EQUAL(invivo_object_release(held), INVIVO_E_HANDLE);
+    end();
+    CHECK_EQUAL(deinits, 2);
+}
+
+static void a_view_keeps_its_generation(void) {
+    begin();
+    invivo_key key;
+    invivo_definition one = simple("a.one", INVIVO_SCOPE_SINGLETON);
+    OK(invivo_define(runtime, &one, &key, E));
+    invivo_view view = invivo_view_begin(runtime);
+    part *seen = invivo_view_get(view, key);
+    int before = seen->serial;
+    OK(define(one, E));
+    CHECK_EQUAL(deinits, 0);
+    CHECK_EQUAL(((part *)invivo_view_get(view, key))->serial, before);
+    invivo_view inner = invivo_view_begin(runtime); /* an inner one sees the generation of the outer */
+    CHECK(invivo_view_find(inner, "a.one", 5) == seen);
+    invivo_view_end(inner);
+    invivo_view_end(view);
+    view = invivo_view_begin(runtime);
+    CHECK(((part *)invivo_view_get(view, key))->serial != before);
+    invivo_view_end(view);
+    (void)generation(); /* looks for what can be disposed */
+    CHECK_EQUAL(deinits, 1);
+    end();
+}
+
+static void objects_outlive_a_deferred_close(void) {
+    begin();
+    invivo_injection base[] = {INTO("a.base")};
+    OK(define(simple("a.base", INVIVO_SCOPE_SINGLETON), E));
+    OK(define(with("a.top", INVIVO_SCOPE_SINGLETON, base, 1), E));
+    invivo_object held = resolve("a.top");
+    OK(invivo_runtime_close_deferred(runtime, E));
+    CHECK_EQUAL(deinits, 0); /* the top holds the base */
+    CHECK_TEXT(instance_of(held)->name, "a.top");
+    OK(invivo_object_release(held));
+    CHECK_EQUAL(deinits, 2);
+    CHECK_TEXT(disposal_order, "a.top a.base ");
+    CHECK_EQUAL(destroyed, 1);
+}
+
+int main(void) {
+    check_begin();
+    scopes_say_how_often_and_when();
+    injection_goes_by_position_name_and_property();
+    wrong_wiring_is_told_at_once();
+    aliases_are_the_key_they_name();
+    exactly_the_dependents_are_redone();
+    a_resolve_while_building_is_a_dependency();
+    removal_with_dependents_is_refused();
+    base_values_are_set_in_the_kept_instance();
+    a_failing_constructor_leaves_everything_as_it_was();
+    cycles_are_answered_with_their_path();
+    a_cold_build_happens_once_under_64_threads();
+    two_threads_that_wait_for_each_other_are_told();
+    a_lease_keeps_a_replaced_instance();
+    a_view_keeps_its_generation();
+    objects_outlive_a_deferred_close();
+    return check_end();
+}
