@@ -23,11 +23,15 @@ struct HeldObject: ~Copyable {
 
     /// The instance, if the calling thread may touch it.
     func instance() throws(Failure) -> UnsafeMutableRawPointer? {
-        if let domain = type.domain, !domain.isCurrent, !type.container.isDetached {
-            throw Failure(
-                .domain,
-                "an object of the confined type '\(type.name)' belongs to the domain '\(domain.name)' and cannot be touched "
-                    + "on this thread")
+        let thread = record.pointee.thread
+        if thread != 0, thread != currentThread().identity, let domain = type.domain, !type.container.isDetached {
+            let isDomains = thread == domain.thread
+            guard isDomains && domain.isCurrent else {
+                throw Failure(
+                    .domain,
+                    "an object of the confined type '\(type.name)' belongs to "
+                        + (isDomains ? "the domain '\(domain.name)'" : "the thread that made it") + " and cannot be touched on this thread")
+            }
         }
         return record.pointee.instance
     }

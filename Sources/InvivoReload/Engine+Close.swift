@@ -118,7 +118,7 @@ extension Engine {
         objects.sort { $0.sequence > $1.sequence }
         for (_, object) in objects { ObjectTable.dropHold(object) }
         // What was posted to this thread's domain is run here; other domains run theirs before the loop ends.
-        _ = container.poll(timeout: 0)
+        container.finishJobs(timeout: 2_000_000_000)
         container.detach()
         // What hosts still lease survives: it keeps its type, and through it what disposal needs.
         for object in ObjectTable.all(of: container.tag) { Container.keepType(of: object) }

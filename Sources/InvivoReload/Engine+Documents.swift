@@ -144,6 +144,8 @@ extension Engine {
         try commit(set)
         formerTarget?.closeHandle()
         container.monitor.locked { attachments[object] = target }
+        // Attached, it belongs to its domain.
+        record.pointee.thread = Container.type(record).domain?.thread ?? 0
         _ = target.open()
         if formerTarget == nil {
             container.extra(record).beforeDisposal.append { [weak self] in self?.objectGone(object) }

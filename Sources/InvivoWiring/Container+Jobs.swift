@@ -23,6 +23,7 @@ extension Container {
         let job = Job(domain, self, chain: chain, body: body)
         try post(job)
         let deadline = timeout == 0 ? UInt64.max : monotonicNow() + timeout
+        var warnAt = monotonicNow() + 1_000_000_000
         monitor.lock()
         while true {
             switch job.state {
@@ -35,7 +36,17 @@ extension Container {
                 throw Failure(.stale, "the job was withdrawn")
             case .waiting, .claimed:
                 if serveOwnDomain() { continue }
-                guard monitor.wait(until: deadline) || monotonicNow() < deadline else {
+                if monotonicNow() >= warnAt, case .waiting = job.state {
+                    warnAt = .max
+                    monitor.unlock()
+                    log(
+                        .warning,
+                        "a reload has waited 1 s for the domain '\(domain.name)': its thread must call invivo_runtime_poll (or run posted jobs)")
+                    monitor.lock()
+                    continue
+                }
+                let until = min(deadline, warnAt)
+                guard monitor.wait(until: until) || monotonicNow() < deadline else {
                     if case .waiting = job.state {
                         job.state = .withdrawn
                         domain.queue.removeAll { $0 === job }
@@ -80,7 +91,9 @@ extension Container {
 
     /// Posts work that nobody waits for.
     public func post(to domain: Domain, _ body: @escaping () -> Void) {
+        monitor.locked { unawaitedJobs += 1 }
         let job = Job(domain, self, chain: nil) { () throws(Failure) in body() }
+        job.isAwaited = false
         do throws(Failure) { try post(job) } catch { log(.error, "work for the domain '\(domain.name)' was refused: \(error.text)") }
     }
 
@@ -122,6 +135,27 @@ extension Container {
             if serveOwnDomain() { continue }
             if condition() { return }
             monitor.wait()
+        }
+    }
+
+    /// At close: waits until no job is left that nobody waits for, at most `timeout` nanoseconds; what its domain has not
+    /// taken by then is run here. Jobs in the hands of a host's loop are awaited no longer either.
+    public func finishJobs(timeout: UInt64) {
+        let deadline = monotonicNow() + timeout
+        monitor.lock()
+        defer { monitor.unlock() }
+        while unawaitedJobs > 0 {
+            if serveOwnDomain() { continue }
+            guard monotonicNow() >= deadline else {
+                _ = monitor.wait(until: deadline)
+                continue
+            }
+            guard let domain = domains.first(where: { !$0.queue.isEmpty }) else { return }
+            let job = domain.queue.removeFirst()
+            monitor.unlock()
+            log(.warning, "the domain '\(domain.name)' took no job before close; its objects are disposed of on the closing thread")
+            _ = job.run()
+            monitor.lock()
         }
     }
 

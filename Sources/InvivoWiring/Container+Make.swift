@@ -36,6 +36,7 @@ extension Container {
                 Self.destroy(record)
                 throw error
             }
+            if hold { record.pointee.thread = type.raw.pointee.thread }
             guard let object = open(record, hold: hold) else {
                 Self.destroy(record)
                 throw Failure(.memory, "no memory for an object", path: definition.key)
@@ -108,7 +109,8 @@ extension Container {
         let instance = memory + offset
         record.initialize(
             to: iv_record(
-                type: type, instance: instance, extra: nil, sequence: 0, slot: slot, key: UInt32(truncatingIfNeeded: key) &+ 1))
+                type: type, instance: instance, extra: nil, sequence: 0,
+                thread: type.pointee.thread == 0 ? 0 : iv_thread()!.identity, slot: slot, key: UInt32(truncatingIfNeeded: key) &+ 1))
         if let image = type.pointee.image { memcpy(instance, image, size) } else { memset(instance, 0, size) }
         if let initialize = type.pointee.`init` {
             var build = invivo_build(
@@ -144,6 +146,8 @@ extension Container {
         record.pointee.type = type.raw
         record.pointee.instance = instance ?? (own ? memory + offset : nil)
                 record.pointee.key = key.map { $0 &+ 1 } ?? 0
+        // Until it becomes a shared instance or is attached, a confined object belongs to who makes it.
+        record.pointee.thread = type.raw.pointee.thread == 0 ? 0 : currentThread().identity
         record.pointee.sequence = iv_add_u64(&iv_live_counts().pointee.sequence, 1)
         return record
     }
@@ -308,7 +312,8 @@ extension Container {
         let thread = iv_thread()!
         // Most objects: nothing but memory and one function, and this thread may call it.
         if record.pointee.extra == nil, type.pointee.has_stop == 0,
-            type.pointee.thread == 0 || type.pointee.thread == thread.pointee.id
+            record.pointee.thread == 0 || record.pointee.thread == thread.pointee.id
+                || record.pointee.thread != type.pointee.thread
         {
             if let end = type.pointee.end, let instance = record.pointee.instance {
                 let formerEngine = thread.pointee.engine
@@ -331,7 +336,8 @@ extension Container {
     private static func disposeSlowly(_ record: Record) {
         let type = type(record)
         let container = type.container
-        if let domain = type.domain, !domain.isCurrent, !container.isDetached {
+        // A prototype that changed hands is disposed of by whoever gives it back last.
+        if let domain = type.domain, record.pointee.thread == type.raw.pointee.thread, !domain.isCurrent, !container.isDetached {
             nonisolated(unsafe) let record = record
             container.post(to: domain) { finish(record) }
             return

@@ -23,7 +23,8 @@ public final class Container: @unchecked Sendable {
     /// Jobs that hosts have tokens of.
     var openJobs: [UInt64: Job] = [:]
     public private(set) var graph: Graph
-    var builds = 0
+    /// Jobs posted that nobody waits for (disposals, notifications) and that have not ended.
+    var unawaitedJobs = 0
     /// What resolves made while building: key -> keys it got, beyond what its definition names.
     public var dynamicDependencies: [UInt32: Set<UInt32>] = [:]
     /// Set by close: no new cold build, job or reload is begun.

@@ -105,6 +105,8 @@ public final class Job: @unchecked Sendable {
     /// The chain of builds on whose behalf it runs.
     let chain: BuildChain?
     var state = State.waiting
+    /// Whether somebody waits for it; otherwise the container counts it.
+    var isAwaited = true
     private(set) var handleBits: UInt64 = 0
 
     init(_ domain: Domain, _ container: Container, chain: BuildChain?, body: @escaping () throws(Failure) -> Void) {
@@ -148,6 +150,7 @@ public final class Job: @unchecked Sendable {
         container.monitor.locked {
             if case .posted = domain.kind { domain.runningThread = 0 }
             state = .done(failure)
+            if !isAwaited { container.unawaitedJobs -= 1 }
             container.monitor.broadcast()
         }
         closeHandle()
@@ -159,6 +162,7 @@ public final class Job: @unchecked Sendable {
         let dropped = container.monitor.locked { () -> Bool in
             guard case .waiting = state else { return false }
             state = .done(Failure(.host, "the domain '\(domain.name)' dropped its job"))
+            if !isAwaited { container.unawaitedJobs -= 1 }
             container.monitor.broadcast()
             return true
         }

@@ -107,6 +107,8 @@ struct iv_record {
     void *instance;
     void *extra;      /* Unmanaged<ObjectExtra>, retained, or NULL */
     uint64_t sequence; /* order of creation, process-wide; 0 for plain prototypes */
+    uint64_t thread;   /* 0 = any; .max = by jobs of its domain only; else the thread it belongs to: that of its type's
+                          domain, or of who made it while it is nobody's shared instance and not attached */
     uint32_t slot;
     uint32_t key;     /* id + 1; 0 = made without a definition */
 };
