@@ -124,7 +124,7 @@ extension SwiftAPI {
                     #expect(player.tempo == 90)
                     try source.update("traits: { player: [Set: { speed: 100 }] }")
                     #expect(player.tempo == 100 && player.wave == .sine && player.title == nil)
-                    withExtendedLifetime(target) {}
+                    try target.detach()
                 }
                 #expect(player.tempo == 61)
             }
