@@ -70,7 +70,7 @@ public struct BlockLayout<Content: BitwiseCopyable>: Sendable where Content: Sen
         }
         fields.append(
             Property(
-                name: name, shape: Value.invivoFieldShape, about: about,
+                name: name, shape: { Value.invivoFieldShape }, about: about,
                 place: .field(offset: offset, size: MemoryLayout<Value>.size)))
     }
 }

@@ -116,7 +116,7 @@ private final class CallableBox: Sendable {
         guard let data else { return InvivoError.Code.internal.rawValue }
         let box = Unmanaged<CallableBox>.fromOpaque(data).takeUnretainedValue()
         return answering(box.core.table, error) {
-            let values = try InvivoValue.array(arguments, count, box.core)
+            let values = try InvivoValue.array(arguments, count, box.core, .program)
             try box.callable.call(with: values).answered(result, box.core)
         }
     }

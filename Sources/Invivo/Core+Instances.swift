@@ -2,8 +2,10 @@ internal import CInvivo
 
 extension Core {
     /// The Swift value behind an object.
-    func value<Value>(of handle: invivo_object, as type: Value.Type) throws(InvivoError) -> Value {
-        if type == Object.self, let object = try Object(holding: handle, self) as? Value { return object }
+    func value<Value>(
+        of handle: invivo_object, as type: Value.Type, _ holder: Object.Holder = .program
+    ) throws(InvivoError) -> Value {
+        if type == Object.self, let object = try Object(holding: handle, self, holder) as? Value { return object }
         var described = invivo_type()
         try call { $0.pointee.object_type(handle, &described, $1) }
         guard registry.withLock({ $0.types[described.bits] != nil }) else {

@@ -25,15 +25,21 @@ extension Core {
     /// Resolves by a lease, which also builds what is cold and records what a recipe under way depends on.
     @usableFromInline
     func resolve<Value>(_ key: invivo_key, as type: Value.Type) throws(InvivoError) -> Value {
+        try resolve(key, as: type, .program)
+    }
+
+    func resolve<Value>(
+        _ key: invivo_key, as type: Value.Type, _ holder: Object.Holder
+    ) throws(InvivoError) -> Value {
         var object = invivo_object()
         try call { $0.pointee.resolve(handle, key, &object, $1) }
         defer { _ = table.pointee.object_release(object) }
-        return try value(of: object, as: type)
+        return try value(of: object, as: type, holder)
     }
 
     /// Resolves a prototype with runtime arguments.
     func resolve<Value>(
-        _ key: invivo_key, with arguments: [InvivoValue], as type: Value.Type
+        _ key: invivo_key, with arguments: [InvivoValue], as type: Value.Type, _ holder: Object.Holder = .program
     ) throws(InvivoError) -> Value {
         var object = invivo_object()
         try withArena { arena throws(InvivoError) in
@@ -41,6 +47,6 @@ extension Core {
             try call { $0.pointee.resolve_with(handle, key, values, arguments.count, &object, $1) }
         }
         defer { _ = table.pointee.object_release(object) }
-        return try value(of: object, as: type)
+        return try value(of: object, as: type, holder)
     }
 }

@@ -16,6 +16,22 @@ final class Core: Sendable {
     @usableFromInline nonisolated(unsafe) let table: Table
     @usableFromInline let handle: invivo_runtime
     let registry = Mutex(Registry())
+    /// `Object`s that the program keeps, and those that components were handed.
+    private let programObjects = Atomic(0)
+    private let componentObjects = Atomic(0)
+
+    func count(_ holder: Object.Holder, _ change: Int) {
+        switch holder {
+        case .program: programObjects.add(change, ordering: .relaxed)
+        case .component: componentObjects.add(change, ordering: .relaxed)
+        }
+    }
+
+    /// Whether of all that is held, components hold each other and the program holds nothing.
+    var isHeldByComponentsAlone: Bool {
+        programObjects.load(ordering: .relaxed) == 0 && componentObjects.load(ordering: .relaxed) > 0
+    }
+
     /// Held while a type is looked up and, when new, registered, so that it is registered once.
     let registering = Mutex<Void>(())
 

@@ -28,7 +28,7 @@ final class Factory: Sendable {
             let core = factory.core
             return answering(core.table, error) {
                 let resolver = Resolver(core, factory.assembly)
-                let object = try factory.make(resolver, try InvivoValue.array(arguments, count, core))
+                let object = try factory.make(resolver, try InvivoValue.array(arguments, count, core, .component))
                 if factory.scope != .prototype, let key = build?.pointee.key, key.bits != 0 {
                     core.remember(object, as: .key(key))
                 }
@@ -55,11 +55,11 @@ public struct Resolver: Sendable {
         var object = invivo_object()
         try core.call { $0.pointee.resolve_name(core.handle, name, &object, $1) }
         defer { _ = core.table.pointee.object_release(object) }
-        return try core.value(of: object, as: type)
+        return try core.value(of: object, as: type, .component)
     }
 
     /// The instance of a key.
     public func callAsFunction<Value>(_ key: Key<Value>) throws(InvivoError) -> Value {
-        try core.resolve(key.handle, as: Value.self)
+        try core.resolve(key.handle, as: Value.self, .component)
     }
 }

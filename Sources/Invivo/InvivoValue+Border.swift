@@ -2,7 +2,7 @@ internal import CInvivo
 
 extension InvivoValue {
     /// Reads a value of the C side, which stays the caller's. Objects and callables in it are held from now on.
-    init(reading value: invivo_value, _ core: Core) throws(InvivoError) {
+    init(reading value: invivo_value, _ core: Core, _ holder: Object.Holder = .program) throws(InvivoError) {
         switch InvivoKind(rawValue: value.kind) {
         case .null: self = .null
         case .bool: self = .bool(value.as.boolean)
@@ -19,9 +19,9 @@ extension InvivoValue {
         case .string: self = .string(try Self.text(value.as.string.data, value.as.string.length))
         case .bytes:
             self = .bytes(Array(UnsafeBufferPointer(start: value.as.bytes.data, count: Int(value.as.bytes.length))))
-        case .list: self = .list(try Self.array(value.as.list.items, Int(value.as.list.count), core))
-        case .map: self = .map(try Self.dictionary(value.as.map.pairs, Int(value.as.map.count), core))
-        case .object: self = .object(try Object(holding: value.as.object, core))
+        case .list: self = .list(try Self.array(value.as.list.items, Int(value.as.list.count), core, holder))
+        case .map: self = .map(try Self.dictionary(value.as.map.pairs, Int(value.as.map.count), core, holder))
+        case .object: self = .object(try Object(holding: value.as.object, core, holder))
         case .type: self = .type(TypeReference(core, value.as.type))
         case .callable: self = .callable(try Callable.known(value.as.callable, core))
         case .enumeration:
@@ -39,20 +39,22 @@ extension InvivoValue {
     }
 
     static func array(
-        _ items: UnsafePointer<invivo_value>?, _ count: Int, _ core: Core
+        _ items: UnsafePointer<invivo_value>?, _ count: Int, _ core: Core, _ holder: Object.Holder
     ) throws(InvivoError) -> [InvivoValue] {
         var values: [InvivoValue] = []
         values.reserveCapacity(count)
-        for item in UnsafeBufferPointer(start: items, count: count) { values.append(try InvivoValue(reading: item, core)) }
+        for item in UnsafeBufferPointer(start: items, count: count) {
+            values.append(try InvivoValue(reading: item, core, holder))
+        }
         return values
     }
 
     static func dictionary(
-        _ pairs: UnsafePointer<invivo_pair>?, _ count: Int, _ core: Core
+        _ pairs: UnsafePointer<invivo_pair>?, _ count: Int, _ core: Core, _ holder: Object.Holder
     ) throws(InvivoError) -> [String: InvivoValue] {
         var values: [String: InvivoValue] = [:]
         for pair in UnsafeBufferPointer(start: pairs, count: count) {
-            values[try text(pair.name, pair.length)] = try InvivoValue(reading: pair.value, core)
+            values[try text(pair.name, pair.length)] = try InvivoValue(reading: pair.value, core, holder)
         }
         return values
     }

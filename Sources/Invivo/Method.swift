@@ -5,7 +5,7 @@ struct Method: Sendable {
     var name: String
     var text: String?
     var parameters: [Parameter]
-    var result: InvivoKind
+    var result: @Sendable () -> InvivoKind
     var call: @Sendable (AnyObject, [InvivoValue]) throws -> InvivoValue
 
     func described(_ arena: Arena, box: MethodBox) throws(InvivoError) -> invivo_method {
@@ -15,7 +15,7 @@ struct Method: Sendable {
         method.text = try arena.name(text)
         method.parameters = try parameters.described(arena)
         method.parameter_count = UInt64(parameters.count)
-        method.result = result.rawValue
+        method.result = result().rawValue
         method.call = MethodBox.call
         method.user_data = Unmanaged.passUnretained(box).toOpaque()
         return method
@@ -25,18 +25,20 @@ struct Method: Sendable {
 /// A parameter of a method or initializer.
 struct Parameter: Sendable {
     var name: String
-    var shape: InvivoShape
+    /// Asked for when the type is registered: the description of a class may speak of the class itself.
+    var shape: @Sendable () -> InvivoShape
 
     /// Names and types side by side; a parameter without a name goes by its position.
     static func list<each Value: InvivoConvertible>(
         _ names: [String], _ types: repeat (each Value).Type
     ) -> [Parameter] {
         var parameters: [Parameter] = []
-        for type in repeat each types {
+        func add<Type: InvivoConvertible>(_ type: Type.Type) {
             let index = parameters.count
             parameters.append(
-                Parameter(name: index < names.count ? names[index] : "argument\(index + 1)", shape: type.invivoShape))
+                Parameter(name: index < names.count ? names[index] : "argument\(index + 1)", shape: { Type.invivoShape }))
         }
+        repeat add(each types)
         return parameters
     }
 }
@@ -45,7 +47,7 @@ extension [Parameter] {
     func described(_ arena: Arena) throws(InvivoError) -> UnsafePointer<invivo_parameter>? {
         var table: [invivo_parameter] = []
         for parameter in self {
-            let shape = parameter.shape
+            let shape = parameter.shape()
             table.append(
                 invivo_parameter(
                     name: try arena.name(parameter.name),
@@ -75,7 +77,7 @@ final class MethodBox: Sendable {
         let box = Unmanaged<MethodBox>.fromOpaque(data).takeUnretainedValue()
         let object = Unmanaged<AnyObject>.fromOpaque(instance).takeUnretainedValue()
         return answering(box.core.table, error) {
-            let values = try InvivoValue.array(arguments, count, box.core)
+            let values = try InvivoValue.array(arguments, count, box.core, .component)
             try box.method.call(object, values).answered(result, box.core)
         }
     }

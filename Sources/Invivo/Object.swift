@@ -6,21 +6,31 @@ internal import CInvivo
 public final class Object: Sendable {
     let core: Core
     let handle: invivo_object
+    private let holder: Holder
+
+    /// Who keeps it: the program, which must let go before the runtime closes, or a component that was handed it, which
+    /// lets go when it is disposed of.
+    enum Holder { case program, component }
 
     /// Takes over one lease.
-    init(taking handle: invivo_object, _ core: Core) {
+    init(taking handle: invivo_object, _ core: Core, _ holder: Holder = .program) {
         self.core = core
         self.handle = handle
+        self.holder = holder
+        core.count(holder, 1)
     }
 
     /// Takes a lease of its own.
-    convenience init(holding handle: invivo_object, _ core: Core) throws(InvivoError) {
+    convenience init(holding handle: invivo_object, _ core: Core, _ holder: Holder = .program) throws(InvivoError) {
         let status = core.table.pointee.object_retain(handle)
         guard status == 0 else { throw InvivoError(taking: nil, status: status, table: core.table) }
-        self.init(taking: handle, core)
+        self.init(taking: handle, core, holder)
     }
 
-    deinit { _ = core.table.pointee.object_release(handle) }
+    deinit {
+        core.count(holder, -1)
+        _ = core.table.pointee.object_release(handle)
+    }
 
     /// Reads a property.
     public func get<Value: InvivoConvertible>(

@@ -74,22 +74,19 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
         }
     }
 
-    /// A property that can be read and written.
+    /// A property by its key path: one that can be written from outside unless it is `let`, computed without a setter, or
+    /// said to be `readOnly`.
     public mutating func property<Value: InvivoConvertible>(
-        _ name: String, _ path: any ReferenceWritableKeyPath<Instance, Value> & Sendable,
-        in range: ClosedRange<Double>? = nil, step: Double? = nil, unit: String? = nil, text: String? = nil,
-        was: [String] = []
+        _ name: String, _ path: any KeyPath<Instance, Value> & Sendable, in range: ClosedRange<Double>? = nil,
+        step: Double? = nil, unit: String? = nil, text: String? = nil, was: [String] = [], readOnly: Bool = false
     ) {
+        // It is the same key path, which is Sendable.
+        nonisolated(unsafe) let writable = readOnly ? nil : path as? ReferenceWritableKeyPath<Instance, Value>
+        let set = writable == nil ? nil : { @Sendable (instance: Instance, value: Value) in
+            if let writable { instance[keyPath: writable] = value }
+        }
         property(
-            name, get: { $0[keyPath: path] }, set: { $0[keyPath: path] = $1 }, in: range, step: step, unit: unit, text: text,
-            was: was)
-    }
-
-    /// A property that can only be read.
-    public mutating func property<Value: InvivoConvertible>(
-        _ name: String, _ path: any KeyPath<Instance, Value> & Sendable, unit: String? = nil, text: String? = nil
-    ) {
-        property(name, get: { $0[keyPath: path] }, set: nil, unit: unit, text: text)
+            name, get: { $0[keyPath: path] }, set: set, in: range, step: step, unit: unit, text: text, was: was)
     }
 
     /// A property read and written by closures. `set` may clamp or refuse; the value is read back.
@@ -106,7 +103,7 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
         }
         properties.append(
             Property(
-                name: name, shape: Value.invivoShape, about: about,
+                name: name, shape: { Value.invivoShape }, about: about,
                 place: .accessors(get: { try get(unsafeDowncast($0, to: Instance.self)).asInvivo() }, set: write)))
     }
 
@@ -130,7 +127,7 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
         let parameters = Parameter.list(names, repeat (each Value).self)
         checkNames(names, parameters.count, of: name)
         methods.append(
-            Method(name: name, text: text, parameters: parameters, result: Result.resultKind) { object, values in
+            Method(name: name, text: text, parameters: parameters, result: { Result.resultKind }) { object, values in
                 var arguments = ArgumentReader(values)
                 return try body(
                     unsafeDowncast(object, to: Instance.self), repeat try arguments.next((each Value).self)
@@ -146,7 +143,7 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
         let parameters = Parameter.list(names, repeat (each Value).self)
         checkNames(names, parameters.count, of: name)
         methods.append(
-            Method(name: name, text: text, parameters: parameters, result: .null) { object, values in
+            Method(name: name, text: text, parameters: parameters, result: { .null }) { object, values in
                 var arguments = ArgumentReader(values)
                 try body(unsafeDowncast(object, to: Instance.self), repeat try arguments.next((each Value).self))
                 return .null

@@ -3,7 +3,8 @@ internal import CInvivo
 /// A property as it is declared to the runtime.
 struct Property: Sendable {
     var name: String
-    var shape: InvivoShape
+    /// Asked for when the type is registered: the description of a class may speak of the class itself.
+    var shape: @Sendable () -> InvivoShape
     var about: About
     /// A field of a block lies at this offset; a property of an instance has accessors instead.
     var place: Place
@@ -31,6 +32,7 @@ struct Property: Sendable {
     func described(_ arena: Arena, box: PropertyBox?) throws(InvivoError) -> invivo_property {
         var property = invivo_property()
         property.struct_size = MemoryLayout<invivo_property>.size
+        let shape = shape()
         property.name = try arena.name(name)
         let isNullable = shape.isOptional && shape.choices.isEmpty
         property.kind = (isNullable ? InvivoKind.any : shape.kind).rawValue
@@ -93,7 +95,7 @@ final class PropertyBox: Sendable {
         let box = Unmanaged<PropertyBox>.fromOpaque(data).takeUnretainedValue()
         let object = Unmanaged<AnyObject>.fromOpaque(instance).takeUnretainedValue()
         return answering(box.core.table, error) {
-            try box.write?(object, try InvivoValue(reading: value.pointee, box.core))
+            try box.write?(object, try InvivoValue(reading: value.pointee, box.core, .component))
         }
     }
 }

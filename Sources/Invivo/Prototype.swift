@@ -57,7 +57,7 @@ extension Resolver {
     /// What another definition of the assembly makes: `resolver(\Synth.clock)`.
     public func callAsFunction<Part: Assembly, Value>(_ path: KeyPath<Part, Shared<Value>>) throws(InvivoError) -> Value {
         let assembly = try ownAssembly()
-        return try core.resolve(try assembly.key(try assembly.read(path)), as: Value.self)
+        return try core.resolve(try assembly.key(try assembly.read(path)), as: Value.self, .component)
     }
 
     /// A new instance by another definition of the assembly: `resolver(\Synth.voice, 60)`.
@@ -67,13 +67,13 @@ extension Resolver {
         let assembly = try ownAssembly()
         let recipe = try assembly.read(path)
         return try core.resolve(
-            try assembly.key(recipe), with: try recipe.values(repeat each arguments), as: Value.self)
+            try assembly.key(recipe), with: try recipe.values(repeat each arguments), as: Value.self, .component)
     }
 
     /// What the assembly makes of a type.
     func find<Value>(_ type: Value.Type) throws(InvivoError) -> Value {
         let assembly = try ownAssembly()
-        return try core.resolve(try assembly.key(try assembly.candidate(type)), as: type)
+        return try core.resolve(try assembly.key(try assembly.candidate(type)), as: type, .component)
     }
 
     private func ownAssembly() throws(InvivoError) -> AssemblyBox {

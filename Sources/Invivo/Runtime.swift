@@ -65,7 +65,13 @@ public final class Runtime: Sendable {
     /// open. Call it on the thread that opened the runtime. A second call does nothing; what somebody else opened stays.
     public func close() throws(InvivoError) {
         guard isOwner, !isClosed.withLock({ $0 }) else { return }
-        try core.call { $0.pointee.runtime_close(core.handle, $1) }
+        do throws(InvivoError) {
+            try core.call { $0.pointee.runtime_close(core.handle, $1) }
+        } catch {
+            // What only components hold of each other is let go as they are disposed of.
+            guard error.code == .busy, core.isHeldByComponentsAlone else { throw error }
+            try core.call { $0.pointee.runtime_close_deferred(core.handle, $1) }
+        }
         isClosed.withLock { $0 = true }
         mainService?.stop()
     }

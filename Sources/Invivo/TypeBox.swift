@@ -46,7 +46,7 @@ final class TypeBox: Sendable {
                     throw InvivoError(
                         .unsupported, "the type \(box.name) does not say how an instance is made; give it a `make`")
                 }
-                let object = try make(InvivoValue.array(arguments, count, box.core))
+                let object = try make(InvivoValue.array(arguments, count, box.core, .component))
                 if let key = build?.pointee.key, key.bits != 0 { box.core.remember(object, as: .key(key)) }
                 instance.pointee = Unmanaged.passRetained(object).toOpaque()
             }

@@ -54,7 +54,7 @@ extension SwiftAPI {
         @Test func aBrokenEditLeavesTheFormerGenerationAndSaysWhere() throws {
             let scratch = try Scratch()
             let file = scratch.write("tuning.yaml", "traits:\n  synth.lead:\n    - Set: { gain: 0.5 }\n")
-            try withRuntime { runtime in
+            try withRuntime { runtime throws in
                 let lead = try runtime.define(Block("synth.lead", Tuning()) { $0.field("gain", \.gain, in: 0...2) })
                 try runtime.watch(file)
                 let generation = try runtime.info.generation

@@ -111,3 +111,35 @@ final class Log<Element: Sendable>: Sendable {
     func add(_ element: Element) { elements.withLock { $0.append(element) } }
     var all: [Element] { elements.withLock { $0 } }
 }
+
+/// Runs `body` on a thread of its own, to its end.
+func onAnotherThread(_ body: @escaping @Sendable () -> Void) { onThreads(1) { _ in body() } }
+
+/// Runs `body` on several threads at once, to their ends.
+func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+    final class Start: Sendable {
+        let index: Int
+        let body: @Sendable (Int) -> Void
+        init(_ index: Int, _ body: @escaping @Sendable (Int) -> Void) {
+            self.index = index
+            self.body = body
+        }
+    }
+    var threads: [pthread_t] = []
+    for index in 0..<count {
+        var thread = pthread_t()
+        let start = Unmanaged.passRetained(Start(index, body)).toOpaque()
+        let status = pthread_create(
+            &thread, nil,
+            { data in
+                if let data {
+                    let start = Unmanaged<Start>.fromOpaque(data).takeRetainedValue()
+                    start.body(start.index)
+                }
+                return nil
+            }, start)
+        #expect(status == 0)
+        threads.append(thread)
+    }
+    for thread in threads { pthread_join(thread, nil) }
+}

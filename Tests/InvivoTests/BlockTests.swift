@@ -1,0 +1,163 @@
+import Invivo
+import Testing
+
+extension SwiftAPI {
+    @Suite struct BlockTests {
+        enum Wave: String, CaseIterable, InvivoField { case sine, saw, square }
+        enum Octave: Int, CaseIterable, InvivoField { case low = -1, middle = 0, high = 1 }
+
+        struct Tuning {
+            var isOn = true
+            var wave = Wave.saw
+            var octave = Octave.middle
+            var voices: UInt8 = 4
+            var detune: Int16 = -3
+            var gain: Float = 0.5
+            var cutoff = 800.0
+            var seed: UInt64 = 7
+            var doubled: Double { cutoff * 2 }
+        }
+
+        static let block = Block("synth.lead", Tuning()) {
+            $0.field("on", \.isOn)
+            $0.field("wave", \.wave)
+            $0.field("octave", \.octave)
+            $0.field("voices", \.voices, in: 1...16)
+            $0.field("detune", \.detune)
+            $0.field("gain", \.gain, in: 0...2)
+            $0.field("cutoff", \.cutoff, in: 20...20000, unit: "Hz")
+            $0.field("seed", \.seed)
+        }
+
+        @Test func everyKindOfFieldIsTunedAndComesBackExactly() throws {
+            try withRuntime { runtime throws in
+                let lead = try runtime.define(Self.block)
+                #expect(runtime[lead].wave == .saw && runtime[lead].detune == -3 && runtime[lead].seed == 7)
+                let source = try runtime.source(
+                    "tuning.yaml",
+                    """
+                    traits:
+                      synth.lead:
+                        - Set: { on: false, wave: square, octave: high, voices: 16, detune: -300, gain: 2, cutoff: 1.5 kHz }
+                        - Set: { seed: 18446744073709551615 }
+                    """)
+                let tuned = runtime[lead]
+                #expect(!tuned.isOn && tuned.wave == .square && tuned.octave == .high && tuned.voices == 16)
+                #expect(tuned.detune == -300 && tuned.gain == 2 && tuned.cutoff == 1500 && tuned.seed == .max)
+                try source.close()
+                let former = runtime[lead]
+                #expect(former.isOn && former.wave == .saw && former.octave == .middle && former.voices == 4)
+                #expect(former.detune == -3 && former.gain == 0.5 && former.cutoff == 800 && former.seed == 7)
+            }
+        }
+
+        @Test func valuesOutsideAreRefusedAndNothingChanges() throws {
+            try withRuntime { runtime throws in
+                let lead = try runtime.define(Self.block)
+                let source = try runtime.source("t.yaml", "traits: { synth.lead: [Set: { gain: 1 }] }")
+                for (text, code) in [
+                    ("gain: 2.1", InvivoError.Code.range), ("voices: 0", .range), ("wave: triangle", .range), ("gain: loud", .type),
+                    ("gian: 1", .property), ("detune: 40000", .range),
+                ] {
+                    let error = failure { try source.update("traits: { synth.lead: [Set: { \(text) }] }") }
+                    #expect(error.code == code, "\(text): \(error)")
+                    #expect(error.line == 1 && error.column > 1)
+                }
+                #expect(runtime[lead].gain == 1)
+            }
+        }
+
+        @Test func aComputedFieldIsRefused() throws {
+            try withRuntime { runtime throws in
+                let error = failure { try runtime.define(Block("a.b", Tuning()) { $0.field("doubled", \.doubled) }) }
+                #expect(error.code == .argument && error.message.contains("stored"))
+            }
+        }
+
+        @Test func aBlockIsReadByWhoeverKnowsItsKeyAndStruct() throws {
+            try withRuntime { runtime throws in
+                try runtime.define(Self.block)
+                let lead = try runtime.block("synth.lead", as: Tuning.self)
+                #expect(runtime[lead].cutoff == 800)
+                #expect(failure { _ = try runtime.block("synth.lead", as: UInt8.self) }.code == .type)
+                #expect(failure { _ = try runtime.block("synth.laed", as: Tuning.self) }.code == .notFound)
+            }
+        }
+
+        @Test func aSharedObjectIsTunedThroughItsBlock() throws {
+            struct Filter { var cutoff = 500.0 }
+            let type = ObjectType<Clock>("LowPass") { type in
+                type.make { Clock(name: "low") }
+                type.block(Filter()) { $0.field("cutoff", \.cutoff, in: 20...20000) }
+            }
+            try withRuntime { runtime throws in
+                let key = try runtime.define("synth.filter", type, scope: .singleton)
+                let block = try runtime.block("synth.filter", as: Filter.self)
+                let clock = try runtime.resolve(key)
+                _ = try runtime.source("t.yaml", "traits: { synth.filter: [Set: { cutoff: 900 }] }")
+                #expect(runtime[block].cutoff == 900)
+                #expect(try runtime.resolve(key) === clock)
+                #expect(try runtime.object("synth.filter").get("cutoff", as: Double.self) == 900)
+            }
+        }
+
+        @Test func oneTypeNameForTwoStructsIsRefused() throws {
+            struct Other { var gain = 1.0 }
+            try withRuntime { runtime throws in
+                try runtime.define(Block("a.b", Tuning(), typeName: "T") { $0.field("gain", \.gain) })
+                let error = failure { try runtime.define(Block("a.c", Other(), typeName: "T") { $0.field("gain", \.gain) }) }
+                #expect(error.code == .exists)
+            }
+        }
+    }
+
+    @Suite struct ViewTests {
+        struct Tuning { var gain = 1.0 }
+
+        @Test func aViewStaysWithItsGenerationWhileReloadsCommit() throws {
+            try withRuntime { runtime throws in
+                let lead = try runtime.define(Block("synth.lead", Tuning()) { $0.field("gain", \.gain) })
+                try runtime.view { view in
+                    let generation = view.generation
+                    #expect(view[lead].gain == 1)
+                    onAnotherThread { _ = try? runtime.source("t.yaml", "traits: { synth.lead: [Set: { gain: 2 }] }") }
+                    #expect(view[lead].gain == 1 && view.generation == generation)
+                    #expect(runtime[lead].gain == 1, "an inner view sees the generation of the outer")
+                    _ = try runtime.info
+                }
+                #expect(runtime[lead].gain == 2)
+            }
+        }
+
+        @Test func aViewLendsInstancesWithoutCounting() throws {
+            try withRuntime { runtime throws in
+                let key = try runtime.define("a.clock", scope: .singleton) { _ in Clock(name: "wall") }
+                let clock = try runtime.resolve(key)
+                runtime.view { view in
+                    #expect(view.with(key) { $0 === clock } == true)
+                    #expect(view[key] === clock)
+                }
+            }
+        }
+
+        @Test func aKeyThatWasRedefinedWithAnotherTypeIsNeverReadAsTheFormer() throws {
+            try withRuntime { runtime throws in
+                let key = try runtime.define("a.thing", scope: .singleton) { _ in Clock() }
+                try runtime.define("a.thing", scope: .singleton) { _ in Counted() }
+                #expect(failure { _ = try runtime.resolve(key) }.code == .type)
+                #expect(runtime.view { $0.with(key) { $0.name } } == nil)
+                #expect(try runtime.resolve("a.thing", as: Counted.self) === runtime.resolve("a.thing", as: Counted.self))
+            }
+        }
+
+        @Test func aSupertypeIsResolvedToo() throws {
+            class Base: @unchecked Sendable {}
+            final class Derived: Base, @unchecked Sendable {}
+            try withRuntime { runtime throws in
+                let key = try runtime.define("a.thing", scope: .singleton) { _ in Derived() }
+                #expect(try runtime.resolve("a.thing", as: Base.self) === runtime.resolve(key))
+                #expect(failure { _ = try runtime.resolve("a.thing", as: Clock.self) }.code == .type)
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import Invivo
+import Testing
+
+extension SwiftAPI {
+    @Suite struct ReloadTests {
+        struct Tuning { var gain = 1.0 }
+
+        @Test func everyReloadIsHeardInOrderWithWhatChanged() throws {
+            try withRuntime { runtime throws in
+                let reloads = Log<Reload>()
+                let observer = try runtime.observe { reloads.add($0) }
+                try runtime.define(Block("synth.lead", Tuning()) { $0.field("gain", \.gain, in: 0...2) })
+                let source = try runtime.source("t.yaml", "traits: { synth.lead: [Set: { gain: 2 }] }")
+                _ = failure { try source.update("traits: { synth.lead: [Set: { gain: 3 }] }") }
+                #expect(reloads.all.map(\.isCommitted) == [true, true, false])
+                let tuned = reloads.all[1]
+                #expect(tuned.changes.map(\.key) == ["synth.lead"] && tuned.changes.map(\.property) == ["gain"])
+                #expect(tuned.changes.map(\.kind) == [.tuned])
+                #expect(tuned.cause == "t.yaml")
+                #expect(tuned.durations.total > .zero)
+                #expect(tuned.description.contains("generation \(tuned.generation)"))
+                #expect(reloads.all[2].generation == tuned.generation && reloads.all[2].error?.code == .range)
+                try observer.close()
+                try source.close()
+                #expect(reloads.all.count == 3)
+            }
+        }
+
+        @Test func reloadsAreAStreamThatEndsWithTheRuntime() async throws {
+            let before = Live.now
+            do {
+                let runtime = try Runtime()
+                let stream = runtime.reloads
+                try runtime.define(Block("synth.lead", Tuning()) { $0.field("gain", \.gain, in: 0...2) })
+                let source = try runtime.source("t.yaml", "traits: { synth.lead: [Set: { gain: 2 }] }")
+                try source.update("traits: {}")
+                try runtime.close()
+                var causes: [String] = []
+                for await reload in stream { causes.append(reload.cause) }
+                #expect(causes.count == 3 && causes.suffix(2) == ["t.yaml", "t.yaml"])
+            }
+            #expect(Live.now == before)
+        }
+
+        @Test func aStreamThatNobodyReadsAnyMoreLetsGoOfItsObserver() async throws {
+            let runtime = try Runtime()
+            let reading = Task {
+                for await _ in runtime.reloads { return true }
+                return false
+            }
+            reading.cancel()
+            _ = await reading.value
+            try runtime.define(Block("synth.lead", Tuning()) { $0.field("gain", \.gain) })
+            try runtime.close()
+        }
+
+        @Test func aChangeSetIsAllOrNothing() throws {
+            try withRuntime { runtime throws in
+                let lead = try runtime.define(Block("synth.lead", Tuning()) { $0.field("gain", \.gain, in: 0...2) })
+                let generation = try runtime.info.generation
+                let error = failure {
+                    try runtime.changes { changes in
+                        try changes.set("synth.lead", "gain", 1.5)
+                        try changes.define("a.player", Player.type, initializer: ["clock": .reference("a.nowhere")])
+                    }
+                }
+                #expect(error.description.contains("a.nowhere"))
+                #expect(runtime[lead].gain == 1)
+                #expect(try runtime.info.generation == generation)
+                try runtime.changes { changes in
+                    try changes.set("synth.lead", "gain", 1.5)
+                    try changes.document("more.yaml", "traits: {}")
+                    try changes.alias("synth.main", of: "synth.lead")
+                }
+                #expect(runtime[lead].gain == 1.5)
+                #expect(try runtime.info.generation == generation + 1)
+                #expect(runtime[try runtime.block("synth.main", as: Tuning.self)].gain == 1.5)
+            }
+        }
+
+        @Test func aThrowWhileDescribingChangesNothing() throws {
+            struct Unsure: Error {}
+            try withRuntime { runtime throws in
+                let generation = try runtime.info.generation
+                #expect(throws: Unsure.self) {
+                    try runtime.changes { changes in
+                        try changes.define("a.clock") { _ in Clock() }
+                        throw Unsure()
+                    }
+                }
+                #expect(try runtime.info.generation == generation)
+                #expect(try runtime.info.definitions == 0)
+            }
+        }
+
+        @Test func aRecipeThatFailsInACommitUndoesAllOfIt() throws {
+            let before = Counted.alive.load(ordering: .relaxed)
+            try withRuntime { runtime throws in
+                let error = failure {
+                    try runtime.changes { changes in
+                        try changes.define("a.one", Counted.type, scope: .singleton)
+                        try changes.define("a.two", scope: .singleton) { _ -> Clock in throw InvivoError(.system, "no card") }
+                    }
+                }
+                #expect(error.description.contains("no card"))
+                #expect(try runtime.info.definitions == 0)
+                try eventually(runtime) { Counted.alive.load(ordering: .relaxed) == before }
+            }
+        }
+    }
+
+    @Suite struct TargetTests {
+        @Test func aTargetFollowsItsKeyAndGetsItsValuesBackExactly() throws {
+            try withRuntime { runtime throws in
+                try runtime.register(Player.type)
+                let player = Player(clock: nil)
+                player.tempo = 61
+                let source = try runtime.source("t.yaml", "traits: {}")
+                do {
+                    let target = try runtime.attachTarget(player, "player")
+                    try source.update("traits: { player: [Set: { tempo: 90, wave: saw }, Set: { title: Etude }] }")
+                    #expect(player.tempo == 90 && player.wave == .saw && player.title == "Etude")
+                    #expect(failure { try source.update("traits: { player: [Set: { tempo: 900 }] }") }.code == .range)
+                    #expect(player.tempo == 90)
+                    try source.update("traits: { player: [Set: { speed: 100 }] }")
+                    #expect(player.tempo == 100 && player.wave == .sine && player.title == nil)
+                    try target.detach()
+                }
+                #expect(player.tempo == 61)
+            }
+        }
+
+        @Test func aDeclaredTargetMayBeNamedBeforeItComes() throws {
+            try withRuntime { runtime throws in
+                try runtime.declareTarget("player", try runtime.register(Player.type))
+                _ = try runtime.source("t.yaml", "traits: { player: [Set: { tempo: 90 }] }")
+                let player = Player(clock: nil)
+                let target = try runtime.attachTarget(player, "player")
+                #expect(player.tempo == 90)
+                withExtendedLifetime(target) {}
+            }
+        }
+
+        @Test func anUndescribedClassIsRefused() throws {
+            final class Unknown {}
+            try withRuntime { runtime throws in
+                #expect(failure { _ = try runtime.attachTarget(Unknown(), "x") }.message.contains("Unknown"))
+            }
+        }
+    }
+
+    @Suite struct SharingTests {
+        @Test func whoAttachesWorksOnTheSameObjectsAndClosesNothing() throws {
+            try withRuntime { runtime throws in
+                let key = try runtime.define("a.clock", scope: .singleton) { _ in Clock() }
+                let joined = try Runtime.attach(try runtime.share())
+                #expect(try joined.resolve(key) === runtime.resolve(key))
+                #expect(try joined.resolve("a.clock", as: Clock.self) === runtime.resolve(key))
+                try joined.define("b.clock") { _ in Clock() }
+                #expect(try runtime.resolve("b.clock", as: Clock.self) === joined.resolve("b.clock", as: Clock.self))
+                try joined.close()
+                #expect(try runtime.info.definitions == 2)
+            }
+        }
+
+        @Test func whatIsNoTokenIsRefused() throws {
+            let words: [UInt64] = [1, 2, 3]
+            words.withUnsafeBytes { bytes in
+                guard let address = bytes.baseAddress else { return }
+                #expect(failure { _ = try Runtime.attach(Token(address: address)) }.code == .handle)
+            }
+        }
+
+        @Test func aMissingModuleIsAnError() throws {
+            try withRuntime { runtime throws in
+                let error = failure { try runtime.loadModule("/nonexistent/libthing.so") }
+                #expect(error.description.contains("/nonexistent/libthing.so"))
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import Invivo
+import Testing
+
+extension SwiftAPI {
+    @Suite struct RuntimeTests {
+        @Test func openingAndClosingLeavesNothing() throws {
+            try withRuntime { runtime throws in #expect(try runtime.info.generation >= 0) }
+        }
+
+        @Test func everyUseAfterCloseThrows() throws {
+            let runtime = try Runtime()
+            let lead = try runtime.define("synth.lead") { _ in Clock() }
+            #expect(try runtime.resolve(lead) === runtime.resolve(lead))
+            try runtime.close()
+            try runtime.close()
+            let gone: Set<InvivoError.Code> = [.closed, .handle]
+            #expect(gone.contains(failure { _ = try runtime.resolve(lead) }.code))
+            #expect(gone.contains(failure { try runtime.define("a.b") { _ in Clock() } }.code))
+            #expect(gone.contains(failure { try runtime.watch("/tmp/x.yaml") }.code))
+            #expect(gone.contains(failure { _ = try runtime.info }.code))
+            #expect(gone.contains(failure { try runtime.poll() }.code))
+            #expect(gone.contains(failure { _ = try runtime.share() }.code))
+            #expect(runtime.view { $0[lead] == nil })
+        }
+
+        @Test func aDroppedRuntimeClosesItself() throws {
+            let before = Live.now
+            do {
+                let runtime = try Runtime()
+                try runtime.define("synth.clock", scope: .singleton) { _ in Clock() }
+            }
+            #expect(Live.now == before)
+        }
+
+        @Test func closingWithAHeldObjectIsBusyAndLeavesItOpen() throws {
+            try withRuntime { runtime throws in
+                try runtime.define("synth.clock") { _ in Clock() }
+                var held: Object? = try runtime.object("synth.clock")
+                let error = failure { try runtime.close() }
+                #expect(error.code == .busy)
+                #expect(error.description.contains("synth.clock"))
+                #expect(try held?.instance(as: Clock.self) === runtime.resolve("synth.clock", as: Clock.self))
+                held = nil
+            }
+        }
+
+        @Test func twoRuntimesShareNothing() throws {
+            try withRuntime { first throws in
+                try withRuntime { second throws in
+                    let key = try first.define("synth.clock") { _ in Clock() }
+                    #expect(failure { _ = try second.resolve("synth.clock", as: Clock.self) }.code == .notFound)
+                    #expect(failure { _ = try second.resolve(key) }.code == .handle)
+                }
+            }
+        }
+
+        @Test func anUnknownKeyNamesTheNearest() throws {
+            try withRuntime { runtime throws in
+                try runtime.define("synth.clock") { _ in Clock() }
+                let error = failure { _ = try runtime.resolve("synth.clokc", as: Clock.self) }
+                #expect(error.code == .notFound)
+                #expect(error.description.contains("synth.clock"))
+            }
+        }
+
+        @Test func theLogIsHeardAtItsLevelAndNeverAfterClose() throws {
+            let lines = Log<String>()
+            var options = Runtime.Options()
+            options.logLevel = .error
+            options.log = { lines.add("\($0)") }
+            let before = Live.now
+            let runtime = try Runtime(options)
+            _ = failure { _ = try runtime.source("bad.yaml", "traits: [") }
+            try runtime.close()
+            let count = lines.all.count
+            #expect(count == lines.all.count)
+            #expect(lines.all.allSatisfy { $0.hasPrefix("error: ") })
+            #expect(Live.now == before)
+        }
+
+        @Test func anErrorOfACallSaysAllThatIsWrong() throws {
+            try withRuntime { runtime throws in
+                let error = failure {
+                    try runtime.changes { changes in
+                        try changes.define("a.one", Player.type, initializer: ["clock": .reference("a.missing")])
+                        try changes.define("a.two", Player.type, initializer: ["clock": .reference("a.absent")])
+                    }
+                }
+                #expect(error.errors.count == 2)
+                #expect(error.description.contains("a.missing") && error.description.contains("a.absent"))
+                #expect(try runtime.info.definitions == 0)
+            }
+        }
+    }
+}
+
+final class Clock: Sendable {
+    let name: String
+    init(name: String = "clock") { self.name = name }
+}
+
+/// A confined class with all that a description can say.
+final class Player: InvivoObject {
+    let clock: Object?
+    var tempo = 120.0
+    var notes: [Int] = []
+    var wave = Wave.sine
+    var title: String?
+
+    enum Wave: String, CaseIterable, InvivoConvertible { case sine, saw }
+
+    init(clock: Object?) { self.clock = clock }
+
+    static let type = ObjectType<Player>(confined: "Player", text: "Plays notes.") { type in
+        type.make("clock", by: Player.init)
+        type.property("tempo", \.tempo, in: 30...300, unit: "bpm", was: ["speed"])
+        type.property("notes", \.notes)
+        type.property("wave", \.wave)
+        type.property("title", \.title)
+        type.property("count", get: { $0.notes.count }, set: nil)
+        type.method("play", "note") { player, note in player.notes.append(note) }
+        type.method("scaled", "factor", "by") { (player: Player, factor: Double, by: Int?) -> Double in
+            player.tempo * factor * Double(by ?? 1)
+        }
+        type.method("fail") { (_: Player) -> Int in throw InvivoError(.range, "too loud", path: "player.volume") }
+        type.method("failForeign") { (_: Player) -> Int in throw Unplayable.broken }
+        type.method("same", "player") { (_: Player, other: Player) -> Player in other }
+    }
+
+    enum Unplayable: Error { case broken }
+
+    static var invivoType: ObjectType<Player> { type }
+}
