@@ -203,6 +203,52 @@ static void a_forked_child_is_told_and_may_open_its_own(void) {
     free(heard);
 }
 
+/* Forks at any moment of other threads' work: the child may open a runtime of its own whatever was locked. */
+static bool stop;
+static void *work_on(void *user_data) {
+    invivo_runtime runtime = *(invivo_runtime *)user_data;
+    for (int number = 0; !__atomic_load_n(&stop, __ATOMIC_ACQUIRE); number++) {
+        char text[96];
+        invivo_changes changes;
+        invivo_runtime second;
+        int length = snprintf(text, sizeof(text), "traits: { synth.lead: [ Set: { stamp: %d } ] }", number);
+        OK(invivo_changes_open(runtime, &changes, E));
+        OK(invivo_changes_document(changes, "b.yaml", text, (uint64_t)length, E));
+        OK(invivo_changes_commit(changes, E));
+        if (OK(invivo_runtime_open(&second, NULL, E))) OK(invivo_runtime_close(second, E));
+    }
+    return NULL;
+}
+static void forks_at_any_moment(void) {
+    listener *heard = malloc(sizeof(*heard));
+    invivo_runtime runtime = open_and_watch(heard);
+    pthread_t threads[2];
+    stop = false;
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, work_on, &runtime);
+    for (int i = 0; i < 100 && !check_failures; i++) {
+        int status = -1;
+        pid_t child = fork();
+        if (child == 0) {
+            invivo_runtime own;
+            alarm(CHECK_LIMIT_SECONDS / 4);
+            invivo_runtime_info info = {.struct_size = sizeof(info)};
+            if (invivo_runtime_inspect(runtime, &info, NULL) != INVIVO_E_FORKED) _exit(1);
+            if (invivo_runtime_open(&own, NULL, NULL) != INVIVO_OK) _exit(2);
+            if (invivo_define_block(own, "synth.lead", INVIVO_BLOCK(voice, voice_properties), &lead, NULL) != INVIVO_OK) _exit(3);
+            if (invivo_runtime_close(own, NULL) != INVIVO_OK) _exit(4);
+            _exit(0);
+        }
+        CHECK(waitpid(child, &status, 0) == child);
+        if (status != 0)
+            check_failed(__FILE__, __LINE__, "child %d ended with status %d, signal %d", i, WEXITSTATUS(status), WTERMSIG(status));
+    }
+    __atomic_store_n(&stop, true, __ATOMIC_RELEASE);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    OK(invivo_runtime_close(runtime, E));
+    listener_end(heard);
+    free(heard);
+}
+
 /* In a child of its own, started before any runtime: exit() with everything running, from main and from another thread. */
 static void *exit_here(void *unused) {
     (void)unused;
@@ -237,6 +283,7 @@ int main(void) {
     nothing_of_the_process_is_changed();
     signals_go_to_threads_of_the_host();
     a_forked_child_is_told_and_may_open_its_own();
+    forks_at_any_moment();
     umask(022);
     return check_end();
 }
