@@ -339,13 +339,17 @@ extension Container {
         // A prototype that changed hands is disposed of by whoever gives it back last.
         if let domain = type.domain, record.pointee.thread == type.raw.pointee.thread, !domain.isCurrent, !container.isDetached {
             nonisolated(unsafe) let record = record
-            container.post(to: domain) { finish(record) }
+            let job = Job(domain, container, chain: nil) { () throws(Failure) in finish(record) }
+            job.onDrop = { container.monitor.locked { container.undisposed.append(record) } }
+            do throws(Failure) { try container.post(job) } catch {
+                container.log(.error, "an object of the domain '\(domain.name)' is disposed by close: \(error.text)")
+            }
             return
         }
         finish(record)
     }
 
-    private static func finish(_ record: Record) {
+    static func finish(_ record: Record) {
         let slot = record.pointee.slot
         destroy(record)
         ObjectTable.close(slot)
