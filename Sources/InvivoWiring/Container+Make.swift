@@ -339,11 +339,9 @@ extension Container {
         // A prototype that changed hands is disposed of by whoever gives it back last.
         if let domain = type.domain, record.pointee.thread == type.raw.pointee.thread, !domain.isCurrent, !container.isDetached {
             nonisolated(unsafe) let record = record
-            let job = Job(domain, container, chain: nil) { () throws(Failure) in finish(record) }
-            job.onDrop = { container.monitor.locked { container.undisposed.append(record) } }
-            do throws(Failure) { try container.post(job) } catch {
-                container.log(.error, "an object of the domain '\(domain.name)' is disposed by close: \(error.text)")
-            }
+            // A job that is given back leaves the object to close.
+            let givenBack = { container.monitor.locked { container.undisposed.append(record) } }
+            container.post(to: domain, onDrop: givenBack) { finish(record) }
             return
         }
         finish(record)
