@@ -193,7 +193,11 @@ extension Engine {
             if let alias = changed?.alias, let target = keyID(alias) { aliases[target, default: []].insert(id) }
         }
         for (document, state) in plan.staged.documents { document.state = state }
-        for target in set.attached { targets[target.id, default: []].append(target) }
+        for target in set.attached {
+            targets[target.id, default: []].append(target)
+            // A key that once had a target may be named by documents while it has none.
+            if declared[target.id] == nil { declared[target.id] = target.type }
+        }
         for target in set.detached {
             targets[target.id]?.removeAll { $0 === target }
             if targets[target.id]?.isEmpty == true { targets[target.id] = nil }
