@@ -4,7 +4,7 @@ import PackageDescription
 // What of the example is Swift: the filter, a module that any host loads, and a host. A program of its own would name the
 // package by its address, and its modules and hosts would not sit in one folder.
 let others = [
-    "app.yaml", "tuning.yaml", "build.sh", "host.c", "host.py", "mixer.c", "oscillator.c", "plot.py", "README.md",
+    "app.yaml", "tuning.yaml", "build.sh", "host.c", "host.py", "mixer.c", "oscillator.c", "plot.py", "README.md", "run",
     "sequencer.py", "test.sh", "tour.py", "watch.c",
 ]
 let package = Package(
@@ -23,7 +23,7 @@ let package = Package(
             linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "nodelete", "-Xlinker", "-Bsymbolic"])]),
         .executableTarget(
             name: "SynthHost", dependencies: [.product(name: "Invivo", package: "invivo")],
-            path: ".", exclude: others + ["stage", "filter"], sources: ["host.swift"]),
+            path: ".", exclude: others + ["stage", "filter", "build", "output"], sources: ["host.swift"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -41,7 +41,7 @@ static invivo_status build(invivo_runtime runtime, invivo_key *tempo, invivo_err
         {.name = "source", .how = INVIVO_INJECT_REFERENCE, .reference = "synth.lead"},
         {.name = "effect", .how = INVIVO_INJECT_REFERENCE, .reference = "synth.filter"}};
     invivo_status status;
-    (status = invivo_module_load(runtime, "build/oscillator.so", NULL, error))
+    if ((status = invivo_module_load(runtime, "build/oscillator.so", NULL, error))
         || (status = invivo_module_load(runtime, "build/libfilter.so", NULL, error))
         || (status = invivo_module_load(runtime, "build/mixer.so", NULL, error))
         || (status = invivo_define_block(runtime, "synth.sequencer", INVIVO_BLOCK(sequencer, sequencer_properties), tempo, error))
@@ -49,8 +49,9 @@ static invivo_status build(invivo_runtime runtime, invivo_key *tempo, invivo_err
         || (status = define(runtime, "synth.filter", "LowPass", NULL, NULL, error))
         || (status = invivo_watch(runtime, "tuning.yaml", error))
         || (status = invivo_observe(runtime, &observer, NULL, error))
-        || (status = define(runtime, "synth.mixer", "Mixer", inputs, &file, error));
-    return status;
+        || (status = define(runtime, "synth.mixer", "Mixer", inputs, &file, error)))
+        return status;
+    return INVIVO_OK;
 }
 
 static invivo_status play(invivo_runtime runtime, invivo_key tempo, double seconds, invivo_error **error) {
