@@ -48,8 +48,7 @@ let package = Package(
         .testTarget(name: "InvivoSpecTests", dependencies: ["InvivoSpec"]),
         .testTarget(name: "InvivoLoopTests", dependencies: ["InvivoLoop"]),
         .testTarget(name: "InvivoModulesTests", dependencies: ["CInvivo", "InvivoBase", "InvivoModules"]),
-        .testTarget(
-            name: "InvivoReloadTests", dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoReload", "InvivoWiring"]),
+        .testTarget(name: "InvivoReloadTests", dependencies: ["InvivoReload"]),
         .testTarget(name: "InvivoTests", dependencies: ["Invivo", "InvivoABI"]),
     ],
     swiftLanguageModes: [.v6]

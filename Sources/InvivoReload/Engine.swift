@@ -203,7 +203,7 @@ public final class Engine: @unchecked Sendable {
 
     // MARK: life
 
-    private static let living = Monitor(isProcessWide: true)
+    private static let living = Monitor()
     nonisolated(unsafe) private static var alive: [ObjectIdentifier: Engine] = [:]
 
     /// An open runtime keeps itself alive.

@@ -339,15 +339,13 @@ extension Container {
         // A prototype that changed hands is disposed of by whoever gives it back last.
         if let domain = type.domain, record.pointee.thread == type.raw.pointee.thread, !domain.isCurrent, !container.isDetached {
             nonisolated(unsafe) let record = record
-            // A job that is given back leaves the object to close.
-            let givenBack = { container.monitor.locked { container.undisposed.append(record) } }
-            container.post(to: domain, onDrop: givenBack) { finish(record) }
+            container.post(to: domain) { finish(record) }
             return
         }
         finish(record)
     }
 
-    static func finish(_ record: Record) {
+    private static func finish(_ record: Record) {
         let slot = record.pointee.slot
         destroy(record)
         ObjectTable.close(slot)

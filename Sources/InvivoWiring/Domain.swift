@@ -107,8 +107,6 @@ public final class Job: @unchecked Sendable {
     var state = State.waiting
     /// Whether somebody waits for it; otherwise the container counts it.
     var isAwaited = true
-    /// Called when it is given back unrun; set before it is posted.
-    var onDrop: (() -> Void)?
     private(set) var handleBits: UInt64 = 0
 
     init(_ domain: Domain, _ container: Container, chain: BuildChain?, body: @escaping () throws(Failure) -> Void) {
@@ -168,10 +166,7 @@ public final class Job: @unchecked Sendable {
             container.monitor.broadcast()
             return true
         }
-        if dropped {
-            closeHandle()
-            onDrop?()
-        }
+        if dropped { closeHandle() }
         return dropped
     }
 }

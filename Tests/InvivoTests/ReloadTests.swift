@@ -124,8 +124,13 @@ extension SwiftAPI {
                     #expect(player.tempo == 90)
                     try source.update("traits: { player: [Set: { speed: 100 }] }")
                     #expect(player.tempo == 100 && player.wave == .sine && player.title == nil)
-                    try target.detach()
+                    withExtendedLifetime(target) {}
                 }
+                #expect(player.tempo == 61)
+                try source.update("traits: { player: [Set: { tempo: 70 }] }")
+                let again = try runtime.attachTarget(player, "player")
+                #expect(player.tempo == 70)
+                try again.detach()
                 #expect(player.tempo == 61)
             }
         }

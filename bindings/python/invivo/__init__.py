@@ -10,7 +10,6 @@ Importing the package does not open the library; the first `Runtime` does.
 """
 
 from . import errors
-from ._app import App
 from ._changes import Changes
 from ._describe import (
     Enumeration,
@@ -38,7 +37,6 @@ from .errors import *  # noqa: F403
 from .errors import Error
 
 __all__ = [
-    "App",
     "Assembly",
     "Block",
     "Change",
