@@ -48,7 +48,8 @@ let package = Package(
         .testTarget(name: "InvivoSpecTests", dependencies: ["InvivoSpec"]),
         .testTarget(name: "InvivoLoopTests", dependencies: ["InvivoLoop"]),
         .testTarget(name: "InvivoModulesTests", dependencies: ["CInvivo", "InvivoBase", "InvivoModules"]),
-        .testTarget(name: "InvivoReloadTests", dependencies: ["InvivoReload"]),
+        .testTarget(
+            name: "InvivoReloadTests", dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoReload", "InvivoWiring"]),
         .testTarget(name: "InvivoTests", dependencies: ["Invivo", "InvivoABI"]),
     ],
     swiftLanguageModes: [.v6]

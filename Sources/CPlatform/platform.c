@@ -20,7 +20,27 @@ void iv_at_thread_exit(void (*function)(struct iv_thread *)) {
 }
 void iv_thread_exit_arm(void) { (void)pthread_setspecific(exit_key, &iv_thread_state); }
 
+enum { HELD = 16 };
+static pthread_mutex_t *held[HELD];
+static uint32_t held_count;
+static __thread uint32_t held_now;
+
+void iv_hold_across_fork(pthread_mutex_t *mutex) {
+    uint32_t index = __atomic_fetch_add(&held_count, 1, __ATOMIC_ACQ_REL);
+    if (index < HELD) __atomic_store_n(&held[index], mutex, __ATOMIC_RELEASE);
+}
+static pthread_mutex_t *held_at(uint32_t index) { return __atomic_load_n(&held[index], __ATOMIC_ACQUIRE); }
+static void hold_all(void) {
+    uint32_t count = __atomic_load_n(&held_count, __ATOMIC_ACQUIRE);
+    held_now = 0;
+    while (held_now < count && held_now < HELD && held_at(held_now)) pthread_mutex_lock(held_at(held_now++));
+}
+static void let_all_go(void) {
+    while (held_now > 0) pthread_mutex_unlock(held_at(--held_now));
+}
+
 static void forked(void) {
+    let_all_go();
     for (uint32_t i = 0; i < IV_CORES; i++) {
         struct iv_core *core = iv_cores[i];
         if (core && core->tag) core->tag = 0, core->state = IV_CORE_FORKED;
@@ -34,7 +54,7 @@ static void forked(void) {
     iv_thread_state.engine = 0;
 }
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
-static void install_fork(void) { (void)pthread_atfork(0, 0, forked); }
+static void install_fork(void) { (void)pthread_atfork(hold_all, let_all_go, forked); }
 void iv_at_fork_install(void) { pthread_once(&fork_once, install_fork); }
 
 int iv_condition_init(pthread_cond_t *condition) {

@@ -125,6 +125,7 @@ public func invivo_thread_prepare(_ runtime: invivo_runtime, _ error: UnsafeMuta
     answering(error) { () throws(Failure) in
         _ = try Container.find(runtime.bits, .runtime)
         _ = currentThread().identity
+        _ = emptyGraph
     }
 }
 

@@ -5,8 +5,9 @@ internal import InvivoWiring
 
 // view.h: wait-free readings of one generation.
 
-/// What a view of a bad runtime reads: no keys at all. Never freed.
-nonisolated(unsafe) private let emptyGraph: UnsafePointer<invivo_graph> = {
+/// What a view of a bad runtime reads: no keys at all. Never freed. Made by invivo_thread_prepare, so that a real-time
+/// thread whose runtime closes under it does not make it.
+nonisolated(unsafe) let emptyGraph: UnsafePointer<invivo_graph> = {
     let graph = UnsafeMutablePointer<invivo_graph>.allocate(capacity: 1)
     graph.initialize(to: invivo_graph(generation: 0, owner: 0, count: 0, chunks: nil))
     return UnsafePointer(graph)

@@ -76,7 +76,7 @@ public enum HandleTable {
 
     // Touched with the monitor held only.
     nonisolated(unsafe) private static var storage = Storage()
-    private static let monitor = Monitor()
+    private static let monitor = Monitor(isProcessWide: true)
 
     /// Enters an object that the table keeps alive until `remove`.
     public static func insert(_ object: AnyObject, kind: HandleKind) -> UInt64 {

@@ -6,13 +6,16 @@ public final class Monitor: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
 
-    public init() {
+    /// `isProcessWide`: for the few that belong to no runtime and that a forked child needs; they are leaves, taken while
+    /// none of the others is held.
+    public init(isProcessWide: Bool = false) {
         mutex = .allocate(capacity: 1)
         condition = .allocate(capacity: 1)
         mutex.initialize(to: pthread_mutex_t())
         condition.initialize(to: pthread_cond_t())
         pthread_mutex_init(mutex, nil)
         _ = iv_condition_init(condition)
+        if isProcessWide { iv_hold_across_fork(mutex) }
     }
 
     deinit {

@@ -10,7 +10,7 @@ public typealias Record = UnsafeMutablePointer<iv_record>
 /// the last claim go away sets IV_DYING in the same operation and is the only one to dispose of the record.
 public enum ObjectTable {
     @usableFromInline static let kind: UInt64 = 2
-    private static let monitor = Monitor()
+    private static let monitor = Monitor(isProcessWide: true)
     nonisolated(unsafe) private static var freeSlots: [UInt32] = []
     nonisolated(unsafe) private static var slotCount: UInt32 = 0
 

@@ -11,7 +11,7 @@ public typealias Reader = UnsafeMutablePointer<iv_reader>
 /// Slots belong to (core, thread); only their thread writes them. Nothing here waits on the read side.
 public enum Readers {
     /// Guards the lists of cores and slots; taken when a thread meets a runtime for the first time.
-    private static let registry = Monitor()
+    private static let registry = Monitor(isProcessWide: true)
 
     /// Enters. Nil when `tag` no longer names an open runtime. Every success is paired with `leave`.
     @inlinable @inline(__always)

@@ -12,6 +12,7 @@ extension Engine {
         let next = plan.editor.finish(generation: former.generation + 1, keys: container.keys)
         let chain = BuildChain(graph: next, isReload: true)
         let work = Work(engine: self, former: former, chain: chain)
+        defer { work.leases = [] }
         do throws(Failure) {
             try build(plan, work)
             try visitDomains(plan, work)
@@ -62,6 +63,8 @@ extension Engine {
         let chain: BuildChain
         var notes: [(String, Place)] = []
         var undos: [(domain: Domain?, undo: Undo)] = []
+        /// Targets are kept until the commit is over, and no longer: not by a job that another thread lets go of later.
+        var leases: [ObjectLease] = []
 
         init(engine: Engine, former: Graph, chain: BuildChain) {
             self.engine = engine
@@ -118,7 +121,7 @@ extension Engine {
         for (id, object, layers) in plan.tuned {
             // A target may be on its way out: it is kept while it is worked on, or left alone.
             guard ObjectTable.retain(object) else { continue }
-            let lease = ObjectLease(owning: object)
+            work.leases.append(ObjectLease(owning: object))
             guard let record = ObjectTable.record(object), needsTuning(record, layers) else { continue }
             let key = container.keyName(id)
             add(domain(of: record)) { undo throws(Failure) in
@@ -141,7 +144,6 @@ extension Engine {
                     if failure.path.isEmpty { failure.path = key }
                     throw failure
                 }
-                withExtendedLifetime(lease) {}
             }
         }
         for (domain, steps) in groups {
@@ -193,7 +195,7 @@ extension Engine {
         for (document, state) in plan.staged.documents { document.state = state }
         for target in set.attached {
             targets[target.id, default: []].append(target)
-            // Documents may go on naming the key when its last target has left.
+            // A key that once had a target may be named by documents while it has none.
             if declared[target.id] == nil { declared[target.id] = target.type }
         }
         for target in set.detached {

@@ -203,7 +203,7 @@ public final class Engine: @unchecked Sendable {
 
     // MARK: life
 
-    private static let living = Monitor()
+    private static let living = Monitor(isProcessWide: true)
     nonisolated(unsafe) private static var alive: [ObjectIdentifier: Engine] = [:]
 
     /// An open runtime keeps itself alive.

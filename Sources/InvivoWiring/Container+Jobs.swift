@@ -90,10 +90,11 @@ extension Container {
     }
 
     /// Posts work that nobody waits for.
-    public func post(to domain: Domain, _ body: @escaping () -> Void) {
+    public func post(to domain: Domain, onDrop: (() -> Void)? = nil, _ body: @escaping () -> Void) {
         monitor.locked { unawaitedJobs += 1 }
         let job = Job(domain, self, chain: nil) { () throws(Failure) in body() }
         job.isAwaited = false
+        job.onDrop = onDrop
         do throws(Failure) { try post(job) } catch { log(.error, "work for the domain '\(domain.name)' was refused: \(error.text)") }
     }
 

@@ -339,13 +339,15 @@ extension Container {
         // A prototype that changed hands is disposed of by whoever gives it back last.
         if let domain = type.domain, record.pointee.thread == type.raw.pointee.thread, !domain.isCurrent, !container.isDetached {
             nonisolated(unsafe) let record = record
-            container.post(to: domain) { finish(record) }
+            // A job that is given back leaves the object to close.
+            let givenBack = { container.monitor.locked { container.undisposed.append(record) } }
+            container.post(to: domain, onDrop: givenBack) { finish(record) }
             return
         }
         finish(record)
     }
 
-    private static func finish(_ record: Record) {
+    static func finish(_ record: Record) {
         let slot = record.pointee.slot
         destroy(record)
         ObjectTable.close(slot)

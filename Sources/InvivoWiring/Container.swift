@@ -22,6 +22,8 @@ public final class Container: @unchecked Sendable {
     public var domains: [Domain] = []
     /// Jobs that hosts have tokens of.
     var openJobs: [UInt64: Job] = [:]
+    /// Their domain gave the job of disposing them back: disposed by close.
+    var undisposed: [Record] = []
     public private(set) var graph: Graph
     /// Jobs posted that nobody waits for (disposals, notifications) and that have not ended.
     var unawaitedJobs = 0
@@ -153,12 +155,27 @@ public final class Container: @unchecked Sendable {
     }
 
     /// After close, with no reader left: objects that live on are disposed wherever their last lease goes.
-    public func detach() { monitor.locked { isDetached = true } }
+    /// Jobs that no thread took are dropped, and what they were to dispose is disposed here: nothing is left behind.
+    public func detach() {
+        let jobs = monitor.locked { () -> [Job] in
+            isDetached = true
+            var jobs = openJobs.values.sorted { $0.postedAt < $1.postedAt }
+            for domain in domains {
+                jobs += domain.queue
+                domain.queue = []
+                domain.lower()
+            }
+            return jobs
+        }
+        for job in jobs { _ = job.drop() }
+        for record in monitor.locked({ () -> [Record] in
+            defer { undisposed = [] }
+            return undisposed
+        }) { Container.finish(record) }
+    }
 
     /// After close: the last graph goes, and with it the cells and definitions.
     public func forget() {
-        // A token that the host still has becomes stale.
-        for job in monitor.locked({ Array(openJobs.values) }) { _ = job.drop() }
         let former = monitor.locked { () -> (Graph, [String: ObjectType], [Domain]) in
             defer {
                 graph = Graph(generation: graph.generation, keys: keys)

@@ -107,6 +107,8 @@ public final class Job: @unchecked Sendable {
     var state = State.waiting
     /// Whether somebody waits for it; otherwise the container counts it.
     var isAwaited = true
+    /// Called when it is given back unrun; set before it is posted.
+    var onDrop: (() -> Void)?
     private(set) var handleBits: UInt64 = 0
 
     init(_ domain: Domain, _ container: Container, chain: BuildChain?, body: @escaping () throws(Failure) -> Void) {
@@ -166,7 +168,10 @@ public final class Job: @unchecked Sendable {
             container.monitor.broadcast()
             return true
         }
-        if dropped { closeHandle() }
+        if dropped {
+            closeHandle()
+            onDrop?()
+        }
         return dropped
     }
 }

@@ -157,7 +157,7 @@ public final class KeyTable: @unchecked Sendable {
 /// Words that say a key's version. Never freed, so that a cache may read one at any time; a word given back is counted
 /// up before it serves another key, so no version comes twice.
 enum VersionWords {
-    private static let monitor = Monitor()
+    private static let monitor = Monitor(isProcessWide: true)
     nonisolated(unsafe) private static var free: [UnsafeMutablePointer<UInt64>] = []
 
     static func take() -> UnsafeMutablePointer<UInt64> {

@@ -10,6 +10,7 @@ Importing the package does not open the library; the first `Runtime` does.
 """
 
 from . import errors
+from ._app import App
 from ._changes import Changes
 from ._describe import (
     Enumeration,
@@ -37,6 +38,7 @@ from .errors import *  # noqa: F403
 from .errors import Error
 
 __all__ = [
+    "App",
     "Assembly",
     "Block",
     "Change",

@@ -1,0 +1,24 @@
+#!/bin/sh
+# Builds the example's modules into build/: build.sh [hosts] (with the hosts in C and Swift as well).
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+cd "$here"
+mkdir -p build output
+
+for module in oscillator mixer; do
+    # A module links the stubs, never the library. A user of an installed copy writes $(pkg-config --cflags invivo).
+    cc -std=gnu11 -O2 -Wall -Wextra -fPIC -shared -I "$root/include" -I . "$module.c" "$root/Sources/InvivoStubs/stubs.c" \
+        -lm -pthread -o "build/$module.so"
+done
+swift build --configuration release --product filter
+cp "$(swift build --configuration release --show-bin-path)/libfilter.so" build/.libfilter.so
+mv build/.libfilter.so build/libfilter.so
+
+if [ "${1:-}" = hosts ]; then
+    library=$(cd "$root" && swift build --show-bin-path)
+    cc -std=gnu11 -O2 -Wall -Wextra -I "$root/include" host.c "$library/libInvivoC.so" -Wl,-rpath,"$library" -lm -o build/host
+    cc -std=gnu11 -O2 -Wall -Wextra -fPIC -shared watch.c -ldl -o build/watch.so
+    swift build --product synth-host
+    cp "$(swift build --show-bin-path)/synth-host" build/synth-host
+fi

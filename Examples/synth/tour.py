@@ -1,0 +1,308 @@
+"""Drives the example by itself: edits its files as editors do, and checks what is heard.
+
+    tour.py TOOL     TOOL is the `invivo` program; the modules are built
+
+One line a step, `tour: <step>: ok, <figure>`. A step that fails ends the tour with exit status 1. Nothing here waits for a
+time to pass: each step waits for what it wants to see, under a limit that only a broken program meets.
+"""
+
+import csv
+import os
+import queue
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+LIMIT = 60.0  # seconds; a loaded machine needs a fraction of one
+FRAMES, HEADER, PERIOD_MS = 64, 44, 64 / 48
+
+LEAD = "  synth.lead:\n    - Set: {{ wave: {wave}{gain} }}\n"
+REST = "  synth.filter:\n    - Set: {{ cutoff: {cutoff} }}\n  synth.sequencer:\n    - Set: {{ tempo: {tempo} }}\n"
+
+
+class Failed(Exception):
+    pass
+
+
+def need(condition: bool, what: str) -> None:
+    if not condition:
+        raise Failed(what)
+
+
+def spec(wave: str = "square", gain: float | None = None, cutoff: str = "1.2 kHz", tempo: int = 240) -> str:
+    lead = LEAD.format(wave=wave, gain="" if gain is None else f", gain: {gain}")
+    return "traits:\n" + lead + REST.format(cutoff=cutoff, tempo=tempo)
+
+
+class Player:
+    """The running program, and what it wrote."""
+
+    def __init__(self, tool: str, folder: Path) -> None:
+        self.folder = folder
+        self.tuning = folder / "tuning.yaml"
+        self.said: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self.process = subprocess.Popen(
+            [tool, "run", "app.yaml"], cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            print(f"    {line.rstrip()}", flush=True)
+            self.said.put(line.rstrip())
+        self.said.put(None)
+
+    def hears(self, *texts: str) -> str:
+        """Waits for a line with one of these texts in it."""
+        end = time.monotonic() + LIMIT
+        while True:
+            try:
+                line = self.said.get(timeout=max(0.0, end - time.monotonic()))
+            except queue.Empty:
+                raise Failed(f"the program did not say {texts[0]!r} within {LIMIT:g} s") from None
+            need(line is not None, f"the program ended before it said {texts[0]!r}")
+            assert line is not None
+            if any(text in line for text in texts):
+                return line
+
+    def table(self, suffix: str) -> list[dict[str, str]]:
+        with (self.folder / f"synth{suffix}").open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        # The program may be writing the last line at this moment.
+        return [row for row in rows if None not in row.values() and None not in row][:-1] if suffix == ".csv" else rows
+
+    def wait(self, what: str, condition):  # type: ignore[no-untyped-def]
+        end = time.monotonic() + LIMIT
+        while time.monotonic() < end:
+            found = condition()
+            if found:
+                return found
+            time.sleep(0.02)
+        raise Failed(f"{what}: not seen within {LIMIT:g} s")
+
+    def applied(self, generation: int) -> dict[str, str]:
+        def find() -> dict[str, str] | None:
+            rows = [row for row in self.table(".reloads.csv") if row["total_ms"]]
+            return next((row for row in rows if int(row["generation"]) == generation and row["status"] == "0"), None)
+
+        return self.wait(f"generation {generation} in synth.reloads.csv", find)
+
+    def buffers_of(self, generation: int, least: int = 40) -> list[dict[str, str]]:
+        def find() -> list[dict[str, str]]:
+            rows = [row for row in self.table(".csv") if int(row["generation"]) == generation]
+            return rows if len(rows) >= least else []
+
+        return self.wait(f"buffers of generation {generation}", find)
+
+    def heard_at_once(self, generation: int) -> float:
+        """Every buffer begun after the reload was applied is of its generation. Milliseconds to the first one."""
+        at = int(self.applied(generation)["applied_ns"])
+        buffers = self.buffers_of(generation)
+        later = [row for row in self.table(".csv") if int(row["began_ns"]) >= at]
+        stale = [row["buffer"] for row in later if int(row["generation"]) < generation]
+        need(not stale, f"buffers {stale[:5]} began after generation {generation} was applied and do not know of it")
+        return (int(buffers[0]["began_ns"]) - at) / 1e6
+
+
+def generation_of(line: str) -> int:
+    return int(line.split("generation ")[1].split()[0].strip(":,;"))
+
+
+def in_place(path: Path, text: str) -> None:
+    with path.open("r+", encoding="utf-8") as file:
+        file.write(text)
+        file.truncate()
+
+
+def rename_save(path: Path, text: str) -> None:
+    new = path.with_name(f".{path.name}.new")
+    new.write_text(text, encoding="utf-8")
+    os.replace(new, path)
+
+
+def backup_save(path: Path, text: str) -> None:
+    os.replace(path, path.with_name(f"{path.name}~"))
+    path.write_text(text, encoding="utf-8")
+
+
+class Tour:
+    def __init__(self, tool: str, folder: Path) -> None:
+        self.folder = folder
+        self.player = Player(tool, folder)
+        self.generation = 0
+
+    def edit(self, save, text: str) -> float:  # type: ignore[no-untyped-def]
+        """Saves, waits until the edit is applied, answers the milliseconds from change to applied."""
+        save(self.player.tuning, text)
+        line = self.player.hears("tuned", "not applied")
+        if save is backup_save and "not applied" in line:  # for a moment there is no file, and a slow machine may say so
+            line = self.player.hears("tuned")
+        need("not applied" not in line, f"the edit was refused: {line}")
+        self.generation = generation_of(line)
+        return float(self.player.applied(self.generation)["total_ms"])
+
+    def source(self) -> float:
+        """The peak before the filter, the same in every buffer of the generation: of a square wave it is the gain."""
+        peaks = {row["source"] for row in self.player.buffers_of(self.generation)}
+        need(len(peaks) == 1, f"generation {self.generation} has several levels: {sorted(peaks)[:5]}")
+        return float(peaks.pop())
+
+    # ---- the steps, in order ----
+
+    def start(self) -> str:
+        self.generation = generation_of(self.player.hears("running"))
+        count = len(self.player.buffers_of(self.generation))
+        return f"{count} buffers of 64 frames heard, generation {self.generation}"
+
+    def waveform_in_place(self) -> str:
+        took = self.edit(in_place, spec("square"))
+        self.former = self.source()
+        return f"applied {took:.2f} ms after the save, gain {self.former:.9g} without a trait"
+
+    def gain_in_place(self) -> str:
+        took = self.edit(in_place, spec(gain=0.75))
+        after = self.player.heard_at_once(self.generation)
+        need(self.source() == 0.75, f"the level is {self.source()}, not 0.75")
+        return f"applied {took:.2f} ms after the save, heard {after:.2f} ms later, within one buffer ({PERIOD_MS:.2f} ms and lateness)"
+
+    def gain_by_rename(self) -> str:
+        took = self.edit(rename_save, spec(gain=0.25))
+        after = self.player.heard_at_once(self.generation)
+        need(self.source() == 0.25, f"the level is {self.source()}, not 0.25")
+        return f"applied {took:.2f} ms after the save, heard {after:.2f} ms later"
+
+    def cutoff_by_backup_save(self) -> str:
+        before = max(float(row["level"]) for row in self.player.buffers_of(self.generation))
+        took = self.edit(backup_save, spec(gain=0.25, cutoff="40 Hz"))
+        rows = self.player.buffers_of(self.generation, least=400)[100:]
+        after = max(float(row["level"]) for row in rows)
+        need(after < before / 2, f"the level was {before:.3f} and is {after:.3f}")
+        return f"applied {took:.2f} ms after the save, level {before:.3f} -> {after:.3f}"
+
+    def tempo(self) -> str:
+        took = self.edit(in_place, spec(gain=0.25, tempo=1200))
+        at = int(self.player.applied(self.generation)["applied_ns"])
+
+        def notes() -> list[int]:
+            later = [int(row["at_ns"]) for row in self.player.table(".notes.csv") if row["hertz"]]
+            later = [each for each in later if each > at]
+            return later if len(later) >= 12 else []
+
+        # The step under way still has the former length. A loaded machine makes some later: the shortest tell the tempo.
+        times = self.player.wait("notes", notes)
+        gap = sorted(b - a for a, b in zip(times[1:], times[2:], strict=False))[0] / 1e6
+        need(gap < 125, f"a step lasts {gap:.1f} ms, not 50")
+        return f"applied {took:.2f} ms after the save, a step lasts {gap:.1f} ms where it was 250"
+
+    def broken(self) -> str:
+        good = self.source()
+        in_place(self.player.tuning, spec(gain=0.25).replace("gain: 0.25", "gain: 2.5"))
+        where = self.player.hears("tuning.yaml:")
+        need("tuning.yaml:3:" in where, f"the place is not line 3: {where}")
+        line = self.player.hears("stays")
+        need(generation_of(line) == self.generation, f"generation {self.generation} should stay: {line}")
+        seen = int(self.player.table(".csv")[-1]["buffer"])
+        self.player.wait("more buffers", lambda: int(self.player.table(".csv")[-1]["buffer"]) > seen + 40)
+        need(self.source() == good, "the refused edit was heard")
+        return f"refused at line 3, generation {self.generation} stays and sounds on"
+
+    def half_written(self) -> str:
+        in_place(self.player.tuning, "traits:\n  synth.lead:\n    - Set: { gain: 0.3, wave:")
+        where = self.player.hears("tuning.yaml:")
+        line = self.player.hears("stays")
+        need(generation_of(line) == self.generation, f"generation {self.generation} should stay: {line}")
+        return f"refused at {where[where.index('tuning.yaml:'):].split(': ')[0]}, generation {self.generation} stays"
+
+    def mended(self) -> str:
+        took = self.edit(rename_save, spec(gain=0.5))
+        need(self.source() == 0.5, f"the level is {self.source()}, not 0.5")
+        return f"applied {took:.2f} ms after the save"
+
+    def trait_removed(self) -> str:
+        took = self.edit(in_place, spec())
+        now = self.source()
+        need(struct.pack("<f", now) == struct.pack("<f", self.former), f"gain was {self.former!r} and is {now!r}")
+        return f"applied {took:.2f} ms after the save, gain is exactly {now:.9g} again"
+
+    def end(self) -> str:
+        self.player.process.send_signal(signal.SIGTERM)
+        status = self.player.process.wait(LIMIT)
+        need(status == 0, f"exit status {status}")
+        return f"exit status {status}"
+
+    def every_sample_once(self) -> str:
+        with (self.folder / "synth.csv").open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        data = (self.folder / "synth.wav").read_bytes()
+        need(len(data) == HEADER + len(rows) * FRAMES * 4, f"{len(data)} bytes for {len(rows)} buffers")
+        need(struct.unpack_from("<I", data, 40)[0] == len(data) - HEADER, "the header's length is not the file's")
+        for index, row in enumerate(rows):
+            need(int(row["buffer"]) == index and row["lost"] == "0", f"buffer {index} is missing, doubled or lost")
+            total = 0
+            for bits in struct.unpack_from(f"<{FRAMES}I", data, HEADER + index * FRAMES * 4):
+                total = (total * 31 + bits) & 0xFFFFFFFFFFFFFFFF
+            need(total == int(row["sum"]), f"the samples of buffer {index} are not those that were rendered")
+        late = sorted(int(row["late_ns"]) for row in rows)
+        figures = ", ".join(f"{name} {late[int((len(late) - 1) * part)] / 1000:.0f} us" for name, part in
+                            (("p50", 0.5), ("p99", 0.99), ("most", 1.0)))
+        return f"{len(rows) * FRAMES} samples in {len(rows)} buffers, each once; lateness {figures}"
+
+    def plot(self) -> str:
+        subprocess.run([HERE / ".venv/bin/python", HERE / "plot.py", self.folder / "synth"], check=True, stdout=subprocess.DEVNULL)
+        picture = self.folder / "synth.png"
+        need(picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n", "no PNG was written")
+        return str(picture)
+
+
+STEPS = [
+    ("start", Tour.start),
+    ("waveform, saved in place", Tour.waveform_in_place),
+    ("gain, saved in place", Tour.gain_in_place),
+    ("gain, saved by rename", Tour.gain_by_rename),
+    ("cutoff, saved with a backup", Tour.cutoff_by_backup_save),
+    ("tempo", Tour.tempo),
+    ("a value out of range", Tour.broken),
+    ("a half-written file", Tour.half_written),
+    ("the file mended", Tour.mended),
+    ("the trait removed", Tour.trait_removed),
+    ("end", Tour.end),
+    ("every sample once", Tour.every_sample_once),
+    ("plot", Tour.plot),
+]
+
+
+def main() -> int:
+    # A copy, so that the tree stays as it is; the manifest's paths count from the manifest.
+    folder = HERE / "output" / "tour"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    shutil.copy(HERE / "app.yaml", folder)
+    shutil.copy(HERE / "sequencer.py", folder)
+    (folder / "build").symlink_to(HERE / "build")
+    (folder / "tuning.yaml").write_text(spec("saw"), encoding="utf-8")
+    print(f"tour: the sound goes to {folder / 'synth.wav'}", flush=True)
+    tour = Tour(sys.argv[1], folder)
+    try:
+        for name, step in STEPS:
+            try:
+                print(f"tour: {name}: ok, {step(tour)}", flush=True)
+            except Exception as problem:
+                print(f"tour: {name}: FAILED, {problem or type(problem).__name__}", flush=True)
+                return 1
+    finally:
+        if tour.player.process.poll() is None:
+            tour.player.process.kill()
+            tour.player.process.wait()
+    print(f"tour: all {len(STEPS)} steps are ok", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

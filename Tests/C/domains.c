@@ -1,0 +1,533 @@
+/* Domains: where objects live and changes are applied; jobs that run once; what waits, what is refused, what is undone. */
+#include "check.h"
+
+#include <poll.h>
+
+typedef struct { double gain, depth; uint64_t thread; } voice;
+
+static invivo_runtime runtime;
+static invivo_type type;
+
+/* What the next setter call is to do besides its work. */
+static void (*in_setter)(void);
+static uint64_t this_thread(void) { return (uint64_t)pthread_self(); }
+
+static invivo_status get_depth(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    (void)user_data, (void)error;
+    *out = invivo_double(((voice *)instance)->depth);
+    return INVIVO_OK;
+}
+static invivo_status set_depth(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    voice *self = instance;
+    (void)user_data, (void)error;
+    self->depth = value->as.number;
+    self->thread = this_thread();
+    if (in_setter) {
+        void (*act)(void) = in_setter;
+        in_setter = NULL;
+        act();
+    }
+    return INVIVO_OK;
+}
+static const invivo_property voice_properties[] = {
+    INVIVO_FIELD(voice, gain, .initial = 1),
+    {.struct_size = sizeof(invivo_property), .name = "depth", .kind = INVIVO_KIND_DOUBLE, .get = get_depth, .set = set_depth},
+};
+
+static void begin(const invivo_runtime_options *options) {
+    OK(invivo_runtime_open(&runtime, options, E));
+}
+static void register_voice(invivo_domain domain) {
+    invivo_type_options voice_type = {.struct_size = sizeof(voice_type), .name = "Voice", .size = sizeof(voice),
+                                      .alignment = _Alignof(voice), .domain = domain, .properties = voice_properties,
+                                      .property_count = 2};
+    OK(invivo_type_register(runtime, &voice_type, &type, E));
+}
+static void end(void) { OK(invivo_runtime_close(runtime, E)); }
+
+static voice *make(const char *key, invivo_object *object) {
+    void *instance = NULL;
+    invivo_definition lead = {.struct_size = sizeof(lead), .key = key, .scope = INVIVO_SCOPE_SINGLETON, .type = type};
+    OK(invivo_define(runtime, &lead, NULL, E));
+    if (object) OK(invivo_resolve_name(runtime, key, object, E));
+    if (object) OK(invivo_object_instance(*object, type, &instance, E));
+    return instance;
+}
+
+static invivo_changes document(const char *text) {
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_document(changes, "a.yaml", text, strlen(text), E));
+    return changes;
+}
+#define DEPTH(key, number) "traits: { " key ": [ Set: { depth: " #number " } ] }"
+
+/* A commit on another thread. */
+typedef struct { const char *text; invivo_status status; char error[512]; pthread_t thread; } commit;
+static void *run_commit(void *argument) {
+    commit *self = argument;
+    invivo_error *error = NULL;
+    self->status = invivo_changes_commit(document(self->text), &error);
+    snprintf(self->error, sizeof(self->error), "%s", invivo_error_text(error));
+    invivo_error_release(error);
+    return NULL;
+}
+static void commit_elsewhere(commit *self, const char *text) {
+    memset(self, 0, sizeof(*self));
+    self->text = text;
+    pthread_create(&self->thread, NULL, run_commit, self);
+}
+
+/* ---- the opener's domain ----------------------------------------------------------------------------- */
+
+static void the_opener_is_served_when_it_polls(void) {
+    begin(NULL);
+    register_voice((invivo_domain){0});
+    invivo_object object;
+    voice *self = make("a.voice", &object);
+    commit other;
+    uint32_t ran = 0;
+    commit_elsewhere(&other, DEPTH("a.voice", 3));
+    OK(invivo_runtime_poll(runtime, CHECK_LIMIT_SECONDS * 1000, &ran, E));
+    CHECK_EQUAL(ran, 1);
+    pthread_join(other.thread, NULL);
+    CHECK_EQUAL(other.status, INVIVO_OK);
+    CHECK_EQUAL(self->depth, 3);
+    CHECK(self->thread == this_thread());
+    OK(invivo_runtime_poll(runtime, 0, &ran, E));
+    CHECK_EQUAL(ran, 0);
+    OK(invivo_object_release(object));
+    end();
+}
+
+static void the_descriptor_is_readable_while_a_job_waits(void) {
+    begin(NULL);
+    register_voice((invivo_domain){0});
+    invivo_object object;
+    voice *self = make("a.voice", &object);
+    struct pollfd waits = {.events = POLLIN};
+    OK(invivo_runtime_descriptor(runtime, &waits.fd, E));
+    for (int round = 1; round <= 3; round++) {
+        commit other;
+        invivo_runtime_info info = {.struct_size = sizeof(info)};
+        CHECK_EQUAL(poll(&waits, 1, 0), 0);
+        commit_elsewhere(&other, round % 2 ? DEPTH("a.voice", 3) : DEPTH("a.voice", 4));
+        CHECK_EQUAL(poll(&waits, 1, CHECK_LIMIT_SECONDS * 1000), 1);
+        OK(invivo_runtime_inspect(runtime, &info, E));
+        CHECK_EQUAL(info.waiting_jobs, 1);
+        CHECK(info.waiting_since_ns > 0);
+        OK(invivo_runtime_poll(runtime, 0, NULL, E));
+        pthread_join(other.thread, NULL);
+        CHECK_EQUAL(self->depth, round % 2 ? 3 : 4);
+    }
+    CHECK_EQUAL(poll(&waits, 1, 0), 0);
+    OK(invivo_object_release(object));
+    end();
+}
+
+/* A blocking call of the runtime serves the thread's own domain while it waits. */
+static void waiting_inside_the_runtime_serves_the_domain(void) {
+    begin(NULL);
+    register_voice((invivo_domain){0});
+    invivo_object object;
+    voice *self = make("a.voice", &object);
+    struct pollfd waits = {.events = POLLIN};
+    OK(invivo_runtime_descriptor(runtime, &waits.fd, E));
+    commit other;
+    commit_elsewhere(&other, DEPTH("a.voice", 3));
+    CHECK_EQUAL(poll(&waits, 1, CHECK_LIMIT_SECONDS * 1000), 1); /* the other commit has the turn and waits for us */
+    OK(invivo_changes_commit(document(DEPTH("a.voice", 5)), E)); /* and we wait for the turn */
+    pthread_join(other.thread, NULL);
+    CHECK_EQUAL(other.status, INVIVO_OK);
+    CHECK_EQUAL(self->depth, 5);
+    OK(invivo_object_release(object));
+    end();
+}
+
+static void a_domain_that_does_not_poll_fails_the_reload(void) {
+    invivo_runtime_options options;
+    invivo_runtime_options_init(&options);
+    options.commit_timeout_ms = 30;
+    begin(&options);
+    register_voice((invivo_domain){0});
+    invivo_object object;
+    voice *self = make("a.voice", &object);
+    commit other;
+    uint32_t ran = 1;
+    commit_elsewhere(&other, DEPTH("a.voice", 3));
+    pthread_join(other.thread, NULL);
+    CHECK_EQUAL(other.status, INVIVO_E_TIMEOUT);
+    CHECK_TEXT(other.error, "the domain 'opener' did not take its job in time; its thread must call invivo_runtime_poll (or run posted jobs)");
+    OK(invivo_runtime_poll(runtime, 0, &ran, E));
+    CHECK_EQUAL(ran, 0); /* withdrawn */
+    CHECK_EQUAL(self->depth, 0);
+    OK(invivo_changes_commit(document(DEPTH("a.voice", 4)), E));
+    CHECK_EQUAL(self->depth, 4);
+    OK(invivo_object_release(object));
+    end();
+}
+
+static invivo_object foreign_object;
+static invivo_key foreign_key;
+static void *touch_from_elsewhere(void *unused) {
+    invivo_value value;
+    invivo_object object;
+    (void)unused;
+    expects_error(invivo_object_get(foreign_object, "gain", &value, E), INVIVO_E_DOMAIN,
+                  "an object of the confined type 'Voice' belongs to the domain 'opener' and cannot be touched on this thread");
+    value = invivo_double(2);
+    expects_error(invivo_object_set(foreign_object, "gain", &value, E), INVIVO_E_DOMAIN, NULL);
+    expects_error(invivo_object_call(foreign_object, "play", NULL, 0, NULL, E), INVIVO_E_METHOD, NULL);
+    expects_error(invivo_resolve(runtime, foreign_key, &object, E), INVIVO_E_DOMAIN,
+                  "a.voice: an object of the confined type 'Voice' belongs to the domain 'opener' and cannot be resolved on this "
+                  "thread; resolve it there, or register the type as shared");
+    invivo_view view = invivo_view_begin(runtime);
+    CHECK(invivo_view_get(view, foreign_key) == NULL);
+    invivo_view_end(view);
+    OK(invivo_object_retain(foreign_object)); /* leases are for every thread */
+    OK(invivo_object_release(foreign_object));
+    return NULL;
+}
+static void a_foreign_thread_may_not_touch_confined_objects(void) {
+    begin(NULL);
+    register_voice((invivo_domain){0});
+    make("a.voice", &foreign_object);
+    OK(invivo_key_find(runtime, "a.voice", &foreign_key, E));
+    pthread_t thread;
+    pthread_create(&thread, NULL, touch_from_elsewhere, NULL);
+    pthread_join(thread, NULL);
+    invivo_view view = invivo_view_begin(runtime);
+    CHECK(invivo_view_get(view, foreign_key) != NULL);
+    invivo_view_end(view);
+    OK(invivo_object_release(foreign_object));
+    end();
+}
+
+/* ---- the loop's domain ------------------------------------------------------------------------------- */
+
+static void the_loop_thread_applies_changes_by_itself(void) {
+    invivo_runtime_options options;
+    invivo_runtime_options_init(&options);
+    options.default_domain = INVIVO_DOMAIN_LOOP;
+    begin(&options);
+    register_voice((invivo_domain){0});
+    make("a.voice", NULL);
+    int descriptor;
+    invivo_object object;
+    expects_error(invivo_runtime_descriptor(runtime, &descriptor, E), INVIVO_E_UNSUPPORTED, NULL);
+    expects_error(invivo_resolve_name(runtime, "a.voice", &object, E), INVIVO_E_DOMAIN, NULL);
+    listener *heard = malloc(sizeof(*heard));
+    listener_open(heard, runtime);
+    OK(invivo_changes_submit(document(DEPTH("a.voice", 3)), E));
+    if (listener_wait(heard, 1)) CHECK_TEXT(listener_last(heard)->changes, "a.voice.depth tuned");
+    end();
+    listener_end(heard);
+    free(heard);
+}
+
+/* ---- a domain of the host's -------------------------------------------------------------------------- */
+
+static invivo_job posted;
+static int posts, destroys;
+static pthread_mutex_t post_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t post_came = PTHREAD_COND_INITIALIZER;
+static bool refuses;
+
+static invivo_status post(void *user_data, invivo_job job, invivo_error **error) {
+    (void)user_data;
+    if (refuses) {
+        if (error) *error = invivo_error_make(INVIVO_E_BUSY, "the window is gone", NULL, NULL);
+        return INVIVO_E_BUSY;
+    }
+    pthread_mutex_lock(&post_lock);
+    posted = job;
+    posts++;
+    pthread_cond_signal(&post_came);
+    pthread_mutex_unlock(&post_lock);
+    return INVIVO_OK;
+}
+static void count_destroy(void *user_data) { ++*(int *)user_data; }
+static invivo_job next_job(int number) {
+    struct timespec limit;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += CHECK_LIMIT_SECONDS;
+    pthread_mutex_lock(&post_lock);
+    while (posts < number && pthread_cond_timedwait(&post_came, &post_lock, &limit) == 0) {}
+    CHECK(posts >= number);
+    invivo_job job = posted;
+    pthread_mutex_unlock(&post_lock);
+    return job;
+}
+static invivo_domain begin_posted(uint32_t timeout) {
+    invivo_runtime_options options;
+    invivo_domain_options host = {.struct_size = sizeof(host), .name = "window", .post = post, .user_data = &destroys, .destroy = count_destroy};
+    invivo_domain domain;
+    invivo_runtime_options_init(&options);
+    options.commit_timeout_ms = timeout;
+    posts = destroys = 0;
+    refuses = false;
+    begin(&options);
+    OK(invivo_domain_register(runtime, &host, &domain, E));
+    register_voice(domain);
+    return domain;
+}
+static void *define_voice(void *unused) {
+    (void)unused;
+    make("a.voice", NULL);
+    return NULL;
+}
+
+static void a_posted_job_runs_once(void) {
+    begin_posted(0);
+    pthread_t thread;
+    pthread_create(&thread, NULL, define_voice, NULL);
+    invivo_job job = next_job(1);
+    CHECK_EQUAL(invivo_job_run(job), INVIVO_OK);
+    CHECK_EQUAL(invivo_job_run(job), INVIVO_E_STALE);
+    CHECK_EQUAL(invivo_job_drop(job), INVIVO_E_STALE);
+    pthread_join(thread, NULL);
+    commit other;
+    commit_elsewhere(&other, DEPTH("a.voice", 3));
+    job = next_job(2);
+    CHECK_EQUAL(invivo_job_drop(job), INVIVO_OK); /* given back unrun: the reload fails */
+    CHECK_EQUAL(invivo_job_run(job), INVIVO_E_STALE);
+    pthread_join(other.thread, NULL);
+    CHECK_EQUAL(other.status, INVIVO_E_HOST);
+    CHECK_TEXT(other.error, "the domain 'window' dropped its job");
+    refuses = true;
+    commit_elsewhere(&other, DEPTH("a.voice", 4));
+    pthread_join(other.thread, NULL);
+    CHECK_EQUAL(other.status, INVIVO_E_BUSY);
+    refuses = false;
+    commit_elsewhere(&other, DEPTH("a.voice", 5));
+    CHECK_EQUAL(invivo_job_run(next_job(3)), INVIVO_OK);
+    pthread_join(other.thread, NULL);
+    CHECK_EQUAL(other.status, INVIVO_OK);
+    /* The disposal at close is a job too; afterwards the token is stale. */
+    end();
+    CHECK_EQUAL(posts, 4);
+    CHECK_EQUAL(invivo_job_run(posted), INVIVO_E_STALE);
+    CHECK_EQUAL(invivo_job_drop(posted), INVIVO_E_STALE);
+    CHECK_EQUAL(destroys, 1);
+}
+
+static void a_job_run_after_its_deadline_does_nothing(void) {
+    begin_posted(0);
+    pthread_t thread;
+    pthread_create(&thread, NULL, define_voice, NULL);
+    CHECK_EQUAL(invivo_job_run(next_job(1)), INVIVO_OK);
+    pthread_join(thread, NULL);
+    end();
+    begin_posted(30);
+    pthread_create(&thread, NULL, define_voice, NULL);
+    CHECK_EQUAL(invivo_job_run(next_job(1)), INVIVO_OK);
+    pthread_join(thread, NULL);
+    commit other;
+    commit_elsewhere(&other, DEPTH("a.voice", 3));
+    invivo_job job = next_job(2);
+    pthread_join(other.thread, NULL);
+    CHECK_EQUAL(other.status, INVIVO_E_TIMEOUT);
+    CHECK_EQUAL(invivo_job_run(job), INVIVO_E_STALE);
+    end();
+    CHECK_EQUAL(destroys, 1);
+}
+
+/* Two domains in one commit: when the second does not take its job, what the first did is undone. */
+static void a_commit_that_times_out_in_one_domain_is_undone_in_the_other(void) {
+    begin_posted(30);
+    invivo_type_options plain = {.struct_size = sizeof(plain), .name = "Plain", .size = sizeof(voice), .alignment = _Alignof(voice),
+                                 .properties = voice_properties, .property_count = 2};
+    invivo_type posted_type = type;
+    OK(invivo_type_register(runtime, &plain, &type, E));
+    invivo_object object;
+    voice *self = make("a.plain", &object);
+    invivo_definition lead = {.struct_size = sizeof(lead), .key = "a.voice", .scope = INVIVO_SCOPE_LAZY_SINGLETON, .type = posted_type};
+    OK(invivo_define(runtime, &lead, NULL, E));
+    OK(invivo_changes_commit(document(DEPTH("a.plain", 2)), E));
+    CHECK_EQUAL(self->depth, 2);
+    pthread_t thread;
+    pthread_create(&thread, NULL, define_voice, NULL); /* eager now, of the plain type */
+    (void)lead;
+    OK(invivo_runtime_poll(runtime, CHECK_LIMIT_SECONDS * 1000, NULL, E));
+    pthread_join(thread, NULL);
+    lead.scope = INVIVO_SCOPE_SINGLETON, lead.key = "b.voice";
+    expects_error(invivo_define(runtime, &lead, NULL, E), INVIVO_E_TIMEOUT, NULL); /* nobody runs the window's jobs */
+    invivo_changes both = document(DEPTH("a.plain", 3));
+    OK(invivo_changes_define(both, &lead, NULL, E));
+    expects_error(invivo_changes_commit(both, E), INVIVO_E_TIMEOUT, NULL);
+    CHECK_EQUAL(self->depth, 2);
+    OK(invivo_object_release(object));
+    end();
+}
+
+/* ---- callbacks --------------------------------------------------------------------------------------- */
+
+static int ran_in_setter;
+static void everything_that_waits(void) {
+    invivo_object object;
+    ran_in_setter++;
+    expects_error(invivo_changes_commit(document("{}"), E), INVIVO_E_WOULD_WAIT,
+                  "a reload cannot be waited for from inside a callback; hand it over with invivo_changes_submit");
+    expects_error(invivo_runtime_close(runtime, E), INVIVO_E_IN_CALLBACK, NULL);
+    expects_error(invivo_runtime_close_deferred(runtime, E), INVIVO_E_IN_CALLBACK, NULL);
+    expects_error(invivo_runtime_poll(runtime, 0, NULL, E), INVIVO_E_IN_CALLBACK, NULL);
+    expects_error(invivo_watch(runtime, "/nowhere/a.yaml", E), INVIVO_E_WOULD_WAIT, NULL);
+    if (OK(invivo_resolve_name(runtime, "a.voice", &object, E))) { /* what does not wait is allowed */
+        expects_error(invivo_target_attach(object, "b.voice", NULL, E), INVIVO_E_WOULD_WAIT, NULL);
+        OK(invivo_object_release(object));
+    }
+}
+static void a_callback_may_not_wait(void) {
+    begin(NULL);
+    register_voice((invivo_domain){0});
+    make("a.voice", NULL);
+    in_setter = everything_that_waits;
+    ran_in_setter = 0;
+    OK(invivo_changes_commit(document(DEPTH("a.voice", 3)), E));
+    CHECK_EQUAL(ran_in_setter, 1);
+    end();
+}
+
+static void submit_more(void) { OK(invivo_changes_submit(document(DEPTH("a.voice", 4)), E)); }
+static void a_setter_may_ask_for_a_reload(void) {
+    begin(NULL);
+    register_voice((invivo_domain){0});
+    invivo_object object;
+    voice *self = make("a.voice", &object);
+    in_setter = submit_more;
+    OK(invivo_changes_commit(document(DEPTH("a.voice", 3)), E));
+    CHECK_EQUAL(self->depth, 3); /* never nested ... */
+    while (self->depth == 3) {
+        uint32_t ran = 0;
+        OK(invivo_runtime_poll(runtime, CHECK_LIMIT_SECONDS * 1000, &ran, E));
+        if (!CHECK(ran > 0)) break;
+    }
+    CHECK_EQUAL(self->depth, 4); /* ... and never lost */
+    OK(invivo_object_release(object));
+    end();
+}
+
+/* A change set submitted with a bad one is not lost through it. */
+static void submitted_sets_do_not_fail_each_other(void) {
+    begin(NULL);
+    register_voice((invivo_domain){0});
+    invivo_object object;
+    voice *self = make("a.voice", &object);
+    struct pollfd waits = {.events = POLLIN};
+    listener *heard = malloc(sizeof(*heard));
+    listener_open(heard, runtime);
+    OK(invivo_runtime_descriptor(runtime, &waits.fd, E));
+    OK(invivo_changes_submit(document(DEPTH("a.voice", 3)), E));
+    CHECK_EQUAL(poll(&waits, 1, CHECK_LIMIT_SECONDS * 1000), 1); /* the worker waits for us; the next two join */
+    invivo_changes bad, good;
+    invivo_value seven = invivo_double(7);
+    OK(invivo_changes_open(runtime, &bad, E));
+    OK(invivo_changes_set(bad, "a.voice", "nothing", &seven, E));
+    OK(invivo_changes_submit(bad, E));
+    OK(invivo_changes_open(runtime, &good, E));
+    OK(invivo_changes_set(good, "a.voice", "gain", &seven, E));
+    OK(invivo_changes_submit(good, E));
+    for (size_t polls = 0; listener_count(heard) < 3 && polls < 1000; polls++) OK(invivo_runtime_poll(runtime, 20, NULL, E));
+    listener_wait(heard, 3);
+    CHECK_EQUAL(heard->reports[1].status, INVIVO_E_PROPERTY);
+    CHECK_EQUAL(heard->reports[2].status, INVIVO_OK);
+    CHECK_EQUAL(self->gain, 7);
+    OK(invivo_object_release(object));
+    end();
+    listener_end(heard);
+    free(heard);
+}
+
+/* ---- observers --------------------------------------------------------------------------------------- */
+
+typedef struct { invivo_observer handle; int calls, destroyed; bool closes_itself; pthread_barrier_t *inside; } watcher;
+static void watcher_called(void *user_data, const invivo_report *report) {
+    watcher *self = user_data;
+    self->calls++;
+    CHECK(invivo_report_text(report)[0] != 0);
+    if (self->closes_itself) OK(invivo_observer_close(self->handle, E));
+    if (self->inside) {
+        pthread_barrier_wait(self->inside); /* somebody closes us meanwhile ... */
+        struct timespec pause = {0, 20 * 1000 * 1000};
+        nanosleep(&pause, NULL);
+        __atomic_store_n(&self->inside, NULL, __ATOMIC_RELEASE); /* ... and must not be back before this */
+    }
+}
+static void watcher_destroyed(void *user_data) { ((watcher *)user_data)->destroyed++; }
+static void watch(watcher *self) {
+    invivo_observer_options options = {.struct_size = sizeof(options), .reloaded = watcher_called, .user_data = self, .destroy = watcher_destroyed};
+    OK(invivo_observe(runtime, &options, &self->handle, E));
+}
+static void *close_watcher(void *user_data) {
+    watcher *self = user_data;
+    pthread_barrier_wait(self->inside);
+    OK(invivo_observer_close(self->handle, E));
+    CHECK(__atomic_load_n(&self->inside, __ATOMIC_ACQUIRE) == NULL);
+    return NULL;
+}
+static void observers_close_themselves_and_from_elsewhere(void) {
+    begin(NULL);
+    watcher itself = {.closes_itself = true}, stays = {0}, elsewhere = {0};
+    pthread_barrier_t inside;
+    pthread_t thread;
+    pthread_barrier_init(&inside, NULL, 2);
+    elsewhere.inside = &inside;
+    watch(&itself);
+    watch(&stays);
+    OK(invivo_changes_commit(document("{}"), E));
+    CHECK_EQUAL(itself.calls, 1);
+    CHECK_EQUAL(itself.destroyed, 1);
+    watch(&elsewhere);
+    pthread_create(&thread, NULL, close_watcher, &elsewhere);
+    OK(invivo_changes_commit(document("{} # 2"), E));
+    pthread_join(thread, NULL);
+    CHECK_EQUAL(elsewhere.destroyed, 1);
+    OK(invivo_changes_commit(document("{} # 3"), E));
+    CHECK_EQUAL(itself.calls, 1);
+    CHECK_EQUAL(elsewhere.calls, 1);
+    CHECK_EQUAL(stays.calls, 3);
+    CHECK_EQUAL(invivo_observer_close(itself.handle, NULL), INVIVO_E_HANDLE);
+    end();
+    CHECK_EQUAL(stays.destroyed, 1);
+    CHECK_EQUAL(invivo_observer_close(stays.handle, NULL), INVIVO_E_HANDLE);
+    pthread_barrier_destroy(&inside);
+}
+
+/* An observer in a domain is called there. */
+static void an_observer_in_a_domain_is_called_there(void) {
+    invivo_domain domain = begin_posted(0);
+    watcher there = {0};
+    invivo_observer_options options = {.struct_size = sizeof(options), .reloaded = watcher_called, .user_data = &there,
+                                       .destroy = watcher_destroyed, .domain = domain};
+    OK(invivo_observe(runtime, &options, &there.handle, E));
+    OK(invivo_changes_commit(document("{}"), E));
+    CHECK_EQUAL(there.calls, 0);
+    CHECK_EQUAL(invivo_job_run(next_job(1)), INVIVO_OK);
+    CHECK_EQUAL(there.calls, 1);
+    OK(invivo_changes_commit(document("{} # 2"), E));
+    invivo_job late = next_job(2);
+    end();
+    CHECK_EQUAL(invivo_job_run(late), INVIVO_E_STALE);
+    CHECK_EQUAL(there.calls, 1);
+    CHECK_EQUAL(there.destroyed, 1);
+    CHECK_EQUAL(destroys, 1);
+}
+
+int main(void) {
+    check_begin();
+    the_opener_is_served_when_it_polls();
+    the_descriptor_is_readable_while_a_job_waits();
+    waiting_inside_the_runtime_serves_the_domain();
+    a_domain_that_does_not_poll_fails_the_reload();
+    a_foreign_thread_may_not_touch_confined_objects();
+    the_loop_thread_applies_changes_by_itself();
+    a_posted_job_runs_once();
+    a_job_run_after_its_deadline_does_nothing();
+    a_commit_that_times_out_in_one_domain_is_undone_in_the_other();
+    a_callback_may_not_wait();
+    a_setter_may_ask_for_a_reload();
+    submitted_sets_do_not_fail_each_other();
+    observers_close_themselves_and_from_elsewhere();
+    an_observer_in_a_domain_is_called_there();
+    return check_end();
+}

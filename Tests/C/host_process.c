@@ -1,0 +1,289 @@
+/* The process is the host's: no signal handler or mask, working directory, umask, locale, environment or stdio is changed;
+ * a forked child gets an error and not a deadlock, until it opens its own runtime; exit without close does not hang. */
+#include "check.h"
+
+#include <locale.h>
+
+extern char **environ;
+
+typedef struct { int32_t stamp; } voice;
+static const invivo_property voice_properties[] = {INVIVO_FIELD(voice, stamp)};
+
+static volatile sig_atomic_t children, pipes;
+static void child_ended(int number) { (void)number, children++; }
+static void pipe_broken(int number) { (void)number, pipes++; }
+
+typedef struct {
+    struct sigaction actions[65];
+    sigset_t mask;
+    char directory[4096], locale[256];
+    mode_t umask;
+    char **environment;
+    size_t variables;
+    int stdio_flags[3];
+    struct stat stdio[3];
+    int nice;
+} state;
+
+static void remember(state *now) {
+    memset(now, 0, sizeof(*now));
+    for (int number = 1; number < 65; number++) sigaction(number, NULL, &now->actions[number]);
+    pthread_sigmask(SIG_BLOCK, NULL, &now->mask);
+    CHECK(getcwd(now->directory, sizeof(now->directory)) != NULL);
+    snprintf(now->locale, sizeof(now->locale), "%s", setlocale(LC_ALL, NULL));
+    now->umask = umask(0);
+    umask(now->umask);
+    now->environment = environ;
+    while (environ[now->variables]) now->variables++;
+    for (int i = 0; i < 3; i++) {
+        now->stdio_flags[i] = fcntl(i, F_GETFL);
+        fstat(i, &now->stdio[i]);
+    }
+}
+
+static void compare(const state *before) {
+    state now;
+    remember(&now);
+    for (int number = 1; number < 65; number++) {
+        bool same = before->actions[number].sa_handler == now.actions[number].sa_handler &&
+                    before->actions[number].sa_flags == now.actions[number].sa_flags;
+        if (!same) check_failed(__FILE__, __LINE__, "the handler of signal %d is another", number);
+        if (sigismember(&before->mask, number) != sigismember(&now.mask, number))
+            check_failed(__FILE__, __LINE__, "signal %d is masked otherwise", number);
+    }
+    CHECK_TEXT(now.directory, before->directory);
+    CHECK_TEXT(now.locale, before->locale);
+    CHECK_EQUAL(now.umask, before->umask);
+    CHECK(now.environment == before->environment);
+    CHECK_EQUAL(now.variables, before->variables);
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQUAL(now.stdio_flags[i], before->stdio_flags[i]);
+        CHECK(now.stdio[i].st_ino == before->stdio[i].st_ino && now.stdio[i].st_dev == before->stdio[i].st_dev);
+    }
+}
+
+static invivo_key lead;
+static void stamp_file(int number) {
+    char text[128];
+    snprintf(text, sizeof(text), "traits:\n  synth.lead:\n    - Set: { stamp: %d }\n", number);
+    write_text("next", text);
+    CHECK(rename("next", "a.yaml") == 0);
+}
+static invivo_runtime open_and_watch(listener *heard) {
+    invivo_runtime runtime;
+    OK(invivo_runtime_open(&runtime, NULL, E));
+    OK(invivo_define_block(runtime, "synth.lead", INVIVO_BLOCK(voice, voice_properties), &lead, E));
+    stamp_file(1);
+    OK(invivo_watch(runtime, "a.yaml", E));
+    listener_open(heard, runtime);
+    return runtime;
+}
+static int stamp(invivo_runtime runtime) {
+    invivo_view view = invivo_view_begin(runtime);
+    const voice *now = invivo_view_block(view, lead);
+    int number = now ? now->stamp : -1;
+    invivo_view_end(view);
+    return number;
+}
+
+static void nothing_of_the_process_is_changed(void) {
+    state before;
+    listener *heard = malloc(sizeof(*heard));
+    struct sigaction on_child = {.sa_handler = child_ended, .sa_flags = SA_RESTART | SA_NOCLDSTOP};
+    struct sigaction on_pipe = {.sa_handler = pipe_broken};
+    sigset_t blocked;
+    sigaction(SIGCHLD, &on_child, NULL);
+    sigaction(SIGPIPE, &on_pipe, NULL);
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR2);
+    pthread_sigmask(SIG_BLOCK, &blocked, NULL);
+    umask(027);
+    setlocale(LC_ALL, "C.UTF-8");
+    remember(&before);
+    invivo_runtime runtime = open_and_watch(heard);
+    compare(&before);
+    stamp_file(2);
+    listener_wait(heard, 1);
+    CHECK_EQUAL(stamp(runtime), 2);
+    compare(&before);
+    write_text("next", "traits: [\n");
+    CHECK(rename("next", "a.yaml") == 0);
+    listener_wait(heard, 2);
+    compare(&before);
+    /* The host's own handlers go on working while threads of the runtime run. */
+    pid_t child = fork();
+    if (child == 0) _exit(7);
+    int status = 0;
+    CHECK(waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 7);
+    CHECK_EQUAL(children, 1);
+    int ends[2];
+    CHECK(pipe(ends) == 0);
+    close(ends[0]);
+    CHECK(write(ends[1], "x", 1) == -1 && errno == EPIPE);
+    close(ends[1]);
+    CHECK_EQUAL(pipes, 1);
+    OK(invivo_runtime_close(runtime, E));
+    compare(&before);
+    listener_end(heard);
+    free(heard);
+}
+
+/* Signals sent to the process are never delivered to a thread of the runtime. */
+static pthread_t signalled;
+static void note_thread(int number) {
+    (void)number;
+    signalled = pthread_self();
+}
+static void signals_go_to_threads_of_the_host(void) {
+    listener *heard = malloc(sizeof(*heard));
+    struct sigaction on_signal = {.sa_handler = note_thread};
+    sigaction(SIGUSR1, &on_signal, NULL);
+    invivo_runtime runtime = open_and_watch(heard);
+    for (int i = 0; i < 100; i++) {
+        signalled = 0;
+        kill(getpid(), SIGUSR1);
+        CHECK(pthread_equal(signalled, pthread_self()));
+    }
+    OK(invivo_runtime_close(runtime, E));
+    listener_end(heard);
+    free(heard);
+}
+
+/* What a child does; its exit status is the number of what failed. */
+static int child_of(invivo_runtime parents) {
+    invivo_runtime_info info = {.struct_size = sizeof(info)};
+    invivo_object object;
+    invivo_changes changes;
+    alarm(CHECK_LIMIT_SECONDS);
+    if (stamp(parents) != -1) return 1; /* an empty view */
+    if (invivo_runtime_inspect(parents, &info, NULL) != INVIVO_E_FORKED) return 2;
+    if (invivo_resolve_name(parents, "synth.lead", &object, NULL) != INVIVO_E_FORKED) return 3;
+    if (invivo_changes_open(parents, &changes, NULL) != INVIVO_E_FORKED) return 4;
+    if (invivo_watch(parents, "a.yaml", NULL) != INVIVO_E_FORKED) return 5;
+    if (invivo_runtime_close(parents, NULL) != INVIVO_E_FORKED) return 6;
+    listener *heard = calloc(1, sizeof(*heard));
+    check_failures = 0;
+    invivo_runtime own = open_and_watch(heard);
+    if (stamp(own) != 1) return 7;
+    stamp_file(5);
+    if (!listener_wait(heard, 1) || stamp(own) != 5) return 8;
+    if (invivo_runtime_close(own, NULL) != INVIVO_OK) return 9;
+    listener_end(heard);
+    return check_failures ? 10 : 0;
+}
+
+static void a_forked_child_is_told_and_may_open_its_own(void) {
+    listener *heard = malloc(sizeof(*heard));
+    invivo_runtime runtime = open_and_watch(heard);
+    int status = -1;
+    pid_t child;
+    mkdir("child", 0755);
+    child = fork();
+    if (child == 0) {
+        if (chdir("child") != 0) _exit(99);
+        _exit(child_of(runtime));
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    if (status != 0) check_failed(__FILE__, __LINE__, "the child ended with status %d, signal %d", WEXITSTATUS(status), WTERMSIG(status));
+    /* The parent goes on. */
+    stamp_file(3);
+    listener_wait(heard, 1);
+    CHECK_EQUAL(stamp(runtime), 3);
+    /* A child of a view that is open, too. */
+    invivo_view view = invivo_view_begin(runtime);
+    child = fork();
+    if (child == 0) {
+        alarm(CHECK_LIMIT_SECONDS);
+        _exit(invivo_view_block(invivo_view_begin(runtime), lead) == NULL ? 0 : 1);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    invivo_view_end(view);
+    OK(invivo_runtime_close(runtime, E));
+    listener_end(heard);
+    free(heard);
+}
+
+/* Forks at any moment of other threads' work: the child may open a runtime of its own whatever was locked. */
+static bool stop;
+static void *work_on(void *user_data) {
+    invivo_runtime runtime = *(invivo_runtime *)user_data;
+    for (int number = 0; !__atomic_load_n(&stop, __ATOMIC_ACQUIRE); number++) {
+        char text[96];
+        invivo_changes changes;
+        invivo_runtime second;
+        int length = snprintf(text, sizeof(text), "traits: { synth.lead: [ Set: { stamp: %d } ] }", number);
+        OK(invivo_changes_open(runtime, &changes, E));
+        OK(invivo_changes_document(changes, "b.yaml", text, (uint64_t)length, E));
+        OK(invivo_changes_commit(changes, E));
+        if (OK(invivo_runtime_open(&second, NULL, E))) OK(invivo_runtime_close(second, E));
+    }
+    return NULL;
+}
+static void forks_at_any_moment(void) {
+    listener *heard = malloc(sizeof(*heard));
+    invivo_runtime runtime = open_and_watch(heard);
+    pthread_t threads[2];
+    stop = false;
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, work_on, &runtime);
+    for (int i = 0; i < 100 && !check_failures; i++) {
+        int status = -1;
+        pid_t child = fork();
+        if (child == 0) {
+            invivo_runtime own;
+            alarm(CHECK_LIMIT_SECONDS / 4);
+            invivo_runtime_info info = {.struct_size = sizeof(info)};
+            if (invivo_runtime_inspect(runtime, &info, NULL) != INVIVO_E_FORKED) _exit(1);
+            if (invivo_runtime_open(&own, NULL, NULL) != INVIVO_OK) _exit(2);
+            if (invivo_define_block(own, "synth.lead", INVIVO_BLOCK(voice, voice_properties), &lead, NULL) != INVIVO_OK) _exit(3);
+            if (invivo_runtime_close(own, NULL) != INVIVO_OK) _exit(4);
+            _exit(0);
+        }
+        CHECK(waitpid(child, &status, 0) == child);
+        if (status != 0)
+            check_failed(__FILE__, __LINE__, "child %d ended with status %d, signal %d", i, WEXITSTATUS(status), WTERMSIG(status));
+    }
+    __atomic_store_n(&stop, true, __ATOMIC_RELEASE);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    OK(invivo_runtime_close(runtime, E));
+    listener_end(heard);
+    free(heard);
+}
+
+/* In a child of its own, started before any runtime: exit() with everything running, from main and from another thread. */
+static void *exit_here(void *unused) {
+    (void)unused;
+    exit(0);
+}
+static void exit_without_close_neither_hangs_nor_crashes(bool from_another_thread) {
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+        pthread_t thread;
+        alarm(CHECK_LIMIT_SECONDS);
+        listener *heard = malloc(sizeof(*heard));
+        invivo_runtime runtime = open_and_watch(heard);
+        stamp_file(2);
+        listener_wait(heard, 1);
+        (void)stamp(runtime);
+        if (check_failures) _exit(1);
+        stamp_file(3); /* a reload is under way */
+        if (!from_another_thread) exit(0);
+        pthread_create(&thread, NULL, exit_here, NULL);
+        pthread_join(thread, NULL);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    if (status != 0) check_failed(__FILE__, __LINE__, "the child ended with status %d, signal %d", WEXITSTATUS(status), WTERMSIG(status));
+}
+
+int main(void) {
+    check_begin();
+    check_directory();
+    exit_without_close_neither_hangs_nor_crashes(false);
+    exit_without_close_neither_hangs_nor_crashes(true);
+    nothing_of_the_process_is_changed();
+    signals_go_to_threads_of_the_host();
+    a_forked_child_is_told_and_may_open_its_own();
+    forks_at_any_moment();
+    umask(022);
+    return check_end();
+}
