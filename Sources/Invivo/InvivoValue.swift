@@ -57,6 +57,15 @@ public struct TypeReference: Sendable, Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(handle.bits) }
 }
 
+extension TypeReference: InvivoConvertible {
+    public static var invivoShape: InvivoShape { InvivoShape(.type) }
+    public static func fromInvivo(_ value: InvivoValue) throws(InvivoError) -> TypeReference {
+        guard case .type(let type) = value else { throw value.mismatch("a type") }
+        return type
+    }
+    public func asInvivo() throws(InvivoError) -> InvivoValue { .type(self) }
+}
+
 extension InvivoValue {
     /// What kind of value it is.
     public var kind: InvivoKind {

@@ -1,0 +1,20 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "pairs-module",
+    products: [
+        .library(name: "PairsModule", type: .dynamic, targets: ["PairsModule"]),
+        .library(name: "PairsDriver", type: .dynamic, targets: ["PairsDriver"]),
+    ],
+    dependencies: [.package(name: "invivo", path: "../../..")],
+    targets: [
+        .target(
+            name: "PairsModule", dependencies: [.product(name: "InvivoModule", package: "invivo")],
+            linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "nodelete"])]),
+        .target(
+            name: "PairsDriver", dependencies: [.product(name: "InvivoModule", package: "invivo")],
+            linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "nodelete"])]),
+    ],
+    swiftLanguageModes: [.v6]
+)
