@@ -58,6 +58,11 @@ extension Runtime {
 
     /// Makes an object of a registered type without a definition; it belongs to the calling thread.
     public func make(_ type: TypeReference, _ arguments: any InvivoConvertible...) throws(InvivoError) -> Object {
+        try make(type, with: arguments)
+    }
+
+    /// Makes an object of a registered type with arguments that are in an array.
+    public func make(_ type: TypeReference, with arguments: [any InvivoConvertible]) throws(InvivoError) -> Object {
         let values = try arguments.values()
         var object = invivo_object()
         try withArena { arena throws(InvivoError) in

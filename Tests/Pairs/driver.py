@@ -75,8 +75,7 @@ class Driver:
         self.checks += 1
         if not holds:
             self.failures += 1
-            line = traceback.extract_stack(limit=3)[0].lineno
-            print(f"pair Python->{self.component}: driver.py:{line}: does not hold: {what}", file=sys.stderr)
+            print(f"pair Python->{self.component}: does not hold: {what}", file=sys.stderr)
 
     def same(self, back, thing, what):
         if isinstance(thing, float):
@@ -186,7 +185,7 @@ class Driver:
 
     def errors(self, probe):
         def failing(_):
-            raise invivo.TimeoutError("too late", path="driver.clock", cause=invivo.BusyError("the clock said so"))
+            raise invivo.DeadlineError("too late", path="driver.clock", cause=invivo.BusyError("the clock said so"))
 
         def lost(_):
             raise LookupError("nothing there")

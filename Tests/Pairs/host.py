@@ -18,7 +18,7 @@ def main(built: Path) -> int:
         runtime.load_module(built / "libPairsModule.so")
         runtime.type(probe.Probe)
         token = runtime.share()
-        for language, library, name in (("C", "libdriver.so", "c"),):
+        for language, library, name in (("C", "libdriver.so", "c"), ("Swift", "libPairsDriver.so", "swift")):
             drive = getattr(ctypes.CDLL(str(built / library)), f"pairs_drive_{name}")
             drive.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
             for component in driver.COMPONENTS:

@@ -1,0 +1,70 @@
+"""The nine pairs of languages, in one process with one runtime, and hosts that embed the others.
+
+Builds what it needs into .build-pairs. The library is that of INVIVO_LIBRARY, or the one that `swift build` makes."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+BUILT = ROOT / ".build-pairs"
+PAIRS = {f"{caller}->{component}" for caller in ("C", "Swift", "Python") for component in ("C", "Swift", "Python")}
+
+
+def run(*command, **more):
+    done = subprocess.run([str(each) for each in command], capture_output=True, text=True, check=False, **more)
+    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def library():
+    """The library of the Python and C hosts."""
+    given = os.environ.get("INVIVO_LIBRARY")
+    if given:
+        return Path(given).resolve()
+    run("swift", "build", "--package-path", ROOT, "--product", "InvivoC", timeout=900)
+    return ROOT / ".build" / "debug" / "libInvivoC.so"
+
+
+@pytest.fixture(scope="session")
+def built():
+    """The directory of the probes and drivers of C and Swift."""
+    package = ("--package-path", HERE / "swift-module", "--scratch-path", BUILT / "swift")
+    run("swift", "build", *package, timeout=900)
+    directory = Path(run("swift", "build", *package, "--show-bin-path", timeout=60).strip())
+    stubs = ROOT / "Sources" / "InvivoStubs"
+    for name in ("probe", "driver"):
+        run(
+            *("cc", "-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"),
+            *("-I", ROOT / "include", "-I", stubs / "include", HERE / f"{name}.c", stubs / "stubs.c"),
+            *("-o", directory / f"lib{name}.so"),
+        )
+    return directory
+
+
+@pytest.fixture
+def environment(library):
+    paths = [str(ROOT / "bindings" / "python"), str(HERE)]
+    return {
+        **os.environ,
+        "INVIVO_LIBRARY": str(library),
+        "PYTHONPATH": os.pathsep.join(paths),
+        "SWIFT_BACKTRACE": "enable=no",
+    }
+
+
+def check_pairs(output):
+    print(output)
+    said = dict(re.findall(r"^pair (\S+): ok, (\d+) checks$", output, re.M))
+    assert set(said) == PAIRS
+    assert all(int(count) > 250 for count in said.values())
+
+
+def test_every_pair_holds_in_a_python_host(built, environment):
+    check_pairs(run(sys.executable, "-X", "faulthandler", HERE / "host.py", built, env=environment, timeout=120))
