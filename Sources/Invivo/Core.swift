@@ -15,7 +15,7 @@ final class Core: Sendable {
     /// Complete (checked by `of`) and immutable while the process lives.
     @usableFromInline nonisolated(unsafe) let table: Table
     @usableFromInline let handle: invivo_runtime
-    let registry = Mutex(Registry())
+    let registry = Locked(Registry())
     /// `Object`s that the program keeps, and those that components were handed.
     private let programObjects = Atomic(0)
     private let componentObjects = Atomic(0)
@@ -33,7 +33,7 @@ final class Core: Sendable {
     }
 
     /// Held while a type is looked up and, when new, registered, so that it is registered once.
-    let registering = Mutex<Void>(())
+    let registering = Locked<Void>(())
 
     private init(table: Table, handle: invivo_runtime) {
         self.table = table
@@ -45,7 +45,7 @@ final class Core: Sendable {
         var runtime: UInt64
     }
     private struct Weak { weak var core: Core? }
-    private static let all = Mutex<[Identity: Weak]>([:])
+    private static let all = Locked<[Identity: Weak]>([:])
 
     /// The core of a runtime; fails for a table that is older than this package needs.
     static func of(_ table: Table, _ handle: invivo_runtime) throws(InvivoError) -> Core {

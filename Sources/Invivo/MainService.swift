@@ -8,7 +8,7 @@ internal import Synchronization
 /// thread; it does nothing until somebody awaits reloads.
 final class MainService: Sendable {
     private struct State: @unchecked Sendable { var source: (any DispatchSourceRead)? }
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// nil when the calling thread is not the main thread.
     init?() {

@@ -5,7 +5,7 @@ internal import Synchronization
 /// `let voice = prototype { resolver, note in try Voice(note: note, clock: resolver(\Synth.clock)) }`.
 public final class Prototype<Value, each Argument: InvivoConvertible>: Recipe {
     private let make: @Sendable (Resolver, [InvivoValue]) throws -> Value
-    private let bound = Mutex<(core: Core, key: Key<Value>)?>(nil)
+    private let bound = Locked<(core: Core, key: Key<Value>)?>(nil)
     let needsArguments: Bool
 
     fileprivate init(_ make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Value) {

@@ -4,11 +4,11 @@ internal import Synchronization
 /// A closure that hears of reloads, until it is closed or the runtime is.
 public final class Observer: Sendable {
     private let core: Core
-    private let handle: Mutex<invivo_observer>
+    private let handle: Locked<invivo_observer>
 
     fileprivate init(_ core: Core, _ handle: invivo_observer) {
         self.core = core
-        self.handle = Mutex(handle)
+        self.handle = Locked(handle)
     }
 
     /// After it returns the closure is not called again. A second call does nothing.

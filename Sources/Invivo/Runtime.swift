@@ -14,7 +14,7 @@ public final class Runtime: Sendable {
     @usableFromInline let core: Core
     /// Whether this value opened the runtime, and so closes it.
     private let isOwner: Bool
-    private let isClosed = Mutex(false)
+    private let isClosed = Locked(false)
     let mainService: MainService?
 
     /// Opens a runtime.

@@ -76,12 +76,12 @@ public enum ObjectTable {
     @inlinable @inline(__always)
     public static func open(_ index: UInt32, _ record: Record, owner: UInt64, leases: UInt64, hold: Bool) -> UInt64 {
         guard let slot = iv_slot_at(index) else { return 0 }
-        let generation = iv_load_relaxed_u64(&slot.pointee.state) >> UInt64(IV_GENERATION_SHIFT)
+        let generation = iv_load_relaxed_u64(iv_slot_state(slot)) >> UInt64(IV_GENERATION_SHIFT)
         record.pointee.slot = index
         slot.pointee.record = record
         slot.pointee.owner = owner
         iv_store_u64(
-            &slot.pointee.state, generation << UInt64(IV_GENERATION_SHIFT) | (hold ? 1 << 32 : 0) | leases)
+            iv_slot_state(slot), generation << UInt64(IV_GENERATION_SHIFT) | (hold ? 1 << 32 : 0) | leases)
         return kind << 60 | generation << 32 | UInt64(index)
     }
 
@@ -89,8 +89,8 @@ public enum ObjectTable {
     @inlinable @inline(__always)
     public static func close(_ index: UInt32) {
         guard let slot = iv_slot_at(index) else { return }
-        let generation = iv_load_relaxed_u64(&slot.pointee.state) >> UInt64(IV_GENERATION_SHIFT)
-        iv_store_u64(&slot.pointee.state, ((generation &+ 1) & 0xfff_ffff) << UInt64(IV_GENERATION_SHIFT))
+        let generation = iv_load_relaxed_u64(iv_slot_state(slot)) >> UInt64(IV_GENERATION_SHIFT)
+        iv_store_u64(iv_slot_state(slot), ((generation &+ 1) & 0xfff_ffff) << UInt64(IV_GENERATION_SHIFT))
         let thread = iv_thread()!
         let count = thread.pointee.magazine_count
         if count < UInt32(IV_MAGAZINE), thread.pointee.prepared != 0 {
@@ -127,19 +127,19 @@ public enum ObjectTable {
     /// One lease more, for who may be sure that the object lives (inside a view that leads to it, or holding a lease).
     @inlinable @inline(__always)
     public static func leaseKnownAlive(_ bits: UInt64) {
-        if let slot = iv_slot_at(UInt32(truncatingIfNeeded: bits)) { _ = iv_add_u64(&slot.pointee.state, 1) }
+        if let slot = iv_slot_at(UInt32(truncatingIfNeeded: bits)) { _ = iv_add_u64(iv_slot_state(slot), 1) }
     }
 
     /// One lease more; false when the handle is stale or nobody holds the object any more.
     @inlinable @inline(__always)
     public static func retain(_ bits: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }
-        var state = iv_load_u64(&slot.pointee.state)
+        var state = iv_load_u64(iv_slot_state(slot))
         while true {
             guard state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & (1 << 33) == 0,
                 state & 0x1_ffff_ffff != 0
             else { return false }
-            if iv_cas_u64(&slot.pointee.state, &state, state &+ 1) { return true }
+            if iv_cas_u64(iv_slot_state(slot), &state, state &+ 1) { return true }
         }
     }
 
@@ -147,13 +147,13 @@ public enum ObjectTable {
     @inlinable @inline(__always)
     public static func release(_ bits: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }
-        var state = iv_load_u64(&slot.pointee.state)
+        var state = iv_load_u64(iv_slot_state(slot))
         while true {
             guard state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & 0xffff_ffff != 0 else {
                 return false
             }
             let last = state & 0x1_ffff_ffff == 1
-            if iv_cas_u64(&slot.pointee.state, &state, last ? (state &- 1) | 1 << 33 : state &- 1) {
+            if iv_cas_u64(iv_slot_state(slot), &state, last ? (state &- 1) | 1 << 33 : state &- 1) {
                 if last, let record = slot.pointee.record { dispose(record) }
                 return true
             }
@@ -163,12 +163,12 @@ public enum ObjectTable {
     /// The graph lets go. The last claim disposes.
     public static func dropHold(_ bits: UInt64) {
         guard let slot = slot(bits) else { return }
-        var state = iv_load_u64(&slot.pointee.state)
+        var state = iv_load_u64(iv_slot_state(slot))
         while true {
             guard state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & (1 << 32) != 0 else { return }
             let last = state & 0xffff_ffff == 0
             let next = (state & ~(1 << 32)) | (last ? 1 << 33 : 0)
-            if iv_cas_u64(&slot.pointee.state, &state, next) {
+            if iv_cas_u64(iv_slot_state(slot), &state, next) {
                 if last, let record = slot.pointee.record { dispose(record) }
                 return
             }
@@ -179,7 +179,7 @@ public enum ObjectTable {
     @inlinable @inline(__always)
     public static func record(_ bits: UInt64) -> Record? {
         guard let slot = slot(bits),
-            iv_load_u64(&slot.pointee.state) >> UInt64(IV_GENERATION_SHIFT) == generation(bits)
+            iv_load_u64(iv_slot_state(slot)) >> UInt64(IV_GENERATION_SHIFT) == generation(bits)
         else { return nil }
         return slot.pointee.record
     }
@@ -187,7 +187,7 @@ public enum ObjectTable {
     /// The handle of a live record.
     public static func handle(_ record: Record) -> UInt64 {
         guard let slot = iv_slot_at(record.pointee.slot) else { return 0 }
-        return kind << 60 | (iv_load_u64(&slot.pointee.state) >> UInt64(IV_GENERATION_SHIFT)) << 32
+        return kind << 60 | (iv_load_u64(iv_slot_state(slot)) >> UInt64(IV_GENERATION_SHIFT)) << 32
             | UInt64(record.pointee.slot)
     }
 
@@ -197,7 +197,7 @@ public enum ObjectTable {
         var live: UInt64 = 0
         for index in 0..<count {
             guard let slot = iv_slot_at(index) else { continue }
-            if iv_load_u64(&slot.pointee.state) & 0x3_ffff_ffff != 0 { live += 1 }
+            if iv_load_u64(iv_slot_state(slot)) & 0x3_ffff_ffff != 0 { live += 1 }
         }
         return live
     }
@@ -208,7 +208,7 @@ public enum ObjectTable {
         var found: [UInt64] = []
         for index in 0..<count {
             guard let slot = iv_slot_at(index) else { continue }
-            let state = iv_load_u64(&slot.pointee.state)
+            let state = iv_load_u64(iv_slot_state(slot))
             guard state & 0x1_ffff_ffff != 0, slot.pointee.owner == owner else { continue }
             found.append(kind << 60 | (state >> UInt64(IV_GENERATION_SHIFT)) << 32 | UInt64(index))
         }
@@ -218,7 +218,7 @@ public enum ObjectTable {
     /// Leases of hosts on a live handle; 0 for a stale one.
     public static func leases(_ bits: UInt64) -> UInt64 {
         guard let slot = slot(bits) else { return 0 }
-        let state = iv_load_u64(&slot.pointee.state)
+        let state = iv_load_u64(iv_slot_state(slot))
         return state >> UInt64(IV_GENERATION_SHIFT) == generation(bits) ? state & 0xffff_ffff : 0
     }
 }

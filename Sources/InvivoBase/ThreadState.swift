@@ -17,7 +17,7 @@ extension UnsafeMutablePointer where Pointee == iv_thread {
 
     @usableFromInline
     func makeIdentity() -> UInt64 {
-        pointee.id = iv_add_u64(&iv_live_counts().pointee.thread_ids, 1) &+ 1
+        pointee.id = iv_add_u64(iv_live_thread_ids(), 1) &+ 1
         return pointee.id
     }
 

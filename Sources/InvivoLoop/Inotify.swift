@@ -23,7 +23,7 @@ final class Inotify: @unchecked Sendable {
         self.loop = loop
         self.deliver = deliver
         poll = .allocate(capacity: 1)
-        _ = iv_add_u64(&iv_live_counts().pointee.descriptors, 1)
+        _ = iv_add_u64(iv_live_descriptors(), 1)
     }
 
     /// On the loop thread.
@@ -73,6 +73,6 @@ final class Inotify: @unchecked Sendable {
             UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_poll_t.self).deallocate()
         }
         close(descriptor)
-        _ = iv_sub_u64(&iv_live_counts().pointee.descriptors, 1)
+        _ = iv_sub_u64(iv_live_descriptors(), 1)
     }
 }

@@ -52,7 +52,7 @@ public final class Loop: @unchecked Sendable {
             wake.deallocate()
             throw Failure(.system, "no thread could be started: \(String(cString: strerror(result)))")
         }
-        _ = iv_add_u64(&iv_live_counts().pointee.threads, 1)
+        _ = iv_add_u64(iv_live_threads(), 1)
         monitor.locked { while identity == 0 { monitor.wait() } }
     }
 
@@ -131,7 +131,7 @@ public final class Loop: @unchecked Sendable {
         uv_loop_close(uv)
         uv.deallocate()
         wake.deallocate()
-        _ = iv_sub_u64(&iv_live_counts().pointee.threads, 1)
+        _ = iv_sub_u64(iv_live_threads(), 1)
         return true
     }
 }

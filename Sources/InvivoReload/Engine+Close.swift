@@ -32,7 +32,7 @@ extension Engine {
         former.follower?.stop()
         former.worker?.join()
         // From here on no reader enters; those inside are waited for.
-        iv_store_u64(&container.core.pointee.tag, 0)
+        iv_store_u64(iv_core_tag(container.core), 0)
         _ = iv_membarrier_all()
         guard waitForReaders() else {
             reopen(former.documents)
@@ -96,7 +96,7 @@ extension Engine {
             container.isClosing = false
             openDocuments = documents
         }
-        iv_store_u64(&container.core.pointee.tag, container.tag)
+        iv_store_u64(iv_core_tag(container.core), container.tag)
         endTurn()
         for document in documents {
             guard let path = document.path else { continue }
@@ -155,7 +155,7 @@ extension Engine {
         let engine = container.core.pointee.engine
         container.core.pointee.current = nil
         Readers.freeCore(container.core)
-        _ = iv_sub_u64(&iv_live_counts().pointee.runtimes, 1)
+        _ = iv_sub_u64(iv_live_runtimes(), 1)
         if let engine { Unmanaged<Container>.fromOpaque(engine).release() }
         letGo()
     }

@@ -110,8 +110,8 @@ public final class Engine: @unchecked Sendable {
         core.pointee.engine = Unmanaged.passRetained(container).toOpaque()
         engine.keepAlive()
         _ = container.publish(container.currentGraph())
-        iv_store_u64(&core.pointee.tag, tag)
-        _ = iv_add_u64(&iv_live_counts().pointee.runtimes, 1)
+        iv_store_u64(iv_core_tag(core), tag)
+        _ = iv_add_u64(iv_live_runtimes(), 1)
         return engine
     }
 

@@ -26,11 +26,11 @@ final class Worker: @unchecked Sendable {
             box.release()
             throw Failure(.system, "no thread could be started: \(String(cString: strerror(result)))")
         }
-        _ = iv_add_u64(&iv_live_counts().pointee.threads, 1)
+        _ = iv_add_u64(iv_live_threads(), 1)
     }
 
     func join() {
         pthread_join(thread, nil)
-        _ = iv_sub_u64(&iv_live_counts().pointee.threads, 1)
+        _ = iv_sub_u64(iv_live_threads(), 1)
     }
 }

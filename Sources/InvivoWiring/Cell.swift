@@ -31,7 +31,7 @@ public final class Cell: @unchecked Sendable {
     deinit { raw.deallocate() }
 
     /// The handle of the built object, or 0.
-    public var object: UInt64 { iv_load_u64(&raw.pointee.object) }
+    public var object: UInt64 { iv_load_u64(iv_cell_object(raw)) }
     /// Under the monitor: no graph to come leads here.
     public func markRetired() { retired = true }
     /// Under the monitor.

@@ -97,7 +97,7 @@ extension Container {
         _ type: UnsafeMutablePointer<iv_type>, _ reader: Reader, owner: UInt64, runtime: UInt64, key: UInt64,
         failed: inout (status: Int32, error: UnsafeMutableRawPointer?)
     ) -> UInt64 {
-        defer { iv_store_u64(&reader.pointee.making, reader.pointee.making &- 1) }
+        defer { iv_store_u64(iv_reader_making(reader), reader.pointee.making &- 1) }
         let size = Int(type.pointee.size)
         let offset = Int(type.pointee.offset)
         guard let slot = ObjectTable.takeSlot() else { return 0 }
@@ -148,7 +148,7 @@ extension Container {
                 record.pointee.key = key.map { $0 &+ 1 } ?? 0
         // Until it becomes a shared instance or is attached, a confined object belongs to who makes it.
         record.pointee.thread = type.raw.pointee.thread == 0 ? 0 : currentThread().identity
-        record.pointee.sequence = iv_add_u64(&iv_live_counts().pointee.sequence, 1)
+        record.pointee.sequence = iv_add_u64(iv_live_sequence(), 1)
         return record
     }
 

@@ -10,7 +10,7 @@ extension Container {
         let entry = chunk.assumingMemoryBound(to: invivo_entry.self) + Int(id & UInt32(INVIVO_CHUNK_MASK))
         guard let cell = entry.pointee.cell else { return (0, nil) }
         let full = UnsafeMutableRawPointer(cell).assumingMemoryBound(to: iv_cell.self)
-        let bits = iv_load_u64(&full.pointee.object)
+        let bits = iv_load_u64(iv_cell_object(full))
         guard bits != 0 else { return (0, entry.pointee.layers == nil ? full.pointee.prototype : nil) }
         let allowed = full.pointee.thread
         guard allowed == 0 || allowed == thread.pointee.id else { return (0, nil) }
@@ -39,7 +39,7 @@ extension Container {
             Readers.leave(reader)
             return bits
         }
-        iv_store_u64(&reader.pointee.making, reader.pointee.making &+ 1)
+        iv_store_u64(iv_reader_making(reader), reader.pointee.making &+ 1)
         Readers.leave(reader)
         return makePlain(type, reader, owner: upper & 0xfff_ffff, runtime: runtime, key: key, failed: &failed)
     }
@@ -147,9 +147,9 @@ extension Container {
             cell.raw.pointee.confined_instance = made.record.pointee.instance
         } else {
             cell.raw.pointee.thread = 0
-            iv_store_pointer(&cell.raw.pointee.shared_instance, made.record.pointee.instance)
+            iv_store_pointer(iv_cell_shared(cell.raw), made.record.pointee.instance)
         }
-        iv_store_u64(&cell.raw.pointee.object, made.object)
+        iv_store_u64(iv_cell_object(cell.raw), made.object)
         cell.state = .built
         monitor.broadcast()
         // A graph that is gone does not hold it: it belongs to whoever asked.
@@ -189,7 +189,7 @@ extension Container {
     public static func confinedInstance(_ entry: UnsafePointer<invivo_entry>) -> UnsafeMutableRawPointer? {
         guard let cell = entry.pointee.cell else { return nil }
         let full = UnsafeMutableRawPointer(cell).assumingMemoryBound(to: iv_cell.self)
-        guard iv_load_u64(&full.pointee.object) != 0 else { return nil }
+        guard iv_load_u64(iv_cell_object(full)) != 0 else { return nil }
         let allowed = full.pointee.thread
         guard allowed == 0 || allowed == iv_thread()!.pointee.id else { return nil }
         return full.pointee.shared_instance ?? full.pointee.confined_instance

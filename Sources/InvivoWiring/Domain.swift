@@ -34,7 +34,7 @@ public final class Domain: @unchecked Sendable {
     deinit {
         if signal >= 0 {
             Glibc.close(signal)
-            _ = iv_sub_u64(&iv_live_counts().pointee.descriptors, 1)
+            _ = iv_sub_u64(iv_live_descriptors(), 1)
         }
         destroy?()
     }
@@ -71,7 +71,7 @@ public final class Domain: @unchecked Sendable {
         if signal < 0 {
             signal = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
             guard signal >= 0 else { throw Failure(.system, "no eventfd: \(String(cString: strerror(errno)))") }
-            _ = iv_add_u64(&iv_live_counts().pointee.descriptors, 1)
+            _ = iv_add_u64(iv_live_descriptors(), 1)
             if !queue.isEmpty { raise() }
         }
         return signal

@@ -12,7 +12,7 @@ public final class Block: @unchecked Sendable {
         self.size = size
         bytes = .allocate(byteCount: max(size, 1), alignment: 64)
         bytes.initializeMemory(as: UInt8.self, repeating: 0, count: max(size, 1))
-        _ = iv_add_u64(&iv_live_counts().pointee.blocks, 1)
+        _ = iv_add_u64(iv_live_blocks(), 1)
     }
 
     public convenience init(copying other: Block) {
@@ -27,7 +27,7 @@ public final class Block: @unchecked Sendable {
 
     deinit {
         bytes.deallocate()
-        _ = iv_sub_u64(&iv_live_counts().pointee.blocks, 1)
+        _ = iv_sub_u64(iv_live_blocks(), 1)
     }
 }
 
@@ -116,13 +116,13 @@ public final class Graph: @unchecked Sendable {
                 generation: generation, owner: owner, count: UInt32(chunkCount * chunkSize),
                 chunks: UnsafePointer(directory), keys: keys, graph: nil))
         raw.pointee.graph = Unmanaged.passUnretained(self).toOpaque()
-        _ = iv_add_u64(&iv_live_counts().pointee.graphs, 1)
+        _ = iv_add_u64(iv_live_graphs(), 1)
     }
 
     deinit {
         directory.deallocate()
         raw.deallocate()
-        _ = iv_sub_u64(&iv_live_counts().pointee.graphs, 1)
+        _ = iv_sub_u64(iv_live_graphs(), 1)
     }
 
     /// No definitions at all.

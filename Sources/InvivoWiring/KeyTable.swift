@@ -85,7 +85,7 @@ public final class KeyTable: @unchecked Sendable {
         slot.pointee.text = name.text
         slot.pointee.length = name.length
         slot.pointee.id = name.id
-        iv_store_u64(&slot.pointee.hash, name.hash)
+        iv_store_u64(iv_name_hash(slot), name.hash)
     }
 
     /// The version word of a key; made when first asked for.
@@ -116,7 +116,7 @@ public final class KeyTable: @unchecked Sendable {
         var index = hash & mask
         while true {
             let slot = slots + Int(truncatingIfNeeded: index)
-            let found = iv_load_u64(&slot.pointee.hash)
+            let found = iv_load_u64(iv_name_hash(slot))
             if found == 0 { return nil }
             if found == hash, Int(slot.pointee.length) == length, iv_same_bytes(slot.pointee.text, text, length) {
                 return slot.pointee.id

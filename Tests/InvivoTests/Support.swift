@@ -107,7 +107,7 @@ func eventually(
 
 /// Collects what happens on other threads.
 final class Log<Element: Sendable>: Sendable {
-    private let elements = Mutex<[Element]>([])
+    private let elements = Locked<[Element]>([])
     func add(_ element: Element) { elements.withLock { $0.append(element) } }
     var all: [Element] { elements.withLock { $0 } }
 }

@@ -186,6 +186,29 @@ struct iv_live {
 };
 extern struct iv_live iv_live;
 static inline struct iv_live *iv_live_counts(void) { return &iv_live; }
+static inline uint64_t *iv_live_runtimes(void) { return &iv_live.runtimes; }
+static inline uint64_t *iv_live_objects(void) { return &iv_live.objects; }
+static inline uint64_t *iv_live_callables(void) { return &iv_live.callables; }
+static inline uint64_t *iv_live_errors(void) { return &iv_live.errors; }
+static inline uint64_t *iv_live_graphs(void) { return &iv_live.graphs; }
+static inline uint64_t *iv_live_blocks(void) { return &iv_live.blocks; }
+static inline uint64_t *iv_live_threads(void) { return &iv_live.threads; }
+static inline uint64_t *iv_live_descriptors(void) { return &iv_live.descriptors; }
+static inline uint64_t *iv_live_leases(void) { return &iv_live.leases; }
+static inline uint64_t *iv_live_sequence(void) { return &iv_live.sequence; }
+static inline uint64_t *iv_live_thread_ids(void) { return &iv_live.thread_ids; }
+
+/* ---- addresses of shared words ----------------------------------------------------------------------- */
+
+/* Swift takes `&pointer.pointee.word` for a modifying access of its own; the address alone is none. */
+static inline uint64_t *iv_reader_epoch(struct iv_reader *reader) { return &reader->epoch; }
+static inline uint64_t *iv_reader_making(struct iv_reader *reader) { return &reader->making; }
+static inline uint64_t *iv_core_tag(struct iv_core *core) { return &core->tag; }
+static inline uint64_t *iv_core_epoch(struct iv_core *core) { return &core->epoch; }
+static inline uint64_t *iv_slot_state(struct iv_slot *slot) { return &slot->state; }
+static inline uint64_t *iv_cell_object(struct iv_cell *cell) { return &cell->object; }
+static inline void **iv_cell_shared(struct iv_cell *cell) { return &cell->shared_instance; }
+static inline uint64_t *iv_name_hash(struct iv_name *name) { return &name->hash; }
 
 /* Condition variables on the monotonic clock. */
 int iv_condition_init(pthread_cond_t *condition);
