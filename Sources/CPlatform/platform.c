@@ -10,12 +10,13 @@ static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
 static void (*exit_function)(struct iv_thread *);
 
 static void run_exit(void *thread) {
-    if (exit_function) exit_function(thread);
+    void (*function)(struct iv_thread *) = __atomic_load_n(&exit_function, __ATOMIC_ACQUIRE);
+    if (function) function(thread);
 }
 static void make_exit_key(void) { (void)pthread_key_create(&exit_key, run_exit); }
 
 void iv_at_thread_exit(void (*function)(struct iv_thread *)) {
-    exit_function = function;
+    __atomic_store_n(&exit_function, function, __ATOMIC_RELEASE);
     pthread_once(&exit_once, make_exit_key);
 }
 void iv_thread_exit_arm(void) { (void)pthread_setspecific(exit_key, &iv_thread_state); }

@@ -23,14 +23,14 @@ public enum Readers {
         }
         guard let reader else { return nil }
         if reader.pointee.depth == 0 {
-            iv_store_u64(&reader.pointee.epoch, iv_load_u64(&core.pointee.epoch))
+            iv_reader_set_epoch(reader, iv_core_epoch(core))
             iv_compiler_barrier()
-            guard iv_load_u64(&core.pointee.tag) == tag else {
-                iv_store_u64(&reader.pointee.epoch, 0)
+            guard iv_core_tag(core) == tag else {
+                iv_reader_set_epoch(reader, 0)
                 return nil
             }
             reader.pointee.graph = loadGraph(core)
-        } else if iv_load_u64(&core.pointee.tag) != tag {
+        } else if iv_core_tag(core) != tag {
             return nil
         }
         reader.pointee.depth &+= 1
@@ -46,7 +46,7 @@ public enum Readers {
     public static func leave(_ reader: Reader) {
         let depth = reader.pointee.depth &- 1
         reader.pointee.depth = depth
-        if depth == 0 { iv_store_u64(&reader.pointee.epoch, 0) }
+        if depth == 0 { iv_reader_set_epoch(reader, 0) }
     }
 
     /// The slot of this thread in a core, made when there is none. Nil only without memory.
@@ -97,7 +97,7 @@ public enum Readers {
             guard let reader = thread.pointee.seats[index].reader else { continue }
             reader.pointee.depth = 0
             iv_store_u64(&reader.pointee.making, 0)
-            iv_store_u64(&reader.pointee.epoch, 0)
+            iv_reader_set_epoch(reader, 0)
             iv_reader_set_thread(reader, 0)
         }
         free(thread.pointee.seats)
@@ -125,7 +125,7 @@ public enum Readers {
         var oldest = UInt64.max
         var slot = iv_readers(core)
         while let reader = slot {
-            let epoch = iv_load_u64(&reader.pointee.epoch)
+            let epoch = iv_reader_epoch(reader)
             if epoch != 0 && epoch < oldest { oldest = epoch }
             slot = reader.pointee.next
         }
@@ -147,7 +147,7 @@ public enum Readers {
         var threads: [UInt32] = []
         var slot = iv_readers(core)
         while let reader = slot {
-            let seen = iv_load_u64(&reader.pointee.epoch)
+            let seen = iv_reader_epoch(reader)
             if seen != 0 && seen <= epoch { threads.append(iv_reader_thread(reader)) }
             slot = reader.pointee.next
         }

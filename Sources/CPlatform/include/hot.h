@@ -163,6 +163,11 @@ static inline void iv_readers_push(struct iv_core *core, struct iv_reader *reade
 static inline uint32_t iv_reader_thread(struct iv_reader *reader) { return __atomic_load_n(&reader->thread, __ATOMIC_ACQUIRE); }
 static inline void iv_reader_set_thread(struct iv_reader *reader, uint32_t thread) { __atomic_store_n(&reader->thread, thread, __ATOMIC_RELEASE); }
 
+/* By struct, not by `&reader.pointee.epoch`: that would be a modifying access in the eyes of Swift and its sanitizer. */
+static inline uint64_t iv_reader_epoch(const struct iv_reader *reader) { return __atomic_load_n(&reader->epoch, __ATOMIC_ACQUIRE); }
+static inline void iv_reader_set_epoch(struct iv_reader *reader, uint64_t epoch) { __atomic_store_n(&reader->epoch, epoch, __ATOMIC_RELEASE); }
+static inline uint64_t iv_core_epoch(const struct iv_core *core) { return __atomic_load_n(&core->epoch, __ATOMIC_ACQUIRE); }
+static inline uint64_t iv_core_tag(const struct iv_core *core) { return __atomic_load_n(&core->tag, __ATOMIC_ACQUIRE); }
 static inline const void *iv_core_current(const struct iv_core *core) { return __atomic_load_n(&core->current, __ATOMIC_ACQUIRE); }
 static inline void iv_core_publish(struct iv_core *core, const void *graph, uint64_t epoch) {
     __atomic_store_n(&core->current, graph, __ATOMIC_RELEASE);
