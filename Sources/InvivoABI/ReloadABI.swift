@@ -70,7 +70,7 @@ public func invivo_observe(
         let given = try versioned(options, "options", least: least, as: invivo_observer_options.self)
         guard let reloaded = given.reloaded else { throw Failure(.argument, "options.reloaded is NULL") }
         let engine = try Engine.find(runtime.bits)
-        let domain = given.domain.bits == 0 ? nil : try HandleTable.require(given.domain.bits, .domain, as: Domain.self)
+        let domain = given.domain.bits == 0 ? nil : try engine.container.domain(given.domain.bits)
         nonisolated(unsafe) let userData = given.user_data
         let destroy = given.destroy
         let ended: (@Sendable () -> Void)? = destroy.map { destroy in { @Sendable in destroy(userData) } }

@@ -329,6 +329,9 @@ private func resolveSlowly(
         guard UInt32(truncatingIfNeeded: key.bits >> 32) == container.keys.owner else {
             throw Failure(.handle, key.bits == 0 ? "the key is zero" : "the key belongs to another runtime")
         }
+        guard container.monitor.locked({ Int(UInt32(truncatingIfNeeded: key.bits)) < container.keys.count }) else {
+            throw Failure(.handle, "the key is no key of this runtime")
+        }
         out.pointee.bits = try container.resolve(UInt32(truncatingIfNeeded: key.bits), arguments: try Value.borrowed(arguments, count))
     }
 }

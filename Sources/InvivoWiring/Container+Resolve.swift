@@ -24,7 +24,7 @@ extension Container {
         _ runtime: UInt64, _ key: UInt64, makes: Bool, failed: inout (status: Int32, error: UnsafeMutableRawPointer?)
     ) -> UInt64 {
         let upper = key >> 32
-        guard upper >> 28 == 3, runtime >> 32 == (1 << 28 | upper & 0xfff_ffff),
+        guard upper >> 28 == 3, runtime == (1 << 28 | upper & 0xfff_ffff) << 32,
             let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff)
         else { return 0 }
         let thread = iv_thread()!

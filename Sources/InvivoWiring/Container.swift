@@ -62,7 +62,7 @@ public final class Container: @unchecked Sendable {
     /// The open container of a runtime or key handle. The reference keeps it alive.
     public static func find(_ bits: UInt64, _ kind: HandleKind) throws(Failure) -> Container {
         let upper = bits >> 32
-        guard upper >> 28 == kind.rawValue, let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff) else {
+        guard upper >> 28 == kind.rawValue, kind != .runtime || UInt32(truncatingIfNeeded: bits) == 0, let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff) else {
             throw Failure(.handle, "not a \(kind.name) handle: \(bits)")
         }
         guard let reader = Readers.enter(core, tag: upper & 0xfff_ffff) else {
@@ -86,10 +86,7 @@ public final class Container: @unchecked Sendable {
         } else if description.domainBits == 0 {
             domain = defaultDomain
         } else {
-            guard let found = HandleTable.find(description.domainBits, .domain, as: Domain.self) else {
-                throw Failure(.handle, "the domain of the type '\(description.name)' is not one of this runtime's")
-            }
-            domain = found
+            domain = try self.domain(description.domainBits)
         }
         let type = ObjectType(description, container: self, domain: domain)
         return try monitor.locked { () throws(Failure) -> ObjectType in
@@ -107,6 +104,15 @@ public final class Container: @unchecked Sendable {
             if let type = types[name] { return type }
             throw Failure(.notFound, "no type '\(name)' is registered\(suggestion(for: name, among: types.keys.sorted()))")
         }
+    }
+
+    /// The domain of a handle, if it is one of this runtime's.
+    public func domain(_ bits: UInt64) throws(Failure) -> Domain {
+        let found = try HandleTable.require(bits, .domain, as: Domain.self)
+        guard monitor.locked({ domains.contains { $0 === found } }) else {
+            throw Failure(.handle, "the domain '\(found.name)' belongs to another runtime")
+        }
+        return found
     }
 
     public func add(_ domain: Domain) throws(Failure) {
