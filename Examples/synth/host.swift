@@ -6,13 +6,21 @@ import Invivo
 struct Host {
     struct Sequencer: BitwiseCopyable { var tempo = 120.0 }
 
-    static func main() throws {
+    static func main() {
+        do { try run() } catch {
+            print(error)
+            exit(1)
+        }
+    }
+
+    static func run() throws {
         let seconds = CommandLine.arguments.dropFirst().first.flatMap(Int.init) ?? 10
         let runtime = try Runtime()
         for module in ["oscillator.so", "libfilter.so", "mixer.so"] { try runtime.loadModule("build/\(module)") }
         let sequencer = try runtime.define(
             Block("synth.sequencer", Sequencer()) { $0.field("tempo", \.tempo, in: 30...3000, unit: "bpm") })
-        try runtime.define("synth.lead", type: "Oscillator", scope: .singleton, properties: ["wave": "saw", "gain": 0.3])
+        try runtime.define(
+            "synth.lead", type: "Oscillator", scope: .singleton, properties: ["wave": "saw", "gain": 0.3])
         try runtime.define("synth.filter", type: "LowPass", scope: .singleton)
         try runtime.watch("tuning.yaml")
         let observer = try runtime.observe { print($0) }

@@ -32,26 +32,27 @@ final class LowPass: @unchecked Sendable {
         memory.deallocate()
     }
 
-    private static let render: @convention(c) (
-        UnsafeMutableRawPointer?, UnsafeRawPointer?, UnsafeMutablePointer<Float>?, Int
-    ) -> Void = { state, block, frames, count in
-        guard let state, let block, let frames else { return }
-        let tuning = block.load(as: Tuning.self)
-        let memory = state.assumingMemoryBound(to: Memory.self)
-        let g = tan(Double.pi * tuning.cutoff / Double(SYNTH_RATE))
-        let k = 2 - 1.9 * tuning.resonance
-        let a1 = 1 / (1 + g * (g + k))
-        var (first, second) = (memory.pointee.first, memory.pointee.second)
-        for index in 0..<count {
-            let v3 = Double(frames[index]) - second
-            let v1 = a1 * (first + g * v3)
-            let v2 = second + g * v1
-            first = 2 * v1 - first
-            second = 2 * v2 - second
-            frames[index] = Float(v2)
+    private static let render:
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafeRawPointer?, UnsafeMutablePointer<Float>?, Int
+        ) -> Void = { state, block, frames, count in
+            guard let state, let block, let frames else { return }
+            let tuning = block.load(as: Tuning.self)
+            let memory = state.assumingMemoryBound(to: Memory.self)
+            let g = tan(Double.pi * tuning.cutoff / Double(SYNTH_RATE))
+            let k = 2 - 1.9 * tuning.resonance
+            let a1 = 1 / (1 + g * (g + k))
+            var (first, second) = (memory.pointee.first, memory.pointee.second)
+            for index in 0..<count {
+                let v3 = Double(frames[index]) - second
+                let v1 = a1 * (first + g * v3)
+                let v2 = second + g * v1
+                first = 2 * v1 - first
+                second = 2 * v2 - second
+                frames[index] = Float(v2)
+            }
+            memory.pointee = Memory(first: first, second: second)
         }
-        memory.pointee = Memory(first: first, second: second)
-    }
 
     static let invivoType = ObjectType<LowPass>("LowPass") { type in
         type.make(by: LowPass.init)
