@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ def library():
 @pytest.fixture(scope="session")
 def built():
     """The directory of the probes and drivers of C and Swift."""
-    package = ("--package-path", HERE / "swift-module", "--scratch-path", BUILT / "swift")
+    package = ("--package-path", HERE / "swift", "--scratch-path", BUILT / "swift")
     run("swift", "build", *package, timeout=900)
     directory = Path(run("swift", "build", *package, "--show-bin-path", timeout=60).strip())
     stubs = ROOT / "Sources" / "InvivoStubs"
@@ -68,3 +69,26 @@ def check_pairs(output):
 
 def test_every_pair_holds_in_a_python_host(built, environment):
     check_pairs(run(sys.executable, "-X", "faulthandler", HERE / "host.py", built, env=environment, timeout=120))
+
+
+@pytest.fixture(scope="session")
+def libpython():
+    """The interpreter as a library, for hosts that embed it."""
+    name, directory = sysconfig.get_config_var("INSTSONAME"), sysconfig.get_config_var("LIBDIR")
+    path = Path(directory or "", name or "")
+    if ".so" not in path.name or not path.is_file():
+        pytest.skip(f"this Python has no shared library to embed: there is no {path}")
+    return path
+
+
+def test_every_pair_holds_in_a_c_host_that_embeds_python_and_loads_swift(built, library, libpython, environment):
+    host = built / "host"
+    run(
+        *("cc", "-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror", "-I", ROOT / "include", HERE / "host.c", library),
+        *(f"-Wl,-rpath,{library.parent}", "-ldl", "-o", host),
+    )
+    check_pairs(run(host, built, libpython, env=environment, timeout=120))
+
+
+def test_every_pair_holds_in_a_swift_host_that_embeds_python(built, libpython, environment):
+    check_pairs(run(built / "PairsHost", built, libpython, env=environment, timeout=120))

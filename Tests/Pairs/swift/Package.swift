@@ -2,10 +2,11 @@
 import PackageDescription
 
 let package = Package(
-    name: "pairs-module",
+    name: "pairs",
     products: [
         .library(name: "PairsModule", type: .dynamic, targets: ["PairsModule"]),
         .library(name: "PairsDriver", type: .dynamic, targets: ["PairsDriver"]),
+        .executable(name: "PairsHost", targets: ["PairsHost"]),
     ],
     dependencies: [.package(name: "invivo", path: "../../..")],
     targets: [
@@ -15,6 +16,7 @@ let package = Package(
         .target(
             name: "PairsDriver", dependencies: [.product(name: "InvivoModule", package: "invivo")],
             linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "nodelete"])]),
+        .executableTarget(name: "PairsHost", dependencies: [.product(name: "Invivo", package: "invivo")]),
     ],
     swiftLanguageModes: [.v6]
 )
