@@ -619,7 +619,8 @@ def _numbers(structure: ctypes.Structure) -> SimpleNamespace:
 def attach(token: int) -> Runtime:
     """Joins a runtime that another language in this process opened and shared: ``token`` is the address of its token.
 
-    Closing the runtime that this answers only lets go of it.
+    Closing the runtime that this answers only lets go of it. A host that embeds Python closes its runtime before
+    it ends the interpreter: until then the types and functions that Python gave it may be called.
     """
     if not token or token % ctypes.alignment(c.invivo_token):
         raise HandleError(f"{token:#x} is not the address of a token")
