@@ -3,7 +3,7 @@ internal import CPlatform
 internal import InvivoBase
 internal import InvivoWiring
 
-// view.h: wait-free readings of one generation.
+// view.h: wait-free readings of one generation, by slots of readers (hot.h).
 
 /// What a view of a bad runtime reads: no keys at all. Never freed. Made by invivo_thread_prepare, so that a real-time
 /// thread whose runtime closes under it does not make it.

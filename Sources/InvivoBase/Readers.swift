@@ -13,7 +13,7 @@ public enum Readers {
     /// Guards the lists of cores and slots; taken when a thread meets a runtime for the first time.
     private static let registry = Monitor(isProcessWide: true)
 
-    /// Enters. Nil when `tag` no longer names an open runtime. Every success is paired with `leave`.
+    /// Enters; nil when `tag` no longer names an open runtime. Every success is paired with `leave`.
     @inlinable @inline(__always)
     public static func enter(_ core: Core, tag: UInt64) -> Reader? {
         let thread = iv_thread()!

@@ -11,8 +11,8 @@
  * `epoch` is 0 while idle, else a generation not newer than the one being read. Slots are never freed; a slot of an
  * ended thread is taken again. */
 struct iv_reader {
+    const void *graph; /* first: Swift's sanitizer takes any write through the struct for one of its first word */
     uint64_t epoch;
-    const void *graph;
     uint32_t depth;
     uint32_t thread; /* the kernel's thread id, 0 = free */
     struct iv_reader *next;
