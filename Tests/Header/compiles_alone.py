@@ -11,8 +11,19 @@ compiler, language = sys.argv[1:]
 failed = False
 for header in sorted((INCLUDE / "invivo").glob("*.h")):
     source = f"#include <invivo/{header.name}>\n" * 2
-    command = [compiler, "-fsyntax-only", "-x", language, f"-std={STANDARDS[language]}", "-Wall", "-Wextra", "-Wpedantic",
-               "-Werror", f"-I{INCLUDE}", "-"]
+    command = [
+        compiler,
+        "-fsyntax-only",
+        "-x",
+        language,
+        f"-std={STANDARDS[language]}",
+        "-Wall",
+        "-Wextra",
+        "-Wpedantic",
+        "-Werror",
+        f"-I{INCLUDE}",
+        "-",
+    ]
     result = subprocess.run(command, input=source, text=True, capture_output=True)
     print(f"{header.name}: {'ok' if result.returncode == 0 else 'fails'}")
     if result.returncode != 0:

@@ -1,6 +1,6 @@
 """Compares sizes, offsets and constants with layout.txt: layout_snapshot.py PROGRAM
 
-What programs were built with may not change. New lines are fine once they are recorded: PROGRAM > Tests/Header/layout.txt
+What programs were built with may not change. New lines are fine once recorded: PROGRAM > Tests/Header/layout.txt
 """
 
 import difflib

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .model import Interface, Record, Variable
+from .model import Function, Interface, Record, Variable
 from .table import NOTICE
 
 SOURCE = """\
@@ -23,21 +23,18 @@ int main(void) {{
 """
 
 
-def source(interface: Interface) -> str:
+def source(functions: list[Function], interface: Interface) -> str:
     lines: list[str] = []
     for record in interface.records.values():
         if record.fields is not None:
-            spelled = record.name if record.name in typedefs(interface) else f"struct {record.name}"
-            lines.append(f"SIZE({spelled});")
-            lines += offsets(spelled, "", record.fields)
+            lines.append(f"SIZE({record.name});")
+            lines += offsets(record.name, "", record.fields)
     for name, value in interface.constants.items():
         lines.append(f"{'TEXT' if isinstance(value, str) else 'NUMBER'}({name});")
+    # The order of the table, which an older program or module was built with.
+    lines.append("SIZE(invivo_table);")
+    lines += [f"OFFSET(invivo_table, {function.short}, sizeof(void (*)(void)));" for function in functions]
     return SOURCE.format(notice=NOTICE, lines="\n".join("    " + line for line in lines))
-
-
-def typedefs(interface: Interface) -> set[str]:
-    """Structs that may be named without `struct`; the headers give each of theirs a typedef."""
-    return set(interface.records) - {"invivo_table"}
 
 
 def offsets(record: str, prefix: str, fields: tuple[Variable, ...]) -> list[str]:

@@ -22,8 +22,19 @@ class HeaderError(Exception):
 
 
 # Read in this order, as each includes the ones before it; a room that is not named here follows by name.
-ORDER = ["base.h", "value.h", "type.h", "runtime.h", "object.h", "wiring.h", "view.h", "source.h", "reload.h", "module.h",
-         "app.h"]
+ORDER = [
+    "base.h",
+    "value.h",
+    "type.h",
+    "runtime.h",
+    "object.h",
+    "wiring.h",
+    "view.h",
+    "source.h",
+    "reload.h",
+    "module.h",
+    "app.h",
+]
 
 
 def rooms(directory: Path) -> list[Path]:
@@ -70,7 +81,9 @@ class Header:
 
     def preprocessed(self) -> list[tuple[str, int]]:
         """The lines of code as a C compiler sees them, with comments, directives and the tables' macros worked in."""
-        text = re.sub(r"/\*.*?\*/", lambda match: " " + "\n" * match.group().count("\n"), self.path.read_text(), flags=re.S)
+        text = re.sub(
+            r"/\*.*?\*/", lambda match: " " + "\n" * match.group().count("\n"), self.path.read_text(), flags=re.S
+        )
         lines = text.split("\n")
         kept: list[tuple[str, int]] = []
         conditions: list[bool] = []
@@ -97,7 +110,9 @@ class Header:
             elif (word, rest) in (("ifdef", "__cplusplus"), ("if", "defined(__cplusplus)")):
                 conditions.append(False)
             else:
-                raise self.fail(f"only include guards and __cplusplus are understood in conditions, not '{rest}'", number)
+                raise self.fail(
+                    f"only include guards and __cplusplus are understood in conditions, not '{rest}'", number
+                )
         elif word == "else":
             conditions[-1] = not conditions[-1]
         elif word == "endif":
@@ -170,7 +185,9 @@ class Header:
             self.enumeration()
             self.take(";")
         else:
-            raise self.fail(f"'{self.token}' begins no declaration that is understood (functions begin with INVIVO_API)")
+            raise self.fail(
+                f"'{self.token}' begins no declaration that is understood (functions begin with INVIVO_API)"
+            )
 
     def skip_function(self) -> None:
         while self.token != "{":
@@ -193,7 +210,9 @@ class Header:
         if len(tags) != 1 or tags[0] not in TAGS:
             raise self.fail(
                 f"{name} must carry exactly one of {' and '.join(TAGS)} after its parameters, "
-                f"and carries {' '.join(tags) or 'none'}", line)
+                f"and carries {' '.join(tags) or 'none'}",
+                line,
+            )
         self.take(";")
         if not name.startswith("invivo_"):
             raise self.fail(f"{name} does not begin with invivo_", line)
@@ -311,4 +330,4 @@ def substitute(body: str, parameters: list[str], arguments: tuple[str, ...]) -> 
 
 def split(row: str) -> list[str]:
     """The arguments of a macro; commas inside string literals do not separate."""
-    return [part for part in re.findall(r'\s*("(?:\\.|[^"\\])*"|[^,]+)\s*(?:,|$)', row)]
+    return re.findall(r'\s*("(?:\\.|[^"\\])*"|[^,]+)\s*(?:,|$)', row)

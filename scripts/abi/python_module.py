@@ -9,8 +9,8 @@ SOURCE = '''\
 """The C ABI as ctypes sees it. {notice}
 
 A `const char *` that a length follows is data without a closing NUL: such a field is a `c_void_p`, read by
-`ctypes.string_at(pointer, length)`. Opaque structs are `c_void_p`. A text that the caller owns (`char *`) is a `c_void_p`,
-so that it can be given back.
+`ctypes.string_at(pointer, length)`. Opaque structs are `c_void_p`. A text that the caller owns (`char *`) is a
+`c_void_p`, so that it can be given back.
 """
 
 # fmt: off
@@ -69,24 +69,33 @@ class invivo_table(ctypes.Structure):
 '''
 
 SCALARS = {
-    "void": "None", "bool": "ctypes.c_bool", "char": "ctypes.c_char", "int": "ctypes.c_int", "size_t": "ctypes.c_size_t",
-    "float": "ctypes.c_float", "double": "ctypes.c_double",
+    "void": "None",
+    "bool": "ctypes.c_bool",
+    "char": "ctypes.c_char",
+    "int": "ctypes.c_int",
+    "size_t": "ctypes.c_size_t",
+    "float": "ctypes.c_float",
+    "double": "ctypes.c_double",
     **{f"{sign}int{bits}_t": f"ctypes.c_{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
 }
 
 
 def source(functions: list[Function], interface: Interface) -> str:
     writer = Writer(interface)
-    complete = [record for record in writer.records.values() if record.fields is not None and record.name != "invivo_table"]
+    complete = [
+        record for record in writer.records.values() if record.fields is not None and record.name != "invivo_table"
+    ]
     layouts = [writer.layout(record) for record in complete]
     rows = interface.tables
     return SOURCE.format(
         notice=NOTICE,
         constants="\n".join(
             f"{name} = {value!r}" if isinstance(value, int) else f'{name} = "{value}"'
-            for name, value in interface.constants.items()),
+            for name, value in interface.constants.items()
+        ),
         status="\n".join(
-            f'    ("INVIVO_{name}", {number}, {text}),' for name, number, text in rows["INVIVO_STATUS_TABLE"]),
+            f'    ("INVIVO_{name}", {number}, {text}),' for name, number, text in rows["INVIVO_STATUS_TABLE"]
+        ),
         kinds="\n".join(f'    ("INVIVO_KIND_{name}", {number}),' for name, number in rows["INVIVO_KIND_TABLE"]),
         declarations="\n\n\n".join(writer.class_line(record) for record in complete),
         layouts="\n".join(layouts),
@@ -116,7 +125,9 @@ class Writer:
                 self.collect(self.interface.records[type.name])
             fields.append(Variable(field.name, type))
         if record.name not in self.records:
-            self.records[record.name] = Record(record.name, record.union, None if record.fields is None else tuple(fields))
+            self.records[record.name] = Record(
+                record.name, record.union, None if record.fields is None else tuple(fields)
+            )
 
     @staticmethod
     def class_line(record: Record) -> str:

@@ -72,8 +72,7 @@ def ordered(interface: Interface, former: list[str]) -> list[Function]:
 def header(functions: list[Function]) -> str:
     includes = sorted({function.header for function in functions})
     fields = "\n".join(f"    {spell(pointer(function), function.short)};" for function in functions)
-    return HEADER.format(
-        notice=NOTICE, fields=fields, includes="\n".join(f'#include "{name}"' for name in includes))
+    return HEADER.format(notice=NOTICE, fields=fields, includes="\n".join(f'#include "{name}"' for name in includes))
 
 
 def instance(functions: list[Function]) -> str:

@@ -1,8 +1,8 @@
 """The C ABI as ctypes sees it. Written by scripts/generate from the other headers; do not edit.
 
 A `const char *` that a length follows is data without a closing NUL: such a field is a `c_void_p`, read by
-`ctypes.string_at(pointer, length)`. Opaque structs are `c_void_p`. A text that the caller owns (`char *`) is a `c_void_p`,
-so that it can be given back.
+`ctypes.string_at(pointer, length)`. Opaque structs are `c_void_p`. A text that the caller owns (`char *`) is a
+`c_void_p`, so that it can be given back.
 """
 
 # fmt: off
