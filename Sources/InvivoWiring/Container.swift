@@ -51,8 +51,11 @@ public final class Container: @unchecked Sendable {
         keys = KeyTable(owner: UInt32(truncatingIfNeeded: HandleKind.key.rawValue << 28 | tag))
         graph = Graph(generation: 0, keys: keys)
         domains = [defaultDomain]
-        ObjectTable.dispose = { Container.dispose($0) }
+        Self.seams
     }
+
+    /// What the base room is told once, before the first object is made.
+    private static let seams: Void = { ObjectTable.dispose = { Container.dispose($0) } }()
 
     // MARK: handles
 
