@@ -33,7 +33,7 @@ final class Core: Sendable {
     }
 
     /// Held while a type is looked up and, when new, registered, so that it is registered once.
-    let registering = Locked<Void>(())
+    let registering = Locked(0)  // nothing but the lock; a value without size would share its address with another
 
     private init(table: Table, handle: invivo_runtime) {
         self.table = table
