@@ -72,7 +72,17 @@ public final class Loop: @unchecked Sendable {
 
     /// On the loop thread: closes every handle that is left, so that uv_run ends.
     private func closeHandles() {
-        uv_walk(uv, { handle, _ in if let handle, uv_is_closing(handle) == 0 { uv_close(handle, nil) } }, nil)
+        uv_walk(
+            uv,
+            { handle, _ in
+                guard let handle, uv_is_closing(handle) == 0 else { return }
+                if handle.pointee.type == UV_TIMER, let data = handle.pointee.data {
+                    // A timer that has not fired: its handle and its hold on itself go as when it is cancelled.
+                    Unmanaged<LoopTimer>.fromOpaque(data).takeUnretainedValue().close()
+                } else {
+                    uv_close(handle, nil)
+                }
+            }, nil)
     }
 
     /// Runs `job` on the loop thread, in order. False after `stop`.
@@ -167,7 +177,7 @@ public final class LoopTimer: @unchecked Sendable {
         uv_unref(UnsafeMutableRawPointer(timer).assumingMemoryBound(to: uv_handle_t.self))
     }
 
-    private func close() {
+    fileprivate func close() {
         guard let timer = handle else { return }
         handle = nil
         uv_timer_stop(timer)
