@@ -216,6 +216,24 @@ static void rate(bool quick) {
 
 /* ---- a file written -> the trait live ---------------------------------------------------------------- */
 
+typedef struct { const char *path; int rounds, notify; double gain; } raw_watch;
+
+static void *raw_watcher(void *context) {
+    raw_watch *watch = context;
+    for (int i = 0; i < watch->rounds; i++) {
+        char buffer[4096];
+        if (read(watch->notify, buffer, sizeof buffer) <= 0) exit(1);
+        int descriptor = open(watch->path, O_RDONLY | O_CLOEXEC);
+        ssize_t got = read(descriptor, buffer, sizeof buffer - 1);
+        buffer[got > 0 ? got : 0] = 0;
+        close(descriptor);
+        const char *place = strstr(buffer, "gain: ");
+        double gain = place ? strtod(place + 6, NULL) : 0;
+        __atomic_store(&watch->gain, &gain, __ATOMIC_RELEASE);
+    }
+    return NULL;
+}
+
 static void live(bool quick) {
     invivo_error *error = NULL;
     char folder[] = "/tmp/invivo-bench-XXXXXX", path[64];
@@ -253,32 +271,35 @@ static void live(bool quick) {
         ours[i] = (wall_ns() - begun) / 1e3;
     }
     must(invivo_runtime_close(own, &error), error);
-    /* The floor: an inotify descriptor, read, and parse (one scan of the bytes) on one thread. */
-    int notify = inotify_init1(IN_CLOEXEC);
-    inotify_add_watch(notify, folder, IN_CLOSE_WRITE);
+    /* The floor: one thread that sleeps in read() on an inotify descriptor, reads the file, scans it once, and stores. */
+    raw_watch watch = {.path = path, .rounds = rounds, .notify = inotify_init1(IN_CLOEXEC)};
+    inotify_add_watch(watch.notify, folder, IN_CLOSE_WRITE);
+    pthread_t watcher;
+    if (pthread_create(&watcher, NULL, raw_watcher, &watch)) exit(1);
     for (int i = 0; i < rounds; i++) {
-        char text[96], buffer[4096];
+        char text[96];
         int length = snprintf(text, sizeof text, "traits:\n  l.block:\n    - Set: { gain: %d }\n", i + 2);
+        usleep(2000);
         int descriptor = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
         if (write(descriptor, text, (size_t)length) != length) exit(1);
         double begun = wall_ns();
         close(descriptor);
-        if (read(notify, buffer, sizeof buffer) <= 0) exit(1);
-        descriptor = open(path, O_RDONLY | O_CLOEXEC);
-        ssize_t got = read(descriptor, buffer, sizeof buffer - 1);
-        buffer[got > 0 ? got : 0] = 0;
-        close(descriptor);
-        const char *place = strstr(buffer, "gain: ");
-        double gain = place ? strtod(place + 6, NULL) : 0;
-        KEEP(gain);
+        for (;;) {
+            double gain;
+            __atomic_load(&watch.gain, &gain, __ATOMIC_ACQUIRE);
+            if (gain == i + 2) break;
+            if (wall_ns() - begun > 5e9) exit(1);
+            sched_yield();
+        }
         raw[i] = (wall_ns() - begun) / 1e3;
     }
-    close(notify);
+    pthread_join(watcher, NULL);
+    close(watch.notify);
     qsort(ours, (size_t)rounds, sizeof *ours, ascending);
     qsort(raw, (size_t)rounds, sizeof *raw, ascending);
     double p50 = ours[rounds / 2], p99 = ours[rounds * 99 / 100], floor = raw[rounds / 2];
-    row("spec.live.p50", p50, "us", "raw inotify + read + scan, one thread", floor, "<= 3 x", p50 <= 3 * floor);
-    row("spec.live.p99", p99, "us", "raw inotify + read + scan, one thread", raw[rounds * 99 / 100], "<= 2000 us", p99 <= 2000);
+    row("spec.live.p50", p50, "us", "one thread: raw inotify, read, scan, store", floor, "<= 3 x", p50 <= 3 * floor);
+    row("spec.live.p99", p99, "us", "one thread: raw inotify, read, scan, store", raw[rounds * 99 / 100], "<= 2000 us", p99 <= 2000);
     free(ours), free(raw);
     unlink(path), rmdir(folder);
 }

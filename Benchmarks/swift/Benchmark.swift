@@ -78,8 +78,10 @@ enum Benchmark {
         let each = try withUnsafeMutableBytes(of: &voice) { bytes in
             guard let instance = bytes.baseAddress else { return 0.0 }
             return try measure(rounds: rounds, count: count) {
+                // Two commits, each with steps of its own to take it back.
                 var undo = Undo()
                 keep(try tuning.apply(0, half, type, instance, &undo))
+                undo = Undo()
                 keep(try tuning.reverse(0, type, instance, &undo))
             }
         }

@@ -6,8 +6,10 @@ public typealias Reader = UnsafeMutablePointer<iv_reader>
 
 /// Read-side protection (design: generations and reads).
 ///
-/// A reader stores its epoch and loads the graph with a compiler barrier between; the reclaimer publishes, issues one
-/// `membarrier`, and then reads the slots: whoever it does not see has not yet loaded, and will load the new graph.
+/// A reader stores its epoch and loads the graph with a compiler barrier between; the reclaimer issues one `membarrier`
+/// after what was published, and then reads the slots: whoever it does not see has not yet loaded, and will load the new
+/// graph. The barrier interrupts every thread of the process that runs, so it belongs to reclaiming, where one serves
+/// many generations, and not to publishing.
 /// Slots belong to (core, thread); only their thread writes them. Nothing here waits on the read side.
 public enum Readers {
     /// Guards the lists of cores and slots; taken when a thread meets a runtime for the first time.
@@ -114,13 +116,17 @@ public enum Readers {
     /// Whether `membarrier` can be used; where not, a full fence on both sides would be needed, and open is refused.
     public static let canReclaim: Bool = iv_membarrier_register() == 0
 
-    /// Publishes a graph: after it every new reader sees `graph`, and epochs say so.
+    /// Publishes a graph: after it every new reader sees `graph`, and epochs say so. What it replaced may be freed when
+    /// `oldestEpoch` says so after a later `barrier`.
     public static func publish(_ core: Core, graph: UnsafeRawPointer?, epoch: UInt64) {
         iv_core_publish(core, graph, epoch)
-        _ = iv_membarrier_all()
     }
 
-    /// The oldest epoch that somebody reads, `.max` when nobody does. Call after a membarrier.
+    /// After it every reader that began before is seen by `oldestEpoch`, `isMaking` and `readers`.
+    public static func barrier() { _ = iv_membarrier_all() }
+
+    /// The oldest epoch that somebody reads, `.max` when nobody does. Says nothing of generations that were replaced
+    /// after the last `barrier`.
     public static func oldestEpoch(_ core: Core) -> UInt64 {
         var oldest = UInt64.max
         var slot = iv_readers(core)

@@ -12,7 +12,7 @@ extension Engine {
             throw Failure(.inCallback, "a runtime cannot be closed from inside one of its callbacks or on its loop thread")
         }
         try takeTurn()
-        reclaim()
+        reclaim(.now)
         if !deferring, let busy = outstanding() {
             endTurn()
             throw busy
@@ -33,7 +33,7 @@ extension Engine {
         former.worker?.join()
         // From here on no reader enters; those inside are waited for.
         iv_store_u64(iv_core_tag(container.core), 0)
-        _ = iv_membarrier_all()
+        Readers.barrier()
         guard waitForReaders() else {
             reopen(former.documents)
             throw Failure(

@@ -20,8 +20,7 @@ extension Engine {
 
     /// What the runtime is doing. Counts of a moment; other threads go on meanwhile.
     public func inspect() -> Facts {
-        _ = iv_membarrier_all()
-        reclaim()
+        reclaim(.now)
         var facts = Facts()
         let graph = container.currentGraph()
         facts.generation = graph.generation

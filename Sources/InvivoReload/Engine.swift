@@ -26,6 +26,7 @@ public final class Engine: @unchecked Sendable {
     var modules: [KeptModule] = []
     var retired: [Retired] = []
     var isReclaimScheduled = false
+    var barrierCredit = BarrierCredit()
     var lastFailure: Failure?
     var reloads: UInt64 = 0
     var failures: UInt64 = 0

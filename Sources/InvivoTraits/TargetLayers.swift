@@ -10,6 +10,8 @@ public final class TargetLayers: Configuration {
     /// The topmost layer of each property.
     public let effective: [Int: Override]
     public let atMaking: [Int: Value]
+    /// Layers that a live object can take now: not those of the block, nor those that wait for the next making.
+    public let live: [Int: Override]
 
     public init(type: ObjectType, stack: [Override]) {
         self.type = type
@@ -23,12 +25,7 @@ public final class TargetLayers: Configuration {
         effective = top
         let properties = type.description.properties
         atMaking = top.filter { properties[$0.key].takesRestart }.mapValues(\.value)
-    }
-
-    /// Layers that a live object can take now: not those of the block, nor those that wait for the next making.
-    public var live: [Int: Override] {
-        let properties = type.description.properties
-        return effective.filter { !properties[$0.key].isInBlock && !properties[$0.key].takesRestart }
+        live = top.filter { !properties[$0.key].isInBlock && !properties[$0.key].takesRestart }
     }
 
     public func configure(_ object: Record) throws(Failure) {
@@ -71,48 +68,5 @@ extension Value {
         }
         pairs += own.filter { mine in !whole.contains { $0.name == mine.name } }
         return .map(pairs)
-    }
-}
-
-/// Steps that take back what a commit did, run last first.
-public struct Undo {
-    /// One property of one object, which is most of what commits do; kept without a closure of its own. Its object is
-    /// held by the commit until the undo is run or forgotten, and with it what is not retained here.
-    struct PropertyStep {
-        unowned(unsafe) let tuning: Tuning
-        unowned(unsafe) let property: Property
-        let index: Int
-        let instance: UnsafeMutableRawPointer
-        /// Nil leaves the object alone.
-        let value: Value?
-        let state: Tuning.Applied?
-    }
-    private enum Step {
-        case property(PropertyStep)
-        case other(() throws(Failure) -> Void)
-    }
-    private var steps: [Step] = []
-    public init() {}
-    public mutating func add(_ step: @escaping () throws(Failure) -> Void) { steps.append(.other(step)) }
-    mutating func add(_ step: PropertyStep) {
-        if steps.isEmpty { steps.reserveCapacity(4) }
-        steps.append(.property(step))
-    }
-    public var isEmpty: Bool { steps.isEmpty }
-
-    /// Runs and forgets all steps; answers what could not be undone.
-    public mutating func run() -> [Failure] {
-        var failures: [Failure] = []
-        while let step = steps.popLast() {
-            do throws(Failure) {
-                switch step {
-                case .other(let run): try run()
-                case .property(let step):
-                    if let value = step.value { try step.property.set(step.instance, value) }
-                    step.tuning.put(step.state, at: step.index)
-                }
-            } catch { failures.append(error) }
-        }
-        return failures
     }
 }

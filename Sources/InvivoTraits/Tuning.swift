@@ -6,37 +6,55 @@ public import InvivoWiring
 /// layer came, and what is applied. Whatever layer goes, in whatever order, the rest shows; when none is left the base
 /// value is restored. Touched in the object's domain only.
 public final class Tuning {
-    struct Applied {
+    /// What is applied to one property. Handed round by reference: three values are much to copy.
+    final class Applied {
+        let index: Int
         let base: Value
         /// What was asked for, and what the object answered when it was read back.
         let wanted: Value
         let seen: Value
-    }
-    private struct Entry {
-        let index: Int
-        var state: Applied
-    }
-    /// By property index; few, so a list.
-    private var applied: [Entry] = []
+        fileprivate var next: Applied?
 
-    @inline(__always)
-    private func place(of index: Int) -> Int? {
-        var place = 0
-        while place < applied.count {
-            if applied[place].index == index { return place }
-            place += 1
+        init(index: Int, base: Value, wanted: Value, seen: Value) {
+            self.index = index
+            self.base = base
+            self.wanted = wanted
+            self.seen = seen
         }
-        return nil
     }
 
-    private func state(_ index: Int) -> Applied? { place(of: index).map { applied[$0].state } }
+    /// The first of the properties under a layer; few, so a chain, which costs no check and no copy to change.
+    private var first: Applied?
 
+    private func state(_ index: Int) -> Applied? {
+        var entry = first
+        while let found = entry, found.index != index { entry = found.next }
+        return entry
+    }
+
+    /// Puts `state` in the place of what is applied to the property `index`; nil takes that out.
     func put(_ state: Applied?, at index: Int) {
-        guard let place = place(of: index) else {
-            if let state { applied.append(Entry(index: index, state: state)) }
-            return
+        var before: Applied?
+        var entry = first
+        while let found = entry, found.index != index {
+            before = found
+            entry = found.next
         }
-        if let state { applied[place].state = state } else { applied.remove(at: place) }
+        let rest = entry?.next
+        entry?.next = nil
+        state?.next = rest
+        let next = state ?? rest
+        if let before { before.next = next } else { first = next }
+    }
+
+    private var indices: [Int] {
+        var found: [Int] = []
+        var entry = first
+        while let one = entry {
+            found.append(one.index)
+            entry = one.next
+        }
+        return found
     }
 
     public init() {}
@@ -71,7 +89,7 @@ public final class Tuning {
         if wanted.isEmpty && (record.pointee.extra == nil) { return [] }
         let tuning = of(record)
         var outcomes: [Outcome] = []
-        for index in tuning.applied.map(\.index).sorted() where wanted[index] == nil {
+        for index in tuning.indices.sorted() where wanted[index] == nil {
             if let outcome = try tuning.reverse(index, type, instance, &undo) { outcomes.append(outcome) }
         }
         var order = Set<Int>()
@@ -100,7 +118,7 @@ public final class Tuning {
         undo.add(Undo.PropertyStep(tuning: self, property: property, index: index, instance: instance, value: present, state: before))
         try property.set(instance, value)
         let seen = try property.get(instance)
-        put(Applied(base: before?.base ?? present, wanted: value, seen: seen), at: index)
+        put(Applied(index: index, base: before?.base ?? present, wanted: value, seen: seen), at: index)
         return Outcome(property: index, what: seen.isSame(as: value) ? .tuned : .adjusted(wanted: value, seen: seen))
     }
 
@@ -110,7 +128,7 @@ public final class Tuning {
         let tuning = of(record)
         let property = Container.type(record).description.properties[index]
         if let state = tuning.state(index) {
-            tuning.put(Applied(base: value, wanted: state.wanted, seen: state.seen), at: index)
+            tuning.put(Applied(index: index, base: value, wanted: state.wanted, seen: state.seen), at: index)
             undo.add(Undo.PropertyStep(tuning: tuning, property: property, index: index, instance: instance, value: nil, state: state))
             return
         }
@@ -123,8 +141,8 @@ public final class Tuning {
     public func reverse(
         _ index: Int, _ type: ObjectType, _ instance: UnsafeMutableRawPointer, _ undo: inout Undo
     ) throws(Failure) -> Outcome? {
-        guard let place = place(of: index) else { return nil }
-        let state = applied.remove(at: place).state
+        guard let state = state(index) else { return nil }
+        put(nil, at: index)
         let property = type.description.properties[index]
         let present: Value
         do throws(Failure) { present = try property.get(instance) } catch {

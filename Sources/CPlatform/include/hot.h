@@ -21,7 +21,7 @@ struct iv_reader {
 };
 
 /* One for each open runtime, never freed, taken again with another tag. `tag` is the upper half of the runtime's
- * handle while it is open and 0 otherwise. Order of a commit: current, then epoch (release), then a membarrier. */
+ * handle while it is open and 0 otherwise. Order of a commit: current, then epoch (release); a membarrier before anything is freed. */
 struct iv_core {
     uint64_t tag;
     const void *current;
