@@ -602,6 +602,38 @@ static void a_view_keeps_its_generation(void) {
     end();
 }
 
+static invivo_status make_awaited(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count,
+                                  void *user_data, invivo_error **error) {
+    (void)arguments, (void)count, (void)error, (void)build, (void)user_data;
+    pthread_barrier_wait(&barrier); /* begun */
+    pthread_barrier_wait(&barrier); /* replaced meanwhile */
+    ((part *)*instance)->serial = __atomic_add_fetch(&serials, 1, __ATOMIC_SEQ_CST);
+    return INVIVO_OK;
+}
+static void what_was_built_for_a_replaced_graph_stays_while_a_view_may_see_it(void) {
+    begin();
+    invivo_definition slow = simple("a.slow", INVIVO_SCOPE_LAZY_SINGLETON);
+    slow.factory = make_awaited;
+    OK(invivo_define(runtime, &slow, &slow_key, E));
+    pthread_t thread;
+    pthread_barrier_init(&barrier, NULL, 2);
+    invivo_view view = invivo_view_begin(runtime);
+    pthread_create(&thread, NULL, resolve_slow, (void *)0);
+    for (int i = 0; i < 2; i++) pthread_barrier_wait(&barrier); /* the thread sets out, and builds */
+    OK(define(simple("a.slow", INVIVO_SCOPE_LAZY_SINGLETON), E));
+    pthread_barrier_wait(&barrier);
+    pthread_join(thread, NULL);
+    pthread_barrier_destroy(&barrier);
+    (void)generation(); /* looks for what can be disposed */
+    part *seen = invivo_view_get(view, slow_key);
+    CHECK(seen != NULL);
+    CHECK_EQUAL(deinits, 0);
+    invivo_view_end(view);
+    (void)generation();
+    CHECK_EQUAL(deinits, 1);
+    end();
+}
+
 static void objects_outlive_a_deferred_close(void) {
     begin();
     invivo_injection base[] = {INTO("a.base")};
@@ -633,6 +665,7 @@ int main(void) {
     two_threads_that_wait_for_each_other_are_told();
     a_lease_keeps_a_replaced_instance();
     a_view_keeps_its_generation();
+    what_was_built_for_a_replaced_graph_stays_while_a_view_may_see_it();
     objects_outlive_a_deferred_close();
     return check_end();
 }
