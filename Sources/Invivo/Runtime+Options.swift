@@ -6,7 +6,7 @@ extension Runtime {
         /// For threads and messages.
         public var name: String?
         /// Where objects live whose types are not `Sendable`.
-        public var home: Home = .openingThread
+        public var home: Home = .automatic
         /// How long a document must be quiet before it is read; nil is 10 ms.
         public var quiet: Duration?
         /// After how long endless writes are cut off; nil is 250 ms.
@@ -28,10 +28,17 @@ extension Runtime {
 
     /// Where confined objects live.
     public enum Home: Sendable {
+        /// On the main actor when a task opens the runtime there, as in a program whose main code awaits; otherwise on the
+        /// thread that opens the runtime.
+        case automatic
         /// On the thread that opens the runtime.
         case openingThread
         /// On the runtime's own thread: changes are applied without anybody's help.
         case loop
+        /// On the main actor: changes are applied while it awaits, and in calls of it that wait. Its code goes from thread to
+        /// thread (on Linux the main thread ends with the first `await`), so that no thread can be the home of a program
+        /// that awaits. Elsewhere `await MainActor.run { … }` leads there.
+        case mainActor
     }
 }
 

@@ -69,11 +69,7 @@ extension Runtime {
     }
 
     /// Every reload from now on, committed or failed, until the runtime closes.
-    ///
-    /// While the main thread awaits, changes to objects that live there are applied there without a call of `poll`.
     public var reloads: AsyncStream<Reload> {
-        let core = core
-        mainService?.start(core)
         let (stream, continuation) = AsyncStream.makeStream(of: Reload.self)
         do throws(InvivoError) {
             let observer = try observe({ continuation.yield($0) }, end: { continuation.finish() })

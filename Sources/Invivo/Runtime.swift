@@ -1,5 +1,4 @@
 internal import CInvivo
-internal import Synchronization
 
 /// An engine: objects that are wired, tuned and replaced while the program lives.
 ///
@@ -7,15 +6,14 @@ internal import Synchronization
 ///     let lead = try runtime.define(Block("synth.lead", Tuning()) { $0.field("gain", \.gain, in: 0...2) })
 ///     while true { render(runtime[lead].gain) }
 ///
-/// May be used from any thread. Objects of types that are not `Sendable` belong to the thread that opened it, which
-/// applies changes to them in `poll`, in any other call that waits, and, when it is the main thread, while the program
-/// awaits `reloads`.
+/// May be used from any thread. Objects of types that are not `Sendable` belong to where `Options.home` says: in a program
+/// whose main code awaits to the main actor, otherwise to the thread that opened the runtime, which applies changes to them
+/// in `poll` and in any other call that waits.
 public final class Runtime: Sendable {
     @usableFromInline let core: Core
     /// Whether this value opened the runtime, and so closes it.
     private let isOwner: Bool
     private let isClosed = Locked(false)
-    let mainService: MainService?
 
     /// Opens a runtime.
     ///
@@ -34,8 +32,10 @@ public final class Runtime: Sendable {
         }
         core = try Core.of(table, handle)
         isOwner = true
-        mainService = MainService()
         do throws(InvivoError) {
+            if options.home == .mainActor || (options.home == .automatic && MainActorDomain.isAwaiting) {
+                try core.liveOnMainActor()
+            }
             for path in paths { try watch(path) }
         } catch {
             try? close()
@@ -47,13 +47,11 @@ public final class Runtime: Sendable {
     init(borrowing core: Core) {
         self.core = core
         isOwner = false
-        mainService = nil
     }
 
     /// A runtime that is dropped closes itself; objects that are still held stay valid until they are let go.
     deinit {
         guard isOwner, !isClosed.withLock({ $0 }) else { return }
-        mainService?.stop()
         var error: OpaquePointer?
         _ = core.table.pointee.runtime_close_deferred(core.handle, &error)
         core.table.pointee.error_release(error)
@@ -73,7 +71,6 @@ public final class Runtime: Sendable {
             try core.call { $0.pointee.runtime_close_deferred(core.handle, $1) }
         }
         isClosed.withLock { $0 = true }
-        mainService?.stop()
     }
 
     /// Applies what waits for the calling thread; answers how many jobs that were. Waits up to `timeout` for the first.

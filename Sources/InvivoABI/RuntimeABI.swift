@@ -146,14 +146,15 @@ public func invivo_domain_register(
         let engine = try Engine.find(runtime.bits)
         nonisolated(unsafe) let userData = given.user_data
         let destroy = given.destroy
+        let isHere = given.is_current.map { ask in { @Sendable () -> Bool in ask(userData) != 0 } }
         let domain = Domain(
             name: name,
             kind: .posted(anyThread: given.flags & UInt32(INVIVO_DOMAIN_ANY_THREAD) != 0) { job throws(Failure) in
                 let bits = job.open()
                 try CallbackResult.run("the post function of the domain '\(name)'") { post(userData, invivo_job(bits: bits), $0) }
             },
-            destroy: destroy.map { destroy in { destroy(userData) } })
-        try engine.container.add(domain)
+            isHere: isHere, destroy: destroy.map { destroy in { destroy(userData) } })
+        try engine.container.add(domain, asDefault: given.flags & UInt32(INVIVO_DOMAIN_DEFAULT) != 0)
         out.pointee.bits = domain.register()
     }
 }

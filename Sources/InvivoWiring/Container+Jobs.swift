@@ -7,7 +7,7 @@ extension Container {
     public func run(in domain: Domain, timeout: UInt64 = 0, _ body: @escaping () throws(Failure) -> Void) throws(Failure) {
         let chain = currentChain
         if domain.isCurrent {
-            if case .posted(anyThread: true, _) = domain.kind {
+            if case .posted(anyThread: true, _) = domain.kind, domain.isHere == nil {
                 // Host code takes its own lock once for the whole job.
             } else {
                 let result = inside(chain: chain) { () -> Failure? in
@@ -49,8 +49,7 @@ extension Container {
                 guard monitor.wait(until: until) || monotonicNow() < deadline else {
                     if case .waiting = job.state {
                         job.state = .withdrawn
-                        domain.queue.removeAll { $0 === job }
-                        domain.lower()
+                        domain.take(job)
                         monitor.unlock()
                         job.closeHandle()
                         throw Failure(
@@ -76,6 +75,14 @@ extension Container {
             }
             onWaitingJob?(job.domain)
         case .posted(_, let post):
+            if job.domain.isHere != nil {
+                // Before anybody can run it, which closes the handle.
+                _ = job.open()
+                monitor.locked {
+                    job.domain.queue.append(job)
+                    monitor.broadcast()
+                }
+            }
             let refused = inside(chain: currentChain) { () -> Failure? in
                 do throws(Failure) {
                     try post(job)
@@ -101,11 +108,9 @@ extension Container {
     /// With the monitor held: runs one job of the calling thread's domain, if one waits (the monitor is released
     /// meanwhile). True when it ran one.
     func serveOwnDomain() -> Bool {
-        let me = currentThread().identity
-        for domain in domains {
-            guard case .thread(let identity) = domain.kind, identity == me, !domain.queue.isEmpty else { continue }
-            let job = domain.queue.removeFirst()
-            domain.lower()
+        for domain in domains where !domain.queue.isEmpty && domain.isServedByWaiting {
+            let job = domain.queue[0]
+            domain.take(job)
             monitor.unlock()
             _ = job.run()
             monitor.lock()
@@ -173,9 +178,11 @@ extension Container {
 
     /// The descriptor that is readable while jobs wait for the default domain.
     public func descriptor() throws(Failure) -> Int32 {
-        guard case .thread = defaultDomain.kind else {
-            throw Failure(.unsupported, "the default domain is the loop thread: nothing waits for a poll")
+        try monitor.locked { () throws(Failure) -> Int32 in
+            guard case .thread = defaultDomain.kind else {
+                throw Failure(.unsupported, "nothing waits for a poll: confined objects live in the domain '\(defaultDomain.name)'")
+            }
+            return try defaultDomain.descriptor()
         }
-        return try monitor.locked { () throws(Failure) -> Int32 in try defaultDomain.descriptor() }
     }
 }

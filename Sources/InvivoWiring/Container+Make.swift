@@ -147,7 +147,9 @@ extension Container {
         record.pointee.instance = instance ?? (own ? memory + offset : nil)
                 record.pointee.key = key.map { $0 &+ 1 } ?? 0
         // Until it becomes a shared instance or is attached, a confined object belongs to who makes it.
-        record.pointee.thread = type.raw.pointee.thread == 0 ? 0 : currentThread().identity
+        // A domain that is not one thread has no thread to give it to.
+        let isDomains = type.raw.pointee.thread == 0 || (type.domain?.isHere != nil && type.domain?.isCurrent == true)
+        record.pointee.thread = isDomains ? type.raw.pointee.thread : currentThread().identity
         record.pointee.sequence = iv_add_u64(iv_live_sequence(), 1)
         return record
     }

@@ -184,6 +184,13 @@ extension Container {
             path: definition.key, at: definition.place)
     }
 
+    /// Whether the calling code is where the objects of a domain may be touched that is not one thread.
+    @usableFromInline
+    static func isInDomain(_ cell: UnsafeMutablePointer<iv_cell>, _ allowed: UInt64) -> Bool {
+        guard allowed == .max, let record = ObjectTable.record(iv_load_u64(iv_cell_object(cell))) else { return false }
+        return type(record).domain?.isCurrent == true
+    }
+
     /// The confined instance of a key for a view on the calling thread, or nil.
     @inlinable
     public static func confinedInstance(_ entry: UnsafePointer<invivo_entry>) -> UnsafeMutableRawPointer? {
@@ -191,7 +198,7 @@ extension Container {
         let full = UnsafeMutableRawPointer(cell).assumingMemoryBound(to: iv_cell.self)
         guard iv_load_u64(iv_cell_object(full)) != 0 else { return nil }
         let allowed = full.pointee.thread
-        guard allowed == 0 || allowed == iv_thread()!.pointee.id else { return nil }
+        guard allowed == 0 || allowed == iv_thread()!.pointee.id || isInDomain(full, allowed) else { return nil }
         return full.pointee.shared_instance ?? full.pointee.confined_instance
     }
 }

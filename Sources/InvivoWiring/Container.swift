@@ -12,7 +12,8 @@ public final class Container: @unchecked Sendable {
     public let name: String
     public let monitor = Monitor()
     public let keys: KeyTable
-    public let defaultDomain: Domain
+    /// Where confined types live that name no domain. Guarded by the monitor.
+    public private(set) var defaultDomain: Domain
     /// What runs reloads; set once, before the core is opened.
     public nonisolated(unsafe) weak var owner: AnyObject?
     public var log: Log
@@ -87,7 +88,7 @@ public final class Container: @unchecked Sendable {
         if description.isShared {
             domain = nil
         } else if description.domainBits == 0 {
-            domain = defaultDomain
+            domain = monitor.locked { defaultDomain }
         } else {
             domain = try self.domain(description.domainBits)
         }
@@ -118,10 +119,11 @@ public final class Container: @unchecked Sendable {
         return found
     }
 
-    public func add(_ domain: Domain) throws(Failure) {
+    public func add(_ domain: Domain, asDefault: Bool = false) throws(Failure) {
         try monitor.locked { () throws(Failure) in
             guard !isClosing else { throw Failure(.closed, "the runtime is closing") }
             domains.append(domain)
+            if asDefault { defaultDomain = domain }
         }
     }
 

@@ -18,6 +18,9 @@ public final class Domain: @unchecked Sendable {
     public let kind: Kind
     public private(set) var handleBits: UInt64 = 0
     private let destroy: (@Sendable () -> Void)?
+    /// For a posted domain that is not one thread: whether the calling code may touch its objects. Safe under any lock.
+    public let isHere: (@Sendable () -> Bool)?
+    /// Jobs that wait for the domain's thread; of a posted domain only where `isHere` tells who may run them meanwhile.
     var queue: [Job] = []
     /// The thread that runs a job of a posted domain right now.
     var runningThread: UInt64 = 0
@@ -25,9 +28,10 @@ public final class Domain: @unchecked Sendable {
     public var fixedThread: UInt64 = 0
     private var signal: Int32 = -1
 
-    public init(name: String, kind: Kind, destroy: (@Sendable () -> Void)? = nil) {
+    public init(name: String, kind: Kind, isHere: (@Sendable () -> Bool)? = nil, destroy: (@Sendable () -> Void)? = nil) {
         self.name = name
         self.kind = kind
+        self.isHere = isHere
         self.destroy = destroy
     }
 
@@ -54,7 +58,7 @@ public final class Domain: @unchecked Sendable {
         case .thread(let identity): return identity == currentThread().identity
         case .posted(let anyThread, _):
             let me = currentThread().identity
-            return anyThread || fixedThread == me || runningThread == me
+            return anyThread || fixedThread == me || runningThread == me || isHere?() == true
         }
     }
 
@@ -81,6 +85,21 @@ public final class Domain: @unchecked Sendable {
         guard signal >= 0 else { return }
         var one: UInt64 = 1
         _ = write(signal, &one, 8)
+    }
+
+    /// Under the monitor: a job that was claimed or given back waits no longer.
+    func take(_ job: Job) {
+        guard let index = queue.firstIndex(where: { $0 === job }) else { return }
+        queue.remove(at: index)
+        lower()
+    }
+
+    /// Under the monitor: whether the calling thread, which waits, may run its jobs.
+    var isServedByWaiting: Bool {
+        switch kind {
+        case .thread(let identity): identity == currentThread().identity
+        case .posted: isHere?() == true
+        }
     }
 
     func lower() {
@@ -139,6 +158,7 @@ public final class Job: @unchecked Sendable {
         let claimed = container.monitor.locked { () -> Bool in
             guard case .waiting = state else { return false }
             state = .claimed
+            domain.take(self)
             if case .posted = domain.kind { domain.runningThread = currentThread().identity }
             return true
         }
@@ -163,6 +183,7 @@ public final class Job: @unchecked Sendable {
     public func drop() -> Bool {
         let dropped = container.monitor.locked { () -> Bool in
             guard case .waiting = state else { return false }
+            domain.take(self)
             state = .done(Failure(.host, "the domain '\(domain.name)' dropped its job"))
             if !isAwaited { container.unawaitedJobs -= 1 }
             container.monitor.broadcast()

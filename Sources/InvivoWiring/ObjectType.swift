@@ -44,8 +44,9 @@ public final class ObjectType: @unchecked Sendable {
         raw.pointee.thread = domain?.thread ?? 0
         raw.pointee.handle = description.handleBits
         let needsNothing = description.signature.parameters.allSatisfy(\.isOptional)
+        // Where no thread is the domain, who may touch a prototype is found out by asking: the general way does.
         raw.pointee.is_plain =
-            description.size > 0 && alignment == 16 && functions.start == nil && functions.stop == nil && needsNothing ? 1 : 0
+            domain?.isHere == nil && description.size > 0 && alignment == 16 && functions.start == nil && functions.stop == nil && needsNothing ? 1 : 0
         raw.pointee.has_stop = functions.stop == nil ? 0 : 1
     }
 

@@ -360,6 +360,50 @@ static void a_commit_that_times_out_in_one_domain_is_undone_in_the_other(void) {
     end();
 }
 
+/* A domain that moves from thread to thread: it is where its host says. */
+static __thread bool is_window;
+static uint8_t is_window_now(void *user_data) {
+    (void)user_data;
+    return is_window;
+}
+static void a_domain_that_is_no_thread_is_where_its_host_says(void) {
+    invivo_domain_options host = {.struct_size = sizeof(host), .name = "window", .post = post, .user_data = &destroys,
+                                  .destroy = count_destroy, .flags = INVIVO_DOMAIN_DEFAULT, .is_current = is_window_now};
+    invivo_domain domain;
+    invivo_object object, again;
+    invivo_value value;
+    posts = destroys = 0;
+    begin(NULL);
+    OK(invivo_domain_register(runtime, &host, &domain, E));
+    register_voice((invivo_domain){0}); /* names no domain: the default is the window's now */
+    is_window = true;
+    voice *self = make("a.voice", &object);
+    CHECK_EQUAL(posts, 0); /* at once, where it may be touched */
+    commit other;
+    commit_elsewhere(&other, DEPTH("a.voice", 3));
+    invivo_job job = next_job(1);
+    OK(invivo_runtime_poll(runtime, CHECK_LIMIT_SECONDS * 1000, NULL, E)); /* who waits there runs what waits for it */
+    pthread_join(other.thread, NULL);
+    CHECK_EQUAL(other.status, INVIVO_OK);
+    CHECK_EQUAL(self->depth, 3);
+    CHECK_EQUAL(self->thread, this_thread());
+    CHECK_EQUAL(invivo_job_run(job), INVIVO_E_STALE);
+    invivo_view view = invivo_view_begin(runtime);
+    invivo_key key;
+    OK(invivo_key_intern(runtime, "a.voice", &key, E));
+    CHECK(invivo_view_get(view, key) == self);
+    is_window = false;
+    CHECK(invivo_view_get(view, key) == NULL);
+    invivo_view_end(view);
+    expects_error(invivo_resolve_name(runtime, "a.voice", &again, E), INVIVO_E_DOMAIN, NULL);
+    expects_error(invivo_object_get(object, "depth", &value, E), INVIVO_E_DOMAIN, NULL);
+    is_window = true;
+    OK(invivo_object_release(object));
+    end();
+    CHECK_EQUAL(posts, 1);
+    CHECK_EQUAL(destroys, 1);
+}
+
 /* ---- callbacks --------------------------------------------------------------------------------------- */
 
 static int ran_in_setter;
@@ -524,6 +568,7 @@ int main(void) {
     a_posted_job_runs_once();
     a_job_run_after_its_deadline_does_nothing();
     a_commit_that_times_out_in_one_domain_is_undone_in_the_other();
+    a_domain_that_is_no_thread_is_where_its_host_says();
     a_callback_may_not_wait();
     a_setter_may_ask_for_a_reload();
     submitted_sets_do_not_fail_each_other();

@@ -173,6 +173,7 @@ int main(void) {
     OFFSET(invivo_domain_options, post, sizeof(((invivo_domain_options *)0)->post));
     OFFSET(invivo_domain_options, user_data, sizeof(((invivo_domain_options *)0)->user_data));
     OFFSET(invivo_domain_options, destroy, sizeof(((invivo_domain_options *)0)->destroy));
+    OFFSET(invivo_domain_options, is_current, sizeof(((invivo_domain_options *)0)->is_current));
     SIZE(invivo_runtime_info);
     OFFSET(invivo_runtime_info, struct_size, sizeof(((invivo_runtime_info *)0)->struct_size));
     OFFSET(invivo_runtime_info, generation, sizeof(((invivo_runtime_info *)0)->generation));
@@ -345,6 +346,7 @@ int main(void) {
     NUMBER(INVIVO_DOMAIN_LOOP);
     NUMBER(INVIVO_RUNTIME_PENDING_TARGETS);
     NUMBER(INVIVO_DOMAIN_ANY_THREAD);
+    NUMBER(INVIVO_DOMAIN_DEFAULT);
     NUMBER(INVIVO_SCOPE_PROTOTYPE);
     NUMBER(INVIVO_SCOPE_LAZY_SINGLETON);
     NUMBER(INVIVO_SCOPE_SINGLETON);

@@ -70,8 +70,9 @@ INVIVO_API invivo_status invivo_thread_prepare(invivo_runtime runtime, invivo_er
 /* ---- domains of the host's --------------------------------------------------------------------------- */
 
 enum {
-    INVIVO_DOMAIN_ANY_THREAD = 1 /* its objects may be touched from any thread: the callbacks take the lock they need
-                                    themselves (Python's GIL) */
+    INVIVO_DOMAIN_ANY_THREAD = 1, /* its objects may be touched from any thread: the callbacks take the lock they need
+                                     themselves (Python's GIL) */
+    INVIVO_DOMAIN_DEFAULT = 2     /* confined types that are registered from now on and name no domain belong to it */
 };
 
 typedef struct invivo_domain_options {
@@ -84,6 +85,10 @@ typedef struct invivo_domain_options {
     invivo_status (*post)(void *user_data, invivo_job job, invivo_error **error);
     void *user_data;
     void (*destroy)(void *user_data); /* once; may be NULL */
+    /* For a domain that is not one thread (a dispatch queue, an actor): answers 1 where its objects may be touched, else 0.
+     * Jobs of such a domain run at once where this says 1, and while code there waits inside the runtime. May be NULL.
+     * Called from any thread, also with locks held: it must be quick and must not call the runtime. */
+    uint8_t (*is_current)(void *user_data);
 } invivo_domain_options;
 
 INVIVO_API invivo_status invivo_domain_register(invivo_runtime runtime, const invivo_domain_options *options,

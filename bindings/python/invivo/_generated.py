@@ -94,6 +94,7 @@ INVIVO_DOMAIN_OPENER = 0
 INVIVO_DOMAIN_LOOP = 1
 INVIVO_RUNTIME_PENDING_TARGETS = 1
 INVIVO_DOMAIN_ANY_THREAD = 1
+INVIVO_DOMAIN_DEFAULT = 2
 INVIVO_SCOPE_PROTOTYPE = 0
 INVIVO_SCOPE_LAZY_SINGLETON = 1
 INVIVO_SCOPE_SINGLETON = 2
@@ -564,6 +565,7 @@ invivo_domain_options._fields_ = [
     ("post", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, invivo_job, ctypes.POINTER(ctypes.c_void_p))),
     ("user_data", ctypes.c_void_p),
     ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+    ("is_current", ctypes.CFUNCTYPE(ctypes.c_uint8, ctypes.c_void_p)),
 ]
 invivo_runtime_info._fields_ = [
     ("struct_size", ctypes.c_size_t),
