@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <unistd.h>
+#include <yaml.h>
 
 typedef struct { double gain, cutoff; } voice;
 static const invivo_property voice_properties[] = {
@@ -218,6 +219,23 @@ static void rate(bool quick) {
 
 typedef struct { const char *path; int rounds, notify; double gain; } raw_watch;
 
+/* The number of the last scalar, by libyaml's events. */
+static double raw_parse(const char *text, size_t length) {
+    yaml_parser_t parser;
+    yaml_event_t event;
+    double number = 0;
+    bool more = true;
+    if (!yaml_parser_initialize(&parser)) return 0;
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
+    while (more && yaml_parser_parse(&parser, &event)) {
+        if (event.type == YAML_SCALAR_EVENT) number = strtod((const char *)event.data.scalar.value, NULL);
+        more = event.type != YAML_STREAM_END_EVENT;
+        yaml_event_delete(&event);
+    }
+    yaml_parser_delete(&parser);
+    return number;
+}
+
 static void *raw_watcher(void *context) {
     raw_watch *watch = context;
     for (int i = 0; i < watch->rounds; i++) {
@@ -227,8 +245,7 @@ static void *raw_watcher(void *context) {
         ssize_t got = read(descriptor, buffer, sizeof buffer - 1);
         buffer[got > 0 ? got : 0] = 0;
         close(descriptor);
-        const char *place = strstr(buffer, "gain: ");
-        double gain = place ? strtod(place + 6, NULL) : 0;
+        double gain = raw_parse(buffer, got > 0 ? (size_t)got : 0);
         __atomic_store(&watch->gain, &gain, __ATOMIC_RELEASE);
     }
     return NULL;
@@ -271,7 +288,8 @@ static void live(bool quick) {
         ours[i] = (wall_ns() - begun) / 1e3;
     }
     must(invivo_runtime_close(own, &error), error);
-    /* The floor: one thread that sleeps in read() on an inotify descriptor, reads the file, scans it once, and stores. */
+    /* The floor: one thread that sleeps in read() on an inotify descriptor, reads the file, runs
+     * libyaml's events over it, and stores. */
     raw_watch watch = {.path = path, .rounds = rounds, .notify = inotify_init1(IN_CLOEXEC)};
     inotify_add_watch(watch.notify, folder, IN_CLOSE_WRITE);
     pthread_t watcher;
@@ -298,8 +316,8 @@ static void live(bool quick) {
     qsort(ours, (size_t)rounds, sizeof *ours, ascending);
     qsort(raw, (size_t)rounds, sizeof *raw, ascending);
     double p50 = ours[rounds / 2], p99 = ours[rounds * 99 / 100], floor = raw[rounds / 2];
-    row("spec.live.p50", p50, "us", "one thread: raw inotify, read, scan, store", floor, "<= 3 x", p50 <= 3 * floor);
-    row("spec.live.p99", p99, "us", "one thread: raw inotify, read, scan, store", raw[rounds * 99 / 100], "<= 2000 us", p99 <= 2000);
+    row("spec.live.p50", p50, "us", "raw inotify, read, parse on one thread", floor, "<= 3 x", p50 <= 3 * floor);
+    row("spec.live.p99", p99, "us", "raw inotify, read, parse on one thread", raw[rounds * 99 / 100], "<= 2000 us", p99 <= 2000);
     free(ours), free(raw);
     unlink(path), rmdir(folder);
 }

@@ -101,9 +101,16 @@ extension Engine {
             loop: try loop(), settle: settle,
             onBurst: { [weak self] bursts in self?.filesChanged(bursts) },
             onTrouble: { [weak self] failure in self?.trouble(failure) })
-        let kept = container.monitor.locked { () -> FileFollower in
-            if follower == nil { follower = made }
-            return follower ?? made
+        let kept: FileFollower
+        do throws(Failure) {
+            kept = try container.monitor.locked { () throws(Failure) -> FileFollower in
+                try startWorker()
+                if follower == nil { follower = made }
+                return follower ?? made
+            }
+        } catch {
+            made.stop()
+            throw error
         }
         if kept !== made { made.stop() }
         return kept
@@ -122,6 +129,7 @@ extension Engine {
         }
         guard !set.documents.isEmpty else { return }
         set.cause = set.documents.map(\.document.name).joined(separator: ", ")
+        if set.documents.allSatisfy({ $0.document.isSmall }) && attemptHere(set) { return }
         do throws(Failure) { try submit(set) } catch { container.log(.debug, error.text) }
     }
 

@@ -24,6 +24,19 @@ extension Engine {
         for set in sets { _ = reload(set) }
     }
 
+    /// A change set that was staged and planned; nothing of it is visible yet. Belongs to whoever has the turn.
+    struct Prepared {
+        let set: ChangeSet
+        var clock: PhaseClock
+        /// Nil when it failed, and when the same bytes came again.
+        var plan: Plan?
+        var failure: Failure?
+        var warnings: [(String, Place)] = []
+        /// Whether committing it runs code of the host, which may take its time.
+        var runsHostCode: Bool { plan?.runsHostCode ?? false }
+    }
+
+    /// A transaction that is over, but for those who hear of it.
     struct Attempt {
         let set: ChangeSet
         let report: Report
@@ -32,53 +45,72 @@ extension Engine {
         let isNothing: Bool
     }
 
-    private func attempt(_ set: ChangeSet) -> Attempt {
-        let set = withOwedDocuments(set)
-        var clock = PhaseClock(set)
+    private func attempt(_ set: ChangeSet) -> Attempt { carryOut(prepare(set)) }
+
+    /// Runs `body` as code of this runtime, which may not wait for reloads.
+    private func asReload<Result>(_ body: () -> Result) -> Result {
         let thread = currentThread()
         let formerEngine = thread.pointee.engine
         thread.pointee.engine = Unmanaged.passUnretained(container).toOpaque()
         defer { thread.pointee.engine = formerEngine }
-        var changes: [Report.Change] = []
-        var failure: Failure?
-        var warnings: [(String, Place)] = []
-        var isNothing = false
+        return body()
+    }
+
+    /// Stage and plan.
+    func prepare(_ set: ChangeSet) -> Prepared {
+        let set = withOwedDocuments(set)
+        var prepared = Prepared(set: set, clock: PhaseClock(set))
         for gone in container.monitor.locked({ () -> [Target] in
             defer { goneTargets = [] }
             return goneTargets
         }) { targets[gone.id]?.removeAll { $0 === gone } }
-        do throws(Failure) {
-            let staged = try stage(set, &clock)
-            clock.end(INVIVO_PHASE_STAGE)
-            if let staged {
-                var plan = try plan(staged, &warnings)
-                clock.end(INVIVO_PHASE_PLAN)
-                try commit(&plan, &warnings)
-                clock.end(INVIVO_PHASE_COMMIT)
-                changes = plan.changes
-            } else {
-                isNothing = true
+        asReload {
+            do throws(Failure) {
+                let staged = try stage(set, &prepared.clock)
+                prepared.clock.end(INVIVO_PHASE_STAGE)
+                guard let staged else { return }
+                prepared.plan = try plan(staged, &prepared.warnings)
+                prepared.clock.end(INVIVO_PHASE_PLAN)
+            } catch { prepared.failure = error }
+        }
+        return prepared
+    }
+
+    /// Commit, by the same thread or another that took the turn over.
+    func carryOut(_ prepared: Prepared) -> Attempt {
+        var prepared = prepared
+        let isNothing = prepared.plan == nil && prepared.failure == nil
+        var changes: [Report.Change] = []
+        if var plan = prepared.plan {
+            // One reference to what is about to be changed.
+            prepared.plan = nil
+            asReload {
+                do throws(Failure) {
+                    try commit(&plan, &prepared.warnings)
+                    prepared.clock.end(INVIVO_PHASE_COMMIT)
+                    changes = plan.changes
+                } catch { prepared.failure = error }
             }
-        } catch { failure = error }
+        }
         let report = Report(
-            generation: container.currentGraph().generation, cause: set.cause, failure: failure, changes: changes,
-            phases: clock.finish())
-        return Attempt(set: set, report: report, warnings: warnings, isNothing: isNothing)
+            generation: container.currentGraph().generation, cause: prepared.set.cause, failure: prepared.failure,
+            changes: changes, phases: prepared.clock.finish())
+        return Attempt(set: prepared.set, report: report, warnings: prepared.warnings, isNothing: isNothing)
     }
 
     /// Log, counts and observers.
-    private func announce(_ attempt: Attempt) {
-        let report = attempt.report
-        noteOwedDocuments(attempt.set, report.failure)
+    func announce(_ attempt: Attempt) {
+        noteOwedDocuments(attempt.set, attempt.report.failure)
         guard !attempt.isNothing else {
             // Whatever was wrong with these documents is mended.
             container.monitor.locked { lastFailure = nil }
             return
         }
-        let thread = currentThread()
-        let formerEngine = thread.pointee.engine
-        thread.pointee.engine = Unmanaged.passUnretained(container).toOpaque()
-        defer { thread.pointee.engine = formerEngine }
+        asReload { tell(attempt) }
+    }
+
+    private func tell(_ attempt: Attempt) {
+        let report = attempt.report
         for (message, place) in attempt.warnings {
             container.log(.warning, Failure(.ok, message, at: place).text)
         }

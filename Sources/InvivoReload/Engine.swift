@@ -19,6 +19,8 @@ public final class Engine: @unchecked Sendable {
     // Guarded by the monitor.
     var isReloading = false
     var pending: [ChangeSet] = []
+    /// Left to the worker by the thread that had the turn; the turn goes with it.
+    var handed: Handed?
     var observers: [Observer] = []
     var worker: Worker?
     var loopThread: Loop?
@@ -160,26 +162,71 @@ public final class Engine: @unchecked Sendable {
     public func submit(_ set: ChangeSet) throws(Failure) {
         try container.monitor.locked { () throws(Failure) in
             guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
-            if worker == nil { worker = try Worker(name: container.name, engine: self) }
+            try startWorker()
             pending.append(set)
             container.monitor.broadcast()
         }
     }
 
+    /// What the thread that detected a change leaves to the worker, with the turn.
+    enum Handed {
+        /// Committing it runs code of the host.
+        case prepared(Prepared)
+        /// It is live; who hears of it is to be told.
+        case done(Attempt)
+    }
+
+    /// On the loop thread: stages and plans a small change here, and commits it too when nothing of the host has to run:
+    /// it is live before another thread could have been woken. The rest is the worker's, which takes the turn over.
+    /// False when somebody else has the turn, or the change is not small.
+    func attemptHere(_ set: ChangeSet) -> Bool {
+        let mine = container.monitor.locked { () -> Bool in
+            guard !isReloading, pending.isEmpty, !container.isClosing, worker != nil else { return false }
+            isReloading = true
+            return true
+        }
+        guard mine else { return false }
+        let prepared = prepare(set)
+        let handed = prepared.runsHostCode ? Handed.prepared(prepared) : .done(carryOut(prepared))
+        container.monitor.locked {
+            self.handed = handed
+            container.monitor.broadcast()
+        }
+        return true
+    }
+
     /// The worker's one step: waits for work, takes all of it, runs it. False when the runtime closes.
     func workerStep() -> Bool {
-        let taken = container.monitor.locked { () -> [ChangeSet] in
-            while (pending.isEmpty || isReloading) && !container.isClosing { container.monitor.wait() }
-            guard !container.isClosing else { return [] }
+        enum Work {
+            case handed(Handed)
+            case sets([ChangeSet])
+        }
+        let work = container.monitor.locked { () -> Work? in
+            // Nobody closes the runtime while the turn is handed over.
+            while handed == nil && (pending.isEmpty || isReloading) && !container.isClosing { container.monitor.wait() }
+            if let handed {
+                self.handed = nil
+                return .handed(handed)
+            }
+            guard !container.isClosing else { return nil }
             isReloading = true
             defer { pending = [] }
-            return pending
+            return .sets(pending)
         }
-        guard !taken.isEmpty else { return false }
-        reload(joining: taken)
+        switch work {
+        case nil: return false
+        case .sets(let sets): reload(joining: sets)
+        case .handed(.prepared(let prepared)): announce(carryOut(prepared))
+        case .handed(.done(let attempt)): announce(attempt)
+        }
         endTurn()
         reclaim()
         return true
+    }
+
+    /// Under the monitor.
+    func startWorker() throws(Failure) {
+        if worker == nil { worker = try Worker(name: container.name, engine: self) }
     }
 
     private func noteWaiting(_ domain: Domain) {

@@ -25,4 +25,9 @@ struct Plan {
     var changes: [Report.Change] = []
     /// Keys for which caches must ask again.
     var touched: Set<UInt32> = []
+
+    /// Whether carrying it out calls the host: constructors, setters, disposal.
+    var runsHostCode: Bool {
+        !builds.isEmpty || !replaced.isEmpty || !reinjected.isEmpty || !tuned.isEmpty || !based.isEmpty
+    }
 }
