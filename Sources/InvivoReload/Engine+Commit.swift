@@ -41,7 +41,7 @@ extension Engine {
                 _ = ObjectTable.release(object)
             }
             if let domain = cell.definition.type?.domain {
-                try container.run(in: domain, timeout: options.commitTimeout, body)
+                try container.run(in: domain, timeout: options.commitTimeout) { _ throws(Failure) in try body() }
             } else {
                 try body()
             }
@@ -79,7 +79,7 @@ extension Engine {
                 nonisolated(unsafe) var found: [Failure] = []
                 if let domain {
                     do throws(Failure) {
-                        try engine.container.run(in: domain) { () throws(Failure) in found = undo.run() }
+                        try engine.container.run(in: domain) { _ throws(Failure) in found = undo.run() }
                     } catch { found.append(error) }
                 } else {
                     found = undo.run()
@@ -147,10 +147,12 @@ extension Engine {
             }
         }
         for (domain, steps) in groups {
-            let body: () throws(Failure) -> Void = { () throws(Failure) in
+            let body: (Deadline?) throws(Failure) -> Void = { deadline throws(Failure) in
                 var undo = Undo()
                 do throws(Failure) {
                     for step in steps { try step(&undo) }
+                    // In the same job: nobody in the domain sees what comes too late.
+                    try deadline?()
                 } catch {
                     var failure = error
                     failure.others += undo.run().map { Failure($0.code, "could not be undone: \($0.message)", path: $0.path) }
@@ -161,7 +163,7 @@ extension Engine {
             if let domain {
                 try container.run(in: domain, timeout: options.commitTimeout, body)
             } else {
-                try body()
+                try body(nil)
             }
         }
     }

@@ -1,10 +1,30 @@
 public import InvivoBase
 
+/// Until when a job must be done.
+public struct Deadline: Sendable {
+    let domain: String
+    let time: UInt64
+
+    /// Of work that nobody else waits for.
+    static let none = Deadline(domain: "", time: .max)
+
+    /// Fails when it has passed.
+    public func callAsFunction() throws(Failure) {
+        guard monotonicNow() > time else { return }
+        throw Failure(
+            .timeout, "the domain '\(domain)' began its job in time and finished it after the deadline: what it did is undone")
+    }
+}
+
 extension Container {
     /// Runs `body` where the objects of `domain` may be touched, and waits for it. On the domain's own thread at once;
     /// elsewhere as a job, for at most `timeout` nanoseconds (0 = as long as it takes): a job not begun by then is
-    /// withdrawn, one begun is awaited. While it waits, the calling thread serves its own domain.
-    public func run(in domain: Domain, timeout: UInt64 = 0, _ body: @escaping () throws(Failure) -> Void) throws(Failure) {
+    /// withdrawn, one begun is awaited and fails. While it waits, the calling thread serves its own domain.
+    ///
+    /// A body that can undo its work where it is calls `deadline` last, and does so when that throws.
+    public func run(
+        in domain: Domain, timeout: UInt64 = 0, _ body: @escaping (_ deadline: Deadline) throws(Failure) -> Void
+    ) throws(Failure) {
         let chain = currentChain
         if domain.isCurrent {
             if case .posted(anyThread: true, _) = domain.kind, domain.isHere == nil {
@@ -12,7 +32,7 @@ extension Container {
             } else {
                 let result = inside(chain: chain) { () -> Failure? in
                     do throws(Failure) {
-                        try body()
+                        try body(.none)
                         return nil
                     } catch { return error }
                 }
@@ -20,9 +40,12 @@ extension Container {
                 return
             }
         }
-        let job = Job(domain, self, chain: chain, body: body)
+        let deadline = timeout == 0 ? Deadline.none : Deadline(domain: domain.name, time: monotonicNow() + timeout)
+        let job = Job(domain, self, chain: chain) { () throws(Failure) in
+            try body(deadline)
+            try deadline()
+        }
         try post(job)
-        let deadline = timeout == 0 ? UInt64.max : monotonicNow() + timeout
         var warnAt = monotonicNow() + 1_000_000_000
         monitor.lock()
         while true {
@@ -45,8 +68,8 @@ extension Container {
                     monitor.lock()
                     continue
                 }
-                let until = min(deadline, warnAt)
-                guard monitor.wait(until: until) || monotonicNow() < deadline else {
+                let until = min(deadline.time, warnAt)
+                guard monitor.wait(until: until) || monotonicNow() < deadline.time else {
                     if case .waiting = job.state {
                         job.state = .withdrawn
                         domain.take(job)

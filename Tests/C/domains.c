@@ -10,6 +10,7 @@ static invivo_type type;
 
 /* What the next setter call is to do besides its work. */
 static void (*in_setter)(void);
+static double last_depth;
 static uint64_t this_thread(void) { return (uint64_t)pthread_self(); }
 
 static invivo_status get_depth(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
@@ -20,7 +21,7 @@ static invivo_status get_depth(void *instance, void *user_data, invivo_value *ou
 static invivo_status set_depth(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
     voice *self = instance;
     (void)user_data, (void)error;
-    self->depth = value->as.number;
+    self->depth = last_depth = value->as.number;
     self->thread = this_thread();
     if (in_setter) {
         void (*act)(void) = in_setter;
@@ -44,6 +45,12 @@ static void register_voice(invivo_domain domain) {
     OK(invivo_type_register(runtime, &voice_type, &type, E));
 }
 static void end(void) { OK(invivo_runtime_close(runtime, E)); }
+
+static uint64_t generation(void) {
+    invivo_runtime_info info = {.struct_size = sizeof(info)};
+    OK(invivo_runtime_inspect(runtime, &info, E));
+    return info.generation;
+}
 
 static voice *make(const char *key, invivo_object *object) {
     void *instance = NULL;
@@ -332,6 +339,70 @@ static void a_job_run_after_its_deadline_does_nothing(void) {
     CHECK_EQUAL(destroys, 1);
 }
 
+/* A job that was begun in time cannot be withdrawn: it is awaited, and undone where it ran. */
+static void outlast_the_deadline(void) {
+    struct timespec time = {.tv_nsec = 400 * 1000000};
+    nanosleep(&time, NULL);
+}
+static void a_job_finished_after_its_deadline_is_undone(void) {
+    begin_posted(300);
+    pthread_t thread;
+    pthread_create(&thread, NULL, define_voice, NULL);
+    CHECK_EQUAL(invivo_job_run(next_job(1)), INVIVO_OK);
+    pthread_join(thread, NULL);
+    uint64_t before = generation();
+    commit other;
+    commit_elsewhere(&other, DEPTH("a.voice", 3));
+    in_setter = outlast_the_deadline;
+    CHECK_EQUAL(invivo_job_run(next_job(2)), INVIVO_OK);
+    pthread_join(other.thread, NULL);
+    CHECK_EQUAL(other.status, INVIVO_E_TIMEOUT);
+    CHECK_TEXT(other.error,
+               "the domain 'window' began its job in time and finished it after the deadline: what it did is undone");
+    CHECK_EQUAL(generation(), before);
+    CHECK_EQUAL(posts, 2); /* undone in the job itself */
+    CHECK_EQUAL(last_depth, 0);
+    commit_elsewhere(&other, DEPTH("a.voice", 4));
+    CHECK_EQUAL(invivo_job_run(next_job(3)), INVIVO_OK);
+    pthread_join(other.thread, NULL);
+    CHECK_EQUAL(other.status, INVIVO_OK);
+    CHECK_EQUAL(last_depth, 4);
+    end();
+}
+/* Nor is an object kept that was made too late. */
+static int late_objects;
+static invivo_status make_late(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
+                               void *user_data, invivo_error **error) {
+    (void)instance, (void)build, (void)arguments, (void)count, (void)user_data, (void)error;
+    late_objects++;
+    outlast_the_deadline();
+    return INVIVO_OK;
+}
+static void end_late(void *instance, void *user_data) {
+    (void)instance, (void)user_data;
+    late_objects--;
+}
+static invivo_status late_status;
+static void *define_late(void *definition) {
+    late_status = invivo_define(runtime, definition, NULL, NULL);
+    return NULL;
+}
+static void an_object_made_after_the_deadline_is_dropped(void) {
+    invivo_domain domain = begin_posted(300);
+    invivo_type_options late = {.struct_size = sizeof(late), .name = "Late", .size = sizeof(voice), .alignment = _Alignof(voice),
+                                .domain = domain, .init = make_late, .deinit = end_late};
+    OK(invivo_type_register(runtime, &late, &type, E));
+    invivo_definition lead = {.struct_size = sizeof(lead), .key = "a.late", .scope = INVIVO_SCOPE_SINGLETON, .type = type};
+    pthread_t thread;
+    pthread_create(&thread, NULL, define_late, &lead);
+    CHECK_EQUAL(invivo_job_run(next_job(1)), INVIVO_OK);
+    CHECK_EQUAL(invivo_job_run(next_job(2)), INVIVO_OK); /* its disposal */
+    pthread_join(thread, NULL);
+    CHECK_EQUAL(late_status, INVIVO_E_TIMEOUT);
+    CHECK_EQUAL(late_objects, 0);
+    end();
+}
+
 /* Two domains in one commit: when the second does not take its job, what the first did is undone. */
 static void a_commit_that_times_out_in_one_domain_is_undone_in_the_other(void) {
     begin_posted(30);
@@ -567,6 +638,8 @@ int main(void) {
     the_loop_thread_applies_changes_by_itself();
     a_posted_job_runs_once();
     a_job_run_after_its_deadline_does_nothing();
+    a_job_finished_after_its_deadline_is_undone();
+    an_object_made_after_the_deadline_is_dropped();
     a_commit_that_times_out_in_one_domain_is_undone_in_the_other();
     a_domain_that_is_no_thread_is_where_its_host_says();
     a_callback_may_not_wait();

@@ -35,7 +35,8 @@ typedef struct invivo_runtime_options {
     uint32_t flags;            /* INVIVO_RUNTIME_... */
     uint32_t quiet_ms;         /* settle: quiet time after the last event; UINT32_MAX = default 10 */
     uint32_t settle_max_ms;    /* settle: endless writes are cut off after this; 0 = default 250 */
-    uint32_t commit_timeout_ms;/* a domain that does not take its job in this time fails the reload; 0 = wait for it */
+    uint32_t commit_timeout_ms;/* a domain that has not done its job in this time fails the reload: a job not begun is
+                                  withdrawn, one begun is awaited and undone; 0 = wait for it */
     uint32_t log_level;        /* the least level that is logged */
     /* Never called with a lock of the runtime held, nor after close; from any thread. NULL = silent. */
     void (*log)(void *user_data, const invivo_log_entry *entry);
