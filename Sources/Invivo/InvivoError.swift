@@ -28,14 +28,20 @@ public struct InvivoError: Error, Sendable, Hashable {
     private var causes: [InvivoError]
     private var parts: [InvivoError]
 
-    /// Makes an error, for a closure to fail with; its code, message and cause arrive in whatever language called.
-    public init(_ code: Code, _ message: String, path: String = "", cause: InvivoError? = nil) {
+    /// Makes an error, for a closure to fail with; all of it arrives in whatever language called.
+    ///
+    /// - Parameters:
+    ///   - file: Where it was found, with `line` and `column` from 1; 0 is unknown.
+    public init(
+        _ code: Code, _ message: String, path: String = "", file: String = "", line: Int = 0, column: Int = 0,
+        cause: InvivoError? = nil
+    ) {
         self.code = code
         self.message = message
         self.path = path
-        file = ""
-        line = 0
-        column = 0
+        self.file = file
+        self.line = line
+        self.column = column
         text = ""
         causes = cause.map { [$0] } ?? []
         parts = []
@@ -52,7 +58,8 @@ extension InvivoError: CustomStringConvertible {
     public var description: String {
         guard text.isEmpty else { return text }
         let because = cause.map { " (because \($0))" } ?? ""
-        return (path.isEmpty ? "" : "\(path): ") + message + because
+        let place = file.isEmpty ? "" : line < 1 ? "\(file): " : column < 1 ? "\(file):\(line): " : "\(file):\(line):\(column): "
+        return place + (path.isEmpty ? "" : "\(path): ") + message + because
     }
 }
 
@@ -182,9 +189,12 @@ extension InvivoError {
 
     /// An owned error of the C side that says the same; nil only when memory is out.
     func made(_ table: Table) -> OpaquePointer? {
-        let place = file.isEmpty ? "" : "\(file):\(line):\(column): "
-        let message = parts.isEmpty ? place + message : description
-        return table.pointee.error_make(code.rawValue, message, path.isEmpty ? nil : path, cause?.made(table))
+        guard parts.isEmpty else {
+            return parts.reduce(nil) { table.pointee.error_join($0, $1.made(table)) }
+        }
+        return table.pointee.error_make_at(
+            code.rawValue, message, path.isEmpty ? nil : path, file.isEmpty ? nil : file, UInt32(clamping: line),
+            UInt32(clamping: column), cause?.made(table))
     }
 }
 

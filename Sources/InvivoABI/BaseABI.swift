@@ -37,6 +37,22 @@ public func invivo_error_make(
 }
 
 @c @implementation
+public func invivo_error_make_at(
+    _ code: invivo_status, _ message: UnsafePointer<CChar>!, _ path: UnsafePointer<CChar>!, _ file: UnsafePointer<CChar>!,
+    _ line: UInt32, _ column: UInt32, _ cause: OpaquePointer!
+) -> OpaquePointer! {
+    var failure = Failure(hostCode: code, message: message, path: path, cause: Failure(takingOver: cause))
+    failure.place = Place(file: file.map { String(cString: $0) } ?? "", line: line, column: column)
+    return ErrorBox.make(failure)
+}
+
+@c @implementation
+public func invivo_error_join(_ first: OpaquePointer!, _ second: OpaquePointer!) -> OpaquePointer! {
+    guard let first, let second else { return first ?? second }
+    return Failure.gathered([first, second].compactMap { Failure(takingOver: $0) }.flatMap(\.all)).map(ErrorBox.make)
+}
+
+@c @implementation
 public func invivo_error_code(_ error: OpaquePointer!) -> invivo_status {
     ErrorBox.at(error)?.failure.code.rawValue ?? Status.ok.rawValue
 }

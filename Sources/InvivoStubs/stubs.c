@@ -716,10 +716,27 @@ static invivo_status not_ready_app_needs_python(const char *manifest, bool *out,
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_error *not_ready_error_make_at(invivo_status code, const char *message, const char *path, const char *file, uint32_t line, uint32_t column, invivo_error *cause) {
+    (void)code;
+    (void)message;
+    (void)path;
+    (void)file;
+    (void)line;
+    (void)column;
+    (void)cause;
+    return 0;
+}
+
+static invivo_error *not_ready_error_join(invivo_error *first, invivo_error *second) {
+    (void)first;
+    (void)second;
+    return 0;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 109,
+    .function_count = 111,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -829,6 +846,8 @@ static const struct invivo_table not_ready = {
     .app_runtime = not_ready_app_runtime,
     .app_close = not_ready_app_close,
     .app_needs_python = not_ready_app_needs_python,
+    .error_make_at = not_ready_error_make_at,
+    .error_join = not_ready_error_join,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -1286,6 +1305,14 @@ invivo_status invivo_app_close(invivo_app app, invivo_error **error) {
 
 invivo_status invivo_app_needs_python(const char *manifest, bool *out, invivo_error **error) {
     return functions()->app_needs_python(manifest, out, error);
+}
+
+invivo_error *invivo_error_make_at(invivo_status code, const char *message, const char *path, const char *file, uint32_t line, uint32_t column, invivo_error *cause) {
+    return functions()->error_make_at(code, message, path, file, line, column, cause);
+}
+
+invivo_error *invivo_error_join(invivo_error *first, invivo_error *second) {
+    return functions()->error_join(first, second);
 }
 
 #pragma GCC visibility pop

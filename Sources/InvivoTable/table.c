@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 109,
+    .function_count = 111,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -114,6 +114,8 @@ static const struct invivo_table instance = {
     .app_runtime = invivo_app_runtime,
     .app_close = invivo_app_close,
     .app_needs_python = invivo_app_needs_python,
+    .error_make_at = invivo_error_make_at,
+    .error_join = invivo_error_join,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

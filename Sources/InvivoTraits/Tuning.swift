@@ -99,7 +99,7 @@ public final class Tuning {
                 if let outcome = try tuning.apply(layer.property, top.value, type, instance, &undo) { outcomes.append(outcome) }
             } catch {
                 var failure = error
-                if failure.place.line == 0 { failure.place = top.place }
+                if failure.place.file.isEmpty { failure.place = top.place }
                 throw failure
             }
         }

@@ -483,5 +483,7 @@ int main(void) {
     OFFSET(invivo_table, app_runtime, sizeof(void (*)(void)));
     OFFSET(invivo_table, app_close, sizeof(void (*)(void)));
     OFFSET(invivo_table, app_needs_python, sizeof(void (*)(void)));
+    OFFSET(invivo_table, error_make_at, sizeof(void (*)(void)));
+    OFFSET(invivo_table, error_join, sizeof(void (*)(void)));
     return 0;
 }

@@ -86,6 +86,22 @@ extension SwiftAPI {
             #expect(Live.now == before)
         }
 
+        @Test func an_error_keeps_its_place_and_joins_others() {
+            let before = Live.now
+            let first = invivo_error_make_at(-8, "too loud", "synth.lead", "patch.bin", 3, 7, nil)
+            #expect(String(cString: invivo_error_text(first)) == "patch.bin:3:7: synth.lead: too loud")
+            #expect(invivo_error_line(first) == 3 && invivo_error_column(first) == 7)
+            let second = invivo_error_join(invivo_error_make(-5, "no voice", nil, nil), nil)
+            let third = invivo_error_join(nil, invivo_error_make(-7, "no text", nil, nil))
+            let all = invivo_error_join(invivo_error_join(first, second), third)
+            #expect(invivo_error_count(all) == 3 && invivo_error_code(all) == -8)
+            #expect(String(cString: invivo_error_file(invivo_error_at(all, 0))) == "patch.bin")
+            #expect(invivo_error_code(invivo_error_at(all, 2)) == -7)
+            #expect(invivo_error_join(nil, nil) == nil)
+            invivo_error_release(all)
+            #expect(Live.now == before)
+        }
+
         @Test func no_error_answers_neutral_values() {
             #expect(invivo_error_code(nil) == 0 && invivo_error_line(nil) == 0 && invivo_error_column(nil) == 0)
             #expect(String(cString: invivo_error_message(nil)) == "" && String(cString: invivo_error_text(nil)) == "")

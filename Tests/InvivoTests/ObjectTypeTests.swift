@@ -62,6 +62,8 @@ extension SwiftAPI {
                 let error = failure { try object.call("fail") }
                 #expect(error.code == .range)
                 #expect(error.description.contains("too loud"))
+                #expect(error.path == "player.volume")
+                #expect(error.file == "etude.mid" && error.line == 3 && error.column == 7)
                 let foreign = failure { try object.call("failForeign") }
                 #expect(foreign.code == .host)
                 #expect(foreign.description.contains("broken"))

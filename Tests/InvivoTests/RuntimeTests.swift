@@ -122,7 +122,9 @@ final class Player: InvivoObject {
         type.method("scaled", "factor", "by") { (player: Player, factor: Double, by: Int?) -> Double in
             player.tempo * factor * Double(by ?? 1)
         }
-        type.method("fail") { (_: Player) -> Int in throw InvivoError(.range, "too loud", path: "player.volume") }
+        type.method("fail") { (_: Player) -> Int in
+            throw InvivoError(.range, "too loud", path: "player.volume", file: "etude.mid", line: 3, column: 7)
+        }
         type.method("failForeign") { (_: Player) -> Int in throw Unplayable.broken }
         type.method("same", "player") { (_: Player, other: Player) -> Player in other }
     }

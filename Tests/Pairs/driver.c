@@ -156,8 +156,8 @@ static invivo_status failing(void *user_data, const invivo_value *arguments, siz
                              invivo_error **error) {
     (void)user_data, (void)arguments, (void)count, (void)result;
     if (error)
-        *error = invivo_error_make(INVIVO_E_TIMEOUT, "too late", "driver.clock",
-                                   invivo_error_make(INVIVO_E_BUSY, "the clock said so", NULL, NULL));
+        *error = invivo_error_make_at(INVIVO_E_TIMEOUT, "too late", "driver.clock", "driver.mid", 2, 5,
+                                      invivo_error_make(INVIVO_E_BUSY, "the clock said so", NULL, NULL));
     return INVIVO_E_TIMEOUT;
 }
 
@@ -315,6 +315,8 @@ static void errors(invivo_object probe) {
     CHECK(invivo_error_code(error) == INVIVO_E_RANGE);
     CHECK(!strcmp(invivo_error_message(error), "too loud"));
     CHECK(!strcmp(invivo_error_path(error), "probe.gain"));
+    CHECK(!strcmp(invivo_error_file(error), "probe.wav"));
+    CHECK(invivo_error_line(error) == 3 && invivo_error_column(error) == 7);
     CHECK(invivo_error_code(invivo_error_cause(error)) == INVIVO_E_BUSY);
     CHECK(!strcmp(invivo_error_message(invivo_error_cause(error)), "the amplifier said so"));
     CHECK(invivo_error_cause(invivo_error_cause(error)) == NULL);
@@ -325,6 +327,8 @@ static void errors(invivo_object probe) {
     CHECK(invivo_error_code(error) == INVIVO_E_TIMEOUT);
     CHECK(!strcmp(invivo_error_message(error), "too late"));
     CHECK(!strcmp(invivo_error_path(error), "driver.clock"));
+    CHECK(!strcmp(invivo_error_file(error), "driver.mid"));
+    CHECK(invivo_error_line(error) == 2 && invivo_error_column(error) == 5);
     CHECK(invivo_error_code(invivo_error_cause(error)) == INVIVO_E_BUSY);
     CHECK(!strcmp(invivo_error_message(invivo_error_cause(error)), "the clock said so"));
     invivo_error_release(error);

@@ -185,16 +185,20 @@ class Driver:
 
     def errors(self, probe):
         def failing(_):
-            raise invivo.DeadlineError("too late", path="driver.clock", cause=invivo.BusyError("the clock said so"))
+            cause = invivo.BusyError("the clock said so")
+            raise invivo.DeadlineError("too late", path="driver.clock", file="driver.mid", line=2, column=5, cause=cause)
 
         def lost(_):
             raise LookupError("nothing there")
 
-        for do, code, message, path, cause in (
-            (partial(self.call, probe, "fail"), c.INVIVO_E_RANGE, "too loud", "probe.gain", "the amplifier said so"),
+        for do, code, message, path, place, cause in (
+            (
+                partial(self.call, probe, "fail"),
+                *(c.INVIVO_E_RANGE, "too loud", "probe.gain", ("probe.wav", 3, 7), "the amplifier said so"),
+            ),
             (
                 partial(self.call, probe, "apply", failing, 0),
-                *(c.INVIVO_E_TIMEOUT, "too late", "driver.clock", "the clock said so"),
+                *(c.INVIVO_E_TIMEOUT, "too late", "driver.clock", ("driver.mid", 2, 5), "the clock said so"),
             ),
         ):
             try:
@@ -204,6 +208,8 @@ class Driver:
                 self.check(error.code == code, f"{error.code} for {code}")
                 self.check(error.message == message, f"{error.message!r} for {message!r}")
                 self.check(error.path == path, f"{error.path!r} for {path!r}")
+                found = (error.file, error.line, error.column)
+                self.check(found == place, f"{found} for {place}")
                 under = error.cause
                 self.check(under is not None and under.code == c.INVIVO_E_BUSY, f"the cause: {under!r}")
                 self.check(under is not None and under.message == cause, f"the cause: {under!r}")

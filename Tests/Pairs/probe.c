@@ -166,8 +166,8 @@ BODY(doubler) {
 BODY(fail) {
     (void)instance, (void)user_data, (void)arguments, (void)count, (void)result;
     if (error)
-        *error = invivo_error_make(INVIVO_E_RANGE, "too loud", "probe.gain",
-                                   invivo_error_make(INVIVO_E_BUSY, "the amplifier said so", NULL, NULL));
+        *error = invivo_error_make_at(INVIVO_E_RANGE, "too loud", "probe.gain", "probe.wav", 3, 7,
+                                      invivo_error_make(INVIVO_E_BUSY, "the amplifier said so", NULL, NULL));
     return INVIVO_E_RANGE;
 }
 

@@ -156,4 +156,5 @@ class Probe:
         return lambda number: 2 * number
 
     def fail(self) -> None:
-        raise invivo.RangeError("too loud", path="probe.gain", cause=invivo.BusyError("the amplifier said so"))
+        cause = invivo.BusyError("the amplifier said so")
+        raise invivo.RangeError("too loud", path="probe.gain", file="probe.wav", line=3, column=7, cause=cause)

@@ -106,6 +106,14 @@ typedef struct invivo_error invivo_error;
 INVIVO_API invivo_error *invivo_error_make(invivo_status code, const char *message, const char *path,
                                            invivo_error *cause) INVIVO_NOWAIT;
 
+/* The same for what was found at a place: `file` (may be NULL) is copied, `line` and `column` count from 1, columns in
+ * Unicode scalars (0 = unknown). */
+INVIVO_API invivo_error *invivo_error_make_at(invivo_status code, const char *message, const char *path, const char *file,
+                                              uint32_t line, uint32_t column, invivo_error *cause) INVIVO_NOWAIT;
+/* One error for all that two say, in this order, for a callback that found several. Both are taken over; either may be
+ * NULL. The first gives the code. */
+INVIVO_API invivo_error *invivo_error_join(invivo_error *first, invivo_error *second) INVIVO_NOWAIT;
+
 /* Parts of an error; each answers a neutral value for NULL. Strings are borrowed from the error; "" when there
  * is none. Line and column count from 1; 0 when unknown; a column counts Unicode scalars. */
 INVIVO_API invivo_status invivo_error_code(const invivo_error *error) INVIVO_NOWAIT;

@@ -131,6 +131,8 @@ struct invivo_table {
     invivo_status (*app_runtime)(invivo_app app, invivo_runtime *out, invivo_error **error);
     invivo_status (*app_close)(invivo_app app, invivo_error **error);
     invivo_status (*app_needs_python)(const char *manifest, bool *out, invivo_error **error);
+    invivo_error *(*error_make_at)(invivo_status code, const char *message, const char *path, const char *file, uint32_t line, uint32_t column, invivo_error *cause);
+    invivo_error *(*error_join)(invivo_error *first, invivo_error *second);
 };
 
 INVIVO_EXTERN_C_END

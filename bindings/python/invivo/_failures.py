@@ -91,17 +91,33 @@ class Failures:
         return int(code)
 
     def _make(self, exception: BaseException, depth: int) -> int | None:
+        if isinstance(exception, Error) and len(exception.errors) > 1:
+            whole: int | None = None
+            for error in exception.errors:
+                whole = self._library.error_join(whole, self._one_made(error, depth))
+            return whole
+        return self._one_made(exception, depth)
+
+    def _one_made(self, exception: BaseException, depth: int) -> int | None:
         under: BaseException | None
+        file, line, column = "", 0, 0
         if isinstance(exception, Error):
             code, message, path, under = exception.code, exception.message, exception.path, exception.cause
+            file, line, column = exception.file, exception.line, exception.column
         else:
             code, message, path = c.INVIVO_E_HOST, describe(exception), ""
             under = exception.__cause__
             if under is None and not exception.__suppress_context__:
                 under = exception.__context__
         cause = self._make(under, depth + 1) if under is not None and depth < _DEPTH else None
-        pointer: int | None = self._library.error_make(
-            code or c.INVIVO_E_HOST, encode(message), encode(path) if path else None, cause
+        pointer: int | None = self._library.error_make_at(
+            code or c.INVIVO_E_HOST,
+            encode(message),
+            encode(path) if path else None,
+            encode(file) if file else None,
+            min(max(line, 0), 0xFFFFFFFF),
+            min(max(column, 0), 0xFFFFFFFF),
+            cause,
         )
         return pointer
 

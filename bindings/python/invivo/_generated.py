@@ -835,6 +835,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_app_runtime": (ctypes.c_int32, [invivo_app, ctypes.POINTER(invivo_runtime), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_app_close": (ctypes.c_int32, [invivo_app, ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_app_needs_python": (ctypes.c_int32, [ctypes.c_char_p, ctypes.POINTER(ctypes.c_bool), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_error_make_at": (ctypes.c_void_p, [ctypes.c_int32, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p], True),
+    "invivo_error_join": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_void_p], True),
 }
 
 # The function table's entries, in its order.
@@ -948,6 +950,8 @@ TABLE: list[str] = [
     "invivo_app_runtime",
     "invivo_app_close",
     "invivo_app_needs_python",
+    "invivo_error_make_at",
+    "invivo_error_join",
 ]
 
 

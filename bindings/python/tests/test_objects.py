@@ -178,6 +178,26 @@ def test_an_error_of_c_arrives_with_code_message_path_and_cause(voice: Any) -> N
     assert error.cause.message == "the amplifier said so"
 
 
+def test_errors_of_ours_keep_their_places_through_c(voice: Any) -> None:
+    first = invivo.RangeError("too loud", path="amp.gain", file="patch.bin", line=3, column=7)
+    second = invivo.NotFoundError("no such file", file="kick.wav")
+
+    def fail(_: Any) -> None:
+        raise first
+
+    def fail_twice(_: Any) -> None:
+        raise invivo.RangeError("too loud", errors=[first, second])
+
+    with pytest.raises(invivo.RangeError) as caught:
+        voice.apply(fail, 1)
+    error = caught.value
+    assert (error.file, error.line, error.column) == ("patch.bin", 3, 7)
+    assert str(error) == "patch.bin:3:7: amp.gain: too loud"
+    with pytest.raises(invivo.RangeError) as caught:
+        voice.apply(fail_twice, 1)
+    assert [str(each) for each in caught.value.errors] == ["patch.bin:3:7: amp.gain: too loud", "kick.wav: no such file"]
+
+
 def test_an_exception_goes_through_c_and_is_the_cause_on_the_other_side(voice: Any) -> None:
     problem = LookupError("nothing there")
 

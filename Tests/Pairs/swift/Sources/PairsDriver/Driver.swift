@@ -189,10 +189,14 @@ private struct Driver {
 
     private func errors(_ check: inout Check) throws {
         let failing = Callable { (_: InvivoValue) throws -> InvivoValue in
-            throw InvivoError(.timeout, "too late", path: "driver.clock", cause: InvivoError(.busy, "the clock said so"))
+            throw InvivoError(
+                .timeout, "too late", path: "driver.clock", file: "driver.mid", line: 2, column: 5,
+                cause: InvivoError(.busy, "the clock said so"))
         }
-        failure(&check, "too loud", .range, "probe.gain", "the amplifier said so") { try probe.call("fail") }
-        failure(&check, "too late", .timeout, "driver.clock", "the clock said so") { try probe.call("apply", failing) }
+        failure(&check, "too loud", .range, "probe.gain", "probe.wav:3:7", "the amplifier said so") { try probe.call("fail") }
+        failure(&check, "too late", .timeout, "driver.clock", "driver.mid:2:5", "the clock said so") {
+            try probe.call("apply", failing)
+        }
         check.refused(.property, "an unknown property read") { _ = try probe.get("nowhere", as: Int.self) }
         check.refused(.property, "an unknown property set") { try probe.set("nowhere", 1) }
         check.refused(.readOnly, "a property that is read only") { try probe.set("made", 1) }
@@ -202,7 +206,7 @@ private struct Driver {
     }
 
     private func failure(
-        _ check: inout Check, _ message: String, _ code: InvivoError.Code, _ path: String, _ cause: String,
+        _ check: inout Check, _ message: String, _ code: InvivoError.Code, _ path: String, _ place: String, _ cause: String,
         _ body: () throws -> Void
     ) {
         do {
@@ -212,6 +216,8 @@ private struct Driver {
             check.holds(error.code == code, "\(error.code) for \(code)")
             check.holds(error.message == message, "'\(error.message)' for '\(message)'")
             check.holds(error.path == path, "'\(error.path)' for '\(path)'")
+            let found = "\(error.file):\(error.line):\(error.column)"
+            check.holds(found == place, "'\(found)' for '\(place)'")
             check.holds(error.cause?.code == .busy, "the cause: \(String(describing: error.cause))")
             check.holds(error.cause?.message == cause, "the cause: \(String(describing: error.cause))")
         } catch { check.holds(false, "\(error)") }

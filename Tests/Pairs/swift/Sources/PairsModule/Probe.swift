@@ -122,7 +122,9 @@ final class Probe: InvivoObject {
         }
         type.method("doubler") { (_: Probe) throws -> Callable in Callable(name: "twice") { (number: Int) in 2 * number } }
         type.method("fail") { (_: Probe) throws -> Void in
-            throw InvivoError(.range, "too loud", path: "probe.gain", cause: InvivoError(.busy, "the amplifier said so"))
+            throw InvivoError(
+                .range, "too loud", path: "probe.gain", file: "probe.wav", line: 3, column: 7,
+                cause: InvivoError(.busy, "the amplifier said so"))
         }
     }
 
