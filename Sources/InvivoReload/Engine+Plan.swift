@@ -12,6 +12,7 @@ extension Engine {
         var failures: [Failure] = []
         let rebased = planDefinitions(&plan, &failures)
         validate(plan, rebased, &failures)
+        validateTargets(plan, graph, &failures)
         if let failure = Failure.gathered(failures) { throw failure }
         planCells(&plan, graph, rebased)
         planLayers(&plan, graph, &warnings, &failures)
@@ -157,6 +158,26 @@ extension Engine {
                 }
             } catch { fail(error.code, error.message) }
         }
+    }
+
+    /// An object has one key that documents tune it by: its own, when it is a key's shared instance.
+    private func validateTargets(_ plan: Plan, _ graph: Graph, _ failures: inout [Failure]) {
+        for target in plan.staged.set.attached {
+            guard let record = ObjectTable.record(target.object), record.pointee.key > 0 else { continue }
+            let own = record.pointee.key - 1
+            guard own != target.id, plan.definitions[own] == nil, isShared(target.object, own, graph) else { continue }
+            let key = container.keyName(own)
+            failures.append(
+                Failure(
+                    .exists,
+                    "the object is the shared instance of '\(key)' and cannot be attached to '\(target.key)' too: documents "
+                        + "tune it as '\(key)'",
+                    path: target.key))
+        }
+    }
+
+    private func isShared(_ object: UInt64, _ id: UInt32, _ graph: Graph) -> Bool {
+        graph.cell(id)?.object == object && definitions[id]?.alias == nil
     }
 
     /// The definition behind a key, aliases followed.
@@ -369,7 +390,9 @@ extension Engine {
             }
         }
         let isRemade = plan.builds.contains { $0.id == id } || plan.definitions[id] != nil && plan.editor.cell(id) !== graph.cell(id)
+        var shared: UInt64 = 0
         if !isRemade, let cell = graph.cell(id), cell.object != 0, definitions[id]?.alias == nil {
+            shared = cell.object
             hasLive = true
             plan.tuned.append((id, cell.object, layers))
             if let definition, let former = definitions[id] {
@@ -378,7 +401,8 @@ extension Engine {
                 }
             }
         }
-        for target in staying {
+        // A shared instance that is attached to its own key follows it once, and still does when it is detached.
+        for target in staying where target.object != shared {
             hasLive = true
             var own = layers
             if let type = layers?.type, type !== target.type {
@@ -388,7 +412,7 @@ extension Engine {
         }
         // Who only changes its key is brought from the former layers to the new ones in one step.
         let moving = Set(set.attached.map(\.object))
-        for target in set.detached where target.id == id && !moving.contains(target.object) {
+        for target in set.detached where target.id == id && target.object != shared && !moving.contains(target.object) {
             plan.tuned.append((id, target.object, nil))
         }
         noteChanges(&plan, key, former, layers, hasLive: hasLive, isRemade: isRemade, definition)

@@ -459,6 +459,59 @@ static void objects_made_later_get_what_holds(void) {
     end();
 }
 
+/* Two keys that tuned one object would take each other's layers off. */
+static void an_object_is_tuned_by_one_key(void) {
+    begin();
+    invivo_object object, prototype;
+    invivo_target target;
+    void *instance = NULL;
+    invivo_definition lead = {.struct_size = sizeof(lead), .key = "synth.lead", .scope = INVIVO_SCOPE_LAZY_SINGLETON, .type = type};
+    invivo_definition voice_of = {.struct_size = sizeof(voice_of), .key = "synth.voice", .scope = INVIVO_SCOPE_PROTOTYPE, .type = type};
+    OK(invivo_define(runtime, &lead, NULL, E));
+    OK(invivo_define(runtime, &voice_of, NULL, E));
+    OK(invivo_target_declare(runtime, "synth.bass", type, E));
+    OK(say("a.yaml", "traits: { synth.lead: [Set: { gain: 2 }], synth.bass: [Set: { cutoff: 50 }], synth.voice: [Set: { gain: 7 }] }", E));
+    OK(invivo_resolve_name(runtime, "synth.lead", &object, E));
+    OK(invivo_object_instance(object, type, &instance, E));
+    voice *self = instance;
+    expects_error(invivo_target_attach(object, "synth.bass", &target, E), INVIVO_E_EXISTS,
+                  "synth.bass: the object is the shared instance of 'synth.lead' and cannot be attached to 'synth.bass' too: "
+                  "documents tune it as 'synth.lead'");
+    CHECK_EQUAL(self->gain, 2);
+    CHECK_EQUAL(self->cutoff, 800);
+    /* Its own key tunes it anyhow, attached or not. */
+    OK(invivo_target_attach(object, "synth.lead", &target, E));
+    self->set_calls = 0;
+    OK(say("a.yaml", "traits: { synth.lead: [Set: { gain: 3, a: 5 }], synth.voice: [Set: { gain: 7 }] }", E));
+    CHECK_EQUAL(self->gain, 3);
+    CHECK_EQUAL(self->set_calls, 1);
+    OK(invivo_target_detach(target, E));
+    CHECK_EQUAL(self->gain, 3);
+    /* A prototype leaves its key when it is attached, and gets its own values back when that ends. */
+    OK(invivo_resolve_name(runtime, "synth.voice", &prototype, E));
+    OK(invivo_object_instance(prototype, type, &instance, E));
+    CHECK_EQUAL(((voice *)instance)->gain, 7);
+    OK(invivo_target_attach(prototype, "synth.lead", &target, E));
+    CHECK_EQUAL(((voice *)instance)->gain, 3);
+    OK(invivo_target_detach(target, E));
+    CHECK_EQUAL(((voice *)instance)->gain, 1);
+    OK(invivo_object_release(prototype));
+    /* What a definition no longer holds is anybody's. */
+    OK(say("a.yaml", "{}", E));
+    invivo_changes removal;
+    OK(invivo_changes_open(runtime, &removal, E));
+    OK(invivo_changes_remove(removal, "synth.lead", E));
+    OK(invivo_changes_commit(removal, E));
+    OK(say("a.yaml", "traits: { synth.bass: [Set: { cutoff: 50 }] }", E));
+    OK(invivo_target_attach(object, "synth.bass", &target, E));
+    CHECK_EQUAL(self->cutoff, 50);
+    OK(invivo_target_detach(target, E));
+    CHECK_EQUAL(self->cutoff, 800);
+    CHECK_EQUAL(self->gain, 1);
+    OK(invivo_object_release(object));
+    end();
+}
+
 int main(void) {
     check_begin();
     invivo_runtime_options_init(&options);
@@ -473,6 +526,7 @@ int main(void) {
     a_restart_property_waits_for_the_next_making();
     targets_come_go_and_change_their_key();
     a_failed_attach_changes_nothing();
+    an_object_is_tuned_by_one_key();
     pending_targets_wait_when_allowed();
     objects_made_later_get_what_holds();
     return check_end();

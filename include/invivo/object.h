@@ -42,7 +42,8 @@ INVIVO_API invivo_status invivo_object_wrap(invivo_runtime runtime, invivo_type 
 
 /* Attaches a live object to a spec key: what documents say for the key is applied now and at every reload. The object
  * is held weakly: it is detached when it is disposed. Several objects may share a key; an object has one key at a
- * time: attaching again takes the former key's traits away first. `out` may be NULL. */
+ * time: attaching again takes the former key's traits away first. A key's shared instance is tuned as that key;
+ * attaching it to another answers INVIVO_E_EXISTS. `out` may be NULL. */
 INVIVO_API invivo_status invivo_target_attach(invivo_object object, const char *key, invivo_target *out,
                                               invivo_error **error) INVIVO_WAITS;
 /* Takes the traits away and lets go. */
