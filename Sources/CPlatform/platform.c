@@ -4,6 +4,7 @@ __thread struct iv_thread iv_thread_state;
 struct iv_core *iv_cores[IV_CORES];
 struct iv_slot *iv_slot_chunks[IV_SLOT_CHUNKS];
 struct iv_live iv_live;
+uint64_t iv_fork_count;
 
 static pthread_key_t exit_key;
 static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
@@ -42,6 +43,7 @@ static void let_all_go(void) {
 
 static void forked(void) {
     let_all_go();
+    __atomic_store_n(&iv_fork_count, iv_fork_count + 1, __ATOMIC_RELEASE);
     for (uint32_t i = 0; i < IV_CORES; i++) {
         struct iv_core *core = iv_cores[i];
         if (core && core->tag) core->tag = 0, core->state = IV_CORE_FORKED;

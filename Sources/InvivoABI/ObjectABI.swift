@@ -13,7 +13,12 @@ struct HeldObject: ~Copyable {
     init(_ object: invivo_object) throws(Failure) {
         guard ObjectTable.retain(object.bits) else { throw Failure.badHandle(object.bits, .object) }
         // A lease is held, so there is a record.
-        record = ObjectTable.record(object.bits).unsafelyUnwrapped
+        let record = ObjectTable.record(object.bits).unsafelyUnwrapped
+        guard Container.type(record).container.home.isHere else {
+            _ = ObjectTable.release(object.bits)
+            throw Failure.parents(.object)
+        }
+        self.record = record
         bits = object.bits
     }
 

@@ -159,16 +159,20 @@ public func invivo_domain_register(
     }
 }
 
+/// The status of what is done with a posted job.
+private func settled(_ job: invivo_job, _ body: (Job) -> Bool) -> invivo_status {
+    if let found = HandleTable.find(job.bits, .job, as: Job.self), body(found) { return 0 }
+    return (HandleTable.isParents(job.bits, .job) ? Status.forked : Status.stale).rawValue
+}
+
 @c @implementation
 public func invivo_job_run(_ job: invivo_job) -> invivo_status {
-    guard let job = HandleTable.find(job.bits, .job, as: Job.self), job.run() else { return Status.stale.rawValue }
-    return 0
+    settled(job) { $0.run() }
 }
 
 @c @implementation
 public func invivo_job_drop(_ job: invivo_job) -> invivo_status {
-    guard let job = HandleTable.find(job.bits, .job, as: Job.self), job.drop() else { return Status.stale.rawValue }
-    return 0
+    settled(job) { $0.drop() }
 }
 
 // MARK: - State

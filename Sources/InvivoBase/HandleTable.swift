@@ -3,6 +3,9 @@ public enum HandleKind: UInt64, Sendable {
     case runtime = 1
     case object, key, type, callable, domain, job, changes, source, target, observer, module, app
 
+    /// Types and callables are descriptions and functions: they are as good in a forked child.
+    var belongsToRuntime: Bool { self != .type && self != .callable }
+
     /// For messages.
     public var name: String {
         switch self {
@@ -35,6 +38,7 @@ public enum HandleTable {
     private struct Slot {
         var generation: UInt32 = 1
         var kind: HandleKind?
+        var home: HomeProcess?
         var strong: AnyObject?
         weak var weakly: AnyObject?
     }
@@ -93,16 +97,18 @@ public enum HandleTable {
             let index = storage.takeSlot()
             let slot = storage.slot(index)
             slot.pointee.kind = kind
+            slot.pointee.home = HomeProcess()
             fill(&slot.pointee)
             storage.live[kind, default: 0] += 1
             return kind.rawValue << 60 | UInt64(slot.pointee.generation) << 32 | UInt64(index)
         }
     }
 
-    /// The object behind a handle; nil when the handle is stale, foreign or of another kind.
+    /// The object behind a handle; nil when the handle is stale, foreign or of another kind, or when it belongs to a
+    /// runtime of the process that this one was forked from.
     public static func find<T: AnyObject>(_ bits: UInt64, _ kind: HandleKind, as type: T.Type) -> T? {
         let found: AnyObject? = monitor.locked {
-            guard let slot = storage.slot(of: bits, kind)?.slot else { return nil }
+            guard let slot = storage.slot(of: bits, kind)?.slot, !isParents(slot) else { return nil }
             return slot.pointee.strong ?? slot.pointee.weakly
         }
         return found as? T
@@ -112,8 +118,19 @@ public enum HandleTable {
     public static func require<T: AnyObject>(
         _ bits: UInt64, _ kind: HandleKind, as type: T.Type
     ) throws(Failure) -> T {
-        guard let object = find(bits, kind, as: type) else { throw Failure.badHandle(bits, kind) }
-        return object
+        if let object = find(bits, kind, as: type) { return object }
+        throw isParents(bits, kind) ? .parents(kind) : .badHandle(bits, kind)
+    }
+
+    /// Whether a handle belongs to a runtime of the process that this one was forked from. Nothing that its runtime
+    /// locks may be touched here, and nothing of it is known to be whole.
+    public static func isParents(_ bits: UInt64, _ kind: HandleKind) -> Bool {
+        monitor.locked { storage.slot(of: bits, kind).map { isParents($0.slot) } ?? false }
+    }
+
+    private static func isParents(_ slot: UnsafeMutablePointer<Slot>) -> Bool {
+        guard slot.pointee.kind?.belongsToRuntime == true, let home = slot.pointee.home else { return false }
+        return !home.isHere
     }
 
     /// Makes a handle stale and answers what it stood for. Nil when it was stale already, or held weakly and gone.
@@ -141,6 +158,12 @@ public enum HandleTable {
 }
 
 extension Failure {
+    /// The answer to a handle of a runtime that the parent process opened.
+    public static func parents(_ kind: HandleKind) -> Failure {
+        Failure(
+            .forked, "the \(kind.name) belongs to a runtime of the parent process; open a runtime of your own after fork")
+    }
+
     /// The answer to a handle that cannot be used.
     public static func badHandle(_ bits: UInt64, _ kind: HandleKind) -> Failure {
         if bits == 0 { return Failure(.handle, "the \(kind.name) handle is zero") }

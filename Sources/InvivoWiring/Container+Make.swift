@@ -338,6 +338,8 @@ extension Container {
     private static func disposeSlowly(_ record: Record) {
         let type = type(record)
         let container = type.container
+        // In a forked child its domain has no thread and the monitor may be held for ever: the memory is left alone.
+        guard container.home.isHere else { return }
         // A prototype that changed hands is disposed of by whoever gives it back last.
         if let domain = type.domain, record.pointee.thread == type.raw.pointee.thread, !domain.isCurrent, !container.isDetached {
             nonisolated(unsafe) let record = record

@@ -149,6 +149,50 @@ static void signals_go_to_threads_of_the_host(void) {
     free(heard);
 }
 
+/* Handles of one runtime. Each reaches things that the runtime locks, and not by way of the runtime's own handle. */
+typedef struct {
+    invivo_source file, memory;
+    invivo_changes changes;
+    invivo_observer observer;
+    invivo_object object;
+} handles;
+static void take_handles(handles *all, invivo_runtime runtime, const listener *heard) {
+    invivo_source_options file = {.struct_size = sizeof(file), .path = "c.yaml"};
+    invivo_source_options memory = {.struct_size = sizeof(memory), .name = "memory.yaml", .text = "{}", .length = 2};
+    write_text("c.yaml", "{}");
+    OK(invivo_source_open(runtime, &file, &all->file, E));
+    OK(invivo_source_open(runtime, &memory, &all->memory, E));
+    OK(invivo_changes_open(runtime, &all->changes, E));
+    OK(invivo_resolve_name(runtime, "synth.lead", &all->object, E));
+    all->observer = heard->observer;
+}
+static void give_handles(const handles *all) {
+    invivo_changes_discard(all->changes);
+    OK(invivo_object_release(all->object));
+}
+/* In a child: 0, or the number of the call that did not answer INVIVO_E_FORKED. */
+static int refused_to_a_child(const handles *all, invivo_runtime parents) {
+    invivo_value value = invivo_int64(7);
+    invivo_object object = all->object;
+#define FORKED(number, call) if ((call) != INVIVO_E_FORKED) return number
+    FORKED(21, invivo_source_refresh(all->file, NULL));
+    FORKED(22, invivo_source_update(all->memory, "{}", 2, NULL));
+    FORKED(23, invivo_source_close(all->file, NULL));
+    FORKED(24, invivo_changes_document(all->changes, "b.yaml", "{}", 2, NULL));
+    FORKED(25, invivo_changes_commit(all->changes, NULL));
+    FORKED(26, invivo_changes_submit(all->changes, NULL));
+    FORKED(27, invivo_observer_close(all->observer, NULL));
+    FORKED(28, invivo_object_set(object, "stamp", &value, NULL));
+    FORKED(29, invivo_object_get(object, "stamp", &value, NULL));
+    FORKED(30, invivo_watch(parents, "a.yaml", NULL));
+    FORKED(31, invivo_resolve_name(parents, "synth.lead", &object, NULL));
+    FORKED(32, invivo_runtime_close(parents, NULL));
+#undef FORKED
+    invivo_changes_discard(all->changes);
+    if (invivo_object_retain(all->object) != INVIVO_OK || invivo_object_release(all->object) != INVIVO_OK) return 33;
+    return invivo_object_release(all->object) == INVIVO_OK ? 0 : 34;
+}
+
 /* What a child does; its exit status is the number of what failed. */
 static int child_of(invivo_runtime parents) {
     invivo_runtime_info info = {.struct_size = sizeof(info)};
@@ -223,6 +267,8 @@ static void forks_at_any_moment(void) {
     listener *heard = malloc(sizeof(*heard));
     invivo_runtime runtime = open_and_watch(heard);
     pthread_t threads[2];
+    handles all;
+    take_handles(&all, runtime, heard);
     stop = false;
     for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, work_on, &runtime);
     for (int i = 0; i < 100 && !check_failures; i++) {
@@ -233,6 +279,8 @@ static void forks_at_any_moment(void) {
             alarm(CHECK_LIMIT_SECONDS / 4);
             invivo_runtime_info info = {.struct_size = sizeof(info)};
             if (invivo_runtime_inspect(runtime, &info, NULL) != INVIVO_E_FORKED) _exit(1);
+            int refused = refused_to_a_child(&all, runtime);
+            if (refused) _exit(refused);
             if (invivo_runtime_open(&own, NULL, NULL) != INVIVO_OK) _exit(2);
             if (invivo_define_block(own, "synth.lead", INVIVO_BLOCK(voice, voice_properties), &lead, NULL) != INVIVO_OK) _exit(3);
             if (invivo_runtime_close(own, NULL) != INVIVO_OK) _exit(4);
@@ -244,6 +292,7 @@ static void forks_at_any_moment(void) {
     }
     __atomic_store_n(&stop, true, __ATOMIC_RELEASE);
     for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    give_handles(&all);
     OK(invivo_runtime_close(runtime, E));
     listener_end(heard);
     free(heard);

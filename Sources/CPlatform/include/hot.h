@@ -173,6 +173,9 @@ static inline void iv_core_publish(struct iv_core *core, const void *graph, uint
 void iv_at_thread_exit(void (*function)(struct iv_thread *));
 void iv_thread_exit_arm(void);
 void iv_at_fork_install(void);
+/* How many forks lie between this process and the first one that used the library. */
+extern uint64_t iv_fork_count;
+static inline uint64_t iv_forks(void) { return __atomic_load_n(&iv_fork_count, __ATOMIC_ACQUIRE); }
 /* A lock of the whole process, held across fork, so that no child finds it taken by a thread that it has not. No thread
  * takes one of these while it holds another. Never freed. */
 void iv_hold_across_fork(pthread_mutex_t *mutex);
