@@ -10,54 +10,43 @@ public struct FileContent: Sendable {
     public let modifiedNs: UInt64
 }
 
-/// 128 bits that stand for a content within one process: two independent multiply-and-fold chains (after wyhash, public
-/// domain). Not meant to withstand forgery; whoever can write the file needs none.
-public struct ContentHash: Hashable, Sendable {
-    let high: UInt64
-    let low: UInt64
-
-    public static func of(_ bytes: [UInt8]) -> ContentHash {
-        bytes.withUnsafeBytes { buffer in
-            var a = 0x9e37_79b9_7f4a_7c15 ^ UInt64(buffer.count)
-            var b = 0xc2b2_ae3d_27d4_eb4f ^ UInt64(buffer.count)
-            var offset = 0
-            while offset + 8 <= buffer.count {
-                let word = buffer.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                a = fold(a ^ word, 0xa076_1d64_78bd_642f)
-                b = fold(b &+ word, 0xe703_7ed1_a0b4_28db)
-                offset += 8
-            }
-            var rest: UInt64 = 1
-            while offset < buffer.count {
-                rest = rest << 8 | UInt64(buffer[offset])
-                offset += 1
-            }
-            return ContentHash(high: fold(a ^ rest, 0x8ebc_6af0_9c88_c6e3), low: fold(b &+ rest, 0x5899_65cc_7537_4cc3))
-        }
-    }
-
-    private static func fold(_ value: UInt64, _ factor: UInt64) -> UInt64 {
-        let product = value.multipliedFullWidth(by: factor)
-        return product.high ^ product.low ^ value
-    }
-}
-
 /// The staging side of files: any thread, no loop, no waiting for a writer.
 public enum FileReader {
-    /// Reads the whole file through one descriptor. Anything but a readable regular file within `limit` is refused at once.
+    /// Reads the whole file through one descriptor. Anything but a readable regular file of at most `limit` bytes is
+    /// refused at once. A file that is written to meanwhile is read again, a few times; what the last reading found then
+    /// stands, and the follower tells of the rest.
     public static func read(_ path: String, limit: Int) throws(Failure) -> FileContent {
+        // Asked before the file is opened: opening a FIFO lets its writer go on, opening a device may move it.
+        var facts = stat()
+        guard stat(path, &facts) == 0 else { throw refusal(path, errno) }
+        try check(facts, path, limit)
         let descriptor = iv_open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { throw refusal(path, errno) }
         defer { close(descriptor) }
-        var facts = stat()
         guard fstat(descriptor, &facts) == 0 else { throw refusal(path, errno) }
-        guard facts.st_mode & S_IFMT == S_IFREG else { throw Failure(.file, "expected a regular file, this is \(kind(facts.st_mode))", at: Place(file: path)) }
-        guard facts.st_size <= limit else { throw tooLarge(path, Int(facts.st_size), limit) }
-        var bytes = [UInt8](repeating: 0, count: Int(facts.st_size) + 1)
+        try check(facts, path, limit)
+        var bytes: [UInt8] = []
+        for _ in 0..<3 {
+            bytes = try readAll(descriptor, expected: Int(facts.st_size), limit: limit, path)
+            let before = facts
+            guard fstat(descriptor, &facts) == 0 else { throw refusal(path, errno) }
+            if nanoseconds(facts.st_mtim) == nanoseconds(before.st_mtim) && Int(facts.st_size) == bytes.count { break }
+        }
+        return FileContent(
+            bytes: bytes, hash: .of(bytes), modifiedNs: UInt64(clamping: nanoseconds(facts.st_mtim)))
+    }
+
+    private static func readAll(
+        _ descriptor: Int32, expected: Int, limit: Int, _ path: String
+    ) throws(Failure) -> [UInt8] {
+        // One byte more than expected, so that a file that has grown shows itself.
+        var bytes = [UInt8](repeating: 0, count: expected + 1)
         var count = 0
         while true {
             if count == bytes.count { bytes += [UInt8](repeating: 0, count: max(4096, bytes.count)) }
-            let got = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress.map { $0 + count }, $0.count - count) }
+            let got = bytes.withUnsafeMutableBytes { buffer in
+                pread(descriptor, buffer.baseAddress.map { $0 + count }, buffer.count - count, off_t(count))
+            }
             if got == 0 { break }
             if got < 0 {
                 if errno == EINTR { continue }
@@ -65,10 +54,20 @@ public enum FileReader {
             }
             count += got
             guard count <= limit else { throw tooLarge(path, count, limit) }
+            // All that was expected; whether there is more by now, the caller asks.
+            if count == expected && expected > 0 { break }
         }
         bytes.removeLast(bytes.count - count)
-        let modified = UInt64(bitPattern: Int64(facts.st_mtim.tv_sec)) &* 1_000_000_000 &+ UInt64(facts.st_mtim.tv_nsec)
-        return FileContent(bytes: bytes, hash: .of(bytes), modifiedNs: modified)
+        return bytes
+    }
+
+    // MARK: - Refusals
+
+    private static func check(_ facts: stat, _ path: String, _ limit: Int) throws(Failure) {
+        guard facts.st_mode & S_IFMT == S_IFREG else {
+            throw Failure(.file, "expected a regular file, this is \(kind(facts.st_mode))", at: Place(file: path))
+        }
+        guard facts.st_size <= limit else { throw tooLarge(path, Int(facts.st_size), limit) }
     }
 
     private static func tooLarge(_ path: String, _ size: Int, _ limit: Int) -> Failure {
@@ -79,15 +78,14 @@ public enum FileReader {
         let place = Place(file: path)
         switch error {
         case ENOENT, ENOTDIR:
-            var link = stat()
-            if lstat(path, &link) == 0, link.st_mode & S_IFMT == S_IFLNK {
-                return Failure(.notFound, "the symbolic link leads nowhere", at: place)
-            }
+            if linkTarget(path) != nil { return Failure(.notFound, "the symbolic link leads nowhere", at: place) }
             return Failure(.notFound, "no such file", at: place)
         case EACCES, EPERM: return Failure(.file, "the file cannot be read: permission denied", at: place)
         case ENXIO: return Failure(.file, "expected a regular file, this is a socket", at: place)
         case ELOOP: return Failure(.file, "the symbolic links go round in a circle", at: place)
-        default: return Failure(.file, "the file cannot be read: \(String(cString: strerror(error)))", at: place)
+        case EMFILE, ENFILE, ENOMEM:
+            return Failure(.system, "the file cannot be opened: \(systemText(error))", at: place)
+        default: return Failure(.file, "the file cannot be read: \(systemText(error))", at: place)
         }
     }
 
@@ -99,5 +97,20 @@ public enum FileReader {
         case S_IFSOCK: "a socket"
         default: "something else"
         }
+    }
+}
+
+/// A time of a file in nanoseconds since 1970.
+func nanoseconds(_ time: timespec) -> Int64 {
+    Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+}
+
+/// What a symbolic link says; nil when there is none at `path`.
+func linkTarget(_ path: String) -> String? {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX) + 1) { buffer in
+        guard let start = buffer.baseAddress else { return nil }
+        let count = readlink(path, start, buffer.count - 1)
+        guard count > 0 else { return nil }
+        return String(decoding: UnsafeRawBufferPointer(buffer)[..<count], as: UTF8.self)
     }
 }

@@ -3,197 +3,192 @@ internal import CUv
 internal import Glibc
 public import InvivoBase
 
-/// A libuv loop on a thread of its own, with all signals blocked in it.
+/// One libuv loop on a thread of its own: jobs in the order in which they were posted, timers, descriptors.
 ///
-/// Handles belong to the loop thread; other threads post. `queue`, `isStopped` and `identity` are guarded by the monitor.
+/// The thread takes none of the host's signals, and libuv's pool of worker threads is never used, because its threads
+/// never end. The thread keeps the loop alive, so a loop lives until `stop`, however few hold it. Everything that
+/// touches libuv runs on the thread, except `uv_async_send`.
 public final class Loop: @unchecked Sendable {
-    private let monitor = Monitor()
-    private var queue: [@Sendable () -> Void] = []
-    private var isStopped = false
-    private var identity: UInt64 = 0
-    private var thread = pthread_t()
-    private let uv: UnsafeMutablePointer<uv_loop_t>
-    private let wake: UnsafeMutablePointer<uv_async_t>
-    private let name: String
+    private enum State { case running, stopping, stopped }
 
+    private let monitor = Monitor()
+    let home = HomeProcess()
+    private let name: String
+    private var thread = pthread_t()
+    /// The libuv structures, owned by the thread from its start to its end; freed by it.
+    let uv: UnsafeMutablePointer<uv_loop_t>
+    private let wake: UnsafeMutablePointer<uv_async_t>
+
+    // Under the monitor.
+    private var state = State.running
+    private var jobs: [@Sendable () -> Void] = []
+
+    /// On the thread alone: what must be closed before the loop can end.
+    private var residents: [ObjectIdentifier: any LoopResident] = [:]
+
+    /// Starts the thread; debuggers and `top` show it by the beginning of `name`.
     public init(name: String) throws(Failure) {
         self.name = name
         uv = .allocate(capacity: 1)
         wake = .allocate(capacity: 1)
-        guard uv_loop_init(uv) == 0 else {
+        // libuv aborts the process when its first two descriptors cannot be had, so whether they can is asked before.
+        var code = Loop.probeDescriptors(8)
+        if code == 0 { code = uv_loop_init(uv) }
+        guard code == 0 else {
             uv.deallocate()
             wake.deallocate()
-            throw Failure(.system, "no loop could be made: \(String(cString: strerror(errno)))")
+            throw Failure(.system, "the loop cannot be made: \(systemText(-code)); expected some free descriptors")
         }
         uv.pointee.data = Unmanaged.passUnretained(self).toOpaque()
-        uv_async_init(uv, wake) { handle in
-            guard let data = handle?.pointee.loop.pointee.data else { return }
-            Unmanaged<Loop>.fromOpaque(data).takeUnretainedValue().runQueue()
+        code = uv_async_init(uv, wake) { handle in
+            guard let handle, let data = handle.pointee.loop.pointee.data else { return }
+            Unmanaged<Loop>.fromOpaque(data).takeUnretainedValue().runJobs()
         }
-        var all = sigset_t()
-        var former = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_SETMASK, &all, &former)
-        let box = Unmanaged.passRetained(self)
-        let result = pthread_create(
-            &thread, nil,
-            { context in
-                guard let context else { return nil }
-                Unmanaged<Loop>.fromOpaque(context).takeRetainedValue().run()
-                return nil
-            }, box.toOpaque())
-        pthread_sigmask(SIG_SETMASK, &former, nil)
-        guard result == 0 else {
-            box.release()
-            uv_close(UnsafeMutableRawPointer(wake).assumingMemoryBound(to: uv_handle_t.self), nil)
+        if code == 0 {
+            // The thread's first act is to take the monitor, so it finds `thread` stored.
+            code = monitor.locked { startThread() }
+            if code == 0 { return }
+            uv_close(erased(wake), nil)
             uv_run(uv, UV_RUN_DEFAULT)
-            uv_loop_close(uv)
-            uv.deallocate()
-            wake.deallocate()
-            throw Failure(.system, "no thread could be started: \(String(cString: strerror(result)))")
         }
-        _ = iv_add_u64(iv_live_threads(), 1)
-        monitor.locked { while identity == 0 { monitor.wait() } }
+        uv_loop_close(uv)
+        uv.deallocate()
+        wake.deallocate()
+        throw Failure(.system, "the thread of the loop cannot be started: \(systemText(abs(code)))")
     }
 
-    private func run() {
-        iv_name_thread("\(name.prefix(8))-loop")
-        monitor.locked {
-            identity = currentThread().identity
-            monitor.broadcast()
-        }
-        uv_run(uv, UV_RUN_DEFAULT)
-    }
+    // MARK: - From any thread
 
-    private func runQueue() {
-        while let job = monitor.locked({ queue.isEmpty ? nil : queue.removeFirst() }) { job() }
-        if monitor.locked({ isStopped && queue.isEmpty }) { closeHandles() }
-    }
-
-    /// On the loop thread: closes every handle that is left, so that uv_run ends.
-    private func closeHandles() {
-        uv_walk(
-            uv,
-            { handle, _ in
-                guard let handle, uv_is_closing(handle) == 0 else { return }
-                if handle.pointee.type == UV_TIMER, let data = handle.pointee.data {
-                    // A timer that has not fired: its handle and its hold on itself go as when it is cancelled.
-                    Unmanaged<LoopTimer>.fromOpaque(data).takeUnretainedValue().close()
-                } else {
-                    uv_close(handle, nil)
-                }
-            }, nil)
-    }
-
-    /// Runs `job` on the loop thread, in order. False after `stop`.
+    /// Runs `job` on the loop's thread, after those posted before it. False when the loop has been told to stop, or
+    /// belongs to the process that this one was forked from: the job is dropped.
     @discardableResult
     public func post(_ job: @escaping @Sendable () -> Void) -> Bool {
-        monitor.locked {
-            guard !isStopped else { return false }
-            queue.append(job)
-            uv_async_send(wake)
+        guard home.isHere else { return false }
+        return monitor.locked {
+            guard state == .running else { return false }
+            jobs.append(job)
+            // Under the monitor, because after `stopping` the handle may be closed at any time.
+            if jobs.count == 1 { uv_async_send(wake) }
             return true
         }
     }
 
-    /// Runs `job` on the loop thread and waits for it. At once when called there; not at all after `stop`.
-    func perform(_ job: @escaping @Sendable () -> Void) {
-        guard !isCurrent else { return job() }
-        let done = Monitor()
-        nonisolated(unsafe) var isDone = false
-        let posted = post {
-            job()
-            done.locked {
-                isDone = true
-                done.broadcast()
-            }
-        }
-        if posted { done.locked { while !isDone { done.wait() } } }
+    /// True on the loop's own thread.
+    public var isCurrent: Bool {
+        guard home.isHere else { return false }
+        return monitor.locked { state != .stopped && pthread_equal(pthread_self(), thread) != 0 }
     }
 
-    public var isCurrent: Bool { monitor.locked { identity } == currentThread().identity }
-
-    /// Runs `job` on the loop thread after a time, and again every `repeating` milliseconds if that is not 0.
+    /// Runs `job` on the loop's thread in so many milliseconds, and every `repeating` milliseconds after that when it is
+    /// not 0. The timer lives until it is cancelled, has fired for the last time, or the loop stops.
     @discardableResult
     public func schedule(
         after milliseconds: UInt64, repeating: UInt64 = 0, _ job: @escaping @Sendable () -> Void
     ) -> LoopTimer {
-        let timer = LoopTimer(self, job, repeats: repeating != 0)
-        post { timer.start(after: milliseconds, repeating: repeating) }
+        let timer = LoopTimer(loop: self, repeating: repeating, job: job)
+        if isCurrent {
+            timer.start(after: milliseconds)
+        } else {
+            post { timer.start(after: milliseconds) }
+        }
         return timer
     }
 
-    var raw: UnsafeMutablePointer<uv_loop_t> { uv }
-
-    /// Runs what was posted, closes every handle and joins the thread. May be called again. Does nothing on the loop
-    /// thread itself (false).
+    /// Runs what was posted, closes every handle and joins the thread; when it returns true, nothing of the loop is
+    /// left. May be called again, and by several threads at once: each returns when it is done. On the loop's own thread,
+    /// and in a process forked from the one that opened it, it does nothing and returns false.
     @discardableResult
     public func stop() -> Bool {
-        guard !isCurrent else { return false }
-        let first = monitor.locked { () -> Bool in
-            guard !isStopped else { return false }
-            isStopped = true
+        guard home.isHere, !isCurrent else { return false }
+        let joins = monitor.locked {
+            guard state == .running else {
+                while state != .stopped { monitor.wait() }
+                return false
+            }
+            state = .stopping
             uv_async_send(wake)
             return true
         }
-        guard first else { return true }
+        guard joins else { return true }
         pthread_join(thread, nil)
+        _ = iv_sub_u64(iv_live_threads(), 1)
+        monitor.locked {
+            state = .stopped
+            monitor.broadcast()
+        }
+        return true
+    }
+
+    // MARK: - On the thread
+
+    /// From now on `resident` is told when the loop ends. Held until it leaves.
+    func enter(_ resident: any LoopResident) { residents[ObjectIdentifier(resident)] = resident }
+    func leave(_ resident: any LoopResident) { residents[ObjectIdentifier(resident)] = nil }
+
+    private func runJobs() {
+        while true {
+            let (batch, ends) = monitor.locked {
+                let batch = jobs
+                jobs = []
+                return (batch, state != .running)
+            }
+            for job in batch { job() }
+            guard ends else { return }
+            guard batch.isEmpty else { continue }
+            for resident in residents.values { resident.loopEnds() }
+            residents = [:]
+            if uv_is_closing(erased(wake)) == 0 { uv_close(erased(wake), nil) }
+            return
+        }
+    }
+
+    private func run() {
+        monitor.locked {}
+        iv_name_thread("\(name.prefix(8))-loop")
+        uv_run(uv, UV_RUN_DEFAULT)
         uv_loop_close(uv)
         uv.deallocate()
         wake.deallocate()
-        _ = iv_sub_u64(iv_live_threads(), 1)
-        return true
+    }
+
+    /// The mask goes into the attributes: the caller's own is not touched. Faults stay deliverable, so that a host's crash
+    /// handler hears of them on this thread too. Zero, or a negative errno value.
+    private func startThread() -> Int32 {
+        var attributes = pthread_attr_t()
+        guard pthread_attr_init(&attributes) == 0 else { return -ENOMEM }
+        defer { pthread_attr_destroy(&attributes) }
+        var mask = sigset_t()
+        sigfillset(&mask)
+        for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&mask, fault) }
+        iv_attr_set_mask(&attributes, &mask)
+        let context = Unmanaged.passRetained(self)
+        let code = pthread_create(&thread, &attributes, { context in
+            guard let context else { return nil }
+            Unmanaged<Loop>.fromOpaque(context).takeRetainedValue().run()
+            return nil
+        }, context.toOpaque())
+        if code == 0 { _ = iv_add_u64(iv_live_threads(), 1) } else { context.release() }
+        return -code
+    }
+
+    private static func probeDescriptors(_ count: Int) -> Int32 {
+        var code: Int32 = 0
+        var open: [Int32] = []
+        while open.count < count && code == 0 {
+            let descriptor = epoll_create1(O_CLOEXEC)
+            if descriptor < 0 { code = -errno } else { open.append(descriptor) }
+        }
+        for descriptor in open { close(descriptor) }
+        return code
     }
 }
 
-/// One timer. Its handle belongs to the loop thread.
-public final class LoopTimer: @unchecked Sendable {
-    private let loop: Loop
-    private let job: @Sendable () -> Void
-    private let repeats: Bool
-    private var handle: UnsafeMutablePointer<uv_timer_t>?
-    private var isCancelled = false
+/// Something with a libuv handle. Told on the loop's thread that the loop ends: it closes its handle then.
+protocol LoopResident: AnyObject {
+    func loopEnds()
+}
 
-    init(_ loop: Loop, _ job: @escaping @Sendable () -> Void, repeats: Bool) {
-        self.loop = loop
-        self.job = job
-        self.repeats = repeats
-    }
-
-    func start(after: UInt64, repeating: UInt64) {
-        guard !isCancelled, handle == nil else { return }
-        let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
-        uv_timer_init(loop.raw, timer)
-        timer.pointee.data = Unmanaged.passRetained(self).toOpaque()
-        handle = timer
-        uv_timer_start(
-            timer,
-            { handle in
-                guard let data = handle?.pointee.data else { return }
-                let timer = Unmanaged<LoopTimer>.fromOpaque(data).takeUnretainedValue()
-                if !timer.repeats { timer.close() }
-                timer.job()
-            }, after, repeating)
-        uv_unref(UnsafeMutableRawPointer(timer).assumingMemoryBound(to: uv_handle_t.self))
-    }
-
-    fileprivate func close() {
-        guard let timer = handle else { return }
-        handle = nil
-        uv_timer_stop(timer)
-        uv_close(UnsafeMutableRawPointer(timer).assumingMemoryBound(to: uv_handle_t.self)) { handle in
-            guard let handle else { return }
-            if let data = handle.pointee.data { Unmanaged<LoopTimer>.fromOpaque(data).release() }
-            UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_timer_t.self).deallocate()
-        }
-    }
-
-    /// From any thread: it does not fire after the loop has come to this.
-    public func cancel() {
-        let end: @Sendable () -> Void = {
-            self.isCancelled = true
-            self.close()
-        }
-        if loop.isCurrent { end() } else { loop.post(end) }
-    }
+/// The part that every libuv handle begins with.
+func erased<Handle>(_ handle: UnsafeMutablePointer<Handle>) -> UnsafeMutablePointer<uv_handle_t> {
+    UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_handle_t.self)
 }

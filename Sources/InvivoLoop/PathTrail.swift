@@ -1,53 +1,45 @@
-internal import Glibc
-
 /// Everything that decides what a path means: each directory on the way and the name looked up in it, through every
 /// symbolic link. A change of any of these may make the path lead to another file.
-struct PathTrail {
+enum PathTrail {
     struct Step: Hashable {
         let directory: String
         let name: String
-        /// What is looked up is the file itself, not something on the way to it.
-        let isFile: Bool
+        /// What is looked up may be the file itself, not something on the way to it.
+        let isLast: Bool
     }
-    private(set) var steps: [Step] = []
 
-    init(_ path: String) {
-        var hops = 0
-        var pending = path.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
+    /// Walks `path`, which is absolute. Each step is handed to `step` before its entry is looked at: whoever watches the
+    /// directory there hears of everything that happens after the look.
+    static func walk(_ path: String, in world: any FileWorld, _ step: (Step) -> Void) {
+        var links = 0
+        // The components still to go, the next one last.
+        var pending = components(path)
         var directory = "/"
-        while !pending.isEmpty {
-            let name = pending.removeFirst()
-            if name == "." { continue }
+        while let name = pending.popLast() {
             if name == ".." {
-                directory = Self.parent(directory)
+                directory = parent(directory)
                 continue
             }
+            step(Step(directory: directory, name: name, isLast: pending.isEmpty))
             let whole = directory == "/" ? "/\(name)" : "\(directory)/\(name)"
-            steps.append(Step(directory: directory, name: name, isFile: pending.isEmpty))
-            var facts = stat()
-            guard lstat(whole, &facts) == 0 else { return }
-            guard facts.st_mode & S_IFMT == S_IFLNK else {
-                directory = whole
-                continue
+            switch world.entry(whole) {
+            case .missing: return
+            case .other: directory = whole
+            case .link(let target):
+                links += 1
+                guard links <= 40 else { return }
+                pending += components(target)
+                if target.hasPrefix("/") { directory = "/" }
             }
-            hops += 1
-            guard hops <= 40, let target = Self.link(whole) else { return }
-            pending = target.split(separator: "/", omittingEmptySubsequences: true).map(String.init) + pending
-            if target.hasPrefix("/") { directory = "/" }
         }
+    }
+
+    private static func components(_ path: String) -> [String] {
+        path.split(separator: "/", omittingEmptySubsequences: true).filter { $0 != "." }.reversed().map(String.init)
     }
 
     private static func parent(_ directory: String) -> String {
         guard let slash = directory.lastIndex(of: "/"), slash != directory.startIndex else { return "/" }
         return String(directory[..<slash])
-    }
-
-    private static func link(_ path: String) -> String? {
-        withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX) + 1) { buffer in
-            guard let start = buffer.baseAddress else { return nil }
-            let count = readlink(path, start, buffer.count - 1)
-            guard count > 0 else { return nil }
-            return String(decoding: UnsafeRawBufferPointer(buffer)[..<count], as: UTF8.self)
-        }
     }
 }

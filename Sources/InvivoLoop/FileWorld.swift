@@ -1,0 +1,86 @@
+internal import Glibc
+
+/// What the follower sees of the machine: the clock, the watches and the file system. The seam through which tests
+/// script time and faults; `LiveFileWorld` is the real one. Called with the follower's monitor held.
+protocol FileWorld: AnyObject {
+    /// The descriptor that becomes readable when there are events; negative when there are none to be had.
+    var descriptor: Int32 { get }
+    /// Monotonic nanoseconds.
+    func now() -> UInt64
+    /// Watches a directory, for what happens to the files in it too when `files`. The same directory again gives the
+    /// same watch.
+    func watch(_ directory: String, files: Bool) -> WatchAnswer
+    func unwatch(_ watch: Int32)
+    /// Hands out what has been heard, in order. False when more is left for the next time.
+    func drain(_ heard: (WatchEvent) -> Void) -> Bool
+    /// The state of the file that a path leads to.
+    func signature(_ path: String) -> FileSignature
+    /// What a path itself is, links not followed.
+    func entry(_ path: String) -> PathEntry
+    func close()
+}
+
+enum WatchAnswer {
+    /// Of a `remote` directory other machines change the files too, and their changes come without events.
+    case watch(Int32, isRemote: Bool)
+    case refused(Int32)
+}
+
+enum PathEntry: Equatable {
+    case missing
+    case link(String)
+    case other
+}
+
+/// One event in a watched directory. `name` is empty when it concerns the directory itself.
+struct WatchEvent {
+    struct Changes: OptionSet {
+        let rawValue: UInt32
+        static let created = Changes(rawValue: UInt32(IN_CREATE))
+        static let movedIn = Changes(rawValue: UInt32(IN_MOVED_TO))
+        static let removed = Changes(rawValue: UInt32(IN_DELETE | IN_MOVED_FROM))
+        static let attributes = Changes(rawValue: UInt32(IN_ATTRIB))
+        static let modified = Changes(rawValue: UInt32(IN_MODIFY))
+        static let closedAfterWriting = Changes(rawValue: UInt32(IN_CLOSE_WRITE))
+        static let directoryLeft = Changes(rawValue: UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT))
+        /// The watch has ended; its number means nothing from now on.
+        static let watchEnded = Changes(rawValue: UInt32(IN_IGNORED))
+        /// Events were lost.
+        static let overflow = Changes(rawValue: UInt32(IN_Q_OVERFLOW))
+
+        static let entries: Changes = [.created, .movedIn, .removed, .attributes]
+        static let contents: Changes = [.modified, .closedAfterWriting]
+    }
+    var watch: Int32
+    var changes: Changes
+    var name = ""
+}
+
+/// What tells one state of a file from another without reading it.
+struct FileSignature: Equatable {
+    enum Kind: Equatable {
+        case missing
+        case file
+        /// A directory, a FIFO, ...
+        case other
+        /// It cannot be said: permission denied, links in a circle, ...
+        case barred(Int32)
+    }
+    var kind = Kind.missing
+    var device: UInt64 = 0
+    var inode: UInt64 = 0
+    var size: Int64 = 0
+    var mode: UInt32 = 0
+    var modified: Int64 = 0
+    var changed: Int64 = 0
+    /// The path itself is a symbolic link; says nothing about the file.
+    var isLink = false
+    /// The file was changed so shortly before it was looked at that another change might show the same times: the
+    /// kernel's clock for files ticks every 1 to 10 ms. Then an equal signature proves nothing.
+    var isFresh = false
+
+    static func == (a: FileSignature, b: FileSignature) -> Bool {
+        a.kind == b.kind && a.device == b.device && a.inode == b.inode && a.size == b.size && a.mode == b.mode
+            && a.modified == b.modified && a.changed == b.changed
+    }
+}

@@ -1,0 +1,116 @@
+internal import InvivoBase
+
+/// Settling: when what was heard is told.
+extension FollowEngine {
+    /// Tells what is due now, and when to come again.
+    func advance() -> Outcome {
+        var outcome = Outcome()
+        outcome.next = sweep()
+        let now = world.now()
+        var ready: [Followed] = []
+        var group: [Followed] = []
+        var waitsForWriter = false
+        func wake(at time: UInt64) { outcome.next = min(outcome.next ?? .max, time) }
+
+        for id in pending.sorted(by: { $0.number < $1.number }) {
+            guard let file = followed[id], let change = file.pending else { continue }
+            if change.isAtOnce {
+                ready.append(file)
+                continue
+            }
+            switch change.state {
+            case .open(let since), .begun(let since):
+                if now >= since + cap {
+                    ready.append(file)
+                } else {
+                    waitsForWriter = true
+                    wake(at: since + cap)
+                }
+            case .uncertain, .whole:
+                if change.seen.kind == .missing {
+                    // Editors take a file away and put the new one there: only what stays away is gone.
+                    if now >= change.last + maximum { ready.append(file) } else { wake(at: change.last + maximum) }
+                } else {
+                    group.append(file)
+                }
+            }
+        }
+        if let due = settled(group, waitsForWriter, now) {
+            if due <= now { ready += group } else { wake(at: due) }
+        }
+        for file in ready where !tell(file, now, &outcome) { wake(at: now + maximum) }
+        outcome.bursts.sort { $0.id.number < $1.id.number }
+        outcome.troubles += troubles
+        troubles = []
+        return outcome
+    }
+
+    /// When the files of a burst are told, all together: after the quiet time of the last event, but at the latest
+    /// `maximum` after the first. Nil when there are none.
+    private func settled(_ group: [Followed], _ waitsForWriter: Bool, _ now: UInt64) -> UInt64? {
+        let due = due(group, waitsForWriter)
+        guard let due, due <= now else { return due }
+        // A last look at what no event vouches for: a file that still grows is given its quiet time again.
+        for file in group where file.pending?.state == .uncertain {
+            let signature = world.signature(file.path)
+            guard signature.kind != .missing, signature != file.pending?.seen else { continue }
+            file.pending?.seen = signature
+            file.pending?.seenIn = round
+            file.pending?.last = now
+        }
+        return self.due(group, waitsForWriter)
+    }
+
+    private func due(_ group: [Followed], _ waitsForWriter: Bool) -> UInt64? {
+        var first = UInt64.max
+        var quietEnds: UInt64 = 0
+        for change in group.compactMap(\.pending) {
+            first = min(first, change.first)
+            // An empty file is nearly always one that is about to be filled.
+            let isWhole = change.state == .whole && !(change.seen.kind == .file && change.seen.size == 0)
+            quietEnds = max(quietEnds, change.last + (isWhole ? quiet : max(quiet, Self.grace)))
+        }
+        guard first != .max else { return nil }
+        // With a quiet time, a file that is just being written belongs to the burst.
+        return waitsForWriter && quiet > 0 ? first + maximum : min(quietEnds, first + maximum)
+    }
+
+    /// False when the file has gone just now: it is given the time to come back.
+    private func tell(_ file: Followed, _ now: UInt64, _ outcome: inout Outcome) -> Bool {
+        guard var change = file.pending else { return true }
+        let signature = change.seenIn == round ? change.seen : world.signature(file.path)
+        if signature.kind == .missing && change.seen.kind != .missing && !change.isAtOnce {
+            change.seen = signature
+            change.state = .uncertain
+            change.last = now
+            file.pending = change
+            return false
+        }
+        if case .open(let since) = change.state, now >= since + cap, !file.isOpenReported {
+            file.isOpenReported = true
+            outcome.troubles.append(
+                Failure(
+                    .busy,
+                    "the file has been open for writing for \(cap / 1_000_000) ms; it is read as it is, and again "
+                        + "when it is closed", at: Place(file: file.shown)))
+        }
+        let isGone = signature.kind == .missing
+        if isGone && !change.isAtOnce {
+            if file.told.kind != .missing {
+                outcome.troubles.append(
+                    Failure(
+                        .notFound, "the file is gone; what it said last stays until it is back",
+                        at: Place(file: file.shown)))
+            }
+        } else if change.isForced || !file.isUnchanged(signature) {
+            outcome.bursts.append(
+                FileBurst(
+                    id: file.id, firstEventNs: change.first, lastEventNs: change.last,
+                    size: signature.kind == .file ? signature.size : .max))
+        }
+        file.told = signature
+        file.pending = nil
+        pending.remove(file.id)
+        return true
+    }
+}

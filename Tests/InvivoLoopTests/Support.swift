@@ -1,0 +1,160 @@
+import Foundation
+import Glibc
+import InvivoBase
+import Testing
+
+@testable import InvivoLoop
+
+/// Everything here runs one test after the other: the tests look at times, threads and descriptors.
+@Suite(.serialized) struct LoopRoom {}
+
+/// A directory of a test's own, gone with the last reference.
+final class Workshop: Sendable {
+    let directory: String
+
+    init() {
+        var template = Array("/tmp/invivo-loop-XXXXXX".utf8CString)
+        directory = template.withUnsafeMutableBufferPointer { buffer in
+            guard let start = buffer.baseAddress, let made = mkdtemp(start) else { return "" }
+            return String(cString: made)
+        }
+    }
+    deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+    func path(_ name: String) -> String { "\(directory)/\(name)" }
+}
+
+/// Writes by system calls alone: open with `flags`, write, close.
+func put(_ text: String, _ path: String, flags: Int32 = O_WRONLY | O_CREAT | O_TRUNC) {
+    let descriptor = open(path, flags, 0o644)
+    precondition(descriptor >= 0, "\(path): \(String(cString: strerror(errno)))")
+    append(text, descriptor)
+    close(descriptor)
+}
+
+func append(_ text: String, _ descriptor: Int32) {
+    let bytes = Array(text.utf8)
+    precondition(write(descriptor, bytes, bytes.count) == bytes.count)
+}
+
+/// Runs a shell command to its end; its exit status.
+@discardableResult
+func shell(_ command: String, in directory: String = "/") -> Int32 {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments = ["-c", command]
+    process.currentDirectoryURL = URL(fileURLWithPath: directory)
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    guard (try? process.run()) != nil else { return -1 }
+    process.waitUntilExit()
+    return process.terminationStatus
+}
+
+func has(_ program: String) -> Bool { shell("command -v \(program)") == 0 }
+
+/// How many entries a directory of /proc/self has: threads (task) or descriptors (fd).
+func count(_ directory: String) -> Int {
+    (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/\(directory)").count) ?? -1
+}
+
+/// A value that threads change and wait for.
+final class Awaited<Value: Sendable>: @unchecked Sendable {
+    private let monitor = Monitor()
+    private var stored: Value
+    init(_ value: Value) { stored = value }
+
+    var value: Value { monitor.locked { stored } }
+    func change(_ body: (inout Value) -> Void) {
+        monitor.locked {
+            body(&stored)
+            monitor.broadcast()
+        }
+    }
+    /// Waits until the value is as wanted; false after a generous limit.
+    func wait(seconds: UInt64 = 20, until wanted: (Value) -> Bool) -> Bool {
+        let deadline = monotonicNow() + seconds * 1_000_000_000
+        return monitor.locked {
+            while !wanted(stored) { guard monitor.wait(until: deadline) else { return wanted(stored) } }
+            return true
+        }
+    }
+}
+
+/// A loop, a follower, and a stage that reads what it is told of and keeps each content that differs from the last.
+final class Following: Sendable {
+    struct Heard: Sendable {
+        var bursts: [[FileBurst]] = []
+        var contents: [FollowID: [String]] = [:]
+        var troubles: [Failure] = []
+        var lastTold: UInt64 = 0
+    }
+    let workshop = Workshop()
+    let loop: Loop
+    let follower: FileFollower
+    let heard: Awaited<Heard>
+    private let paths: Awaited<[FollowID: String]>
+
+    init(quiet: UInt64 = 10, maximum: UInt64 = 250, cap: UInt64 = 2_000, sweep: UInt64 = 60_000, world: (any FileWorld)? = nil)
+        throws
+    {
+        let heard = Awaited(Heard())
+        let paths = Awaited([FollowID: String]())
+        var settle = FileFollower.Settle()
+        settle.quiet = quiet
+        settle.maximum = maximum
+        settle.openForWriteCap = cap
+        settle.sweep = sweep
+        loop = try Loop(name: "test")
+        follower = try FileFollower(
+            loop: loop, settle: settle, world: world ?? LiveFileWorld(),
+            onBurst: { bursts in
+                let now = monotonicNow()
+                let known = paths.value
+                let read = bursts.map { ($0.id, try? FileReader.read(known[$0.id] ?? "", limit: 1 << 20)) }
+                heard.change { heard in
+                    heard.bursts.append(bursts)
+                    heard.lastTold = now
+                    for (id, content) in read {
+                        guard let content else { continue }
+                        let text = Following.text(content)
+                        if heard.contents[id]?.last != text { heard.contents[id, default: []].append(text) }
+                    }
+                }
+            },
+            onTrouble: { failure in heard.change { $0.troubles.append(failure) } })
+        self.heard = heard
+        self.paths = paths
+    }
+    deinit {
+        follower.stop()
+        loop.stop()
+    }
+
+    func follow(_ name: String) throws -> FollowID {
+        let path = name.hasPrefix("/") ? name : workshop.path(name)
+        let id = try follower.follow(path)
+        paths.change { $0[id] = path }
+        // What it says already counts as seen.
+        if let content = try? FileReader.read(path, limit: 1 << 20) {
+            heard.change { $0.contents[id] = [Following.text(content)] }
+        }
+        return id
+    }
+
+    /// The text of a file; some programs end it with a newline.
+    private static func text(_ content: FileContent) -> String {
+        String(String(decoding: content.bytes, as: UTF8.self).filter { $0 != "\n" })
+    }
+
+    func path(_ name: String) -> String { workshop.path(name) }
+    func sees(_ text: String, of id: FollowID) -> Bool { heard.wait { $0.contents[id]?.last == text } }
+    /// Which different contents were seen, one after the other.
+    func contents(_ id: FollowID) -> [String] { heard.value.contents[id] ?? [] }
+    /// Returns when everything that the loop had to do has been done and a whole quiet time has passed without news.
+    func settleDown() {
+        let done = Awaited(false)
+        loop.schedule(after: 60) { done.change { $0 = true } }
+        _ = done.wait { $0 }
+    }
+}
