@@ -13,6 +13,8 @@ public struct ChangeSet: Sendable {
 
     /// What set it off, for the report.
     public var cause: String
+    /// Files of which something was heard; whether they say anything new is found out when the set is staged.
+    var heard: [Document] = []
     public var definitions: [Definition] = []
     public var removed: [(id: UInt32, key: String)] = []
     public var documents: [(document: Document, content: Content)] = []
@@ -38,9 +40,21 @@ public struct ChangeSet: Sendable {
         lastEvent = firstEvent
     }
 
+    /// What set it off, where the documents of `unchanged` had nothing to do with it.
+    func cause(besides unchanged: [Document]) -> String {
+        let files = heard.filter { document in !unchanged.contains { $0 === document } }
+        let names = (files.isEmpty && cause.isEmpty ? heard : files).map(\.name).filter { $0 != cause }
+        return ((cause.isEmpty ? [] : [cause]) + names).joined(separator: ", ")
+    }
+
     /// Takes in what a later set wants.
     mutating func join(_ later: ChangeSet) {
-        if !later.cause.isEmpty && later.cause != cause { cause += ", " + later.cause }
+        if cause.isEmpty {
+            cause = later.cause
+        } else if !later.cause.isEmpty && later.cause != cause {
+            cause += ", " + later.cause
+        }
+        heard += later.heard.filter { document in !heard.contains { $0 === document } }
         for definition in later.definitions {
             definitions.removeAll { $0.id == definition.id }
             removed.removeAll { $0.id == definition.id }

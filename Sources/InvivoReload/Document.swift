@@ -1,4 +1,3 @@
-internal import Glibc
 internal import InvivoBase
 internal import InvivoLoop
 internal import InvivoSpec
@@ -27,13 +26,6 @@ public final class Document: @unchecked Sendable {
         self.name = name
         self.path = path
         self.engine = engine
-    }
-
-    /// Whether the file is so small that reading and parsing it takes less time than waking a thread to do it.
-    var isSmall: Bool {
-        var facts = stat()
-        guard let path, stat(path, &facts) == 0 else { return false }
-        return facts.st_mode & S_IFMT == S_IFREG && facts.st_size <= 16_384
     }
 
     func open() -> UInt64 {

@@ -27,7 +27,12 @@ extension Engine {
             return documentCount
         }
         // Followed first, so that no change between reading and following is missed.
-        if let path { try followAgain(document, path) }
+        if let path {
+            do throws(Failure) { try followAgain(document, path) } catch {
+                endIdleFollowing()
+                throw error
+            }
+        }
         container.monitor.locked { openDocuments.append(document) }
         _ = document.open()
         return document
@@ -37,6 +42,7 @@ extension Engine {
     public func forget(_ document: Document) {
         unfollow(document)
         document.closeHandle()
+        endIdleFollowing()
     }
 
     public func update(_ document: Document, text: [UInt8]) throws(Failure) {
@@ -86,8 +92,9 @@ extension Engine {
     }
 
     func followAgain(_ document: Document, _ path: String) throws(Failure) {
-        let follower = try startedFollower()
-        let id = try follower.follow(path)
+        container.monitor.locked { followings += 1 }
+        defer { container.monitor.locked { followings -= 1 } }
+        let id = try startedFollower().follow(path)
         document.follow = id
         container.monitor.locked { followed[id] = document }
     }
@@ -101,19 +108,27 @@ extension Engine {
             loop: try loop(), settle: settle,
             onBurst: { [weak self] bursts in self?.filesChanged(bursts) },
             onTrouble: { [weak self] failure in self?.trouble(failure) })
-        let kept: FileFollower
-        do throws(Failure) {
-            kept = try container.monitor.locked { () throws(Failure) -> FileFollower in
-                try startWorker()
-                if follower == nil { follower = made }
-                return follower ?? made
-            }
-        } catch {
-            made.stop()
-            throw error
+        let kept = container.monitor.locked { () -> FileFollower in
+            if follower == nil { follower = made }
+            return follower ?? made
         }
         if kept !== made { made.stop() }
         return kept
+    }
+
+    /// After a source that failed: what was started for it ends, unless something else has come to need it.
+    private func endIdleFollowing() {
+        let (idle, loop) = container.monitor.locked { () -> (FileFollower?, Loop?) in
+            guard followed.isEmpty, followings == 0, !container.isClosing else { return (nil, nil) }
+            let isLoopNeeded = options.isLoopDefault || isReclaimScheduled
+            defer {
+                follower = nil
+                if !isLoopNeeded { loopThread = nil }
+            }
+            return (follower, isLoopNeeded ? nil : loopThread)
+        }
+        idle?.stop()
+        loop?.stop()
     }
 
     /// On the loop thread: all files of one burst are one change set.
@@ -123,13 +138,15 @@ extension Engine {
             for burst in bursts {
                 guard let document = followed[burst.id] else { continue }
                 set.documents.append((document, .file))
+                set.heard.append(document)
                 set.firstEvent = min(set.firstEvent, burst.firstEventNs)
             }
             set.lastEvent = bursts.map(\.lastEventNs).max() ?? set.lastEvent
         }
         guard !set.documents.isEmpty else { return }
-        set.cause = set.documents.map(\.document.name).joined(separator: ", ")
-        if set.documents.allSatisfy({ $0.document.isSmall }) && attemptHere(set) { return }
+        // So small that reading and parsing them takes less time than waking a thread to do it.
+        let isSmall = bursts.allSatisfy { $0.size <= 16_384 }
+        if isSmall && attemptHere(set) { return }
         do throws(Failure) { try submit(set) } catch { container.log(.debug, error.text) }
     }
 

@@ -32,6 +32,8 @@ extension Engine {
         var plan: Plan?
         var failure: Failure?
         var warnings: [(String, Place)] = []
+        /// Documents that were brought up and say what they said before.
+        var unchanged: [Document] = []
         /// Whether committing it runs code of the host, which may take its time.
         var runsHostCode: Bool { plan?.runsHostCode ?? false }
     }
@@ -66,7 +68,7 @@ extension Engine {
         }) { targets[gone.id]?.removeAll { $0 === gone } }
         asReload {
             do throws(Failure) {
-                let staged = try stage(set, &prepared.clock)
+                let staged = try stage(set, &prepared.clock, &prepared.unchanged)
                 prepared.clock.end(INVIVO_PHASE_STAGE)
                 guard let staged else { return }
                 prepared.plan = try plan(staged, &prepared.warnings)
@@ -93,8 +95,8 @@ extension Engine {
             }
         }
         let report = Report(
-            generation: container.currentGraph().generation, cause: prepared.set.cause, failure: prepared.failure,
-            changes: changes, phases: prepared.clock.finish())
+            generation: container.currentGraph().generation, cause: prepared.set.cause(besides: prepared.unchanged),
+            failure: prepared.failure, changes: changes, phases: prepared.clock.finish())
         return Attempt(set: prepared.set, report: report, warnings: prepared.warnings, isNothing: isNothing)
     }
 
@@ -173,13 +175,16 @@ extension Engine {
     }
 
     /// Reads and parses what documents changed. Nil when the same bytes came again and nothing else is to be done.
-    private func stage(_ set: ChangeSet, _ clock: inout PhaseClock) throws(Failure) -> Staged? {
+    private func stage(
+        _ set: ChangeSet, _ clock: inout PhaseClock, _ unchanged: inout [Document]
+    ) throws(Failure) -> Staged? {
         var staged = Staged(set: set)
         var failures: [Failure] = []
         for (document, content) in set.documents {
             do throws(Failure) {
                 var next = Document.State()
                 let bytes: [UInt8]
+                var modified: UInt64?
                 switch content {
                 case .none:
                     staged.documents.append((document, next))
@@ -196,9 +201,13 @@ extension Engine {
                     let read = try FileReader.read(document.path ?? "", limit: options.maxDocumentBytes)
                     bytes = read.bytes
                     next.hash = read.hash
-                    clock.fileChanged(wall: read.modifiedNs)
+                    modified = read.modifiedNs
                 }
-                if document.state.isOpen && next.hash == document.state.hash { continue }
+                if document.state.isOpen && next.hash == document.state.hash {
+                    unchanged.append(document)
+                    continue
+                }
+                if let modified { clock.fileChanged(wall: modified) }
                 next.isOpen = true
                 let parsed = try SpecReader.read(
                     bytes, file: document.name, format: SpecFormat.of(fileName: document.name),

@@ -25,6 +25,8 @@ public final class Engine: @unchecked Sendable {
     var worker: Worker?
     var loopThread: Loop?
     var follower: FileFollower?
+    /// Calls that are about to follow a file.
+    var followings = 0
     var modules: [KeptModule] = []
     var retired: [Retired] = []
     var isReclaimScheduled = false
@@ -156,6 +158,9 @@ public final class Engine: @unchecked Sendable {
         endTurn()
         reclaim()
         if let failure = report.failure { throw failure }
+        // Files that took effect are followed: the worker is there before their first change.
+        guard set.documents.contains(where: { if case .file = $0.content { true } else { false } }) else { return }
+        try? container.monitor.locked { () throws(Failure) in if !container.isClosing { try startWorker() } }
     }
 
     /// Hands a change set to the worker; what waits there becomes one reload.

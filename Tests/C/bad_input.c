@@ -146,15 +146,20 @@ static void a_bad_edit_keeps_the_generation(const bad_case *bad) {
 static void a_bad_first_start_leaves_nothing_running(const bad_case *bad) {
     invivo_runtime runtime;
     invivo_runtime_info info = {.struct_size = sizeof(info)};
+    invivo_live_counts live_before = {.struct_size = sizeof(live_before)}, live = {.struct_size = sizeof(live)};
     uint64_t before, after;
     open_runtime(&runtime);
     put(bad, bad->file);
     values(runtime, &before);
+    invivo_live(&live_before);
     expects_error(invivo_watch(runtime, bad->file, E), bad->code, bad->message);
     CHECK_EQUAL(values(runtime, &after).gain, 1);
     CHECK_EQUAL(after, before);
     OK(invivo_runtime_inspect(runtime, &info, E));
     CHECK_EQUAL(info.sources, 0);
+    /* No thread that follows files, and nothing that it listens to. */
+    invivo_live(&live);
+    CHECK(live.threads <= live_before.threads && live.descriptors <= live_before.descriptors);
     OK(invivo_runtime_close(runtime, E));
     take_away(bad->file);
 }
