@@ -143,6 +143,9 @@ public final class Loop: @unchecked Sendable {
     }
 
     private func run() {
+        // Again, because under sanitizers a thread begins with its maker's mask, whatever the attributes say.
+        var mask = Self.blocked
+        pthread_sigmask(SIG_SETMASK, &mask, nil)
         monitor.locked {}
         iv_name_thread("\(name.prefix(8))-loop")
         uv_run(uv, UV_RUN_DEFAULT)
@@ -151,15 +154,20 @@ public final class Loop: @unchecked Sendable {
         wake.deallocate()
     }
 
-    /// The mask goes into the attributes: the caller's own is not touched. Faults stay deliverable, so that a host's crash
-    /// handler hears of them on this thread too. Zero, or a negative errno value.
+    /// Faults stay deliverable, so that a host's crash handler hears of them on this thread too.
+    private static var blocked: sigset_t {
+        var mask = sigset_t()
+        sigfillset(&mask)
+        for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&mask, fault) }
+        return mask
+    }
+
+    /// The mask goes into the attributes: the caller's own is not touched. Zero, or a negative errno value.
     private func startThread() -> Int32 {
         var attributes = pthread_attr_t()
         guard pthread_attr_init(&attributes) == 0 else { return -ENOMEM }
         defer { pthread_attr_destroy(&attributes) }
-        var mask = sigset_t()
-        sigfillset(&mask)
-        for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&mask, fault) }
+        var mask = Self.blocked
         iv_attr_set_mask(&attributes, &mask)
         let context = Unmanaged.passRetained(self)
         let code = pthread_create(&thread, &attributes, { context in

@@ -37,18 +37,22 @@ func append(_ text: String, _ descriptor: Int32) {
     precondition(write(descriptor, bytes, bytes.count) == bytes.count)
 }
 
-/// Runs a shell command to its end; its exit status.
+/// Runs a shell command to its end, without a word; its exit status. (Foundation's Process leaks what it weakly refers to.)
 @discardableResult
 func shell(_ command: String, in directory: String = "/") -> Int32 {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", command]
-    process.currentDirectoryURL = URL(fileURLWithPath: directory)
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    guard (try? process.run()) != nil else { return -1 }
-    process.waitUntilExit()
-    return process.terminationStatus
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    for stream: Int32 in [1, 2] { posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0) }
+    let texts: [String] = ["sh", "-c", "cd \(directory) && { \(command)\n}"]
+    var words = texts.map { strdup($0) }
+    words.append(nil)
+    defer { for word in words { free(word) } }
+    var child = pid_t()
+    guard posix_spawn(&child, "/bin/sh", &actions, nil, words, environ) == 0 else { return -1 }
+    var status: Int32 = -1
+    while waitpid(child, &status, 0) < 0 { guard errno == EINTR else { return -1 } }
+    return status & 0x7f == 0 ? status >> 8 & 0xff : -1
 }
 
 func has(_ program: String) -> Bool { shell("command -v \(program)") == 0 }
