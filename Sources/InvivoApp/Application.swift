@@ -131,13 +131,13 @@ public final class Application: @unchecked Sendable {
             case .singleton: .singleton
             }
         var failures: [Failure] = []
-        func injections(_ given: [ManifestInjection], _ property: (String) throws(Failure) -> Property?) -> [Injection] {
+        func injections(_ given: [ManifestInjection], _ wanted: (Int, String?) throws(Failure) -> Wanted) -> [Injection] {
             var found: [Injection] = []
-            for injection in given {
+            for (position, injection) in given.enumerated() {
                 do throws(Failure) {
-                    let property = try injection.name.map(property) ?? nil
-                    let source = try source(injection.value, property)
-                    if let property, case .value(let value) = source { _ = try property.check(value) }
+                    let wanted = try wanted(position, injection.name)
+                    let source = try source(injection.value, wanted)
+                    if case .property(let property) = wanted, case .value(let value) = source { _ = try property.check(value) }
                     found.append(Injection(name: injection.name, source))
                 } catch {
                     var failure = error
@@ -148,25 +148,42 @@ public final class Application: @unchecked Sendable {
             }
             return found
         }
-        let initializer = injections(component.initializer) { _ throws(Failure) in nil }
-        let properties = injections(component.properties) { name throws(Failure) in try type.description.property(named: name).property }
+        let parameters = type.description.signature.parameters
+        let initializer = injections(component.initializer) { position, name throws(Failure) in
+            let parameter = name.map { name in parameters.first { $0.name == name } } ?? parameters.dropFirst(position).first
+            return .kind(parameter?.kind)
+        }
+        let properties = injections(component.properties) { _, name throws(Failure) in
+            guard let name else { return .kind(nil) }
+            return .property(try type.description.property(named: name).property)
+        }
         if let failure = Failure.gathered(failures) { throw failure }
         return Definition(
             id: try container.intern(component.key), key: component.key, scope: scope, type: type, initializer: initializer,
             properties: properties, place: component.keyPlace)
     }
 
-    private static func source(_ value: ManifestValue, _ property: Property?) throws(Failure) -> Injection.Source {
+    /// What a value of the manifest is for: a text may stand for a number or for bytes.
+    private enum Wanted {
+        case property(Property)
+        case kind(ValueKind?)
+    }
+
+    private static func source(_ value: ManifestValue, _ wanted: Wanted) throws(Failure) -> Injection.Source {
         switch value {
         case .reference(let key): return .reference(key)
-        case .value(let node): return .value(try Value(spec: node, for: property))
+        case .value(let node):
+            switch wanted {
+            case .property(let property): return .value(try Value(spec: node, for: property))
+            case .kind(let kind): return .value(try Value(spec: node, kind: kind))
+            }
         case .list(let items):
             var sources: [Injection.Source] = []
-            for item in items { sources.append(try source(item.value, nil)) }
+            for item in items { sources.append(try source(item.value, .kind(nil))) }
             return .list(sources)
         case .map(let pairs):
             var sources: [(name: String, source: Injection.Source)] = []
-            for pair in pairs { sources.append((pair.name ?? "", try source(pair.value, nil))) }
+            for pair in pairs { sources.append((pair.name ?? "", try source(pair.value, .kind(nil)))) }
             return .map(sources)
         }
     }

@@ -104,8 +104,9 @@ struct SetTrait: Trait {
 }
 
 extension Value {
-    /// A node of a document as a value. Text for a number with a unit ("1.2 kHz") becomes that number.
-    public init(spec node: SpecNode, for property: Property? = nil) throws(Failure) {
+    /// A node of a document as a value. Text for a number with a unit ("1.2 kHz") becomes that number, and text for
+    /// bytes is base64. `kind` is wanted where there is no property.
+    public init(spec node: SpecNode, for property: Property? = nil, kind: ValueKind? = nil) throws(Failure) {
         switch node.content {
         case .null: self = .null
         case .bool(let bool): self = .bool(bool)
@@ -119,6 +120,10 @@ extension Value {
                     throw Failure(.type, "expected \(wanted), got the text '\(text)'", at: node.place)
                 }
                 self = .double(number)
+            } else if (property?.kind ?? kind) == .bytes {
+                do throws(Base64.Fault) { self = .bytes(try Base64.bytes(of: text)) } catch {
+                    throw Failure(.type, "expected bytes in base64, as in 'AQID': \(error.text)", at: node.place)
+                }
             } else {
                 self = .string(text)
             }
@@ -128,7 +133,10 @@ extension Value {
             self = .list(values)
         case .map(let entries):
             var pairs: [(name: String, value: Value)] = []
-            for entry in entries { pairs.append((entry.key, try Value(spec: entry.value, for: property?.fields.first { $0.name == entry.key }))) }
+            for entry in entries {
+                let field = property?.fields.first { $0.name == entry.key || $0.was.contains(entry.key) }
+                pairs.append((entry.key, try Value(spec: entry.value, for: field)))
+            }
             self = .map(pairs)
         }
     }

@@ -15,6 +15,7 @@ typedef struct {
     int32_t set_calls; /* how often a setter by function was called */
     int32_t fail_at;   /* the call that fails; 0 = none */
     double a, b, c;    /* by function, counted */
+    uint8_t salt[4];
     bool disposed;
 } voice;
 
@@ -62,6 +63,7 @@ static const invivo_property voice_properties[] = {
     {.struct_size = sizeof(invivo_property), .name = "clamped", .kind = INVIVO_KIND_DOUBLE, .get = get_clamped, .set = set_clamped},
     INVIVO_FLAGGED_FIELD(voice, INVIVO_PROPERTY_RESTART, restart, .initial = 1),
     COUNTED(a), COUNTED(b), COUNTED(c),
+    INVIVO_FIELD(voice, salt),
 };
 
 static int disposals;
@@ -459,6 +461,32 @@ static void objects_made_later_get_what_holds(void) {
     end();
 }
 
+static void bytes_are_said_in_base64(void) {
+    begin();
+    invivo_object object;
+    invivo_target target;
+    voice *self = make(&object);
+    OK(invivo_target_attach(object, "synth.lead", &target, E));
+    OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { salt: AP8Q/w== }\n", E));
+    CHECK(!memcmp(self->salt, "\x00\xff\x10\xff", 4));
+    OK(say("b.json", "{\"traits\": {\"synth.lead\": [{\"Set\": {\"salt\": \"Zm9vYg==\"}}]}}", E));
+    CHECK(!memcmp(self->salt, "foob", 4));
+    expects_error(say("b.json", "{\"traits\": {\"synth.lead\": [\n  {\"Set\": {\"salt\": \"Zm9vYg\"}}]}}", E), INVIVO_E_TYPE,
+                  "b.json:2:20: traits.synth.lead.salt: expected bytes in base64, as in 'AQID': it ends with 0 '=' instead of 2");
+    expects_error(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { salt: \"Zm 9vYg==\" }\n", E), INVIVO_E_TYPE,
+                  "a.yaml:3:20: traits.synth.lead.salt: expected bytes in base64, as in 'AQID': character 3 is none of A to Z, "
+                  "a to z, 0 to 9, '+' and '/'");
+    expects_error(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { salt: Zm9v }\n", E), INVIVO_E_RANGE,
+                  "a.yaml:3:20: traits.synth.lead.salt: 3 bytes where exactly 4 are needed");
+    expects_error(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { salt: 12 }\n", E), INVIVO_E_TYPE, NULL);
+    CHECK(!memcmp(self->salt, "foob", 4));
+    OK(say("b.json", NULL, E));
+    OK(say("a.yaml", NULL, E));
+    CHECK(!memcmp(self->salt, "\0\0\0\0", 4));
+    OK(invivo_object_release(object));
+    end();
+}
+
 /* Two keys that tuned one object would take each other's layers off. */
 static void an_object_is_tuned_by_one_key(void) {
     begin();
@@ -527,6 +555,7 @@ int main(void) {
     targets_come_go_and_change_their_key();
     a_failed_attach_changes_nothing();
     an_object_is_tuned_by_one_key();
+    bytes_are_said_in_base64();
     pending_targets_wait_when_allowed();
     objects_made_later_get_what_holds();
     return check_end();

@@ -24,7 +24,8 @@ struct invivo_property {
     invivo_kind kind;  /* an integer kind with `choices` is an enumeration of that width; MAP with `fields` a nested struct */
     uint32_t flags;    /* INVIVO_PROPERTY_... */
     uint64_t offset;   /* bytes from the start of instance or block; used when `get` is NULL */
-    uint64_t size;     /* bytes of the field. STRING by offset is char[size], NUL-terminated; BYTES is uint8_t[size] */
+    uint64_t size;     /* bytes of the field. STRING by offset is char[size], NUL-terminated; BYTES is uint8_t[size], in
+                          specs a text in base64 */
     double initial;    /* the value at the start, numbers and bool */
     double min, max;   /* inclusive; there is a range only where min < max */
     double step;       /* a hint for editors, not enforced; 0 = none */

@@ -103,6 +103,7 @@ def tunable(
 
     ``min`` and ``max`` are inclusive, ``step`` is a hint for editors, ``unit`` lets a spec say ``1.2 kHz``, ``choices``
     are the names allowed, ``was`` are former names, ``restart``: a new value takes effect at the next making.
+    A spec says the value of a ``bytes`` attribute in base64.
     In the class the attribute is the plain initial value.
     """
     if min is not None and max is not None and not min < max:

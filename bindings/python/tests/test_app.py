@@ -24,12 +24,13 @@ import invivo
 class Sequencer:
     tempo: float = invivo.tunable(120, min=30, max=300, unit="bpm")
 
-    def __init__(self, steps: int = 4) -> None:
+    def __init__(self, steps: int = 4, seed: bytes = b"") -> None:
         self.steps = steps
+        self.seed = seed
 
     @invivo.on_start
     def begin(self) -> None:
-        print("begin", self.steps, self.tempo, flush=True)
+        print("begin", self.steps, self.tempo, *self.seed, flush=True)
 
     @invivo.on_stop
     def end(self) -> None:
@@ -38,7 +39,7 @@ class Sequencer:
 APP = """
 modules: { parts: parts.py }
 components:
-  synth.sequencer: { type: Sequencer, scope: singleton, init: { steps: 8 } }
+  synth.sequencer: { type: Sequencer, scope: singleton, init: { steps: 8, seed: AP8= } }
 specs: [tuning.yaml]
 """
 TUNING = "traits:\n  synth.sequencer:\n    - Set: { tempo: 60 }\n"
@@ -136,7 +137,7 @@ def test_an_app_builds_starts_tunes_and_stops(manifest: Path, capfd: pytest.Capt
         sequencer = app.runtime["synth.sequencer"]
         assert (sequencer.steps, sequencer.tempo) == (8, 60)
     said = capfd.readouterr().out
-    assert "begin 8" in said
+    assert "begin 8 60.0 0 255" in said
     assert said.endswith("end\n")
 
 

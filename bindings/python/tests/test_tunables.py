@@ -23,6 +23,7 @@ class Oscillator:
     on: bool = invivo.tunable(True)
     small: invivo.UInt8 = invivo.tunable(1)
     items: list[Any] = invivo.tunable([])
+    patch: bytes = invivo.tunable(b"none")
     serial: int = invivo.tunable(7, read_only=True)
     voices: int = invivo.tunable(4, restart=True)
 
@@ -43,6 +44,7 @@ def test_every_kind_of_tunable_follows_a_document_and_returns(runtime: invivo.Ru
     names = [name for name in Oscillator.__annotations__ if name not in ("serial", "voices")]
     before = {name: getattr(lead, name) for name in names}
     text = "wave: SINE, mode: hard, freq: 1.2 kHz, count: 7, label: hm, on: false, small: 255, items: [1, { a: 2 }]"
+    text += ", patch: AP8="
     with runtime.source("a.yaml", document(text)):
         assert {name: getattr(lead, name) for name in names} == {
             "wave": Wave.SINE,
@@ -53,6 +55,7 @@ def test_every_kind_of_tunable_follows_a_document_and_returns(runtime: invivo.Ru
             "on": False,
             "small": 255,
             "items": [1, {"a": 2}],
+            "patch": b"\x00\xff",
         }
     assert {name: getattr(lead, name) for name in names} == before
 

@@ -1,0 +1,51 @@
+/// Bytes as a text of a document: base64 of RFC 4648 with its padding, and nothing else in it, so that each value has one
+/// spelling.
+public enum Base64 {
+    /// What is wrong with a text, for the end of a message.
+    public struct Fault: Error {
+        public let text: String
+    }
+
+    public static func bytes(of text: String) throws(Fault) -> [UInt8] {
+        var found: [UInt8] = []
+        found.reserveCapacity(text.utf8.count / 4 * 3)
+        var group: UInt32 = 0
+        var digits = 0
+        var padding = 0
+        for (position, scalar) in text.unicodeScalars.enumerated() {
+            if scalar == "=" {
+                padding += 1
+                continue
+            }
+            guard padding == 0 else { throw Fault(text: "'=' stands before its end") }
+            guard let digit = digit(scalar) else {
+                throw Fault(text: "character \(position + 1) is none of A to Z, a to z, 0 to 9, '+' and '/'")
+            }
+            group = group << 6 | digit
+            digits += 1
+            if digits % 4 == 0 {
+                found += [UInt8(group >> 16), UInt8(group >> 8 & 0xff), UInt8(group & 0xff)]
+                group = 0
+            }
+        }
+        let missing = (4 - digits % 4) % 4
+        guard missing < 3 else { throw Fault(text: "it ends after one character of a group of four") }
+        guard padding == missing else { throw Fault(text: "it ends with \(padding) '=' instead of \(missing)") }
+        let spare: UInt32 = missing == 1 ? 0x3 : missing == 2 ? 0xf : 0
+        guard group & spare == 0 else { throw Fault(text: "its last character says more than a byte") }
+        if missing == 1 { found += [UInt8(group >> 10), UInt8(group >> 2 & 0xff)] }
+        if missing == 2 { found.append(UInt8(group >> 4)) }
+        return found
+    }
+
+    private static func digit(_ scalar: Unicode.Scalar) -> UInt32? {
+        switch scalar {
+        case "A"..."Z": scalar.value - 65
+        case "a"..."z": scalar.value - 97 + 26
+        case "0"..."9": scalar.value - 48 + 52
+        case "+": 62
+        case "/": 63
+        default: nil
+        }
+    }
+}
