@@ -58,6 +58,23 @@ public func invivo_type_property_at(
 }
 
 @c @implementation
+public func invivo_type_parameter_count(_ type: invivo_type) -> UInt64 {
+    UInt64(described(type)?.cParameters.count ?? 0)
+}
+
+@c @implementation
+public func invivo_type_parameter_at(
+    _ type: invivo_type, _ index: UInt64, _ out: UnsafeMutablePointer<invivo_parameter>!
+) -> invivo_status {
+    out?.pointee = invivo_parameter()
+    return answering(nil) { () throws(Failure) in
+        let parameters = Array(try TypeDescription.find(type.bits).cParameters)
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        out.pointee = try entry(parameters, index, "parameter")
+    }
+}
+
+@c @implementation
 public func invivo_type_method_count(_ type: invivo_type) -> UInt64 {
     UInt64(described(type)?.methods.count ?? 0)
 }

@@ -38,6 +38,8 @@ public final class TypeDescription: @unchecked Sendable {
     private let blockImage: InitialImage
     /// The name as C borrows it.
     public let cName: UnsafePointer<CChar>
+    /// The constructor's parameters as C borrows them.
+    public let cParameters: UnsafeBufferPointer<invivo_parameter>
     private static let live = Atomic<Int>(0)
 
     /// How many descriptions there are in the process.
@@ -88,6 +90,7 @@ public final class TypeDescription: @unchecked Sendable {
         destroy = options.destroy
         store = tables.store
         cName = tables.store.string(tables.name)
+        cParameters = UnsafeBufferPointer(start: tables.cParameters, count: tables.parameters.count)
         var propertyIndex: [String: (index: Int, formerName: Bool)] = [:]
         for (index, property) in tables.properties.enumerated() {
             propertyIndex[property.name] = (index, false)

@@ -9,6 +9,8 @@ struct TypeTables {
     let supertypes: [String]
     let size, alignment, blockSize: Int
     let parameters: [Parameter]
+    /// The same as C reads them, kept by `store`.
+    let cParameters: UnsafePointer<invivo_parameter>?
     let properties: [Property]
     let methods: [Method]
 
@@ -31,7 +33,7 @@ struct TypeTables {
         size = Int(min(options.size, limit))
         blockSize = Int(min(options.block_size, limit))
         alignment = Int(min(options.alignment == 0 ? Self.usualAlignment : options.alignment, Self.largestAlignment))
-        parameters = reader.parameters(options.parameters, options.parameter_count, path: name).parameters
+        (parameters, cParameters) = reader.parameters(options.parameters, options.parameter_count, path: name)
 
         let isHosts = options.make != nil
         let instance = PropertyTable.Struct(

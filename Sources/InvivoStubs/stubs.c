@@ -733,10 +733,22 @@ static invivo_error *not_ready_error_join(invivo_error *first, invivo_error *sec
     return 0;
 }
 
+static uint64_t not_ready_type_parameter_count(invivo_type type) {
+    (void)type;
+    return 0;
+}
+
+static invivo_status not_ready_type_parameter_at(invivo_type type, uint64_t index, invivo_parameter *out) {
+    (void)type;
+    (void)index;
+    if (out) memset(out, 0, sizeof(*out));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 111,
+    .function_count = 113,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -848,6 +860,8 @@ static const struct invivo_table not_ready = {
     .app_needs_python = not_ready_app_needs_python,
     .error_make_at = not_ready_error_make_at,
     .error_join = not_ready_error_join,
+    .type_parameter_count = not_ready_type_parameter_count,
+    .type_parameter_at = not_ready_type_parameter_at,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -1313,6 +1327,14 @@ invivo_error *invivo_error_make_at(invivo_status code, const char *message, cons
 
 invivo_error *invivo_error_join(invivo_error *first, invivo_error *second) {
     return functions()->error_join(first, second);
+}
+
+uint64_t invivo_type_parameter_count(invivo_type type) {
+    return functions()->type_parameter_count(type);
+}
+
+invivo_status invivo_type_parameter_at(invivo_type type, uint64_t index, invivo_parameter *out) {
+    return functions()->type_parameter_at(type, index, out);
 }
 
 #pragma GCC visibility pop

@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 111,
+    .function_count = 113,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -116,6 +116,8 @@ static const struct invivo_table instance = {
     .app_needs_python = invivo_app_needs_python,
     .error_make_at = invivo_error_make_at,
     .error_join = invivo_error_join,
+    .type_parameter_count = invivo_type_parameter_count,
+    .type_parameter_at = invivo_type_parameter_at,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

@@ -485,5 +485,7 @@ int main(void) {
     OFFSET(invivo_table, app_needs_python, sizeof(void (*)(void)));
     OFFSET(invivo_table, error_make_at, sizeof(void (*)(void)));
     OFFSET(invivo_table, error_join, sizeof(void (*)(void)));
+    OFFSET(invivo_table, type_parameter_count, sizeof(void (*)(void)));
+    OFFSET(invivo_table, type_parameter_at, sizeof(void (*)(void)));
     return 0;
 }

@@ -133,6 +133,8 @@ struct invivo_table {
     invivo_status (*app_needs_python)(const char *manifest, bool *out, invivo_error **error);
     invivo_error *(*error_make_at)(invivo_status code, const char *message, const char *path, const char *file, uint32_t line, uint32_t column, invivo_error *cause);
     invivo_error *(*error_join)(invivo_error *first, invivo_error *second);
+    uint64_t (*type_parameter_count)(invivo_type type);
+    invivo_status (*type_parameter_at)(invivo_type type, uint64_t index, invivo_parameter *out);
 };
 
 INVIVO_EXTERN_C_END

@@ -131,6 +131,9 @@ INVIVO_API const char *invivo_type_name(invivo_type type) INVIVO_WAITS;
 INVIVO_API uint64_t invivo_type_property_count(invivo_type type) INVIVO_WAITS;
 /* A copy of the description; strings and tables in it are borrowed while the runtime lives. */
 INVIVO_API invivo_status invivo_type_property_at(invivo_type type, uint64_t index, invivo_property *out) INVIVO_WAITS;
+/* What `init` or `make` takes. */
+INVIVO_API uint64_t invivo_type_parameter_count(invivo_type type) INVIVO_WAITS;
+INVIVO_API invivo_status invivo_type_parameter_at(invivo_type type, uint64_t index, invivo_parameter *out) INVIVO_WAITS;
 INVIVO_API uint64_t invivo_type_method_count(invivo_type type) INVIVO_WAITS;
 INVIVO_API invivo_status invivo_type_method_at(invivo_type type, uint64_t index, invivo_method *out) INVIVO_WAITS;
 

@@ -26,9 +26,15 @@ class Changes:
         self._done = False
 
     def define(
-        self, what: Callable[..., Any], /, key: str | None = None, scope: Scope = "lazy_singleton", **overrides: Any
+        self,
+        what: Callable[..., Any] | str,
+        /,
+        key: str | None = None,
+        scope: Scope = "lazy_singleton",
+        **overrides: Any,
     ) -> None:
-        """Adds or replaces a definition of a class, or of a factory whose annotation says what it makes."""
+        """Adds or replaces a definition of a class, of a factory whose annotation says what it makes, or of a type of
+        another language by its name."""
         self.add(definition(key, what, scope, overrides))
 
     def add(self, made: Definition) -> None:
@@ -85,9 +91,9 @@ class Changes:
         core, library = self._core, self._core.library
         after = {key: made for key, made in core.definitions.items() if key not in self._removed}
         after.update(self._definitions)
-        known = {made.makes.__name__: made.makes for made in after.values()}
+        known = {made.made: made.makes for made in after.values() if isinstance(made.makes, type)}
         core.known.update(known)
-        plans = plan_all(self._definitions.values(), after, core.known)
+        plans = plan_all(self._definitions.values(), after, core.known, core.find_type)
         handle = c.invivo_changes()
         library.call("changes_open", core.handle, ctypes.byref(handle))
         try:

@@ -356,6 +356,11 @@ class Core:
         found = self.foreign_types.get(bits)
         return found if found is not None else self.foreign_types.setdefault(bits, Type(self, bits))
 
+    def find_type(self, name: str) -> Type:
+        kind = c.invivo_type()
+        self.library.call("type_find", self.handle, _values.name_bytes(name), ctypes.byref(kind))
+        return self.foreign_type(kind.bits)
+
     def is_type(self, thing: Any) -> bool:
         return isinstance(thing, Type)
 

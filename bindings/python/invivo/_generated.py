@@ -837,6 +837,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_app_needs_python": (ctypes.c_int32, [ctypes.c_char_p, ctypes.POINTER(ctypes.c_bool), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_error_make_at": (ctypes.c_void_p, [ctypes.c_int32, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p], True),
     "invivo_error_join": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_void_p], True),
+    "invivo_type_parameter_count": (ctypes.c_uint64, [invivo_type], False),
+    "invivo_type_parameter_at": (ctypes.c_int32, [invivo_type, ctypes.c_uint64, ctypes.POINTER(invivo_parameter)], False),
 }
 
 # The function table's entries, in its order.
@@ -952,6 +954,8 @@ TABLE: list[str] = [
     "invivo_app_needs_python",
     "invivo_error_make_at",
     "invivo_error_join",
+    "invivo_type_parameter_count",
+    "invivo_type_parameter_at",
 ]
 
 

@@ -165,6 +165,17 @@ class Type:
         return tuple(found)
 
     @functools.cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """What making one takes, by name."""
+        library, handle = self._core.library, c.invivo_type(self._bits)
+        found = []
+        for index in range(library.type_parameter_count(handle)):
+            one = c.invivo_parameter()
+            if library.type_parameter_at(handle, index, ctypes.byref(one)) == c.INVIVO_OK:
+                found.append(_text(one.name) or "")
+        return tuple(found)
+
+    @functools.cached_property
     def methods(self) -> tuple[MethodInfo, ...]:
         library, handle = self._core.library, c.invivo_type(self._bits)
         found = []

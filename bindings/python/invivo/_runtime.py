@@ -335,7 +335,7 @@ class Runtime(_Cache):
             return found[0].key
         if found:
             raise NotFoundError(f"{ambiguous(key, found)}; ask for one by its key")
-        made = ", ".join(sorted({each.makes.__name__ for each in self._core.definitions.values()}))
+        made = ", ".join(sorted({each.made for each in self._core.definitions.values()}))
         raise NotFoundError(f"no definition makes a {key.__name__}; there are definitions of {made or 'nothing'}")
 
     def purge(self) -> None:
@@ -412,9 +412,16 @@ class Runtime(_Cache):
                     changes.add(made)
 
     def define(
-        self, what: Callable[..., Any], /, key: str | None = None, scope: Scope = "lazy_singleton", **overrides: Any
+        self,
+        what: Callable[..., Any] | str,
+        /,
+        key: str | None = None,
+        scope: Scope = "lazy_singleton",
+        **overrides: Any,
     ) -> None:
-        """Adds or replaces one definition, in one reload."""
+        """Adds or replaces one definition, in one reload: of a class, of a factory whose annotation says what it makes,
+        or of a type of another language by its name.
+        """
         made: Definition = definition(key, what, scope, overrides)
         with self.changes() as changes:
             changes.add(made)
@@ -471,9 +478,7 @@ class Runtime(_Cache):
 
     def find_type(self, name: str) -> Type:
         """A type by name, whatever language registered it."""
-        core, kind = self._open(), c.invivo_type()
-        core.library.call("type_find", core.handle, _values.name_bytes(name), ctypes.byref(kind))
-        return core.foreign_type(kind.bits)
+        return self._open().find_type(name)
 
     def load_module(self, path: Path) -> None:
         """Loads a module (a shared library that registers types). It stays until the runtime closes."""

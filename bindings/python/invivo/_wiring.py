@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from . import _generated as c
 from . import _trampolines, _values
 from ._describe import Parameter, call, constructor_of, describe, hints_of, parameters_of
+from ._objects import Type
 from .errors import ArgumentError, Error, ExistsError, NotFoundError, WrongTypeError
 
 if TYPE_CHECKING:
     from ._core import Core
     from ._types import TypeRecord
 
-W = TypeVar("W", bound=Callable[..., Any])
+W = TypeVar("W", bound=Callable[..., Any] | str)
 
 Scope = Literal["prototype", "lazy_singleton", "singleton"]
 _SCOPES: dict[str, int] = {
@@ -53,11 +54,15 @@ class Definition:
 
     key: str
     scope: Scope
-    makes: type
+    makes: type | str  # a Python class, or a registered type by its name
     factory: Callable[..., Any] | None
     overrides: Mapping[str, Any]
     file: str
     line: int
+
+    @property
+    def made(self) -> str:
+        return self.makes if isinstance(self.makes, str) else self.makes.__name__
 
     @property
     def assembly(self) -> str:
@@ -66,35 +71,39 @@ class Definition:
     def parameters(self, known: Mapping[str, type]) -> tuple[Parameter, ...]:
         if self.factory is not None:
             return parameters_of(self.factory, known, bound=False)
+        assert isinstance(self.makes, type)
         return constructor_of(self.makes, known)
 
 
 def definition(
     key: str | None,
-    what: Callable[..., Any],
+    what: Callable[..., Any] | str,
     scope: Scope,
     overrides: Mapping[str, Any],
     *,
     assembly: str | None = None,
     depth: int = 2,
 ) -> Definition:
-    """A definition of a class, or of a factory whose annotation says what it makes; declared `depth` frames up."""
+    """A definition of a class, of a factory whose annotation says what it makes, or of a registered type; declared
+    `depth` frames up."""
     if scope not in _SCOPES:
         raise ArgumentError(f"{scope!r} is no scope; there are {', '.join(_SCOPES)}")
     makes, factory = _made_by(what)
     if key is None:
-        key = snake(makes.__name__)
+        key = snake(makes if isinstance(makes, str) else makes.__name__)
     if assembly is not None and "." not in key:
         key = f"{assembly}.{key}"
     caller = sys._getframe(depth)
     return Definition(key, scope, makes, factory, dict(overrides), caller.f_code.co_filename, caller.f_lineno)
 
 
-def _made_by(what: Callable[..., Any]) -> tuple[type, Callable[..., Any] | None]:
-    if isinstance(what, type):
+def _made_by(what: Callable[..., Any] | str) -> tuple[type | str, Callable[..., Any] | None]:
+    if isinstance(what, Type):
+        return what.name, None
+    if isinstance(what, (type, str)):
         return what, None
     if not callable(what):
-        raise WrongTypeError(f"a class or a factory is wanted, not {what!r}")
+        raise WrongTypeError(f"a class, a factory or the name of a type is wanted, not {what!r}")
     makes = hints_of(what).get("return")
     if isinstance(typing.get_origin(makes), type):
         makes = typing.get_origin(makes)
@@ -111,6 +120,9 @@ class Assembly:
 
     What the constructor (or factory) wants is found by its annotations among all definitions of the runtime;
     ``Annotated[T, "key"]`` names a key, and keyword arguments here are given as they are.
+
+    A type of another language is named, ``app.singleton("Oscillator", name="lead", wave="saw")``: the keyword arguments
+    are what its making takes and its properties. It is registered by the time the assembly is activated.
     """
 
     def __init__(self, name: str) -> None:
@@ -147,7 +159,7 @@ class Assembly:
 
 def candidates(wanted: type, among: Iterable[Definition], near: str = "") -> list[Definition]:
     """The definitions of a class, or else of its subclasses; those of the assembly ``near`` before others."""
-    fitting = [each for each in among if wanted in each.makes.__mro__]
+    fitting = [each for each in among if isinstance(each.makes, type) and wanted in each.makes.__mro__]
     for closer in (lambda each: each.makes is wanted, lambda each: each.assembly == near):
         narrowed = [each for each in fitting if closer(each)]
         fitting = narrowed or fitting
@@ -174,14 +186,23 @@ class Plan:
     parameters: tuple[Parameter, ...]
     initializer: tuple[Injection, ...]
     properties: tuple[Injection, ...]
+    type_bits: int = 0  # of a registered type
 
 
-def plan_all(new: Iterable[Definition], existing: Mapping[str, Definition], known: Mapping[str, type]) -> list[Plan]:
-    """Wires definitions, or raises one error that says all that is missing or ambiguous."""
+def plan_all(
+    new: Iterable[Definition],
+    existing: Mapping[str, Definition],
+    known: Mapping[str, type],
+    find: Callable[[str], Type] | None = None,
+) -> list[Plan]:
+    """Wires definitions, or raises one error that says all that is missing or ambiguous; ``find`` is for types."""
     plans, errors = [], list[Error]()
     for each in new:
         try:
-            plans.append(_plan(each, existing, known, errors))
+            if isinstance(each.makes, str):
+                plans.append(_plan_registered(each, each.makes, existing, find, errors))
+            else:
+                plans.append(_plan(each, existing, known, errors))
         except Error as problem:
             errors.append(problem)
     if len(errors) == 1:
@@ -191,7 +212,41 @@ def plan_all(new: Iterable[Definition], existing: Mapping[str, Definition], know
     return plans
 
 
+def _plan_registered(
+    made: Definition,
+    name: str,
+    existing: Mapping[str, Definition],
+    find: Callable[[str], Type] | None,
+    errors: list[Error],
+) -> Plan:
+    """A type that is known by its name alone: what is given goes to its making, or else to its properties."""
+    assert find is not None
+    try:
+        found = find(name)
+    except NotFoundError as problem:
+        raise NotFoundError(problem.message, path=made.key, file=made.file, line=made.line) from None
+    settable = [each.name for each in found.properties if not each.read_only]
+    initializer, properties = list[Injection](), list[Injection]()
+    for each, thing in made.overrides.items():
+        if each not in found.parameters and each not in settable:
+            errors.append(_nothing_to_set(made, each, {*found.parameters, *settable}))
+            continue
+        try:
+            (initializer if each in found.parameters else properties).append(_given(made, each, thing, existing))
+        except Error as problem:
+            errors.append(problem)
+    return Plan(made, (), tuple(initializer), tuple(properties), found._bits)
+
+
+def _nothing_to_set(made: Definition, name: str, there: Iterable[str]) -> ArgumentError:
+    return ArgumentError(
+        f"{made.made} has no parameter and no property {name!r} to set; it has {', '.join(sorted(there)) or 'none'}",
+        **_at(made, name),
+    )
+
+
 def _plan(made: Definition, existing: Mapping[str, Definition], known: Mapping[str, type], errors: list[Error]) -> Plan:
+    assert isinstance(made.makes, type)
     parameters = made.parameters(known)
     by_name = {parameter.name for parameter in parameters}
     initializer = []
@@ -211,13 +266,7 @@ def _plan(made: Definition, existing: Mapping[str, Definition], known: Mapping[s
         if settable is None:
             settable = {each.name for each in describe(made.makes, known).properties if not each.read_only}
         if name not in settable:
-            errors.append(
-                ArgumentError(
-                    f"{made.makes.__name__} has no parameter and no property {name!r} to set; it has "
-                    f"{', '.join(sorted(by_name | settable)) or 'none'}",
-                    **_at(made, name),
-                )
-            )
+            errors.append(_nothing_to_set(made, name, by_name | settable))
             continue
         properties.append(_given(made, name, thing, existing))
     return Plan(made, parameters, tuple(initializer), tuple(properties))
@@ -266,7 +315,7 @@ def _injection(made: Definition, parameter: Parameter, existing: Mapping[str, De
         return None  # an argument of the resolve
     what = f"no definition makes a {hint.wanted.__name__}" if hint.wanted is not None else "nothing says what it is"
     raise NotFoundError(
-        f"{made.makes.__name__} wants {name!r}, and {what}: define it, or pass {name}=... with the definition",
+        f"{made.made} wants {name!r}, and {what}: define it, or pass {name}=... with the definition",
         **_at(made, name),
     )
 
@@ -286,28 +335,29 @@ def _factory(item: FactoryItem, out: Any, build: Any, arguments: Any, count: int
     values = _values.read_all(item.core, arguments, count)
     made = item.plan.definition
     thing = call(made.factory, item.plan.parameters, values)
+    assert isinstance(made.makes, type)
     if not isinstance(thing, made.makes):
-        raise WrongTypeError(f"the factory answered {thing!r}; it says that it makes a {made.makes.__name__}")
+        raise WrongTypeError(f"the factory answered {thing!r}; it says that it makes a {made.made}")
     out[0] = item.core.adopt(thing, item.record, build[0].key.bits if build else 0).number
 
 
 def define(core: Core, changes: c.invivo_changes, plan: Plan) -> None:
     """Adds a wired definition to a change set."""
     made = plan.definition
-    record = core.type_for(made.makes)
+    record = core.type_for(made.makes) if isinstance(made.makes, type) else None
     with _values.Packer(core) as packer:
         options = c.invivo_definition()
         options.struct_size = ctypes.sizeof(options)
         options.key = _values.name_bytes(made.key, "key")
         options.scope = _SCOPES[made.scope]
-        options.type.bits = record.bits
+        options.type.bits = plan.type_bits if record is None else record.bits
         initializer = _injections(packer, plan.initializer if made.factory is None else _in_order(plan))
         properties = _injections(packer, plan.properties)
         options.initializer, options.initializer_count = initializer, len(initializer)
         options.properties, options.property_count = properties, len(properties)
         options.file, options.line = made.file.encode("utf-8", "replace"), made.line
         number = 0
-        if made.factory is not None:
+        if made.factory is not None and record is not None:
             number = _trampolines.enroll(FactoryItem(core, plan, record))
             options.factory, options.user_data, options.destroy = _factory, number, _trampolines.destroy
         try:

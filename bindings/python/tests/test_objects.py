@@ -4,7 +4,7 @@ import enum
 import gc
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
@@ -195,7 +195,10 @@ def test_errors_of_ours_keep_their_places_through_c(voice: Any) -> None:
     assert str(error) == "patch.bin:3:7: amp.gain: too loud"
     with pytest.raises(invivo.RangeError) as caught:
         voice.apply(fail_twice, 1)
-    assert [str(each) for each in caught.value.errors] == ["patch.bin:3:7: amp.gain: too loud", "kick.wav: no such file"]
+    assert [str(each) for each in caught.value.errors] == [
+        "patch.bin:3:7: amp.gain: too loud",
+        "kick.wav: no such file",
+    ]
 
 
 def test_an_exception_goes_through_c_and_is_the_cause_on_the_other_side(voice: Any) -> None:
@@ -288,3 +291,40 @@ def test_what_a_callback_leaves_behind_is_collected(runtime: invivo.Runtime, voi
         assert voice.apply(lambda x: {"number": x}, number) == {"number": number}
     gc.collect()
     assert runtime.info.leases == 1
+
+
+def test_a_key_is_defined_by_the_name_of_a_type_of_another_language(runtime: invivo.Runtime) -> None:
+    runtime.define("Voice", "synth.lead", scope="singleton", note=60, label="lead")
+    lead = runtime["synth.lead"]
+    assert (lead.note, lead.label) == (60, "lead")
+    assert runtime["synth.lead"] is lead
+    with runtime.source("a.yaml", "traits: { synth.lead: [Set: { gain: 0.25 }] }"):
+        assert lead.gain == 0.25
+    runtime.define(runtime.find_type("Voice"), "synth.voice", scope="prototype")
+    assert runtime.resolve("synth.voice", 62).note == 62
+
+
+def test_an_assembly_wires_types_of_several_languages(runtime: invivo.Runtime) -> None:
+    class Player:
+        def __init__(self, voice: Annotated[Any, "voice"]) -> None:
+            self.voice = voice
+
+    app = invivo.Assembly("synth")
+    app.lazy_singleton(Amplifier)
+    app.singleton("Voice", note=7, kept=invivo.ref(Amplifier))
+    app.singleton(Player)
+    runtime.activate(app)
+    assert runtime[Player].voice is runtime["synth.voice"]
+    assert runtime["synth.voice"].kept() is runtime[Amplifier]
+
+
+def test_a_definition_of_an_unknown_type_or_member_says_what_there_is(runtime: invivo.Runtime) -> None:
+    with pytest.raises(invivo.NotFoundError, match=r"no type 'Voise' is registered, did you mean 'Voice'\?") as caught:
+        runtime.define("Voise", "synth.lead")
+    assert (caught.value.path, caught.value.file) == ("synth.lead", __file__)
+    with pytest.raises(invivo.ArgumentError, match="Voice has no parameter and no property 'loud' to set; it") as other:
+        runtime.define("Voice", "synth.lead", loud=1)
+    assert other.value.path == "synth.lead.loud"
+    with pytest.raises(TypeError, match="the name of a type is wanted"):
+        runtime.define(3, "synth.lead")  # type: ignore[arg-type]
+    assert "synth.lead" not in runtime
