@@ -94,11 +94,7 @@ public func invivo_object_set(
             try Engine.find(container.handle).commit(set)
             return
         }
-        guard !held.type.description.isShared else {
-            throw Failure(
-                .readOnly,
-                "\(held.type.name) is a shared type: its instances are never changed in place; put '\(property.name)' into the block")
-        }
+        guard !held.type.description.isShared else { throw held.type.description.sharedFailure(property) }
         guard let instance = try held.instance() else { throw Failure(.notReady, "the object has no instance") }
         try property.set(instance, checked)
     }

@@ -180,3 +180,19 @@ private struct InitialImage: @unchecked Sendable {
         }
     }
 }
+
+extension TypeDescription {
+    /// Any thread may read an instance of a shared type, so nothing in it changes while it lives: a property takes new
+    /// values in the block, or at the next making.
+    public func checkTunable(_ property: Property) throws(Failure) {
+        guard isShared, !property.isInBlock, !property.takesRestart else { return }
+        throw sharedFailure(property)
+    }
+
+    public func sharedFailure(_ property: Property) -> Failure {
+        Failure(
+            .readOnly,
+            "\(name) is a shared type: its instances are never changed in place; put '\(property.name)' into the block, or let "
+                + "it wait for the next making (INVIVO_PROPERTY_RESTART)")
+    }
+}

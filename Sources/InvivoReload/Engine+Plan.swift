@@ -51,6 +51,7 @@ extension Engine {
                 guard !found.property.isReadOnly else {
                     throw Failure(.readOnly, "\(type.name).\(name) cannot be set: it is read only")
                 }
+                try type.description.checkTunable(found.property)
                 var base = definition.base
                 base[type.description.index(of: found.property)] = try found.property.check(value)
                 if plan.definitions[id] == nil || rebased.contains(id) { rebased.insert(id) }
@@ -397,7 +398,8 @@ extension Engine {
             plan.tuned.append((id, cell.object, layers))
             if let definition, let former = definitions[id] {
                 for (index, value) in definition.base where former.base[index]?.isSame(as: value) != true {
-                    if !(definition.type?.description.properties[index].isInBlock ?? true) { plan.based.append((cell.object, index, value)) }
+                    guard let property = definition.type?.description.properties[index], !property.takesRestart else { continue }
+                    if !property.isInBlock { plan.based.append((cell.object, index, value)) }
                 }
             }
         }

@@ -98,6 +98,7 @@ struct SetTrait: Trait {
         guard !found.property.isReadOnly else {
             throw Failure(.readOnly, "\(type.name).\(found.property.name) cannot be set: it is read only")
         }
+        try type.description.checkTunable(found.property)
         let value = try found.property.check(try Value(spec: parameter.value, for: found.property))
         return Override(property: type.description.index(of: found.property), value: value, place: parameter.value.place)
     }

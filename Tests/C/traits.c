@@ -461,6 +461,62 @@ static void objects_made_later_get_what_holds(void) {
     end();
 }
 
+/* Other threads read it without a lock. */
+typedef struct { double plain, next; } shared_part;
+typedef struct { double gain; } shared_tuning;
+static const invivo_property shared_properties[] = {
+    INVIVO_FIELD(shared_part, plain, .initial = 1),
+    INVIVO_FLAGGED_FIELD(shared_part, INVIVO_PROPERTY_RESTART, next, .initial = 2),
+    INVIVO_BLOCK_FIELD(shared_tuning, gain, .initial = 3),
+};
+static invivo_status set_base(const char *property, double value, invivo_error **error) {
+    invivo_changes changes;
+    invivo_value number = invivo_double(value);
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_set(changes, "a.part", property, &number, E));
+    return invivo_changes_commit(changes, error);
+}
+static void an_instance_of_a_shared_type_never_changes_in_place(void) {
+    begin();
+    invivo_type part;
+    invivo_key key;
+    invivo_type_options options_of_part = {
+        .struct_size = sizeof(options_of_part), .name = "Part", .concurrency = INVIVO_SHARED, .size = sizeof(shared_part),
+        .alignment = _Alignof(shared_part), .block_size = sizeof(shared_tuning), .properties = shared_properties,
+        .property_count = 3};
+    OK(invivo_type_register(runtime, &options_of_part, &part, E));
+    invivo_value plain = invivo_double(5), other = invivo_double(6);
+    invivo_injection injections[] = {{.name = "plain", .how = INVIVO_INJECT_VALUE, .value = plain}};
+    invivo_definition made = {.struct_size = sizeof(made), .key = "a.part", .scope = INVIVO_SCOPE_SINGLETON, .type = part,
+                              .properties = injections, .property_count = 1};
+    OK(invivo_define(runtime, &made, &key, E));
+    invivo_view view = invivo_view_begin(runtime);
+    const shared_part *self = invivo_view_get(view, key);
+    CHECK_EQUAL(self->plain, 5); /* while it is made nobody reads it */
+    invivo_view_end(view);
+    expects_error(say("a.yaml", "traits:\n  a.part:\n    - Set: { plain: 7 }\n", E), INVIVO_E_READ_ONLY,
+                  "a.yaml:3:14: traits.a.part.plain: Part is a shared type: its instances are never changed in place; put 'plain' "
+                  "into the block, or let it wait for the next making (INVIVO_PROPERTY_RESTART)");
+    expects_error(set_base("plain", 7, E), INVIVO_E_READ_ONLY, NULL);
+    invivo_object object;
+    OK(invivo_resolve(runtime, key, &object, E));
+    expects_error(invivo_object_set(object, "plain", &other, E), INVIVO_E_READ_ONLY, NULL);
+    OK(invivo_object_release(object));
+    OK(say("a.yaml", "traits:\n  a.part:\n    - Set: { next: 8, gain: 9 }\n", E));
+    OK(set_base("next", 10, E));
+    view = invivo_view_begin(runtime);
+    CHECK(invivo_view_get(view, key) == self);
+    CHECK_EQUAL(self->plain, 5);
+    CHECK_EQUAL(self->next, 2);
+    CHECK_EQUAL(((const shared_tuning *)invivo_view_block(view, key))->gain, 9);
+    invivo_view_end(view);
+    OK(invivo_define(runtime, &made, &key, E)); /* the next making */
+    view = invivo_view_begin(runtime);
+    CHECK_EQUAL(((const shared_part *)invivo_view_get(view, key))->next, 8);
+    invivo_view_end(view);
+    end();
+}
+
 static void bytes_are_said_in_base64(void) {
     begin();
     invivo_object object;
@@ -556,6 +612,7 @@ int main(void) {
     a_failed_attach_changes_nothing();
     an_object_is_tuned_by_one_key();
     bytes_are_said_in_base64();
+    an_instance_of_a_shared_type_never_changes_in_place();
     pending_targets_wait_when_allowed();
     objects_made_later_get_what_holds();
     return check_end();

@@ -77,7 +77,8 @@ typedef struct invivo_build {
 
 enum {
     INVIVO_CONFINED = 0, /* touched only in its domain */
-    INVIVO_SHARED = 1    /* any thread may read it; never mutated in place: what is tunable lives in its block */
+    INVIVO_SHARED = 1    /* any thread may read it; never mutated in place: what is tunable lives in its block, or waits for
+                            the next making (INVIVO_PROPERTY_RESTART); another property is refused in specs */
 };
 
 typedef struct invivo_type_options {
