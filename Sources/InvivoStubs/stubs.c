@@ -745,10 +745,22 @@ static invivo_status not_ready_type_parameter_at(invivo_type type, uint64_t inde
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_callbacks_guard(const invivo_callbacks *callbacks, invivo_callbacks *out, invivo_error **error) {
+    (void)callbacks;
+    (void)out;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_callbacks_end(invivo_error **error) {
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 113,
+    .function_count = 115,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -862,6 +874,8 @@ static const struct invivo_table not_ready = {
     .error_join = not_ready_error_join,
     .type_parameter_count = not_ready_type_parameter_count,
     .type_parameter_at = not_ready_type_parameter_at,
+    .callbacks_guard = not_ready_callbacks_guard,
+    .callbacks_end = not_ready_callbacks_end,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -1335,6 +1349,14 @@ uint64_t invivo_type_parameter_count(invivo_type type) {
 
 invivo_status invivo_type_parameter_at(invivo_type type, uint64_t index, invivo_parameter *out) {
     return functions()->type_parameter_at(type, index, out);
+}
+
+invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_callbacks *out, invivo_error **error) {
+    return functions()->callbacks_guard(callbacks, out, error);
+}
+
+invivo_status invivo_callbacks_end(invivo_error **error) {
+    return functions()->callbacks_end(error);
 }
 
 #pragma GCC visibility pop

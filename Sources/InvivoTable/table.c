@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 113,
+    .function_count = 115,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -118,6 +118,8 @@ static const struct invivo_table instance = {
     .error_join = invivo_error_join,
     .type_parameter_count = invivo_type_parameter_count,
     .type_parameter_at = invivo_type_parameter_at,
+    .callbacks_guard = invivo_callbacks_guard,
+    .callbacks_end = invivo_callbacks_end,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

@@ -267,6 +267,21 @@ int main(void) {
     OFFSET(invivo_app_options, reserved, sizeof(((invivo_app_options *)0)->reserved));
     OFFSET(invivo_app_options, load_module, sizeof(((invivo_app_options *)0)->load_module));
     OFFSET(invivo_app_options, user_data, sizeof(((invivo_app_options *)0)->user_data));
+    SIZE(invivo_callbacks);
+    OFFSET(invivo_callbacks, struct_size, sizeof(((invivo_callbacks *)0)->struct_size));
+    OFFSET(invivo_callbacks, make, sizeof(((invivo_callbacks *)0)->make));
+    OFFSET(invivo_callbacks, release, sizeof(((invivo_callbacks *)0)->release));
+    OFFSET(invivo_callbacks, start, sizeof(((invivo_callbacks *)0)->start));
+    OFFSET(invivo_callbacks, stop, sizeof(((invivo_callbacks *)0)->stop));
+    OFFSET(invivo_callbacks, get, sizeof(((invivo_callbacks *)0)->get));
+    OFFSET(invivo_callbacks, set, sizeof(((invivo_callbacks *)0)->set));
+    OFFSET(invivo_callbacks, call, sizeof(((invivo_callbacks *)0)->call));
+    OFFSET(invivo_callbacks, factory, sizeof(((invivo_callbacks *)0)->factory));
+    OFFSET(invivo_callbacks, invoke, sizeof(((invivo_callbacks *)0)->invoke));
+    OFFSET(invivo_callbacks, post, sizeof(((invivo_callbacks *)0)->post));
+    OFFSET(invivo_callbacks, reloaded, sizeof(((invivo_callbacks *)0)->reloaded));
+    OFFSET(invivo_callbacks, log, sizeof(((invivo_callbacks *)0)->log));
+    OFFSET(invivo_callbacks, destroy, sizeof(((invivo_callbacks *)0)->destroy));
     NUMBER(INVIVO_VERSION_MAJOR);
     NUMBER(INVIVO_VERSION_MINOR);
     NUMBER(INVIVO_VERSION_PATCH);
@@ -487,5 +502,7 @@ int main(void) {
     OFFSET(invivo_table, error_join, sizeof(void (*)(void)));
     OFFSET(invivo_table, type_parameter_count, sizeof(void (*)(void)));
     OFFSET(invivo_table, type_parameter_at, sizeof(void (*)(void)));
+    OFFSET(invivo_table, callbacks_guard, sizeof(void (*)(void)));
+    OFFSET(invivo_table, callbacks_end, sizeof(void (*)(void)));
     return 0;
 }

@@ -92,3 +92,14 @@ def test_every_pair_holds_in_a_c_host_that_embeds_python_and_loads_swift(built, 
 
 def test_every_pair_holds_in_a_swift_host_that_embeds_python(built, libpython, environment):
     check_pairs(run(built / "PairsHost", built, libpython, env=environment, timeout=120))
+
+
+def test_a_runtime_outlives_the_python_that_a_host_embeds(library, libpython, environment, tmp_path):
+    host = tmp_path / "outlive"
+    run(
+        *("cc", "-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror", "-I", ROOT / "include", HERE / "outlive.c", library),
+        *(f"-Wl,-rpath,{library.parent}", "-ldl", "-o", host),
+    )
+    said = run(host, libpython, env=environment, timeout=60).splitlines()
+    assert said[0] == "start"
+    assert said[-1] == "closed"

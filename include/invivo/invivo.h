@@ -13,6 +13,7 @@
 #include "reload.h"
 #include "module.h"
 #include "app.h"
+#include "callbacks.h"
 #include "table.h"
 
 #endif

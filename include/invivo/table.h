@@ -6,6 +6,7 @@
 
 #include "app.h"
 #include "base.h"
+#include "callbacks.h"
 #include "module.h"
 #include "object.h"
 #include "reload.h"
@@ -135,6 +136,8 @@ struct invivo_table {
     invivo_error *(*error_join)(invivo_error *first, invivo_error *second);
     uint64_t (*type_parameter_count)(invivo_type type);
     invivo_status (*type_parameter_at)(invivo_type type, uint64_t index, invivo_parameter *out);
+    invivo_status (*callbacks_guard)(const invivo_callbacks *callbacks, invivo_callbacks *out, invivo_error **error);
+    invivo_status (*callbacks_end)(invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

@@ -34,6 +34,7 @@ ORDER = [
     "reload.h",
     "module.h",
     "app.h",
+    "callbacks.h",
 ]
 
 

@@ -40,7 +40,7 @@ class App:
         options.manifest = os.fsencode(manifest)
         options.runtime = ctypes.pointer(runtime_options)
         options.flags = c.INVIVO_APP_WAIT if wait else 0
-        options.load_module = _load_module
+        options.load_module = _load_module.thunk  # only while it is opened
         options.user_data = self._number = _trampolines.enroll(self)
         self._handle = c.invivo_app()
         try:

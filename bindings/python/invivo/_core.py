@@ -9,7 +9,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import ctypes
-import itertools
 import os
 import weakref
 from collections.abc import Callable
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from ._library import Library
     from ._wiring import Definition
 
-_numbers = itertools.count(1)
 _entries: dict[int, Entry] = {}  # by the number that the library has for the instance
 
 
@@ -46,7 +44,7 @@ class Entry:
         self.bits = 0
         self.key = 0
         self.lease = 0
-        self.number = next(_numbers)
+        self.number = next(_trampolines.numbers)
 
     def target(self) -> Any:
         thing = self.strong
@@ -119,9 +117,9 @@ class Core:
         options.struct_size = ctypes.sizeof(options)
         options.name = b"python"
         options.flags = c.INVIVO_DOMAIN_ANY_THREAD
-        options.post = _post
+        options.post = _post.of(self.library)
         options.user_data = number = _trampolines.enroll(DomainItem(self))
-        options.destroy = _trampolines.destroy
+        options.destroy = _trampolines.destroy.of(self.library)
         try:
             self.library.call("domain_register", self.handle, ctypes.byref(options), ctypes.byref(self.domain))
         except BaseException:
@@ -170,7 +168,7 @@ class Core:
 
     def keep(self, release: str, handle: ctypes.Structure) -> int:
         """Takes charge of a lease; answers the number to `drop` it by."""
-        number = next(_numbers)
+        number = next(_trampolines.numbers)
         self.leases[number] = (release, handle)
         return number
 
@@ -398,9 +396,9 @@ class Core:
         options = c.invivo_callable_options()
         options.struct_size = ctypes.sizeof(options)
         options.name = str(getattr(function, "__qualname__", type(function).__name__)).encode("utf-8", "replace")
-        options.invoke = _invoke
+        options.invoke = _invoke.of(self.library)
         options.user_data = number = _trampolines.enroll(CallableItem(self, function))
-        options.destroy = _trampolines.destroy
+        options.destroy = _trampolines.destroy.of(self.library)
         handle = c.invivo_callable()
         try:
             self.library.call("callable_make", self.handle, ctypes.byref(options), ctypes.byref(handle))
@@ -416,7 +414,7 @@ class Core:
         if known is not None:
             return known
         handle = c.invivo_callable(bits)
-        item = _trampolines.item_of(self.library.callable_user_data(handle, _invoke))
+        item = _trampolines.item_of(self.library.callable_user_data(handle, _invoke.of(self.library)))
         if isinstance(item, CallableItem):
             return item.function
         self._succeed(self.library.callable_retain(handle))

@@ -365,6 +365,10 @@ class invivo_token(ctypes.Structure):
 class invivo_app_options(ctypes.Structure):
     pass
 
+
+class invivo_callbacks(ctypes.Structure):
+    pass
+
 invivo_runtime._fields_ = [
     ("bits", ctypes.c_uint64),
 ]
@@ -673,6 +677,22 @@ invivo_app_options._fields_ = [
     ("load_module", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, invivo_runtime, ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p))),
     ("user_data", ctypes.c_void_p),
 ]
+invivo_callbacks._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("make", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(invivo_build), ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("release", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)),
+    ("start", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("stop", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("get", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p))),
+    ("set", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p))),
+    ("call", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p))),
+    ("factory", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(invivo_build), ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("invoke", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p))),
+    ("post", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, invivo_job, ctypes.POINTER(ctypes.c_void_p))),
+    ("reloaded", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)),
+    ("log", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(invivo_log_entry))),
+    ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+]
 
 # Every structure, for the test that compares them with what a C compiler says.
 STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
@@ -720,6 +740,7 @@ STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
     invivo_observer_options,
     invivo_token,
     invivo_app_options,
+    invivo_callbacks,
 ]
 
 # ---- functions -----------------------------------------------------------------------------------------
@@ -839,6 +860,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_error_join": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_void_p], True),
     "invivo_type_parameter_count": (ctypes.c_uint64, [invivo_type], False),
     "invivo_type_parameter_at": (ctypes.c_int32, [invivo_type, ctypes.c_uint64, ctypes.POINTER(invivo_parameter)], False),
+    "invivo_callbacks_guard": (ctypes.c_int32, [ctypes.POINTER(invivo_callbacks), ctypes.POINTER(invivo_callbacks), ctypes.POINTER(ctypes.c_void_p)], True),
+    "invivo_callbacks_end": (ctypes.c_int32, [ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -956,6 +979,8 @@ TABLE: list[str] = [
     "invivo_error_join",
     "invivo_type_parameter_count",
     "invivo_type_parameter_at",
+    "invivo_callbacks_guard",
+    "invivo_callbacks_end",
 ]
 
 

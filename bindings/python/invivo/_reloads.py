@@ -135,9 +135,9 @@ def _reloaded(item: Observer | Purger, _: int, report: int) -> None:
 def _observe(item: Observer | Purger, core: Core) -> c.invivo_observer:
     options = c.invivo_observer_options()
     options.struct_size = ctypes.sizeof(options)
-    options.reloaded = _reloaded
+    options.reloaded = _reloaded.of(core.library)
     options.user_data = number = _trampolines.enroll(item)
-    options.destroy = _trampolines.destroy
+    options.destroy = _trampolines.destroy.of(core.library)
     handle = c.invivo_observer()
     try:
         core.library.call("observe", core.handle, ctypes.byref(options), ctypes.byref(handle))

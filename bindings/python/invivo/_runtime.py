@@ -167,7 +167,7 @@ def make_options(
     options.log_level = LogLevel[log_level.upper()] if isinstance(log_level, str) else log_level
     if log is not None:
         item = LogItem(core, to_logger(log) if isinstance(log, logging.Logger) else log)
-        options.log, options.log_destroy = _log, _trampolines.destroy
+        options.log, options.log_destroy = _log.of(core.library), _trampolines.destroy.of(core.library)
         options.log_user_data = _trampolines.enroll(item)
     return options
 
@@ -624,8 +624,9 @@ def _numbers(structure: ctypes.Structure) -> SimpleNamespace:
 def attach(token: int) -> Runtime:
     """Joins a runtime that another language in this process opened and shared: ``token`` is the address of its token.
 
-    Closing the runtime that this answers only lets go of it. A host that embeds Python closes its runtime before
-    it ends the interpreter: until then the types and functions that Python gave it may be called.
+    Closing the runtime that this answers only lets go of it. A host that embeds Python had better close its runtime
+    before it ends the interpreter: afterwards Python's objects answer `INVIVO_E_CLOSED`, and are forgotten instead of
+    stopped.
     """
     if not token or token % ctypes.alignment(c.invivo_token):
         raise HandleError(f"{token:#x} is not the address of a token")

@@ -1,6 +1,8 @@
 """The C functions that the library calls: one for each signature, with a number from a table as its user data.
 
 They come from any thread, take the GIL themselves, and let nothing escape: an exception becomes the caller's error.
+The library is given guards of its own in their place, which do nothing once the interpreter is about to end: a runtime
+of a host may outlive it.
 """
 
 from __future__ import annotations
@@ -8,13 +10,16 @@ from __future__ import annotations
 import atexit
 import ctypes
 import itertools
+import threading
+import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from . import _generated as c
 
 if TYPE_CHECKING:
     from ._core import Core
+    from ._library import Library
 
 
 class Item(Protocol):
@@ -25,13 +30,52 @@ class Item(Protocol):
 
 
 _items: dict[int, Any] = {}
-_numbers = itertools.count(1)
+# What an interpreter before this one in the process has left in a runtime must not be taken for something of ours.
+numbers = itertools.count(time.monotonic_ns())
 _over = False
+
+
+class Trampoline:
+    """A function of Python for the library."""
+
+    named: ClassVar[dict[str, Trampoline]] = {}
+
+    def __init__(self, structure: type[ctypes.Structure], field: str, function: Callable[..., Any]) -> None:
+        self.field = field
+        self.thunk = signature(structure, field)(function)
+        if field in _FIELDS:
+            Trampoline.named[field] = self
+
+    def of(self, library: Library) -> Any:
+        """Its guard in a copy of the library."""
+        guards = _guards.get(library.table)
+        return (_guard(library) if guards is None else guards)[self.field]
+
+
+_FIELDS = {name for name, *_ in c.invivo_callbacks._fields_} - {"struct_size"}
+_guards: dict[int, dict[str, Any]] = {}  # by the library's table
+_guarded: list[Library] = []
+
+
+def _guard(library: Library) -> dict[str, Any]:
+    ours, guards = c.invivo_callbacks(), c.invivo_callbacks()
+    ours.struct_size = ctypes.sizeof(ours)
+    for name, trampoline in Trampoline.named.items():
+        setattr(ours, name, trampoline.thunk)
+    with _guarding:
+        if library.table not in _guards:
+            library.call("callbacks_guard", ctypes.byref(ours), ctypes.byref(guards))
+            _guards[library.table] = {name: getattr(guards, name) for name in Trampoline.named}
+            _guarded.append(library)
+    return _guards[library.table]
+
+
+_guarding = threading.Lock()
 
 
 def enroll(item: Item) -> int:
     """Gives an item a number, which it keeps until `dismiss`."""
-    number = next(_numbers)
+    number = next(numbers)
     _items[number] = item
     return number
 
@@ -65,7 +109,7 @@ def answering(structure: type[ctypes.Structure], field: str, user_data: int) -> 
             except BaseException:
                 return c.INVIVO_E_INTERNAL
 
-        return signature(structure, field)(trampoline)
+        return Trampoline(structure, field, trampoline)
 
     return wrap
 
@@ -79,24 +123,28 @@ def telling(structure: type[ctypes.Structure], field: str, user_data: int) -> Ca
             if item is not None and not _over:
                 body(item, *arguments)
 
-        return signature(structure, field)(trampoline)
+        return Trampoline(structure, field, trampoline)
 
     return wrap
 
 
-@signature(c.invivo_type_options, "destroy")  # type: ignore[untyped-decorator]
-def destroy(user_data: int | None) -> None:
-    """Of everything that has user data: the library is done with it."""
+def _destroy(user_data: int | None) -> None:
     item = dismiss(user_data)
     done = getattr(item, "destroyed", None)
     if done is not None and not _over:
         done()
 
 
+# Of everything that has user data: the library is done with it.
+destroy = Trampoline(c.invivo_type_options, "destroy", _destroy)
+
+
 def end() -> None:
-    """From now on no callback reaches Python code."""
+    """From now on no callback reaches Python code, and none is on its way when this returns."""
     global _over
     _over = True
+    for library in _guarded:
+        library.callbacks_end(None)
 
 
 atexit.register(end)

@@ -162,7 +162,8 @@ class _Tables:
         options.supertypes, options.supertype_count = self._names(names)
         options.concurrency = c.INVIVO_CONFINED
         options.domain = self._core.domain
-        options.make, options.release = _make, _release
+        library = self._core.library
+        options.make, options.release = _make.of(library), _release.of(library)
         options.parameters, options.parameter_count = self._parameters(described.parameters)
         properties = (c.invivo_property * len(described.properties))()
         for slot, prop in zip(properties, described.properties, strict=True):
@@ -174,10 +175,10 @@ class _Tables:
         options.properties, options.property_count = properties, len(properties)
         options.methods, options.method_count = methods, len(methods)
         if described.start is not None:
-            options.start = _start
+            options.start = _start.of(library)
         if described.stop is not None:
-            options.stop = _stop
-        options.destroy = _trampolines.destroy
+            options.stop = _stop.of(library)
+        options.destroy = _trampolines.destroy.of(library)
         return options
 
     def _text(self, text: str | None) -> bytes | None:
@@ -223,9 +224,9 @@ class _Tables:
         self._held.append(choices)
         slot.choices, slot.choice_count = choices, len(choices)
         slot.was, slot.was_count = self._names(said.was)
-        slot.get = _get
+        slot.get = _get.of(self._core.library)
         if not prop.read_only:
-            slot.set = _set
+            slot.set = _set.of(self._core.library)
         slot.user_data = self._enroll(PropertyItem(self._core, prop))
 
     def _method(self, slot: c.invivo_method, method: Method) -> None:
@@ -233,7 +234,7 @@ class _Tables:
         slot.name, slot.text = _values.name_bytes(method.name), self._text(method.text)
         slot.parameters, slot.parameter_count = self._parameters(method.parameters)
         slot.result = method.result.kind
-        slot.call = _call
+        slot.call = _call.of(self._core.library)
         slot.user_data = self._enroll(MethodItem(self._core, method))
 
     def _enroll(self, item: PropertyItem | MethodItem) -> int:

@@ -359,7 +359,8 @@ def define(core: Core, changes: c.invivo_changes, plan: Plan) -> None:
         number = 0
         if made.factory is not None and record is not None:
             number = _trampolines.enroll(FactoryItem(core, plan, record))
-            options.factory, options.user_data, options.destroy = _factory, number, _trampolines.destroy
+            options.factory, options.user_data = _factory.of(core.library), number
+            options.destroy = _trampolines.destroy.of(core.library)
         try:
             core.library.call("changes_define", changes, ctypes.byref(options), None)
         except BaseException:

@@ -1,0 +1,121 @@
+/* callbacks.h: functions that outlive the code behind them. In C, because they must have an address for each signature. */
+#include "../../include/invivo/invivo.h"
+
+#include <pthread.h>
+#include <time.h>
+
+/* Written while no call is let through, read by calls that are. */
+static invivo_callbacks behind;
+/* Whether calls are let through. Calls count themselves before they look, and the end closes before it counts: in one
+ * order for all, so that a call that was let through is waited for. */
+static uint32_t is_open;
+static uint32_t calls;
+static __thread uint32_t own_calls;
+
+static bool enter(void) {
+    __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST);
+    own_calls++;
+    if (__atomic_load_n(&is_open, __ATOMIC_SEQ_CST)) return true;
+    own_calls--;
+    __atomic_sub_fetch(&calls, 1, __ATOMIC_SEQ_CST);
+    return false;
+}
+
+/* In a forked child nobody else is in a call. */
+static void forget_others(void) { calls = own_calls; }
+
+static void leave(void) {
+    own_calls--;
+    __atomic_sub_fetch(&calls, 1, __ATOMIC_SEQ_CST);
+}
+
+#define ANSWERING(name, parameters, arguments)         \
+    static invivo_status guarded_##name parameters {   \
+        if (!enter()) return INVIVO_E_CLOSED;          \
+        invivo_status status = behind.name arguments;  \
+        leave();                                       \
+        return status;                                 \
+    }
+#define TELLING(name, parameters, arguments)           \
+    static void guarded_##name parameters {            \
+        if (!enter()) return;                          \
+        behind.name arguments;                         \
+        leave();                                       \
+    }
+
+ANSWERING(make,
+          (void **instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
+           invivo_error **error),
+          (instance, build, arguments, count, user_data, error))
+TELLING(release, (void *instance, void *user_data), (instance, user_data))
+ANSWERING(start, (void *instance, void *user_data, invivo_error **error), (instance, user_data, error))
+ANSWERING(stop, (void *instance, void *user_data, invivo_error **error), (instance, user_data, error))
+ANSWERING(get, (void *instance, void *user_data, invivo_value *out, invivo_error **error), (instance, user_data, out, error))
+ANSWERING(set, (void *instance, void *user_data, const invivo_value *value, invivo_error **error),
+          (instance, user_data, value, error))
+ANSWERING(call,
+          (void *instance, void *user_data, const invivo_value *arguments, size_t count, invivo_value *result,
+           invivo_error **error),
+          (instance, user_data, arguments, count, result, error))
+ANSWERING(factory,
+          (void **instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
+           invivo_error **error),
+          (instance, build, arguments, count, user_data, error))
+ANSWERING(invoke,
+          (void *user_data, const invivo_value *arguments, size_t count, invivo_value *result, invivo_error **error),
+          (user_data, arguments, count, result, error))
+ANSWERING(post, (void *user_data, invivo_job job, invivo_error **error), (user_data, job, error))
+TELLING(reloaded, (void *user_data, const invivo_report *report), (user_data, report))
+TELLING(log, (void *user_data, const invivo_log_entry *entry), (user_data, entry))
+TELLING(destroy, (void *user_data), (user_data))
+
+static invivo_status fail(invivo_error **error, invivo_status status, const char *message) {
+    if (error) *error = invivo_error_make(status, message, NULL, NULL);
+    return status;
+}
+
+invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_callbacks *out, invivo_error **error) {
+    if (!callbacks || !out || callbacks->struct_size < sizeof *callbacks)
+        return fail(error, INVIVO_E_ARGUMENT, "callbacks or out is NULL, or callbacks.struct_size is too small");
+    uint32_t claimed = 0;
+    static uint32_t is_claimed, hears_of_forks;
+    if (!__atomic_compare_exchange_n(&is_claimed, &claimed, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        return fail(error, INVIVO_E_BUSY, "another thread is guarding callbacks");
+    invivo_status status = INVIVO_OK;
+    if (__atomic_load_n(&is_open, __ATOMIC_SEQ_CST)) {
+        status = fail(error, INVIVO_E_EXISTS, "callbacks are guarded already; end them with invivo_callbacks_end first");
+    } else {
+        invivo_callbacks guarded = {.struct_size = sizeof guarded};
+        behind = *callbacks;
+        if (!hears_of_forks) hears_of_forks = pthread_atfork(NULL, NULL, forget_others) == 0;
+#define GUARD(name) \
+    if (callbacks->name) guarded.name = guarded_##name
+        GUARD(make);
+        GUARD(release);
+        GUARD(start);
+        GUARD(stop);
+        GUARD(get);
+        GUARD(set);
+        GUARD(call);
+        GUARD(factory);
+        GUARD(invoke);
+        GUARD(post);
+        GUARD(reloaded);
+        GUARD(log);
+        GUARD(destroy);
+        *out = guarded;
+        __atomic_store_n(&is_open, 1, __ATOMIC_SEQ_CST);
+    }
+    __atomic_store_n(&is_claimed, 0, __ATOMIC_SEQ_CST);
+    return status;
+}
+
+invivo_status invivo_callbacks_end(invivo_error **error) {
+    __atomic_store_n(&is_open, 0, __ATOMIC_SEQ_CST);
+    for (int waited = 0; __atomic_load_n(&calls, __ATOMIC_SEQ_CST) > own_calls; waited++) {
+        struct timespec pause = {.tv_nsec = 1000000};
+        if (waited == 5000) return fail(error, INVIVO_E_TIMEOUT, "a thread has been in a callback for 5 s and does not leave it");
+        nanosleep(&pause, NULL);
+    }
+    return INVIVO_OK;
+}

@@ -1,0 +1,48 @@
+/* callbacks.h: for a host whose code can end before the runtimes that call it, as an interpreter's does. */
+#ifndef INVIVO_CALLBACKS_H
+#define INVIVO_CALLBACKS_H
+
+#include "reload.h"
+#include "wiring.h"
+
+INVIVO_EXTERN_C_BEGIN
+
+/* One function for each way in which a runtime calls its host; which of the host's things is meant is in `user_data`.
+ * Functions that are not used may be NULL. */
+typedef struct invivo_callbacks {
+    size_t struct_size;
+    /* of types */
+    invivo_status (*make)(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count,
+                          void *user_data, invivo_error **error);
+    void (*release)(void *instance, void *user_data);
+    invivo_status (*start)(void *instance, void *user_data, invivo_error **error);
+    invivo_status (*stop)(void *instance, void *user_data, invivo_error **error);
+    invivo_status (*get)(void *instance, void *user_data, invivo_value *out, invivo_error **error);
+    invivo_status (*set)(void *instance, void *user_data, const invivo_value *value, invivo_error **error);
+    invivo_status (*call)(void *instance, void *user_data, const invivo_value *arguments, size_t count,
+                          invivo_value *result, invivo_error **error);
+    /* of definitions */
+    invivo_status (*factory)(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count,
+                             void *user_data, invivo_error **error);
+    /* of callables, domains, observers and the log */
+    invivo_status (*invoke)(void *user_data, const invivo_value *arguments, size_t count, invivo_value *result,
+                            invivo_error **error);
+    invivo_status (*post)(void *user_data, invivo_job job, invivo_error **error);
+    void (*reloaded)(void *user_data, const invivo_report *report);
+    void (*log)(void *user_data, const invivo_log_entry *entry);
+    /* of everything */
+    void (*destroy)(void *user_data);
+} invivo_callbacks;
+
+/* Answers functions that do what those of `callbacks` do, until invivo_callbacks_end; after it they do nothing and answer
+ * INVIVO_E_CLOSED. They stay callable as long as the process lives: give these to runtimes, of any copy of the library.
+ * A process has one such set in each copy; after its end another may come, whose user data must not repeat. */
+INVIVO_API invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_callbacks *out,
+                                                invivo_error **error) INVIVO_NOWAIT;
+/* The host's code is about to end. Returns when no thread is in it any more, but for calls that the calling thread itself
+ * is in; INVIVO_E_TIMEOUT when one does not leave it in 5 s. */
+INVIVO_API invivo_status invivo_callbacks_end(invivo_error **error) INVIVO_WAITS;
+
+INVIVO_EXTERN_C_END
+
+#endif
