@@ -3,6 +3,7 @@
 #define INVIVO_CALLBACKS_H
 
 #include "reload.h"
+#include "runtime.h"
 #include "wiring.h"
 
 INVIVO_EXTERN_C_BEGIN
