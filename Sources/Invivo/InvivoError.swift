@@ -58,7 +58,8 @@ extension InvivoError: CustomStringConvertible {
     public var description: String {
         guard text.isEmpty else { return text }
         let because = cause.map { " (because \($0))" } ?? ""
-        let place = file.isEmpty ? "" : line < 1 ? "\(file): " : column < 1 ? "\(file):\(line): " : "\(file):\(line):\(column): "
+        var place = file.isEmpty ? "" : "\(file): "
+        if !file.isEmpty && line > 0 { place = column > 0 ? "\(file):\(line):\(column): " : "\(file):\(line): " }
         return place + (path.isEmpty ? "" : "\(path): ") + message + because
     }
 }

@@ -12,7 +12,8 @@ public struct Deadline: Sendable {
     public func callAsFunction() throws(Failure) {
         guard monotonicNow() > time else { return }
         throw Failure(
-            .timeout, "the domain '\(domain)' began its job in time and finished it after the deadline: what it did is undone")
+            .timeout,
+            "the domain '\(domain)' began its job in time and finished it after the deadline: what it did is undone")
     }
 }
 
@@ -203,7 +204,8 @@ extension Container {
     public func descriptor() throws(Failure) -> Int32 {
         try monitor.locked { () throws(Failure) -> Int32 in
             guard case .thread = defaultDomain.kind else {
-                throw Failure(.unsupported, "nothing waits for a poll: confined objects live in the domain '\(defaultDomain.name)'")
+                throw Failure(
+                    .unsupported, "nothing waits for a poll: confined objects live in the domain '\(defaultDomain.name)'")
             }
             return try defaultDomain.descriptor()
         }

@@ -28,7 +28,9 @@ public final class Domain: @unchecked Sendable {
     public var fixedThread: UInt64 = 0
     private var signal: Int32 = -1
 
-    public init(name: String, kind: Kind, isHere: (@Sendable () -> Bool)? = nil, destroy: (@Sendable () -> Void)? = nil) {
+    public init(
+        name: String, kind: Kind, isHere: (@Sendable () -> Bool)? = nil, destroy: (@Sendable () -> Void)? = nil
+    ) {
         self.name = name
         self.kind = kind
         self.isHere = isHere
