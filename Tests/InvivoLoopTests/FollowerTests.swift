@@ -189,7 +189,7 @@ extension LoopRoom {
                     following.follower.stop()
                     precondition(world.watches == 0)
                 }
-                precondition((count("task"), count("fd")) == before)
+                precondition(comesBack(to: before))
             }
         }
 

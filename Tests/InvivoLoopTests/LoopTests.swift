@@ -131,7 +131,7 @@ extension LoopRoom {
                     loop.schedule(after: 60_000) { _ = canary }.cancel()
                     loop.stop()
                 }
-                precondition((count("task"), count("fd")) == before)
+                precondition(comesBack(to: before))
                 precondition(held.value == 0)
             }
         }

@@ -62,6 +62,17 @@ func count(_ directory: String) -> Int {
     (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/\(directory)").count) ?? -1
 }
 
+/// Whether threads and descriptors become as few as `before`. A thread that was joined is in /proc a little longer, and
+/// those of the concurrency library come and go: that takes its time, and has no event.
+func comesBack(to before: (Int, Int)) -> Bool {
+    let end = ContinuousClock.now + .seconds(20)
+    repeat {
+        if count("task") <= before.0 && count("fd") <= before.1 { return true }
+        sched_yield()
+    } while ContinuousClock.now < end
+    return false
+}
+
 /// A value that threads change and wait for.
 final class Awaited<Value: Sendable>: @unchecked Sendable {
     private let monitor = Monitor()
