@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* pthread_getattr_np */
 #include "hot.h"
 
 __thread struct iv_thread iv_thread_state;
@@ -68,4 +69,25 @@ int iv_condition_init(pthread_cond_t *condition) {
     result = pthread_cond_init(condition, &attributes);
     pthread_condattr_destroy(&attributes);
     return result;
+}
+
+/* ---- the stack --------------------------------------------------------------------------------------- */
+
+/* Where the thread's stack ends, found out once for each thread; 1 when it cannot be. */
+static __thread uintptr_t stack_end;
+
+uint64_t iv_stack_left(void) {
+    char here;
+    uintptr_t place = (uintptr_t)&here;
+    if (!stack_end) {
+        pthread_attr_t attributes;
+        void *lowest = NULL;
+        size_t size = 0;
+        stack_end = 1;
+        if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+            if (pthread_attr_getstack(&attributes, &lowest, &size) == 0 && lowest) stack_end = (uintptr_t)lowest;
+            pthread_attr_destroy(&attributes);
+        }
+    }
+    return stack_end > 1 && place > stack_end ? place - stack_end : UINT64_MAX;
 }

@@ -141,6 +141,10 @@ extension InvivoError.Code {
     public static let unsupported = Self(rawValue: -35)
     /// A fault of the runtime itself; please report it.
     public static let `internal` = Self(rawValue: -36)
+    /// Several fit, and none comes first.
+    public static let ambiguous = Self(rawValue: -37)
+    /// The definition is abstract: only its children are made.
+    public static let abstract = Self(rawValue: -38)
 }
 
 // MARK: - The border

@@ -1,13 +1,17 @@
 internal import CInvivo
 
-/// How an instance is shared.
+/// How long an instance is shared, and among whom.
 public enum Scope: UInt32, Sendable {
-    /// A new one for each resolve.
-    case prototype = 0
-    /// One, built by the first resolve.
-    case lazySingleton = 1
+    /// A new one for each reference; inside its own making a reference back is itself.
+    case prototype = 1
+    /// One for each outermost resolve, for everything that is made in it.
+    case graph = 2
     /// One, built by the commit that brings the definition.
-    case singleton = 2
+    case singleton = 3
+    /// One, built by the first resolve.
+    case lazySingleton = 4
+    /// One as long as somebody holds it.
+    case weakSingleton = 5
 }
 
 /// What is injected: a constant, or what another key resolves to.

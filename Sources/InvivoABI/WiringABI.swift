@@ -75,6 +75,8 @@ final class OpenChanges: @unchecked Sendable {
         guard !set.definitions.contains(where: { $0.id == definition.id }) else {
             throw Failure(.exists, "the key is defined twice in one change set", path: definition.key, at: definition.place)
         }
+        // What is said last counts.
+        set.removed.removeAll { $0.id == definition.id }
         set.definitions.append(definition)
         note("define \(definition.key)")
         return definition.id
@@ -88,46 +90,162 @@ private func definition(from pointer: UnsafePointer<invivo_definition>?, in cont
     let given = try versioned(pointer, "definition", least: least, as: invivo_definition.self)
     let key = try text(given.key, "definition.key")
     func fail(_ code: Status, _ message: String) -> Failure { Failure(code, message, path: key) }
-    guard let scope = Scope(rawValue: given.scope) else {
-        throw fail(.argument, "definition.scope is \(given.scope); expected INVIVO_SCOPE_PROTOTYPE, _LAZY_SINGLETON or _SINGLETON")
+    func table(_ pointer: UnsafePointer<invivo_injection>?, _ count: UInt64, _ what: String) throws(Failure) -> [Injection] {
+        try injections(pointer, count, what, key)
     }
-    let alias = try optionalText(given.alias, "definition.alias")
-    let place = Place(file: try optionalText(given.file, "definition.file") ?? "", line: given.line, column: given.column)
+    func calls(_ pointer: UnsafePointer<invivo_invocation>?, _ count: UInt64, _ what: String) throws(Failure) -> [Invocation] {
+        try invocations(pointer, count, what, key)
+    }
+    var body = Definition.Body()
+    body.scope = given.scope == UInt32(INVIVO_SCOPE_DEFAULT) ? nil : Scope(rawValue: given.scope)
+    guard body.scope != nil || given.scope == UInt32(INVIVO_SCOPE_DEFAULT) else {
+        throw fail(.argument, "definition.scope is \(given.scope), which is none of INVIVO_SCOPE_...")
+    }
+    body.flags = Definition.Flags(rawValue: given.flags)
+    guard Definition.Flags.known.contains(body.flags) else {
+        throw fail(.argument, "definition.flags is \(given.flags), which contains none of INVIVO_DEFINITION_...")
+    }
+    body.alias = try optionalText(given.alias, "definition.alias")
+    body.parent = try optionalText(given.parent, "definition.parent")
+    body.place = Place(file: try optionalText(given.file, "definition.file") ?? "", line: given.line, column: given.column)
+    body.rank = given.rank
     let id = try container.intern(key)
-    if let alias {
-        return Definition(id: id, key: key, scope: scope, type: nil, alias: alias, place: place)
+    body.initializer = try table(given.initializer, given.initializer_count, "initializer")
+    if body.alias != nil { return Definition(id: id, key: key, body) }
+    guard given.type.bits != 0 || body.parent != nil else {
+        throw fail(.argument, "definition.type is zero: only an alias, or what has a parent, needs none")
     }
-    guard given.type.bits != 0 else { throw fail(.argument, "definition.type is zero: only an alias needs none") }
-    let type = try objectType(given.type, in: container)
-    let initializer = try injections(given.initializer, given.initializer_count, "initializer", key)
-    let properties = try injections(given.properties, given.property_count, "properties", key)
+    if given.type.bits != 0 { body.type = try objectType(given.type, in: container) }
+    body.parameters = try signature(given, key)
+    body.properties = try table(given.properties, given.property_count, "properties")
+    body.methods = try calls(given.methods, given.method_count, "methods")
+    body.before = try calls(given.before, given.before_count, "before")
+    body.after = try calls(given.after, given.after_count, "after")
+    body.afterAll = try calls(given.after_all, given.after_all_count, "after_all")
+    if given.maker_method != nil || given.maker_count > 0 {
+        let items = try table(given.maker, given.maker_count, "maker")
+        guard let object = items.first else { throw fail(.argument, "definition.maker needs the object whose method makes the instance") }
+        guard given.factory == nil, body.initializer.isEmpty else {
+            throw fail(.argument, "a definition has one way of making: factory, initializer or maker")
+        }
+        body.maker = MakerMethod(
+            object: object.source,
+            invocation: Invocation(method: try text(given.maker_method, "definition.maker_method"), arguments: Array(items.dropFirst())))
+    }
     // Last, because from here on `destroy` is ours to call.
-    var factory: Factory?
-    if given.factory != nil || given.destroy != nil {
-        factory = Factory(given.factory, userData: given.user_data, destroy: given.destroy)
+    if given.factory != nil || given.inject != nil || given.destroy != nil {
+        let owner = Factory(given.factory, userData: given.user_data, destroy: given.destroy)
+        body.keepAlive = owner
+        if given.factory != nil { body.factory = owner }
+        if let inject = given.inject { body.inject = Injector(inject, userData: given.user_data, owner: owner) }
     }
-    return Definition(
-        id: id, key: key, scope: scope, type: type, factory: given.factory == nil ? nil : factory, keepAlive: factory,
-        initializer: initializer, properties: properties, place: place)
+    return Definition(id: id, key: key, body)
+}
+
+/// The runtime arguments that a definition declares; nil when it declares none.
+private func signature(_ given: invivo_definition, _ key: String) throws(Failure) -> Signature? {
+    guard given.parameter_count > 0 else { return nil }
+    guard let pointer = given.parameters, given.parameter_count < 256 else {
+        throw Failure(.argument, "definition.parameters is NULL or too long", path: key)
+    }
+    var found: [Parameter] = []
+    for index in 0..<Int(given.parameter_count) {
+        let entry = pointer[index]
+        let name = try text(entry.name, "parameters[\(index)].name")
+        guard let kind = ValueKind(rawValue: entry.kind), kind != .null else {
+            throw Failure(.argument, "parameters[\(index)].kind is \(entry.kind), which is no kind of a parameter", path: key)
+        }
+        guard entry.flags & ~UInt32(INVIVO_PARAMETER_OPTIONAL) == 0 else {
+            throw Failure(.argument, "parameters[\(index)].flags contains unknown ones", path: key)
+        }
+        let isOptional = entry.flags & UInt32(INVIVO_PARAMETER_OPTIONAL) != 0
+        guard isOptional || found.last?.isOptional != true else {
+            throw Failure(.argument, "the parameter '\(name)' is needed, but comes after an optional one", path: key)
+        }
+        guard !found.contains(where: { $0.name == name }) else {
+            throw Failure(.argument, "two parameters are named '\(name)'", path: key)
+        }
+        found.append(Parameter(name: name, kind: kind, isOptional: isOptional, typeName: try optionalText(entry.type_name, "parameters[\(index)].type_name")))
+    }
+    return Signature(name: key, parameters: found)
 }
 
 private func injections(
-    _ pointer: UnsafePointer<invivo_injection>?, _ count: UInt64, _ what: String, _ key: String
+    _ pointer: UnsafePointer<invivo_injection>?, _ count: UInt64, _ what: String, _ key: String, depth: Int = 0
 ) throws(Failure) -> [Injection] {
     guard count > 0 else { return [] }
     guard let pointer, count < 65_536 else { throw Failure(.argument, "definition.\(what) is NULL or too long", path: key) }
+    guard depth < 32 else { throw Failure(.tooLarge, "definition.\(what) is nested deeper than 32", path: key) }
     var found: [Injection] = []
     for index in 0..<Int(count) {
+        let place = "\(what)[\(index)]"
         let given = pointer[index]
-        let name = try optionalText(given.name, "\(what)[\(index)].name")
-        switch Int(given.how) {
-        case INVIVO_INJECT_VALUE: found.append(Injection(name: name, .value(try Value(borrowing: given.value))))
-        case INVIVO_INJECT_REFERENCE:
-            found.append(Injection(name: name, .reference(try text(given.reference, "\(what)[\(index)].reference"))))
-        default: throw Failure(.argument, "\(what)[\(index)].how is \(given.how); expected INVIVO_INJECT_VALUE or _REFERENCE", path: key)
-        }
+        found.append(
+            Injection(name: try optionalText(given.name, "\(place).name"), try source(given, place, key, depth: depth)))
     }
     return found
+}
+
+private func invocations(
+    _ pointer: UnsafePointer<invivo_invocation>?, _ count: UInt64, _ what: String, _ key: String
+) throws(Failure) -> [Invocation] {
+    guard count > 0 else { return [] }
+    guard let pointer, count < 65_536 else { throw Failure(.argument, "definition.\(what) is NULL or too long", path: key) }
+    var found: [Invocation] = []
+    for index in 0..<Int(count) {
+        let given = pointer[index]
+        found.append(
+            Invocation(
+                method: try text(given.method, "\(what)[\(index)].method"),
+                arguments: try injections(given.arguments, given.argument_count, "\(what)[\(index)].arguments", key)))
+    }
+    return found
+}
+
+private func source(_ given: invivo_injection, _ place: String, _ key: String, depth: Int) throws(Failure) -> Injection.Source {
+    func fail(_ message: String) -> Failure { Failure(.argument, "\(place).\(message)", path: key) }
+    let known = UInt32(INVIVO_INJECT_OPTIONAL | INVIVO_INJECT_EXACT | INVIVO_INJECT_GREEDY)
+    guard given.flags & ~known == 0 else { throw fail("flags contains unknown ones") }
+    let isOptional = given.flags & UInt32(INVIVO_INJECT_OPTIONAL) != 0
+    let items = try injections(given.items, given.item_count, "\(place).items", key, depth: depth + 1)
+    func only() throws(Failure) -> Injection.Source {
+        guard let first = items.first, items.count == 1 else { throw fail("items must have one, it has \(items.count)") }
+        return first.source
+    }
+    func wish() throws(Failure) -> Injection.TypeWish {
+        Injection.TypeWish(
+            name: try text(given.reference, "\(place).reference"), isExact: given.flags & UInt32(INVIVO_INJECT_EXACT) != 0,
+            isOptional: isOptional, isGreedy: given.flags & UInt32(INVIVO_INJECT_GREEDY) != 0)
+    }
+    switch Int(given.how) {
+    case INVIVO_INJECT_VALUE: return .value(try Value(borrowing: given.value))
+    case INVIVO_INJECT_REFERENCE:
+        return .reference(try text(given.reference, "\(place).reference"), arguments: items.map(\.source), isOptional: isOptional)
+    case INVIVO_INJECT_TYPE: return .type(try wish())
+    case INVIVO_INJECT_ALL: return .all(try wish())
+    case INVIVO_INJECT_ARGUMENT:
+        guard given.index < 256 else { throw fail("index is \(given.index); no definition takes so many arguments") }
+        return .argument(Int(given.index))
+    case INVIVO_INJECT_ARGUMENTS: return .arguments
+    case INVIVO_INJECT_PATH:
+        let path = try text(given.reference, "\(place).reference").split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard !path.contains("") else { throw fail("reference is no path of properties") }
+        return .path(try only(), path, isOptional: isOptional)
+    case INVIVO_INJECT_LIST: return .list(items.map(\.source))
+    case INVIVO_INJECT_SET: return .set(items.map(\.source))
+    case INVIVO_INJECT_MAP:
+        var pairs: [(name: String, source: Injection.Source)] = []
+        for item in items {
+            guard let name = item.name, !pairs.contains(where: { $0.name == name }) else { throw fail("items of a map need a name each, all different") }
+            pairs.append((name, item.source))
+        }
+        return .map(pairs)
+    case INVIVO_INJECT_PROVIDER: return .provider(try only())
+    case INVIVO_INJECT_LAZY: return .lazy(try only())
+    case INVIVO_INJECT_RESOLVER: return .resolver
+    case INVIVO_INJECT_ASKER: return .asker
+    default: throw fail("how is \(given.how), which is none of INVIVO_INJECT_...")
+    }
 }
 
 private func changes(_ handle: invivo_changes) throws(Failure) -> OpenChanges {
@@ -161,7 +279,9 @@ public func invivo_changes_remove(_ changes: invivo_changes, _ key: UnsafePointe
     answering(error) { () throws(Failure) in
         let changes = try InvivoABI.changes(changes)
         let name = try text(key, "key")
-        changes.set.removed.append((try changes.engine.container.intern(name), name))
+        let id = try changes.engine.container.intern(name)
+        changes.set.definitions.removeAll { $0.id == id }
+        changes.set.removed.append((id, name))
         changes.note("remove \(name)")
     }
 }
@@ -325,14 +445,14 @@ private func resolveSlowly(
     _ out: UnsafeMutablePointer<invivo_object>, _ error: UnsafeMutablePointer<OpaquePointer?>?
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
-        let container = try Container.find(runtime.bits, .runtime)
-        guard UInt32(truncatingIfNeeded: key.bits >> 32) == container.keys.owner else {
-            throw Failure(.handle, key.bits == 0 ? "the key is zero" : "the key belongs to another runtime")
+        let (container, id) = try keyed(runtime, key)
+        let object = try container.resolve(id, arguments: try Value.borrowed(arguments, count))
+        guard object != 0 else {
+            throw Failure(
+                .null, "what makes '\(container.keyName(id))' answered null; ask with invivo_resolve_optional where that is allowed",
+                path: container.keyName(id))
         }
-        guard container.monitor.locked({ Int(UInt32(truncatingIfNeeded: key.bits)) < container.keys.count }) else {
-            throw Failure(.handle, "the key is no key of this runtime")
-        }
-        out.pointee.bits = try container.resolve(UInt32(truncatingIfNeeded: key.bits), arguments: try Value.borrowed(arguments, count))
+        out.pointee.bits = object
     }
 }
 
@@ -354,7 +474,10 @@ public func invivo_resolve_name(
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
         let container = try Container.find(runtime.bits, .runtime)
-        out.pointee.bits = try container.resolve(try container.definedKey(try text(name, "name")))
+        let id = try container.definedKey(try text(name, "name"))
+        let object = try container.resolve(id)
+        guard object != 0 else { throw Failure(.null, "what makes '\(container.keyName(id))' answered null", path: container.keyName(id)) }
+        out.pointee.bits = object
     }
 }
 
@@ -364,4 +487,79 @@ public func invivo_peek(_ runtime: invivo_runtime, _ key: invivo_key, _ out: Uns
     var failed: (status: Int32, error: UnsafeMutableRawPointer?) = (0, nil)
     out.pointee.bits = Container.fastResolve(runtime.bits, key.bits, makes: false, failed: &failed)
     return out.pointee.bits != 0 ? 0 : Status.cold.rawValue
+}
+
+@c @implementation
+public func invivo_resolve_optional(
+    _ runtime: invivo_runtime, _ key: invivo_key, _ arguments: UnsafePointer<invivo_value>!, _ count: Int,
+    _ out: UnsafeMutablePointer<invivo_object>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_object()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let (container, id) = try keyed(runtime, key)
+        guard container.currentGraph().recipe(id) != nil else { return }
+        out.pointee.bits = try container.resolve(id, arguments: try Value.borrowed(arguments, count))
+    }
+}
+
+@c @implementation
+public func invivo_resolve_type(
+    _ runtime: invivo_runtime, _ type: UnsafePointer<CChar>!, _ name: UnsafePointer<CChar>!, _ flags: UInt32,
+    _ out: UnsafeMutablePointer<invivo_object>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_object()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let container = try Container.find(runtime.bits, .runtime)
+        let isExact = try lookupFlags(flags) & UInt32(INVIVO_LOOKUP_EXACT) != 0
+        let lookup = Container.Lookup(type: try text(type, "type"), name: try optionalText(name, "name"), isExact: isExact)
+        let object = try container.resolve(lookup)
+        guard object != nil || flags & UInt32(INVIVO_LOOKUP_OPTIONAL) != 0 else { throw container.nothing(lookup) }
+        guard object != 0 || flags & UInt32(INVIVO_LOOKUP_OPTIONAL) != 0 else {
+            throw Failure(.null, "what makes the '\(lookup.type)' answered null", path: lookup.type)
+        }
+        out.pointee.bits = object ?? 0
+    }
+}
+
+private func lookupFlags(_ flags: UInt32) throws(Failure) -> UInt32 {
+    guard flags & ~UInt32(INVIVO_LOOKUP_EXACT | INVIVO_LOOKUP_OPTIONAL) == 0 else { throw Failure(.argument, "flags contains unknown ones") }
+    return flags
+}
+
+@c @implementation
+public func invivo_resolve_all(
+    _ runtime: invivo_runtime, _ type: UnsafePointer<CChar>!, _ flags: UInt32, _ out: UnsafeMutablePointer<invivo_value>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_null()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let container = try Container.find(runtime.bits, .runtime)
+        let isExact = try lookupFlags(flags) & UInt32(INVIVO_LOOKUP_EXACT) != 0
+        let objects = try container.resolveAll(try text(type, "type"), isExact: isExact)
+        out.pointee = Value.list(objects.map { .object(ObjectLease(owning: $0)) }).owned()
+    }
+}
+
+@c @implementation
+public func invivo_inject(_ object: invivo_object, _ key: invivo_key, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        let held = try HeldObject(object)
+        let container = held.type.container
+        let id: UInt32? = if key.bits == 0 { nil } else { try keyed(invivo_runtime(bits: container.handle), key).id }
+        try container.inject(object.bits, as: id)
+    }
+}
+
+/// The container and the id behind a key handle that must be the runtime's.
+private func keyed(_ runtime: invivo_runtime, _ key: invivo_key) throws(Failure) -> (container: Container, id: UInt32) {
+    let container = try Container.find(runtime.bits, .runtime)
+    guard UInt32(truncatingIfNeeded: key.bits >> 32) == container.keys.owner else {
+        throw Failure(.handle, key.bits == 0 ? "the key is zero" : "the key belongs to another runtime")
+    }
+    let id = UInt32(truncatingIfNeeded: key.bits)
+    guard container.monitor.locked({ Int(id) < container.keys.count }) else { throw Failure(.handle, "the key is no key of this runtime") }
+    return (container, id)
 }

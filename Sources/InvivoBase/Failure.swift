@@ -43,6 +43,8 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
     public static let null = Status(INVIVO_E_NULL)
     public static let unsupported = Status(INVIVO_E_UNSUPPORTED)
     public static let internalFault = Status(INVIVO_E_INTERNAL)
+    public static let ambiguous = Status(INVIVO_E_AMBIGUOUS)
+    public static let abstract = Status(INVIVO_E_ABSTRACT)
 
     public var description: String { "\(rawValue)" }
 }

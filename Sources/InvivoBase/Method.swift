@@ -9,6 +9,13 @@ public struct Parameter: Sendable {
     /// For objects: the type wanted.
     public let typeName: String?
 
+    public init(name: String, kind: ValueKind, isOptional: Bool, typeName: String?) {
+        self.name = name
+        self.kind = kind
+        self.isOptional = isOptional
+        self.typeName = typeName
+    }
+
     var text: String { "\(name): \(typeName ?? kind.name)\(isOptional ? "?" : "")" }
 }
 

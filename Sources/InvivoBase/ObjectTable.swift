@@ -26,6 +26,9 @@ public enum ObjectTable {
     @inlinable @inline(__always)
     static func generation(_ bits: UInt64) -> UInt64 { (bits >> 32) & 0xfff_ffff }
 
+    /// Looks whether an object that lost a claim is held by nothing but a circle it is part of; set as `dispose` is.
+    nonisolated(unsafe) public static var lookForCircle: @Sendable (UInt64) -> Void = { _ in }
+
     // MARK: making
 
     /// A free slot; nil without memory.
@@ -130,6 +133,45 @@ public enum ObjectTable {
         if let slot = iv_slot_at(UInt32(truncatingIfNeeded: bits)) { _ = iv_add_u64(iv_slot_state(slot), 1) }
     }
 
+    /// The graph's hold on an object that somebody leases.
+    public static func hold(_ bits: UInt64) {
+        if let slot = slot(bits) { _ = iv_or_u64(iv_slot_state(slot), 1 << 32) }
+    }
+
+    /// Something that the object leads to leads back to it.
+    public static func markCircle(_ bits: UInt64) {
+        if let slot = slot(bits) { _ = iv_or_u64(iv_slot_state(slot), 1 << 34) }
+    }
+
+    public static func isInCircle(_ bits: UInt64) -> Bool {
+        guard let slot = slot(bits) else { return false }
+        let state = iv_load_u64(iv_slot_state(slot))
+        return state >> UInt64(IV_GENERATION_SHIFT) == generation(bits) && state & (1 << 34) != 0
+    }
+
+    /// Leases, and whether the graph holds it; nil for a stale handle or an object on its way out.
+    public static func claims(_ bits: UInt64) -> (leases: UInt64, isHeld: Bool)? {
+        guard let slot = slot(bits) else { return nil }
+        let state = iv_load_u64(iv_slot_state(slot))
+        guard state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & (1 << 33) == 0 else { return nil }
+        return (state & 0xffff_ffff, state & (1 << 32) != 0)
+    }
+
+    /// Ends an object that has exactly so many leases and no hold: from here on nobody can take one. Who ends it disposes
+    /// of it, or takes that back.
+    public static func end(_ bits: UInt64, leases: UInt64) -> Bool {
+        guard let slot = slot(bits) else { return false }
+        var state = iv_load_u64(iv_slot_state(slot))
+        while state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & 0x3_ffff_ffff == leases {
+            if iv_cas_u64(iv_slot_state(slot), &state, state | 1 << 33) { return true }
+        }
+        return false
+    }
+
+    public static func takeBackEnd(_ bits: UInt64) {
+        if let slot = slot(bits) { _ = iv_and_u64(iv_slot_state(slot), ~(1 << 33)) }
+    }
+
     /// One lease more; false when the handle is stale or nobody holds the object any more.
     @inlinable @inline(__always)
     public static func retain(_ bits: UInt64) -> Bool {
@@ -152,9 +194,14 @@ public enum ObjectTable {
             guard state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & 0xffff_ffff != 0 else {
                 return false
             }
-            let last = state & 0x1_ffff_ffff == 1
+            // Not when it is being disposed of already, with its circle.
+            let last = state & 0x3_ffff_ffff == 1
             if iv_cas_u64(iv_slot_state(slot), &state, last ? (state &- 1) | 1 << 33 : state &- 1) {
-                if last, let record = slot.pointee.record { dispose(record) }
+                if last {
+                    if let record = slot.pointee.record { dispose(record) }
+                } else if state & (1 << 34 | 1 << 32) == 1 << 34 {
+                    lookForCircle(bits)
+                }
                 return true
             }
         }
@@ -169,7 +216,11 @@ public enum ObjectTable {
             let last = state & 0xffff_ffff == 0
             let next = (state & ~(1 << 32)) | (last ? 1 << 33 : 0)
             if iv_cas_u64(iv_slot_state(slot), &state, next) {
-                if last, let record = slot.pointee.record { dispose(record) }
+                if last {
+                    if let record = slot.pointee.record { dispose(record) }
+                } else if state & (1 << 34) != 0 {
+                    lookForCircle(bits)
+                }
                 return
             }
         }

@@ -50,5 +50,7 @@ public enum StatusTable {
         Entry(name: "INVIVO_E_NULL", text: "null where a value is needed"),
         Entry(name: "INVIVO_E_UNSUPPORTED", text: "not supported here"),
         Entry(name: "INVIVO_E_INTERNAL", text: "a fault of the runtime itself; please report it"),
+        Entry(name: "INVIVO_E_AMBIGUOUS", text: "several fit, and none comes first"),
+        Entry(name: "INVIVO_E_ABSTRACT", text: "the definition is abstract: only its children are made"),
     ]
 }

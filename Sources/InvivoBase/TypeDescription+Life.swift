@@ -50,4 +50,29 @@ extension TypeDescription {
         guard let stop = functions.stop else { return }
         try CallbackResult.run("the stop function of \(name)") { stop(instance, userData, $0) }
     }
+
+    /// Before anything is injected into an instance.
+    public func willInject(_ instance: UnsafeMutableRawPointer) throws(Failure) {
+        guard let hook = functions.willInject else { return }
+        try CallbackResult.run("the will_inject function of \(name)") { hook(instance, userData, $0) }
+    }
+
+    /// When everything that was made together with an instance is complete.
+    public func didInject(_ instance: UnsafeMutableRawPointer) throws(Failure) {
+        guard let hook = functions.didInject else { return }
+        try CallbackResult.run("the did_inject function of \(name)") { hook(instance, userData, $0) }
+    }
+
+    // MARK: weak references
+
+    /// A weak reference to an instance that is counted elsewhere; nil when the type has none. Never with a lock held.
+    public func makeWeak(_ instance: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+        guard functions.weakLoad != nil, functions.weakFree != nil else { return nil }
+        return functions.weakMake?(instance, userData)
+    }
+
+    /// The instance with one reference more, or nil when it is gone. Never with a lock held.
+    public func loadWeak(_ weak: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? { functions.weakLoad?(weak, userData) }
+
+    public func freeWeak(_ weak: UnsafeMutableRawPointer) { functions.weakFree?(weak, userData) }
 }

@@ -52,7 +52,14 @@ public final class TypeDescription: @unchecked Sendable {
         public let release: (@convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void)?
         public let start: Life?
         public let stop: Life?
+        public let willInject: Life?
+        public let didInject: Life?
+        /// Weak references to instances that are counted elsewhere: all three or none.
+        let weakMake: WeakChange?
+        let weakLoad: WeakChange?
+        let weakFree: (@convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void)?
     }
+    typealias WeakChange = @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
     public typealias Initialize =
         @convention(c) (
             UnsafeMutableRawPointer?, UnsafePointer<invivo_build>?, UnsafePointer<invivo_value>?, Int,
@@ -85,7 +92,8 @@ public final class TypeDescription: @unchecked Sendable {
         methods = tables.methods
         functions = Functions(
             initialize: options.`init`, deinitialize: options.deinit, make: options.make, release: options.release,
-            start: options.start, stop: options.stop)
+            start: options.start, stop: options.stop, willInject: options.will_inject, didInject: options.did_inject,
+            weakMake: options.weak_make, weakLoad: options.weak_load, weakFree: options.weak_free)
         userData = options.user_data
         destroy = options.destroy
         store = tables.store

@@ -54,7 +54,7 @@ extension Value: CustomStringConvertible {
     }
 
     /// "a string", and what it is where that fits: "'saw' (a string)".
-    var withKind: String {
+    public var withKind: String {
         switch self {
         case .null, .object, .type, .callable: description
         default: "\(description) (\(kind.withArticle))"

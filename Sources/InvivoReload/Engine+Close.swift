@@ -109,7 +109,7 @@ extension Engine {
         let graph = container.currentGraph()
         var cells: [ObjectIdentifier: Cell] = [:]
         graph.forEachCell { _, cell in cells[ObjectIdentifier(cell)] = cell }
-        var objects = cells.values.filter { $0.object != 0 }.map { (sequence: $0.sequence, object: $0.object) }
+        var objects = container.monitor.locked { cells.values.flatMap { $0.objects() } }
         let rest = container.monitor.locked { () -> [UInt64] in
             defer { retired = [] }
             return retired.flatMap(\.objects) + container.retiredWhileBuilding
@@ -145,6 +145,8 @@ extension Engine {
         definitions = [:]
         dependents = [:]
         aliases = [:]
+        children = [:]
+        wishers = [:]
         targets = [:]
         declared = [:]
         container.forget()

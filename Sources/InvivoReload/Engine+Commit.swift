@@ -32,7 +32,7 @@ extension Engine {
 
     private func build(_ plan: Plan, _ work: Work) throws(Failure) {
         // Shared types first: a slow constructor must not stop a domain's thread.
-        let ordered = plan.builds.filter { $0.cell.definition.type?.domain == nil } + plan.builds.filter { $0.cell.definition.type?.domain != nil }
+        let ordered = plan.builds.filter { $0.cell.recipe.type?.domain == nil } + plan.builds.filter { $0.cell.recipe.type?.domain != nil }
         for (id, cell) in ordered {
             let container = container
             let chain = work.chain
@@ -40,7 +40,7 @@ extension Engine {
                 let object = try container.building(chain) { () throws(Failure) -> UInt64 in try container.resolve(id) }
                 _ = ObjectTable.release(object)
             }
-            if let domain = cell.definition.type?.domain {
+            if let domain = cell.recipe.type?.domain {
                 try container.run(in: domain, timeout: options.commitTimeout) { _ throws(Failure) in try body() }
             } else {
                 try body()
@@ -50,8 +50,8 @@ extension Engine {
 
     /// Disposes of what a failed commit made, last first.
     private func dropNew(_ plan: Plan) {
-        let made = plan.created.filter { $0.object != 0 }.sorted { $0.sequence > $1.sequence }
-        for cell in made { ObjectTable.dropHold(cell.object) }
+        let made = container.monitor.locked { plan.created.flatMap { $0.objects() } }
+        for (_, object) in made.sorted(by: { $0.sequence > $1.sequence }) { ObjectTable.dropHold(object) }
     }
 
     // MARK: domains
@@ -103,15 +103,19 @@ extension Engine {
             }
         }
         let container = container
-        for (_, cell) in plan.reinjected {
-            let object = cell.object
-            guard let record = ObjectTable.record(object) else { continue }
-            let definition = cell.definition
-            add(domain(of: record)) { undo throws(Failure) in
-                undo.add { () throws(Failure) in
-                    try container.reinject(definition, into: record, BuildChain(graph: work.former, isReload: true))
+        for (id, cell) in plan.reinjected {
+            guard let recipe = work.chain.graph.recipe(id), let former = work.former.recipe(id) else { continue }
+            let changed = plan.rebound.contains(id) ? nil : plan.remade
+            for (_, object) in container.monitor.locked({ cell.objects() }) {
+                guard ObjectTable.retain(object) else { continue }
+                work.leases.append(ObjectLease(owning: object))
+                guard let record = ObjectTable.record(object) else { continue }
+                add(domain(of: record)) { undo throws(Failure) in
+                    undo.add { () throws(Failure) in
+                        try container.reinject(former, into: object, BuildChain(graph: work.former, isReload: true), changed: changed)
+                    }
+                    try container.reinject(recipe, into: object, work.chain, changed: changed)
                 }
-                try container.reinject(definition, into: record, work.chain)
             }
         }
         for (object, index, value) in plan.based {
@@ -181,18 +185,21 @@ extension Engine {
 
     private func publish(_ plan: Plan, _ next: Graph) {
         let set = plan.staged.set
+        let former = container.currentGraph()
         for (id, changed) in plan.definitions {
-            for (key, _) in definitions[id]?.references ?? [] {
-                if let target = keyID(key) { dependents[target]?[id] = nil }
+            if let definition = definitions[id] {
+                if let alias = definition.alias, let target = keyID(alias) { aliases[target]?.remove(id) }
+                if let parent = definition.body.parent, let parent = keyID(parent) { children[parent]?.remove(id) }
             }
-            if let alias = definitions[id]?.alias, let target = keyID(alias) { aliases[target]?.remove(id) }
+            if changed == nil { forgetEdges(id, former.recipe(id)) }
             definitions[id] = changed
-            for (key, throughInitializer) in changed?.references ?? [] {
-                guard let target = keyID(key) else { continue }
-                let before = dependents[target]?[id] ?? false
-                dependents[target, default: [:]][id] = before || throughInitializer
-            }
             if let alias = changed?.alias, let target = keyID(alias) { aliases[target, default: []].insert(id) }
+            if let parent = changed?.body.parent, let parent = keyID(parent) { children[parent, default: []].insert(id) }
+        }
+        for (id, recipe) in plan.recipes {
+            forgetEdges(id, former.recipe(id))
+            for (target, edge) in recipe.edges { dependents[target, default: [:]][id] = edge }
+            for name in recipe.wishes { wishers[name, default: []].insert(id) }
         }
         for (document, state) in plan.staged.documents { document.state = state }
         for target in set.attached {
@@ -212,13 +219,20 @@ extension Engine {
             var objects: [(sequence: UInt64, object: UInt64)] = []
             for cell in plan.replaced {
                 cell.markRetired()
-                if cell.object != 0 { objects.append((cell.sequence, cell.object)) }
+                objects += cell.objects()
             }
             objects.sort { $0.sequence > $1.sequence }
             retired.append(
                 Retired(epoch: former.generation + 1, graph: former, objects: objects.map(\.object), since: monotonicNow()))
             container.monitor.broadcast()
         }
+    }
+
+    /// The edges of the recipe that a key had; an alias without arguments shows its target's.
+    private func forgetEdges(_ id: UInt32, _ recipe: Recipe?) {
+        guard let recipe, recipe.id == id else { return }
+        for (target, _) in recipe.edges { dependents[target]?[id] = nil }
+        for name in recipe.wishes { wishers[name]?.remove(id) }
     }
 
     private func keyID(_ name: String) -> UInt32? { container.monitor.locked { container.keys.id(of: name) } }

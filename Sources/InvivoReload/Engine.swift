@@ -52,8 +52,13 @@ public final class Engine: @unchecked Sendable {
 
     // Of the turn.
     var definitions: [UInt32: Definition] = [:]
-    /// key -> who names it, and whether through an initializer.
-    var dependents: [UInt32: [UInt32: Bool]] = [:]
+    /// key -> who names it or was bound to it, and how.
+    var dependents: [UInt32: [UInt32: Recipe.Edge]] = [:]
+    /// parent -> who takes over from it.
+    var children: [UInt32: Set<UInt32>] = [:]
+    /// type -> who looks for one.
+    var wishers: [String: Set<UInt32>] = [:]
+    var definitionCount: UInt64 = 0
     var aliases: [UInt32: Set<UInt32>] = [:]
     var targets: [UInt32: [Target]] = [:]
     var declared: [UInt32: ObjectType] = [:]

@@ -8,6 +8,12 @@ struct Plan {
     var editor: GraphEditor
     /// Definitions that are new or other than before; nil = removed.
     var definitions: [UInt32: Definition?] = [:]
+    /// How they are made: of what changed, and of what was bound by type to something else.
+    var recipes: [UInt32: Recipe] = [:]
+    /// Kept instances that were bound to something else by property or method.
+    var rebound: Set<UInt32> = []
+    /// Keys of which something new is made.
+    var remade: Set<UInt32> = []
     /// Cells that are replaced: their objects end with the former generation.
     var replaced: [Cell] = []
     /// All cells that the next graph has and the former has not: what is built in them ends with a failed commit.

@@ -757,10 +757,46 @@ static invivo_status not_ready_callbacks_end(invivo_error **error) {
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_resolve_optional(invivo_runtime runtime, invivo_key key, const invivo_value *arguments, size_t count, invivo_object *out, invivo_error **error) {
+    (void)runtime;
+    (void)key;
+    (void)arguments;
+    (void)count;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_resolve_type(invivo_runtime runtime, const char *type, const char *name, uint32_t flags, invivo_object *out, invivo_error **error) {
+    (void)runtime;
+    (void)type;
+    (void)name;
+    (void)flags;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_resolve_all(invivo_runtime runtime, const char *type, uint32_t flags, invivo_value *out, invivo_error **error) {
+    (void)runtime;
+    (void)type;
+    (void)flags;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_inject(invivo_object object, invivo_key key, invivo_error **error) {
+    (void)object;
+    (void)key;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 115,
+    .function_count = 119,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -876,6 +912,10 @@ static const struct invivo_table not_ready = {
     .type_parameter_at = not_ready_type_parameter_at,
     .callbacks_guard = not_ready_callbacks_guard,
     .callbacks_end = not_ready_callbacks_end,
+    .resolve_optional = not_ready_resolve_optional,
+    .resolve_type = not_ready_resolve_type,
+    .resolve_all = not_ready_resolve_all,
+    .inject = not_ready_inject,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -1357,6 +1397,22 @@ invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_c
 
 invivo_status invivo_callbacks_end(invivo_error **error) {
     return functions()->callbacks_end(error);
+}
+
+invivo_status invivo_resolve_optional(invivo_runtime runtime, invivo_key key, const invivo_value *arguments, size_t count, invivo_object *out, invivo_error **error) {
+    return functions()->resolve_optional(runtime, key, arguments, count, out, error);
+}
+
+invivo_status invivo_resolve_type(invivo_runtime runtime, const char *type, const char *name, uint32_t flags, invivo_object *out, invivo_error **error) {
+    return functions()->resolve_type(runtime, type, name, flags, out, error);
+}
+
+invivo_status invivo_resolve_all(invivo_runtime runtime, const char *type, uint32_t flags, invivo_value *out, invivo_error **error) {
+    return functions()->resolve_all(runtime, type, flags, out, error);
+}
+
+invivo_status invivo_inject(invivo_object object, invivo_key key, invivo_error **error) {
+    return functions()->inject(object, key, error);
 }
 
 #pragma GCC visibility pop

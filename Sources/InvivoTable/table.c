@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 115,
+    .function_count = 119,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -120,6 +120,10 @@ static const struct invivo_table instance = {
     .type_parameter_at = invivo_type_parameter_at,
     .callbacks_guard = invivo_callbacks_guard,
     .callbacks_end = invivo_callbacks_end,
+    .resolve_optional = invivo_resolve_optional,
+    .resolve_type = invivo_resolve_type,
+    .resolve_all = invivo_resolve_all,
+    .inject = invivo_inject,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

@@ -44,7 +44,7 @@ public final class TargetLayers: Configuration {
         guard let description = definition.type?.description, description.blockSize > 0 else { return nil }
         let block = Block(size: description.blockSize)
         description.writeInitialBlock(to: block.bytes)
-        for injection in definition.properties {
+        for injection in definition.body.properties {
             guard let name = injection.name, case .value(let value) = injection.source else { continue }
             let property = try description.property(named: name).property
             if property.isInBlock { property.write(try property.check(value), to: block.bytes) }

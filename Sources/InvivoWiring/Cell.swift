@@ -1,7 +1,8 @@
 public import CPlatform
 internal import InvivoBase
 
-/// Where the shared instance of one definition is. Everything but `raw` is guarded by the container's monitor.
+/// Where the shared instance of one definition is; with runtime arguments, one for each set of them. Everything but `raw`
+/// is guarded by the container's monitor.
 public final class Cell: @unchecked Sendable {
     enum State {
         case cold
@@ -10,30 +11,73 @@ public final class Cell: @unchecked Sendable {
     }
 
     public let raw: UnsafeMutablePointer<iv_cell>
-    public let definition: Definition
+    /// What its instance is made by. A kept instance stays though the next generation has another recipe.
+    public let recipe: Recipe
     var state = State.cold
     /// How often it was tried; whoever waited for a try that failed gets that failure.
     var attempt = 0
     var failure: Failure?
     /// No graph to come holds it any more: what is still being built for it belongs to whoever asked.
-    var retired = false
+    private(set) var isRetired = false
     /// Order of creation of the instance.
     public internal(set) var sequence: UInt64 = 0
+    /// Of a weak singleton: the handle by which it was last known, which may be stale.
+    var weakObject: UInt64 = 0
+    /// Of a weak singleton whose type counts its instances elsewhere: the type's weak reference.
+    var weakReference: UnsafeMutableRawPointer?
+    /// One for each set of runtime arguments.
+    private var variants: [ArgumentsKey: Cell] = [:]
 
-    public init(_ definition: Definition) {
-        self.definition = definition
+    public init(_ recipe: Recipe) {
+        self.recipe = recipe
         raw = .allocate(capacity: 1)
         raw.initialize(to: iv_cell())
         raw.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
-        if definition.isPlainPrototype { raw.pointee.prototype = definition.type?.raw }
+        if recipe.isPlain { raw.pointee.prototype = recipe.type?.raw }
     }
 
-    deinit { raw.deallocate() }
+    deinit {
+        if let weakReference { recipe.type?.description.freeWeak(weakReference) }
+        raw.deallocate()
+    }
 
-    /// The handle of the built object, or 0.
+    public var definition: Definition { recipe.definition }
+
+    /// The handle of the built object that the graph holds, or 0.
     public var object: UInt64 { iv_load_u64(iv_cell_object(raw)) }
+
+    /// Under the monitor: every object that is made and not gone, those with runtime arguments too.
+    public func objects() -> [(sequence: UInt64, object: UInt64)] {
+        var found: [(sequence: UInt64, object: UInt64)] = []
+        if object != 0 { found.append((sequence, object)) }
+        if weakObject != 0 && ObjectTable.leases(weakObject) > 0 { found.append((sequence, weakObject)) }
+        for cell in variants.values { found += cell.objects() }
+        return found
+    }
+
     /// Under the monitor: no graph to come leads here.
-    public func markRetired() { retired = true }
+    public func markRetired() {
+        isRetired = true
+        for cell in variants.values { cell.markRetired() }
+    }
+
+    /// Under the monitor: whether somebody may hold what it makes, or is making it.
+    public func isHeld() -> Bool {
+        if case .building = state { return true }
+        return !objects().isEmpty || variants.values.contains { $0.isHeld() }
+    }
+
     /// Under the monitor.
     public var isBuilding: Bool { if case .building = state { true } else { false } }
+
+    /// Under the monitor: the cell of these runtime arguments.
+    func variant(_ arguments: [Value]) -> Cell {
+        guard !arguments.isEmpty else { return self }
+        let key = ArgumentsKey(arguments)
+        if let known = variants[key] { return known }
+        let cell = Cell(recipe)
+        cell.isRetired = isRetired
+        variants[key] = cell
+        return cell
+    }
 }

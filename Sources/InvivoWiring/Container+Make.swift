@@ -13,40 +13,48 @@ struct Made {
 private let recordSize = (MemoryLayout<iv_record>.size + 15) & ~15
 
 extension Container {
-    /// Makes an object from its definition: arguments, instance, properties, configuration, start. One lease is the
-    /// caller's. Whatever fails, what was made until then is disposed.
-    func make(
-        _ definition: Definition, _ arguments: [Value], _ chain: BuildChain, configuration: (any Configuration)?, hold: Bool
-    ) throws(Failure) -> Made {
-        guard let type = definition.type else {
-            throw Failure(.internalFault, "an alias has nothing to make", path: definition.key)
-        }
-        chain.frames.append(BuildChain.Frame(definition: definition))
-        defer { chain.frames.removeLast() }
+    /// Makes an object from its recipe: arguments, instance, injection, hooks, configuration, start. One lease is the
+    /// caller's. Nil when what makes it answers null. Whatever fails, what was made until then is taken back.
+    func make(_ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain, cell: Cell?) throws(Failure) -> Made? {
+        let index = chain.frames.count
+        let mark = chain.made.count
+        let completedMark = chain.completed.count
+        chain.frames.append(BuildChain.Frame(recipe: recipe, arguments: arguments, cell: cell, mark: mark, low: index))
         do throws(Failure) {
-            var injected: [Value] = []
-            let values = try initializerValues(definition, arguments, chain, &injected)
-            let record = try makeInstance(type, values, key: definition.id, factory: definition.factory)
-            if !injected.isEmpty { extra(record).injected = injected }
-            do throws(Failure) {
-                try inject(definition, into: record, chain)
-                try configuration?.configure(record)
-                try start(record)
-            } catch {
-                Self.destroy(record)
-                throw error
-            }
-            if hold { record.pointee.thread = type.raw.pointee.thread }
-            guard let object = open(record, hold: hold) else {
-                Self.destroy(record)
-                throw Failure(.memory, "no memory for an object", path: definition.key)
-            }
-            let named = Set(definition.references.compactMap { monitor.locked { [key = $0.key] in keys.id(of: key) } })
-            let found = Set(chain.frames[chain.frames.count - 1].dependencies).subtracting(named)
-            return Made(object: object, record: record, dependencies: found)
+            let made = try makeInFrame(recipe, arguments, chain, index)
+            let frame = chain.frames.removeLast()
+            if let made { finish(frame, at: index, made, chain) }
+            return made
         } catch {
-            throw located(error, definition)
+            let failed = chain.frames.removeLast()
+            takeBack(chain, to: mark)
+            chain.completed.removeLast(chain.completed.count - completedMark)
+            if failed.object != 0 { _ = ObjectTable.release(failed.object) }
+            throw located(error, recipe.definition)
         }
+    }
+
+    private func makeInFrame(_ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain, _ index: Int) throws(Failure) -> Made? {
+        guard let object = try instance(recipe, arguments, chain, index), let record = ObjectTable.record(object) else { return nil }
+        chain.frames[index].object = object
+        chain.frames[index].record = record
+        if recipe.isInCircle || chain.frames[index].low < index { markCircle(object, record) }
+        // What waited for this instance to exist.
+        let deferred = chain.frames[index].deferred
+        chain.frames[index].deferred = []
+        for step in deferred { try run(step, chain) }
+        try inject(recipe, arguments, into: record, object, chain, index)
+        try chain.graph.configuration(recipe.id)?.configure(record)
+        try start(record)
+        if !recipe.afterAll.isEmpty || recipe.type?.description.functions.didInject != nil {
+            ObjectTable.leaseKnownAlive(object)
+            chain.completed.append((recipe, arguments, ObjectLease(owning: object)))
+            // Not complete, and nobody else's, before its last hooks have run.
+            chain.frames[index].low = 0
+        }
+        let named = Set(recipe.edges.map(\.id))
+        let found = Set(chain.frames[index].dependencies).subtracting(named)
+        return Made(object: object, record: record, dependencies: found)
     }
 
     /// An error gets the key that was being made, and where it is declared, when it has none of its own.
@@ -57,11 +65,66 @@ extension Container {
         return located
     }
 
+    // MARK: instance
+
+    /// The instance with its handle; one lease is the caller's.
+    private func instance(_ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain, _ index: Int) throws(Failure) -> UInt64? {
+        let definition = recipe.definition
+        if case .abstract = recipe.maker {
+            throw Failure(
+                .abstract,
+                "the definition is abstract: type '\(recipe.type?.name ?? "none")', key '\(recipe.key)', scope \(recipe.scope.name); "
+                    + "define a child of it", path: recipe.key, at: definition.place)
+        }
+        if recipe.isAbstract {
+            throw Failure(.abstract, "the definition is abstract: key '\(recipe.key)', scope \(recipe.scope.name)", path: recipe.key, at: definition.place)
+        }
+        guard let type = recipe.type else {
+            throw Failure(.internalFault, "there is nothing to make", path: recipe.key)
+        }
+        if case .method(let source, let name) = recipe.maker {
+            return try instance(recipe, arguments, chain, source, name, type)
+        }
+        var injected: [Value] = []
+        let values = try initializerValues(recipe, arguments, chain, &injected)
+        var factory: Factory?
+        if case .factory(let given) = recipe.maker { factory = given }
+        let asker = index > 0 ? chain.frames[index - 1].recipe.id : nil
+        guard let record = try makeInstance(type, values, key: recipe.id, factory: factory, asker: asker, isNullable: definition.body.flags.contains(.nullable))
+        else { return nil }
+        if !injected.isEmpty { extra(record).injected = injected }
+        return try opened(record)
+    }
+
+    /// The instance is what a method of another object answers.
+    private func instance(
+        _ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain, _ source: Recipe.Source, _ name: String, _ type: ObjectType
+    ) throws(Failure) -> UInt64? {
+        guard case .object(let maker) = try value(of: source, recipe, arguments, chain), let record = ObjectTable.record(maker.bits),
+            let instance = record.pointee.instance
+        else { throw Failure(.null, "there is no object whose method '\(name)' makes it", path: recipe.key, at: recipe.definition.place) }
+        var values: [Value] = []
+        for slot in recipe.slots { values.append(try value(of: slot.source, recipe, arguments, chain)) }
+        if recipe.definition.body.parameters == nil { values += arguments }
+        let method = try Self.type(record).description.method(named: name)
+        let answer = try method.call(instance, values)
+        if answer.isNull && recipe.definition.body.flags.contains(.nullable) { return nil }
+        guard case .object(let lease) = answer else {
+            throw Failure(.type, "the method '\(name)' of '\(Self.type(record).name)' answered \(answer.withKind) where a '\(type.name)' is needed")
+        }
+        if let made = lease.type, !made.isKind(of: type.name) {
+            throw Failure(.type, "the method '\(name)' of '\(Self.type(record).name)' answered a '\(made.name)' where a '\(type.name)' is needed")
+        }
+        if let made = ObjectTable.record(lease.bits) { extra(made).injected.append(.object(maker)) }
+        guard ObjectTable.retain(lease.bits) else { throw Failure(.stale, "the object is gone") }
+        return lease.bits
+    }
+
     /// An object without a definition.
     public func makeObject(_ type: ObjectType, _ arguments: [Value]) throws(Failure) -> UInt64 {
         let chain = currentChain ?? BuildChain(graph: currentGraph())
         return try building(chain) { () throws(Failure) -> UInt64 in
-            let record = try makeInstance(type, arguments, key: nil, factory: nil)
+            guard let record = try makeInstance(type, arguments, key: nil, factory: nil) else { return 0 }
             do throws(Failure) { try start(record) } catch {
                 Self.destroy(record)
                 throw error
@@ -71,8 +134,8 @@ extension Container {
     }
 
     /// A handle for an instance of the host's.
-    public func wrap(_ type: ObjectType, _ instance: UnsafeMutableRawPointer) throws(Failure) -> UInt64 {
-        try opened(try newRecord(type, instance: instance, key: nil))
+    public func wrap(_ type: ObjectType, _ instance: UnsafeMutableRawPointer, key: UInt32? = nil) throws(Failure) -> UInt64 {
+        try opened(try newRecord(type, instance: instance, key: key))
     }
 
     private func opened(_ record: Record) throws(Failure) -> UInt64 {
@@ -115,7 +178,7 @@ extension Container {
         if let initialize = type.pointee.`init` {
             var build = invivo_build(
                 struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: runtime), key: invivo_key(bits: key),
-                type: invivo_type(bits: type.pointee.handle))
+                type: invivo_type(bits: type.pointee.handle), asker: invivo_key())
             failed.status = initialize(instance, &build, nil, 0, type.pointee.user_data, &failed.error)
             if failed.status != 0 {
                 Glibc.free(memory)
@@ -154,20 +217,27 @@ extension Container {
         return record
     }
 
-    private func makeInstance(_ type: ObjectType, _ values: [Value], key: UInt32?, factory: Factory?) throws(Failure) -> Record {
+    /// Nil when a factory that may answers none.
+    private func makeInstance(
+        _ type: ObjectType, _ values: [Value], key: UInt32?, factory: Factory?, asker: UInt32? = nil, isNullable: Bool = false
+    ) throws(Failure) -> Record? {
         let description = type.description
         if type.isBlockOnly { return try newRecord(type, instance: nil, key: key) }
         let checked = factory == nil ? try description.checkArguments(values) : values
         var build = invivo_build(
             struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: handle),
-            key: invivo_key(bits: key.map(keyHandle) ?? 0), type: invivo_type(bits: description.handleBits))
+            key: invivo_key(bits: key.map(keyHandle) ?? 0), type: invivo_type(bits: description.handleBits),
+            asker: invivo_key(bits: asker.map(keyHandle) ?? 0))
         if description.size > 0 {
             let record = try newRecord(type, instance: nil, key: key)
             guard let instance = record.pointee.instance else { return record }
             description.applyInitialValues(to: instance)
             do throws(Failure) {
                 if let factory {
-                    _ = try factory.run("the factory of '\(type.name)'", instance, &build, checked)
+                    if try factory.run("the factory of '\(type.name)'", instance, &build, checked) == nil && isNullable {
+                        Self.free(record)
+                        return nil
+                    }
                 } else {
                     try description.initialize(instance, &build, checked)
                 }
@@ -180,6 +250,7 @@ extension Container {
         let instance: UnsafeMutableRawPointer
         if let factory {
             guard let made = try factory.run("the factory of '\(type.name)'", nil, &build, checked) else {
+                if isNullable { return nil }
                 throw Failure(.null, "the factory of '\(type.name)' answered success without an instance")
             }
             instance = made
@@ -196,86 +267,303 @@ extension Container {
 
     // MARK: injection
 
-    /// The values for the initializer: what the definition injects, by name or position, then the runtime arguments.
+    /// The values for the initializer: what the recipe injects, each in its place, then the runtime arguments in the gaps
+    /// and at the end (unless the definition declares them: then it says itself where they go).
     private func initializerValues(
-        _ definition: Definition, _ arguments: [Value], _ chain: BuildChain, _ injected: inout [Value]
+        _ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain, _ injected: inout [Value]
     ) throws(Failure) -> [Value] {
-        guard !definition.initializer.isEmpty else { return arguments }
-        let parameters = definition.type?.description.signature.parameters ?? []
-        var byPosition: [Value?] = []
-        for injection in definition.initializer {
-            let value = try self.value(of: injection.source, chain)
-            if !injection.source.references.isEmpty { injected.append(value) }
-            if let name = injection.name {
-                guard let index = parameters.firstIndex(where: { $0.name == name }) else {
-                    throw Failure(
-                        .arity,
-                        "'\(definition.type?.name ?? "?")' has no initializer parameter '\(name)'"
-                            + suggestion(for: name, among: parameters.map(\.name)), path: definition.key,
-                        at: definition.place)
-                }
-                while byPosition.count <= index { byPosition.append(nil) }
-                byPosition[index] = value
-            } else if let gap = byPosition.firstIndex(where: { $0 == nil }) {
-                byPosition[gap] = value
-            } else {
-                byPosition.append(value)
+        guard !recipe.slots.isEmpty else { return recipe.definition.body.parameters == nil ? arguments : [] }
+        var values: [Value?] = []
+        for slot in recipe.slots {
+            let value = try value(of: slot.source, recipe, arguments, chain)
+            if value.isNull, let parameter = slot.parameter, !parameter.isOptional, case .object(let id, _, let isOptional) = slot.source, !isOptional {
+                throw nothing(id, "the initializer parameter '\(parameter.name)'", recipe)
             }
+            if value.holdsReference { injected.append(value) }
+            while values.count <= slot.position { values.append(nil) }
+            values[slot.position] = value
         }
+        guard recipe.definition.body.parameters == nil else { return values.map { $0 ?? .null } }
         var rest = arguments[...]
-        for index in byPosition.indices where byPosition[index] == nil {
-            if let next = rest.popFirst() { byPosition[index] = next }
+        for index in values.indices where values[index] == nil {
+            if let next = rest.popFirst() { values[index] = next }
         }
-        return byPosition.map { $0 ?? .null } + rest
+        return values.map { $0 ?? .null } + rest
     }
 
-    private func value(of source: Injection.Source, _ chain: BuildChain) throws(Failure) -> Value {
+    /// The error for a place that must have something and got null.
+    private func nothing(_ id: UInt32, _ place: String, _ recipe: Recipe) -> Failure {
+        Failure(
+            .null, "\(place) of '\(recipe.key)' needs '\(keyName(id))', and what makes that answered null; make the place optional",
+            path: recipe.key, at: recipe.definition.place)
+    }
+
+    func value(of source: Recipe.Source, _ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain) throws(Failure) -> Value {
         switch source {
-        case .list(let items):
-            var values: [Value] = []
-            for item in items { values.append(try value(of: item, chain)) }
-            return .list(values)
+        case .value(let value): return value
+        case .object(let id, let sources, _):
+            let given = try values(of: sources, recipe, arguments, chain)
+            let object = try resolve(id, given, chain)
+            return object == 0 ? .null : .object(ObjectLease(owning: object))
+        case .all(let ids):
+            var found: [Value] = []
+            for id in ids {
+                let object = try resolve(id, [], chain)
+                if object != 0 { found.append(.object(ObjectLease(owning: object))) }
+            }
+            return .list(found)
+        case .argument(let index): return index < arguments.count ? arguments[index] : .null
+        case .arguments: return .list(arguments)
+        case .path(let object, let path, let isOptional):
+            return try follow(path, from: try value(of: object, recipe, arguments, chain), isOptional, recipe)
+        case .list(let items): return .list(try values(of: items, recipe, arguments, chain))
+        case .set(let items):
+            var distinct: [Value] = []
+            for value in try values(of: items, recipe, arguments, chain) where !distinct.contains(where: { $0.isSame(as: value) }) {
+                distinct.append(value)
+            }
+            return .list(distinct)
         case .map(let pairs):
             var values: [(name: String, value: Value)] = []
-            for pair in pairs { values.append((pair.name, try value(of: pair.source, chain))) }
+            for pair in pairs { values.append((pair.name, try value(of: pair.source, recipe, arguments, chain))) }
             return .map(values)
-        case .value(let value): return value
-        case .reference(let key):
-            let id = try monitor.locked { () throws(Failure) -> UInt32 in
-                guard let id = keys.id(of: key) else { throw unknownKey(key, in: chain.graph) }
-                return id
+        case .provider(let id, let sources, let isLazy):
+            guard let id else { return .null }
+            return .callable(provider(id, try values(of: sources, recipe, arguments, chain), isLazy: isLazy))
+        case .resolver: return .callable(resolver())
+        case .asker:
+            let index = chain.frames.count - 2
+            return index >= 0 ? .string(chain.frames[index].recipe.key) : .null
+        }
+    }
+
+    private func values(of sources: [Recipe.Source], _ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain) throws(Failure) -> [Value] {
+        var values: [Value] = []
+        values.reserveCapacity(sources.count)
+        for source in sources { values.append(try value(of: source, recipe, arguments, chain)) }
+        return values
+    }
+
+    /// The property at a path of an object, as "theme.name" of settings.
+    private func follow(_ path: [String], from start: Value, _ isOptional: Bool, _ recipe: Recipe) throws(Failure) -> Value {
+        var value = start
+        for (index, name) in path.enumerated() {
+            if value.isNull && isOptional { return .null }
+            if case .map(let pairs) = value, let found = pairs.first(where: { $0.name == name })?.value {
+                value = found
+                continue
             }
-            return .object(ObjectLease(owning: try resolve(id, arguments: [])))
+            guard case .object(let lease) = value, let record = ObjectTable.record(lease.bits), let instance = record.pointee.instance else {
+                let whole = path[...index].joined(separator: ".")
+                throw Failure(.null, "'\(whole)' cannot be read: \(value.withKind) has no properties", path: recipe.key, at: recipe.definition.place)
+            }
+            let type = Self.type(record)
+            try checkDomain(type, recipe)
+            value = try type.description.property(named: name).property.get(instance)
+        }
+        return value
+    }
+
+    private func checkDomain(_ type: ObjectType, _ recipe: Recipe) throws(Failure) {
+        guard let domain = type.domain, !domain.isCurrent else { return }
+        throw Failure(
+            .domain, "an object of the confined type '\(type.name)' belongs to the domain '\(domain.name)' and cannot be read on this thread",
+            path: recipe.key, at: recipe.definition.place)
+    }
+
+    // MARK: injection
+
+    /// Everything that goes into an instance that exists, in the order that wiring.h states.
+    private func inject(
+        _ recipe: Recipe, _ arguments: [Value], into record: Record, _ object: UInt64, _ chain: BuildChain, _ index: Int
+    ) throws(Failure) {
+        guard let type = recipe.type, let instance = record.pointee.instance else { return }
+        try type.description.willInject(instance)
+        for (place, step) in recipe.before.enumerated() { try run(step, "before\(place)", recipe, arguments, record, object, chain, index) }
+        var methods = false
+        for (place, step) in recipe.steps.enumerated() {
+            if case .method = step, !methods {
+                methods = true
+                try setBase(recipe, record, chain)
+            }
+            try run(step, "step\(place)", recipe, arguments, record, object, chain, index)
+        }
+        if !methods { try setBase(recipe, record, chain) }
+        if let injector = recipe.definition.body.inject {
+            var build = invivo_build(
+                struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: handle),
+                key: invivo_key(bits: keyHandle(recipe.id)), type: invivo_type(bits: type.description.handleBits),
+                asker: invivo_key(bits: index > 0 ? keyHandle(chain.frames[index - 1].recipe.id) : 0))
+            try injector.run(recipe.key, instance, &build, arguments)
+        }
+        for (place, step) in recipe.after.enumerated() { try run(step, "after\(place)", recipe, arguments, record, object, chain, index) }
+    }
+
+    /// Runs one step; when it needs an object further up whose initializer has not returned, it waits for that.
+    private func run(
+        _ step: Recipe.Step, _ name: String, _ recipe: Recipe, _ arguments: [Value], _ record: Record, _ object: UInt64,
+        _ chain: BuildChain, _ index: Int
+    ) throws(Failure) {
+        chain.later = nil
+        do throws(Failure) {
+            try apply(step, name, recipe, arguments, record, chain)
+        } catch {
+            guard error.code == .cycle, let later = chain.later, later < index else { throw error }
+            chain.later = nil
+            chain.frames[later].deferred.append(
+                BuildChain.Deferred(
+                    recipe: recipe, arguments: arguments, lease: try ObjectLease.retaining(object), step: step, name: name))
+            chain.hold(to: later)
         }
     }
 
-    /// Sets the definition's properties (other than those of the block) and what takes effect at making.
-    func inject(_ definition: Definition, into record: Record, _ chain: BuildChain, onlyReferences: Bool = false) throws(Failure) {
-        guard let type = definition.type, let instance = record.pointee.instance else { return }
-        for injection in definition.properties {
-            if onlyReferences, case .value = injection.source { continue }
-            guard let name = injection.name else { continue }
-            let property = try type.description.property(named: name).property
-            guard !property.isInBlock else { continue }
-            let value = try self.value(of: injection.source, chain)
+    /// The instance that it waited for is there: the step is taken as if its object were made just now.
+    private func run(_ deferred: BuildChain.Deferred, _ chain: BuildChain) throws(Failure) {
+        guard let record = ObjectTable.record(deferred.lease.bits) else { return }
+        let index = chain.frames.count
+        var frame = BuildChain.Frame(recipe: deferred.recipe, arguments: deferred.arguments, cell: nil, mark: chain.made.count, low: index)
+        frame.object = deferred.lease.bits
+        frame.record = record
+        chain.frames.append(frame)
+        defer {
+            let ended = chain.frames.removeLast()
+            chain.frames[index - 1].low = min(chain.frames[index - 1].low, ended.low)
+        }
+        try apply(deferred.step, deferred.name, deferred.recipe, deferred.arguments, record, chain)
+    }
+
+    private func apply(
+        _ step: Recipe.Step, _ name: String, _ recipe: Recipe, _ arguments: [Value], _ record: Record, _ chain: BuildChain
+    ) throws(Failure) {
+        guard let type = recipe.type, let instance = record.pointee.instance else { return }
+        let kept: Value
+        switch step {
+        case .property(let index, let source):
+            let property = type.description.properties[index]
+            if case .value(let value) = source { return try property.set(instance, value) }
+            let value = try value(of: source, recipe, arguments, chain)
+            if value.isNull, case .object(let id, _, false) = source { throw nothing(id, "the property '\(property.name)'", recipe) }
             try property.set(instance, try property.check(value))
-            // The former one is let go only now that nothing points to it.
-            if !injection.source.references.isEmpty { extra(record).injectedProperties[name] = value }
+            kept = value
+        case .method(let index, let sources):
+            let method = type.description.methods[index]
+            let values = try values(of: sources, recipe, arguments, chain)
+            for (place, value) in values.enumerated() where value.isNull {
+                if case .object(let id, _, false) = sources[place], !method.signature.parameters[place].isOptional {
+                    throw nothing(id, "the argument '\(method.signature.parameters[place].name)' of '\(method.name)'", recipe)
+                }
+            }
+            _ = try method.call(instance, values)
+            kept = .list(values)
         }
-        guard !onlyReferences else { return }
-        for (index, value) in definition.base.sorted(by: { $0.key < $1.key }) {
+        // The former one is let go only now that nothing points to it.
+        if kept.holdsReference {
+            let extra = extra(record)
+            let former = monitor.locked { extra.injectedProperties.updateValue(kept, forKey: name) }
+            withExtendedLifetime(former) {}
+        }
+    }
+
+    /// Base values set by change sets, and what documents say that takes effect at making.
+    private func setBase(_ recipe: Recipe, _ record: Record, _ chain: BuildChain) throws(Failure) {
+        guard let type = recipe.type, let instance = record.pointee.instance else { return }
+        for (index, value) in recipe.definition.base.sorted(by: { $0.key < $1.key }) {
             let property = type.description.properties[index]
             if !property.isInBlock { try property.set(instance, value) }
         }
-        for (index, value) in (chain.graph.configuration(definition.id)?.atMaking ?? [:]).sorted(by: { $0.key < $1.key }) {
+        for (index, value) in (chain.graph.configuration(recipe.id)?.atMaking ?? [:]).sorted(by: { $0.key < $1.key }) {
             let property = type.description.properties[index]
             if !property.isInBlock { try property.set(instance, value) }
         }
     }
 
-    /// Sets anew the properties that refer to other keys, for a kept instance whose dependencies were remade.
-    public func reinject(_ definition: Definition, into record: Record, _ chain: BuildChain) throws(Failure) {
-        try building(chain) { () throws(Failure) in try inject(definition, into: record, chain, onlyReferences: true) }
+    /// Takes the steps anew that refer to one of `changed` (nil: to anything), for a kept instance whose dependencies were
+    /// remade or bound anew.
+    public func reinject(_ recipe: Recipe, into object: UInt64, _ chain: BuildChain, changed: Set<UInt32>?) throws(Failure) {
+        guard let record = ObjectTable.record(object) else { return }
+        if recipe.isInCircle { markCircle(object, record) }
+        try building(chain) { () throws(Failure) in
+            try whole { (chain) throws(Failure) in
+                var frame = BuildChain.Frame(recipe: recipe, arguments: [], cell: nil, mark: chain.made.count, low: chain.frames.count)
+                frame.object = object
+                frame.record = record
+                chain.frames.append(frame)
+                defer { chain.frames.removeLast() }
+                for (place, step) in recipe.steps.enumerated() where step.sources.contains(where: { $0.names(changed) }) {
+                    try apply(step, "step\(place)", recipe, [], record, chain)
+                }
+            }
+        }
+    }
+
+    /// Injection and hooks for an object that the host made.
+    func injectHostObject(_ recipe: Recipe, _ object: UInt64, _ record: Record, _ chain: BuildChain) throws(Failure) {
+        let index = chain.frames.count
+        let mark = chain.made.count
+        var frame = BuildChain.Frame(recipe: recipe, arguments: [], cell: nil, mark: mark, low: index)
+        frame.object = object
+        frame.record = record
+        chain.frames.append(frame)
+        do throws(Failure) {
+            if recipe.isInCircle { markCircle(object, record) }
+            try inject(recipe, [], into: record, object, chain, index)
+            if !recipe.afterAll.isEmpty || recipe.type?.description.functions.didInject != nil {
+                chain.completed.append((recipe, [], try ObjectLease.retaining(object)))
+            }
+        } catch {
+            chain.frames.removeLast()
+            takeBack(chain, to: mark)
+            throw located(error, recipe.definition)
+        }
+        chain.frames.removeLast()
+    }
+
+    /// The hooks of one object for the moment when the whole graph is there.
+    func afterAll(_ recipe: Recipe, _ arguments: [Value], _ lease: ObjectLease, _ chain: BuildChain) throws(Failure) {
+        guard let type = recipe.type, let record = ObjectTable.record(lease.bits), let instance = record.pointee.instance else { return }
+        let hooks = BuildChain(graph: chain.graph, isReload: chain.isReload, parent: chain)
+        do throws(Failure) {
+            try building(hooks) { () throws(Failure) in
+                for (place, step) in recipe.afterAll.enumerated() {
+                    // What its arguments resolve is one graph of its own.
+                    try whole { (chain) throws(Failure) in try apply(step, "afterAll\(place)", recipe, arguments, record, chain) }
+                }
+                try type.description.didInject(instance)
+            }
+        } catch { throw located(error, recipe.definition) }
+    }
+
+    // MARK: callables
+
+    /// A callable that resolves a key when it is called, in the generation of that moment.
+    private func provider(_ id: UInt32, _ bound: [Value], isLazy: Bool) -> Callable {
+        let name = keyName(id)
+        let memory = isLazy ? LazyMemory() : nil
+        return Callable(isLazy ? "lazy '\(name)'" : "provider of '\(name)'") { [weak self] (arguments) throws(Failure) -> Value in
+            guard let self else { throw Failure(.closed, "the runtime is closed", path: name) }
+            let version = self.version(id)
+            if let known = memory?.value(version) { return known }
+            let object = try self.resolve(id, arguments: bound + arguments)
+            let value = object == 0 ? Value.null : .object(ObjectLease(owning: object))
+            memory?.keep(value, version)
+            return value
+        }
+    }
+
+    private func version(_ id: UInt32) -> UInt64 {
+        monitor.locked { iv_load_u64(UnsafeMutablePointer(mutating: keys.version(id))) }
+    }
+
+    /// A callable that resolves the key it is called with.
+    private func resolver() -> Callable {
+        Callable("resolver") { [weak self] (arguments) throws(Failure) -> Value in
+            guard let self else { throw Failure(.closed, "the runtime is closed") }
+            guard case .string(let name)? = arguments.first else {
+                throw Failure(.argument, "the resolver is called with a key's name first, and its runtime arguments after it")
+            }
+            let object = try self.resolve(try self.definedKey(name), arguments: Array(arguments.dropFirst()))
+            return object == 0 ? .null : .object(ObjectLease(owning: object))
+        }
     }
 
     // MARK: life

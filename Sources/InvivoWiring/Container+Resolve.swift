@@ -44,59 +44,161 @@ extension Container {
         return makePlain(type, reader, owner: upper & 0xfff_ffff, runtime: runtime, key: key, failed: &failed)
     }
 
-    /// The object of a key with one lease for the caller, built when it must be.
+    /// The object of a key with one lease for the caller, built when it must be. 0 when what makes it answers null.
     public func resolve(_ id: UInt32, arguments: [Value] = []) throws(Failure) -> UInt64 {
-        if let chain = currentChain { return try resolve(id, arguments, chain) }
-        let chain = BuildChain(graph: currentGraph())
-        return try building(chain) { () throws(Failure) -> UInt64 in try resolve(id, arguments, chain) }
+        try whole({ (chain) throws(Failure) in try resolve(id, arguments, chain) }, giveBack: { _ = ObjectTable.release($0) })
     }
 
-    private func resolve(_ id: UInt32, _ arguments: [Value], _ chain: BuildChain) throws(Failure) -> UInt64 {
+    /// Runs `body` with the chain of the calling thread, or as an outermost resolve of its own: when that ends, what was
+    /// made in it is complete, and its hooks run. `giveBack` is for a result that those hooks make void.
+    func whole<Result>(
+        _ body: (BuildChain) throws(Failure) -> Result, giveBack: (Result) -> Void = { _ in }
+    ) throws(Failure) -> Result {
+        let chain = currentChain ?? BuildChain(graph: currentGraph())
+        guard chain.depth == 0 else { return try body(chain) }
+        chain.depth = 1
+        defer { chain.depth = 0 }
+        return try building(chain) { () throws(Failure) -> Result in
+            let result: Result
+            do throws(Failure) { result = try body(chain) } catch {
+                takeBack(chain, to: 0)
+                chain.completed = []
+                throw error
+            }
+            do throws(Failure) { try complete(chain) } catch {
+                chain.completed = []
+                takeBack(chain, to: 0)
+                giveBack(result)
+                throw error
+            }
+            settle(chain)
+            return result
+        }
+    }
+
+    func resolve(_ id: UInt32, _ arguments: [Value], _ chain: BuildChain) throws(Failure) -> UInt64 {
         if !chain.frames.isEmpty { chain.frames[chain.frames.count - 1].dependencies.append(id) }
-        guard let cell = chain.graph.cell(id) else {
+        guard let cell = chain.graph.cell(id), let recipe = chain.graph.recipe(id) else {
             throw monitor.locked { unknownKey(keys.name(id), in: chain.graph) }
         }
-        let definition = cell.definition
-        switch definition.scope {
-        case .prototype:
-            guard chain.frames.count < 512 else {
-                throw Failure(.cycle, "the wiring does not end: \(chain.path(to: definition.key).suffix(400))", path: definition.key)
-            }
-            return try make(definition, arguments, chain, configuration: chain.graph.configuration(id), hold: false).object
-        case .lazySingleton, .singleton:
-            guard arguments.isEmpty else {
-                throw Failure(
-                    .arity, "a shared object takes no runtime arguments, got \(arguments.count)", path: definition.key,
-                    at: definition.place)
-            }
-            return try shared(cell, chain)
+        guard chain.frames.count < Self.deepest, iv_stack_left() > Self.leastStack else { throw tooDeep(recipe, chain) }
+        if case .alias(let target) = recipe.maker {
+            var bound: [Value] = []
+            for slot in recipe.slots { bound.append(try value(of: slot.source, recipe, arguments, chain)) }
+            return try resolve(target, bound + arguments, chain)
         }
+        let arguments = try checked(arguments, recipe)
+        switch recipe.scope {
+        case .prototype, .graph:
+            if let frame = chain.frames.lastIndex(where: { $0.recipe.id == id && $0.cell == nil && same($0.arguments, arguments) }) {
+                return try inFlight(frame, recipe, chain)
+            }
+            if recipe.scope == .graph, let entry = chain.made.last(where: { $0.id == id && $0.cell == nil && same($0.arguments, arguments) }) {
+                return try take(entry, chain)
+            }
+            guard let made = try make(recipe, arguments, chain, cell: nil) else { return 0 }
+            return made.object
+        case .lazySingleton, .singleton, .weakSingleton:
+            return try shared(arguments.isEmpty ? cell : monitor.locked { cell.variant(arguments) }, recipe, arguments, chain)
+        }
+    }
+
+    /// No chain of objects that need each other is longer.
+    static let deepest = 256
+    /// What the thread's stack must still hold for one more object and its host's code.
+    private static let leastStack: UInt64 = 96 << 10
+
+    private func tooDeep(_ recipe: Recipe, _ chain: BuildChain) -> Failure {
+        let depth = chain.frames.count
+        let why = depth < Self.deepest ? "the thread's stack is full" : "the wiring does not end"
+        return Failure(
+            .cycle, "\(why): \(depth) objects need each other: ... \(chain.path(to: recipe.key).suffix(400))", path: recipe.key,
+            at: recipe.definition.place)
+    }
+
+    private func same(_ a: [Value], _ b: [Value]) -> Bool {
+        a.isEmpty && b.isEmpty || ArgumentsKey(a) == ArgumentsKey(b)
+    }
+
+    private func checked(_ arguments: [Value], _ recipe: Recipe) throws(Failure) -> [Value] {
+        guard let parameters = recipe.definition.body.parameters else {
+            guard arguments.isEmpty || !recipe.scope.isShared else {
+                throw Failure(
+                    .arity, "'\(recipe.key)' declares no runtime arguments, got \(arguments.count)", path: recipe.key,
+                    at: recipe.definition.place)
+            }
+            return arguments
+        }
+        do throws(Failure) {
+            let given = try parameters.check(arguments)
+            return given + Array(repeating: .null, count: parameters.parameters.count - given.count)
+        } catch {
+            throw Failure(error.code, error.message, path: recipe.key, at: recipe.definition.place)
+        }
+    }
+
+    /// An object that is on its way further up in the same chain.
+    private func inFlight(_ index: Int, _ recipe: Recipe, _ chain: BuildChain) throws(Failure) -> UInt64 {
+        let bits = chain.frames[index].object
+        guard bits != 0 else {
+            chain.later = index
+            let circle = chain.frames[index...].map(\.recipe.key) + [recipe.key]
+            throw Failure(
+                .cycle, "the wiring goes round in a circle through initializers: \(circle.joined(separator: " -> "))",
+                path: recipe.key, at: recipe.definition.place)
+        }
+        chain.hold(to: index)
+        for frame in chain.frames[index...] where frame.object != 0 {
+            if let record = frame.record { markCircle(frame.object, record) }
+        }
+        guard ObjectTable.retain(bits) else { throw Failure(.stale, "the object is gone", path: recipe.key) }
+        return bits
+    }
+
+    /// An object made before in the same outermost resolve.
+    private func take(_ entry: BuildChain.Entry, _ chain: BuildChain) throws(Failure) -> UInt64 {
+        if entry.low < chain.frames.count { chain.hold(to: entry.low) }
+        guard ObjectTable.retain(entry.object) else { throw Failure(.stale, "the object is gone", path: keyName(entry.id)) }
+        return entry.object
     }
 
     // MARK: shared instances
 
     /// A shared instance, built once however many chains ask; a waits-for cycle is answered, not waited for.
-    func shared(_ cell: Cell, _ chain: BuildChain) throws(Failure) -> UInt64 {
-        let definition = cell.definition
+    private func shared(_ cell: Cell, _ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain) throws(Failure) -> UInt64 {
+        let definition = recipe.definition
         monitor.lock()
         var awaited = -1
         waiting: while true {
             switch cell.state {
             case .built:
-                let bits = cell.object
-                defer { monitor.unlock() }
-                try checkDomain(definition)
-                guard ObjectTable.retain(bits) else { throw Failure(.stale, "the object is gone", path: definition.key) }
-                return bits
+                let bits = recipe.scope == .weakSingleton ? cell.weakObject : cell.object
+                if ObjectTable.retain(bits) {
+                    monitor.unlock()
+                    do throws(Failure) { try checkDomain(definition) } catch {
+                        _ = ObjectTable.release(bits)
+                        throw error
+                    }
+                    return bits
+                }
+                guard recipe.scope == .weakSingleton else {
+                    monitor.unlock()
+                    throw Failure(.stale, "the object is gone", path: definition.key)
+                }
+                break waiting
             case .building(let other):
-                if let cycle = waitsForCycle(from: other, to: chain, cell) {
+                if other === chain.root {
+                    monitor.unlock()
+                    return try ownBuild(cell, recipe, chain)
+                }
+                if let cycle = waitsForCycle(from: other, to: chain.root, cell) {
                     monitor.unlock()
                     throw cycle
                 }
                 awaited = cell.attempt
-                chain.waitingOn = cell
+                chain.root.waitingOn = cell
                 if !serveOwnDomain() { monitor.wait() }
-                chain.waitingOn = nil
+                chain.root.waitingOn = nil
             case .cold:
                 if awaited == cell.attempt, let failure = cell.failure {
                     monitor.unlock()
@@ -113,36 +215,157 @@ extension Container {
             monitor.unlock()
             throw error
         }
-        cell.state = .building(chain)
+        cell.state = .building(chain.root)
         cell.attempt += 1
+        let weak = cell.weakReference
         monitor.unlock()
 
         do throws(Failure) {
-            let made = try make(definition, [], chain, configuration: chain.graph.configuration(definition.id), hold: true)
-            let overtaken = monitor.locked { () -> Bool in
-                publish(cell, made)
-                return !chain.isReload && graph.configuration(definition.id) !== chain.graph.configuration(definition.id)
+            if let weak, let revived = try revive(weak, recipe, cell) { return revived }
+            guard let made = try make(recipe, arguments, chain, cell: cell) else {
+                monitor.locked { reset(cell, nil) }
+                return 0
             }
-            if overtaken { onLateBuild?(definition.id) }
             return made.object
         } catch {
-            monitor.locked {
-                cell.state = .cold
-                cell.failure = error
-                monitor.broadcast()
-            }
+            monitor.locked { reset(cell, error) }
             throw error
+        }
+    }
+
+    /// Under the monitor: nobody builds it any more.
+    private func reset(_ cell: Cell, _ failure: Failure?) {
+        cell.state = .cold
+        cell.failure = failure
+        monitor.broadcast()
+    }
+
+    /// A shared object that the calling chain, or one whose hook it runs in, is building.
+    private func ownBuild(_ cell: Cell, _ recipe: Recipe, _ chain: BuildChain) throws(Failure) -> UInt64 {
+        if let frame = chain.frames.lastIndex(where: { $0.cell === cell }) { return try inFlight(frame, recipe, chain) }
+        var asked: BuildChain? = chain
+        while let here = asked {
+            if let entry = here.made.last(where: { $0.cell === cell }) {
+                if here === chain { return try take(entry, chain) }
+                guard ObjectTable.retain(entry.object) else { break }
+                return entry.object
+            }
+            if here !== chain, let frame = here.frames.last(where: { $0.cell === cell }), frame.object != 0, ObjectTable.retain(frame.object) {
+                return frame.object
+            }
+            asked = here.parent
+        }
+        throw Failure(
+            .cycle, "the wiring goes round in a circle: \(chain.path(to: recipe.key))", path: recipe.key, at: recipe.definition.place)
+    }
+
+    /// A weak singleton whose handles are all gone and whose instance is not.
+    private func revive(_ weak: UnsafeMutableRawPointer, _ recipe: Recipe, _ cell: Cell) throws(Failure) -> UInt64? {
+        guard let type = recipe.type, let instance = type.description.loadWeak(weak) else { return nil }
+        let object = try wrap(type, instance, key: recipe.id)
+        monitor.locked {
+            if let record = ObjectTable.record(object) {
+                record.pointee.thread = type.raw.pointee.thread
+                cell.sequence = record.pointee.sequence
+            }
+            cell.weakObject = object
+            cell.state = .built
+            monitor.broadcast()
+        }
+        return object
+    }
+
+    // MARK: completing
+
+    /// A frame ended well: what nothing above it waits for is everybody's now.
+    func finish(_ frame: BuildChain.Frame, at index: Int, _ made: Made, _ chain: BuildChain) {
+        let isShared = frame.cell != nil
+        if isShared || frame.recipe.scope == .graph {
+            // One lease is the chain's until it ends; a shared instance gets the graph's hold instead.
+            ObjectTable.leaseKnownAlive(made.object)
+            chain.made.append(
+                BuildChain.Entry(
+                    id: frame.recipe.id, arguments: frame.arguments, object: made.object, cell: frame.cell, made: made,
+                    low: frame.low < index ? frame.low : .max))
+        }
+        if frame.low < index {
+            if index > 0 { chain.frames[index - 1].low = min(chain.frames[index - 1].low, frame.low) }
+            return
+        }
+        for place in frame.mark..<chain.made.count where chain.made[place].low >= index { chain.made[place].low = .max }
+        if index > 0 { settleShared(chain, from: frame.mark) }
+    }
+
+    /// Publishes the shared instances among what was made from `mark` on.
+    private func settleShared(_ chain: BuildChain, from mark: Int) {
+        guard chain.made[mark...].contains(where: { $0.cell != nil }) else { return }
+        var kept: [BuildChain.Entry] = []
+        for entry in chain.made[mark...] {
+            if entry.cell == nil { kept.append(entry) } else { hand(entry, chain) }
+        }
+        chain.made.replaceSubrange(mark..., with: kept)
+    }
+
+    /// The outermost resolve is over: shared instances are everybody's, the others belong to who holds them.
+    private func settle(_ chain: BuildChain) {
+        let entries = chain.made
+        chain.made = []
+        for entry in entries {
+            if entry.cell == nil { _ = ObjectTable.release(entry.object) } else { hand(entry, chain) }
+        }
+    }
+
+    /// A shared instance becomes everybody's.
+    private func hand(_ entry: BuildChain.Entry, _ chain: BuildChain) {
+        guard let cell = entry.cell else { return }
+        let id = entry.id
+        let overtaken = monitor.locked { () -> Bool in
+            publish(cell, entry.made)
+            return !chain.isReload && graph.configuration(id) !== chain.graph.configuration(id)
+        }
+        // The chain's own lease: from here on the graph holds it, or (weakly shared) only who asked.
+        _ = ObjectTable.release(entry.object)
+        if overtaken { onLateBuild?(id) }
+    }
+
+    /// Takes back what a failed build made: graph-scope objects are let go, shared ones are cold again.
+    func takeBack(_ chain: BuildChain, to mark: Int) {
+        guard chain.made.count > mark else { return }
+        let entries = Array(chain.made[mark...])
+        chain.made.removeLast(chain.made.count - mark)
+        for entry in entries.reversed() {
+            if let cell = entry.cell { monitor.locked { reset(cell, nil) } }
+            _ = ObjectTable.release(entry.object)
+        }
+    }
+
+    /// The hooks for the moment when everything is there, children before parents, each once.
+    private func complete(_ chain: BuildChain) throws(Failure) {
+        while !chain.completed.isEmpty {
+            // Hooks may resolve: what that makes completes by itself.
+            let queue = chain.completed
+            chain.completed = []
+            for (recipe, arguments, lease) in queue { try afterAll(recipe, arguments, lease, chain) }
         }
     }
 
     /// Under the monitor: the instance is there for everybody.
     private func publish(_ cell: Cell, _ made: Made) {
-        let definition = cell.definition
+        let id = cell.recipe.id
         cell.sequence = made.record.pointee.sequence
         cell.failure = nil
-        dynamicDependencies[definition.id] = made.dependencies.isEmpty ? nil : made.dependencies
-        for dependency in made.dependencies { dynamicDependents[dependency, default: []].insert(definition.id) }
-        if let domain = definition.type?.domain {
+        dynamicDependencies[id] = made.dependencies.isEmpty ? nil : made.dependencies
+        for dependency in made.dependencies { dynamicDependents[dependency, default: []].insert(id) }
+        let domain = cell.recipe.type?.domain
+        made.record.pointee.thread = cell.recipe.type?.raw.pointee.thread ?? 0
+        if cell.recipe.scope == .weakSingleton {
+            cell.weakObject = made.object
+            cell.state = .built
+            monitor.broadcast()
+            return
+        }
+        ObjectTable.hold(made.object)
+        if let domain {
             cell.raw.pointee.thread = domain.thread
             cell.raw.pointee.confined_instance = made.record.pointee.instance
         } else {
@@ -153,7 +376,7 @@ extension Container {
         cell.state = .built
         monitor.broadcast()
         // A graph that is gone does not hold it: it belongs to whoever asked.
-        if cell.retired { retiredWhileBuilding.append(made.object) }
+        if cell.isRetired { retiredWhileBuilding.append(made.object) }
     }
 
     /// Under the monitor. A failure when waiting for `other` would close a circle back to `chain`.
@@ -162,20 +385,20 @@ extension Container {
         var path = [cell.definition.key]
         for _ in 0..<10_000 {
             if next === chain {
-                let whole = chain.frames.map(\.definition.key) + path
+                let whole = chain.frames.map(\.recipe.key) + path
                 let start = whole.firstIndex(of: path[path.count - 1]) ?? 0
                 return Failure(
                     .cycle, "the wiring goes round in a circle: \(whole[start...].joined(separator: " -> "))",
                     path: cell.definition.key, at: cell.definition.place)
             }
             guard let waited = next.waitingOn, case .building(let builder) = waited.state else { return nil }
-            path += next.frames.map(\.definition.key).filter { !path.contains($0) } + [waited.definition.key]
+            path += next.frames.map(\.recipe.key).filter { !path.contains($0) } + [waited.definition.key]
             next = builder
         }
         return nil
     }
 
-    private func checkDomain(_ definition: Definition) throws(Failure) {
+    func checkDomain(_ definition: Definition) throws(Failure) {
         guard let domain = definition.type?.domain, !domain.isCurrent else { return }
         throw Failure(
             .domain,

@@ -58,7 +58,10 @@ public final class Container: @unchecked Sendable {
     }
 
     /// What the base room is told once, before the first object is made.
-    private static let seams: Void = { ObjectTable.dispose = { Container.dispose($0) } }()
+    private static let seams: Void = {
+        ObjectTable.dispose = { Container.dispose($0) }
+        ObjectTable.lookForCircle = { Container.lookForCircle($0) }
+    }()
 
     // MARK: handles
 
@@ -150,7 +153,7 @@ public final class Container: @unchecked Sendable {
     /// Under the monitor.
     func unknownKey(_ name: String, in graph: Graph) -> Failure {
         var known: [String] = []
-        for id in 0..<UInt32(keys.count) where graph.cell(id) != nil { known.append(keys.name(id)) }
+        for id in 0..<UInt32(keys.count) where graph.recipe(id) != nil { known.append(keys.name(id)) }
         return Failure(.notFound, "no definition has the key '\(name)'\(suggestion(for: name, among: known))", path: name)
     }
 

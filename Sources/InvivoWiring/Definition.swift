@@ -2,37 +2,25 @@ public import CInvivo
 internal import CPlatform
 public import InvivoBase
 
+/// How long an instance is shared, and among whom.
 public enum Scope: UInt32, Sendable {
-    case prototype = 0
-    case lazySingleton = 1
-    case singleton = 2
-}
+    case prototype = 1
+    case graph = 2
+    case singleton = 3
+    case lazySingleton = 4
+    case weakSingleton = 5
 
-/// One thing injected.
-public struct Injection: Sendable {
-    public indirect enum Source: Sendable {
-        case value(Value)
-        case reference(String)
-        case list([Source])
-        case map([(name: String, source: Source)])
+    /// One instance that lives beyond the resolve that made it.
+    public var isShared: Bool { self != .prototype && self != .graph }
 
-        /// The keys it names.
-        var references: [String] {
-            switch self {
-            case .value: []
-            case .reference(let key): [key]
-            case .list(let items): items.flatMap(\.references)
-            case .map(let pairs): pairs.flatMap(\.source.references)
-            }
+    public var name: String {
+        switch self {
+        case .prototype: "prototype"
+        case .graph: "graph"
+        case .singleton: "singleton"
+        case .lazySingleton: "lazy singleton"
+        case .weakSingleton: "weak singleton"
         }
-    }
-    /// Of the parameter or property; nil goes by position.
-    public let name: String?
-    public let source: Source
-
-    public init(name: String?, _ source: Source) {
-        self.name = name
-        self.source = source
     }
 }
 
@@ -72,58 +60,134 @@ public final class Factory: @unchecked Sendable {
     }
 }
 
-/// The recipe for a key. Immutable.
+/// The recipe for a key, as it was described. Immutable.
 public final class Definition: @unchecked Sendable {
+    public struct Flags: OptionSet, Sendable {
+        public let rawValue: UInt32
+        public init(rawValue: UInt32) { self.rawValue = rawValue }
+        public static let abstract = Flags(rawValue: 1)
+        public static let hiddenClass = Flags(rawValue: 2)
+        public static let hiddenInterface = Flags(rawValue: 4)
+        public static let nullable = Flags(rawValue: 8)
+        public static let known: Flags = [.abstract, .hiddenClass, .hiddenInterface, .nullable]
+    }
+
     public let id: UInt32
     public let key: String
-    public let scope: Scope
-    /// Nil only for an alias.
-    public let type: ObjectType?
-    public let factory: Factory?
-    /// What ends with the definition though it makes nothing.
-    let keepAlive: Factory?
-    /// In the order of the type's parameters; checked against them.
-    public let initializer: [Injection]
-    public let properties: [Injection]
-    /// Base values of tunable properties set by change sets, over those of the declaration.
-    public let base: [Int: Value]
-    public let alias: String?
-    public let place: Place
+    /// Everything else that was said. Replaced whole in copies.
+    public let body: Body
 
-    public init(
-        id: UInt32, key: String, scope: Scope, type: ObjectType?, factory: Factory? = nil, keepAlive: Factory? = nil, initializer: [Injection] = [],
-        properties: [Injection] = [], base: [Int: Value] = [:], alias: String? = nil, place: Place = Place()
-    ) {
+    public struct Body: Sendable {
+        /// Nil takes the parent's, or graph.
+        public var scope: Scope?
+        public var flags: Flags = []
+        public var type: ObjectType?
+        public var factory: Factory?
+        /// What ends with the definition though it makes nothing.
+        public var keepAlive: Factory?
+        public var maker: MakerMethod?
+        /// In the order of the type's parameters; checked against them. Of an alias: runtime arguments.
+        public var initializer: [Injection] = []
+        /// The runtime arguments it takes; nil when it does not say: what comes goes to the initializer's end.
+        public var parameters: Signature?
+        public var properties: [Injection] = []
+        public var methods: [Invocation] = []
+        public var before: [Invocation] = []
+        public var after: [Invocation] = []
+        public var afterAll: [Invocation] = []
+        public var inject: Injector?
+        /// Base values of tunable properties set by change sets, over those of the declaration.
+        public var base: [Int: Value] = [:]
+        public var alias: String?
+        public var parent: String?
+        public var rank: Int32 = 0
+        public var place = Place()
+        /// Where it stands among all that were defined; kept when it is defined anew.
+        public var order: UInt64 = 0
+        public init() {}
+    }
+
+    public init(id: UInt32, key: String, _ body: Body) {
         self.id = id
         self.key = key
-        self.scope = scope
-        self.type = type
-        self.factory = factory
-        self.keepAlive = keepAlive
-        self.initializer = initializer
-        self.properties = properties
-        self.base = base
-        self.alias = alias
-        self.place = place
+        self.body = body
     }
 
-    /// A prototype that is made from its type alone.
-    var isPlainPrototype: Bool {
-        scope == .prototype && alias == nil && factory == nil && initializer.isEmpty && properties.isEmpty && base.isEmpty
-            && type?.raw.pointee.is_plain == 1
+    public convenience init(
+        id: UInt32, key: String, scope: Scope, type: ObjectType?, initializer: [Injection] = [], properties: [Injection] = [],
+        place: Place = Place()
+    ) {
+        var body = Body()
+        body.scope = scope
+        body.type = type
+        body.initializer = initializer
+        body.properties = properties
+        body.place = place
+        self.init(id: id, key: key, body)
     }
 
-    public func with(base: [Int: Value]) -> Definition {
-        Definition(
-            id: id, key: key, scope: scope, type: type, factory: factory, keepAlive: keepAlive, initializer: initializer,
-            properties: properties, base: base, alias: alias, place: place)
+    public func with(_ change: (inout Body) -> Void) -> Definition {
+        var body = body
+        change(&body)
+        return Definition(id: id, key: key, body)
     }
 
-    /// Keys it names, with how: through the initializer (a dependent is remade) or a property (it is re-injected).
-    public var references: [(key: String, throughInitializer: Bool)] {
-        var found: [(key: String, throughInitializer: Bool)] = []
-        for injection in initializer { for key in injection.source.references { found.append((key, true)) } }
-        for injection in properties { for key in injection.source.references { found.append((key, false)) } }
-        return found
+    public var type: ObjectType? { body.type }
+    public var alias: String? { body.alias }
+    public var place: Place { body.place }
+    public var base: [Int: Value] { body.base }
+    public var scope: Scope { body.scope ?? .graph }
+    public var isAbstract: Bool { body.flags.contains(.abstract) }
+
+    /// What it is with what it takes over from its parent, which took over from its own before: type, scope, way of
+    /// making, parameters, injections and hooks, each where this one has none; properties by name, each written once, in
+    /// the place where the parent had it. Not inherited: flags, rank, alias, place, order.
+    public func inheriting(from parent: Definition) -> Definition {
+        with { body in
+            let former = parent.body
+            body.type = body.type ?? former.type
+            body.scope = body.scope ?? former.scope
+            let makesItself = body.factory != nil || body.maker != nil || !body.initializer.isEmpty
+            if !makesItself {
+                body.factory = former.factory
+                body.maker = former.maker
+                body.initializer = former.initializer
+            }
+            body.keepAlive = body.keepAlive ?? former.keepAlive
+            body.parameters = body.parameters ?? former.parameters
+            var properties = former.properties.map { old in body.properties.first { $0.name == old.name } ?? old }
+            properties += body.properties.filter { own in !former.properties.contains { $0.name == own.name } }
+            body.properties = properties
+            body.methods = former.methods.filter { old in !body.methods.contains { $0.method == old.method } } + body.methods
+            if body.before.isEmpty { body.before = former.before }
+            if body.after.isEmpty { body.after = former.after }
+            if body.afterAll.isEmpty { body.afterAll = former.afterAll }
+            body.inject = body.inject ?? former.inject
+            body.base = former.base.merging(body.base) { _, own in own }
+        }
+    }
+}
+
+/// A host's function that injects by code.
+public struct Injector: @unchecked Sendable {
+    public typealias Function = @convention(c) (
+        UnsafeMutableRawPointer?, UnsafePointer<invivo_build>?, UnsafePointer<invivo_value>?, Int, UnsafeMutableRawPointer?,
+        UnsafeMutablePointer<OpaquePointer?>?
+    ) -> invivo_status
+    let function: Function
+    let userData: UnsafeMutableRawPointer?
+    /// What frees the user data; kept as long as the function may be called.
+    let owner: AnyObject?
+
+    public init(_ function: Function, userData: UnsafeMutableRawPointer?, owner: AnyObject?) {
+        self.function = function
+        self.userData = userData
+        self.owner = owner
+    }
+
+    func run(_ key: String, _ instance: UnsafeMutableRawPointer, _ build: UnsafePointer<invivo_build>, _ arguments: [Value]) throws(Failure) {
+        try CallbackResult.run("the inject function of '\(key)'") { error in
+            Value.withBorrowed(arguments) { function(instance, build, $0, $1, userData, error) }
+        }
     }
 }

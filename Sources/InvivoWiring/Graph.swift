@@ -45,6 +45,7 @@ let chunkSize = 1 << Int(INVIVO_CHUNK_SHIFT)
 final class Chunk: @unchecked Sendable {
     let entries: UnsafeMutablePointer<invivo_entry>
     private(set) var cells: [Cell?]
+    private(set) var recipes: [Recipe?]
     private(set) var blocks: [Block?]
     private(set) var configurations: [(any Configuration)?]
 
@@ -52,6 +53,7 @@ final class Chunk: @unchecked Sendable {
         entries = .allocate(capacity: chunkSize)
         entries.initialize(repeating: invivo_entry(), count: chunkSize)
         cells = Array(repeating: nil, count: chunkSize)
+        recipes = Array(repeating: nil, count: chunkSize)
         blocks = Array(repeating: nil, count: chunkSize)
         configurations = Array(repeating: nil, count: chunkSize)
     }
@@ -60,6 +62,7 @@ final class Chunk: @unchecked Sendable {
         entries = .allocate(capacity: chunkSize)
         entries.initialize(from: other.entries, count: chunkSize)
         cells = other.cells
+        recipes = other.recipes
         blocks = other.blocks
         configurations = other.configurations
     }
@@ -69,8 +72,10 @@ final class Chunk: @unchecked Sendable {
     func set(_ cell: Cell?, at index: Int) {
         cells[index] = cell
         entries[index].cell = cell.map { UnsafeMutableRawPointer($0.raw).assumingMemoryBound(to: invivo_cell.self) }
-        entries[index].type = cell?.definition.type?.description.handleBits ?? 0
+        entries[index].type = cell?.recipe.type?.description.handleBits ?? 0
     }
+
+    func set(_ recipe: Recipe?, at index: Int) { recipes[index] = recipe }
 
     func set(_ block: Block?, at index: Int) {
         blocks[index] = block
@@ -93,12 +98,15 @@ final class Page: @unchecked Sendable {
 /// All definitions of one generation, immutable, with the cells that hold its shared instances.
 public final class Graph: @unchecked Sendable {
     public let raw: UnsafeMutablePointer<iv_graph>
+    /// What makes what, for lookups by type.
+    public let types: TypeIndex
     let pages: [Page]
     fileprivate let chunkCount: Int
     /// One pointer a chunk, for readers; copied whole, patched where chunks are new.
     fileprivate let directory: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 
-    fileprivate init(generation: UInt64, owner: UInt32, keys: UnsafePointer<iv_keys>, pages: [Page], chunkCount: Int, changed: Set<Int>, former: Graph?) {
+    fileprivate init(generation: UInt64, owner: UInt32, keys: UnsafePointer<iv_keys>, pages: [Page], chunkCount: Int, changed: Set<Int>, former: Graph?, types: TypeIndex) {
+        self.types = types
         self.pages = pages
         self.chunkCount = chunkCount
         directory = .allocate(capacity: max(chunkCount, 1))
@@ -127,7 +135,7 @@ public final class Graph: @unchecked Sendable {
 
     /// No definitions at all.
     convenience init(generation: UInt64, keys: KeyTable) {
-        self.init(generation: generation, owner: keys.owner, keys: keys.raw, pages: [], chunkCount: 0, changed: [], former: nil)
+        self.init(generation: generation, owner: keys.owner, keys: keys.raw, pages: [], chunkCount: 0, changed: [], former: nil, types: TypeIndex())
     }
 
     public var generation: UInt64 { raw.pointee.generation }
@@ -139,6 +147,11 @@ public final class Graph: @unchecked Sendable {
 
     public func cell(_ id: UInt32) -> Cell? {
         chunk(id)?.cells[Int(id) % chunkSize]
+    }
+
+    /// How the objects of a key are made; of an alias without arguments, that of the key it names.
+    public func recipe(_ id: UInt32) -> Recipe? {
+        chunk(id)?.recipes[Int(id) % chunkSize]
     }
 
     public func block(_ id: UInt32) -> Block? {
@@ -162,6 +175,7 @@ public final class Graph: @unchecked Sendable {
 /// The next graph while it is planned: shares every chunk that stays the same.
 public struct GraphEditor {
     private let former: Graph
+    public var types: TypeIndex
     private var pages: [Page]
     private var chunkCount: Int
     private var ownPages: Set<Int> = []
@@ -169,6 +183,7 @@ public struct GraphEditor {
 
     public init(_ graph: Graph) {
         former = graph
+        types = graph.types
         pages = graph.pages
         chunkCount = graph.chunkCount
     }
@@ -202,17 +217,19 @@ public struct GraphEditor {
     }
 
     public mutating func set(_ cell: Cell?, at id: UInt32) { chunk(id).set(cell, at: Int(id) % chunkSize) }
+    public mutating func set(_ recipe: Recipe?, at id: UInt32) { chunk(id).set(recipe, at: Int(id) % chunkSize) }
     public mutating func set(_ block: Block?, at id: UInt32) { chunk(id).set(block, at: Int(id) % chunkSize) }
     public mutating func set(_ configuration: (any Configuration)?, at id: UInt32) {
         chunk(id).set(configuration, at: Int(id) % chunkSize)
     }
 
     public func cell(_ id: UInt32) -> Cell? { existing(id)?.cells[Int(id) % chunkSize] }
+    public func recipe(_ id: UInt32) -> Recipe? { existing(id)?.recipes[Int(id) % chunkSize] }
     public func block(_ id: UInt32) -> Block? { existing(id)?.blocks[Int(id) % chunkSize] }
 
     public func finish(generation: UInt64, keys: KeyTable) -> Graph {
         Graph(
             generation: generation, owner: keys.owner, keys: keys.raw, pages: pages, chunkCount: chunkCount, changed: ownChunks,
-            former: former)
+            former: former, types: types)
     }
 }

@@ -46,7 +46,8 @@ public final class ObjectType: @unchecked Sendable {
         let needsNothing = description.signature.parameters.allSatisfy(\.isOptional)
         // Where no thread is the domain, who may touch a prototype is found out by asking: the general way does.
         raw.pointee.is_plain =
-            domain?.isHere == nil && description.size > 0 && alignment == 16 && functions.start == nil && functions.stop == nil && needsNothing ? 1 : 0
+            domain?.isHere == nil && description.size > 0 && alignment == 16 && functions.start == nil && functions.stop == nil
+                && functions.willInject == nil && functions.didInject == nil && needsNothing ? 1 : 0
         raw.pointee.has_stop = functions.stop == nil ? 0 : 1
     }
 

@@ -76,7 +76,9 @@ INVIVO_EXTERN_C_BEGIN
     X(E_CHANGED, -33, "something else changed it meanwhile")                                                    \
     X(E_NULL, -34, "null where a value is needed")                                                              \
     X(E_UNSUPPORTED, -35, "not supported here")                                                                 \
-    X(E_INTERNAL, -36, "a fault of the runtime itself; please report it")
+    X(E_INTERNAL, -36, "a fault of the runtime itself; please report it")                                       \
+    X(E_AMBIGUOUS, -37, "several fit, and none comes first")                                                    \
+    X(E_ABSTRACT, -38, "the definition is abstract: only its children are made")
 
 typedef int32_t invivo_status;
 
@@ -84,7 +86,7 @@ enum {
 #define INVIVO_STATUS_ENUMERATOR(name, number, text) INVIVO_##name = number,
     INVIVO_STATUS_TABLE(INVIVO_STATUS_ENUMERATOR)
 #undef INVIVO_STATUS_ENUMERATOR
-    INVIVO_STATUS_LAST = -36
+    INVIVO_STATUS_LAST = -38
 };
 
 /* The constant's name ("INVIVO_E_RANGE") and its text. Never NULL; unknown numbers give "INVIVO_E_UNKNOWN". */

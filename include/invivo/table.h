@@ -138,6 +138,10 @@ struct invivo_table {
     invivo_status (*type_parameter_at)(invivo_type type, uint64_t index, invivo_parameter *out);
     invivo_status (*callbacks_guard)(const invivo_callbacks *callbacks, invivo_callbacks *out, invivo_error **error);
     invivo_status (*callbacks_end)(invivo_error **error);
+    invivo_status (*resolve_optional)(invivo_runtime runtime, invivo_key key, const invivo_value *arguments, size_t count, invivo_object *out, invivo_error **error);
+    invivo_status (*resolve_type)(invivo_runtime runtime, const char *type, const char *name, uint32_t flags, invivo_object *out, invivo_error **error);
+    invivo_status (*resolve_all)(invivo_runtime runtime, const char *type, uint32_t flags, invivo_value *out, invivo_error **error);
+    invivo_status (*inject)(invivo_object object, invivo_key key, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

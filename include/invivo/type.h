@@ -73,6 +73,7 @@ typedef struct invivo_build {
     invivo_runtime runtime;
     invivo_key key;   /* zero when made without a definition */
     invivo_type type;
+    invivo_key asker; /* for whom it is made; zero when nobody's making asked for it */
 } invivo_build;
 
 enum {
@@ -117,6 +118,17 @@ typedef struct invivo_type_options {
 
     void *user_data;                   /* handed to init, deinit, make, release, start, stop */
     void (*destroy)(void *user_data);  /* once, when the type is gone; may be NULL */
+
+    /* Around injection, by definition or invivo_inject; each may be NULL. did_inject runs when everything that the outermost
+     * resolve makes is complete, children before parents. */
+    invivo_status (*will_inject)(void *instance, void *user_data, invivo_error **error);
+    invivo_status (*did_inject)(void *instance, void *user_data, invivo_error **error);
+    /* Weak references to instances that are counted elsewhere (the second way of memory): with them a weak singleton lives
+     * as long as somebody holds the instance, whatever handles there are. weak_load answers an instance with one reference,
+     * or NULL when it is gone. Called without locks held. */
+    void *(*weak_make)(void *instance, void *user_data);
+    void *(*weak_load)(void *weak, void *user_data);
+    void (*weak_free)(void *weak, void *user_data);
 } invivo_type_options;
 
 /* Registers a type; everything is copied except functions and user_data; `out` may be NULL. A taken name is

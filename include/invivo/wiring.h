@@ -6,32 +6,74 @@
 
 INVIVO_EXTERN_C_BEGIN
 
+/* How long an instance is shared, and among whom. */
 enum {
-    INVIVO_SCOPE_PROTOTYPE = 0,      /* a new one for each resolve */
-    INVIVO_SCOPE_LAZY_SINGLETON = 1, /* one, built by the first resolve */
-    INVIVO_SCOPE_SINGLETON = 2       /* one, built by the commit that brings the definition */
+    INVIVO_SCOPE_DEFAULT = 0,        /* the parent's, or GRAPH */
+    INVIVO_SCOPE_PROTOTYPE = 1,      /* a new one for each reference; inside its own making a reference back is itself */
+    INVIVO_SCOPE_GRAPH = 2,          /* one for each outermost resolve, for everything made in it */
+    INVIVO_SCOPE_SINGLETON = 3,      /* one, built by the commit that brings the definition */
+    INVIVO_SCOPE_LAZY_SINGLETON = 4, /* one, built by the first resolve */
+    INVIVO_SCOPE_WEAK_SINGLETON = 5  /* one as long as somebody holds it */
 };
 
+/* How a value comes about when an object is made. */
 enum {
-    INVIVO_INJECT_VALUE = 0,    /* a constant */
-    INVIVO_INJECT_REFERENCE = 1 /* what another key resolves to, as an object */
+    INVIVO_INJECT_VALUE = 0,     /* the constant `value` */
+    INVIVO_INJECT_REFERENCE = 1, /* what the key `reference` resolves to, with `items` as its runtime arguments */
+    INVIVO_INJECT_TYPE = 2,      /* what the one definition makes whose type is, or says that it is, `reference` */
+    INVIVO_INJECT_ALL = 3,       /* a list: one of each definition of the type `reference`, by rank, then as declared */
+    INVIVO_INJECT_ARGUMENT = 4,  /* the runtime argument number `index` of the definition being made */
+    INVIVO_INJECT_ARGUMENTS = 5, /* a list of all of them */
+    INVIVO_INJECT_PATH = 6,      /* the property at the path `reference` ("theme.name") of the object that items[0] gives */
+    INVIVO_INJECT_LIST = 7,      /* a list of `items`, a fresh one for each object */
+    INVIVO_INJECT_SET = 8,       /* the same, what is equal once */
+    INVIVO_INJECT_MAP = 9,       /* a map of `items` by their names */
+    INVIVO_INJECT_PROVIDER = 10, /* a callable that resolves items[0] each time, with its own arguments after those of items[0] */
+    INVIVO_INJECT_LAZY = 11,     /* a callable that resolves items[0] once; again when a reload has changed it */
+    INVIVO_INJECT_RESOLVER = 12, /* a callable that resolves the key it is called with, further arguments passed on */
+    INVIVO_INJECT_ASKER = 13     /* the key for which it is made, as a string; null when none. What it goes into is never shared */
+};
+enum {
+    INVIVO_INJECT_OPTIONAL = 1, /* null when nothing has the key or type, or what makes it answers null */
+    INVIVO_INJECT_EXACT = 2,    /* of TYPE and ALL: the type itself only */
+    INVIVO_INJECT_GREEDY = 4    /* of TYPE: a better candidate that comes later is taken; otherwise what was bound stays */
 };
 
 /* One thing injected. In an initializer `name` names a parameter, or is NULL: then it goes by position. */
 typedef struct invivo_injection {
     const char *name;
-    uint32_t how; /* INVIVO_INJECT_... */
-    uint32_t reserved;
-    invivo_value value; /* of INVIVO_INJECT_VALUE; copied */
-    const char *reference; /* of INVIVO_INJECT_REFERENCE: a key's name; it may be defined later in the same change set */
+    uint32_t how;   /* INVIVO_INJECT_... */
+    uint32_t flags; /* INVIVO_INJECT_OPTIONAL, _EXACT, _GREEDY */
+    invivo_value value;    /* of VALUE; copied */
+    const char *reference; /* a key's name, which may be defined later in the same change set; or a type's; or a path */
+    const struct invivo_injection *items;
+    uint64_t item_count;
+    uint64_t index;        /* of ARGUMENT; from 0 */
 } invivo_injection;
 
+/* A method called while an object is made. */
+typedef struct invivo_invocation {
+    const char *method;
+    const invivo_injection *arguments; /* by position */
+    uint64_t argument_count;
+} invivo_invocation;
+
+enum {
+    INVIVO_DEFINITION_ABSTRACT = 1,         /* for children only: never made, never found by type */
+    INVIVO_DEFINITION_HIDDEN_CLASS = 2,     /* not found by the name of its own type */
+    INVIVO_DEFINITION_HIDDEN_INTERFACE = 4, /* not found by the names of its supertypes */
+    INVIVO_DEFINITION_NULLABLE = 8          /* its factory may answer no instance */
+};
+
+/* What goes into an object, in this order: the initializer; the hook `will_inject` of its type; `before`; `properties`, then
+ * `methods`, each in their order; `inject`; `after`. When everything that the outermost resolve makes is complete, children
+ * before parents: `after_all`, then the type's `did_inject`. */
 typedef struct invivo_definition {
     size_t struct_size;
     const char *key;   /* "assembly.name" */
     uint32_t scope;    /* INVIVO_SCOPE_... */
-    uint32_t flags;    /* zero */
-    invivo_type type;  /* what it makes; zero only for an alias */
+    uint32_t flags;    /* INVIVO_DEFINITION_... */
+    invivo_type type;  /* what it makes; may be zero for an alias, and with a parent or maker that says it */
     /* How it is made: the type's own init or make, with `initializer`; or, when not NULL, this factory, which answers an
      * instance for a type without size, or fills the zeroed memory at *instance for one with a size. It may resolve
      * other keys: these become dependencies. */
@@ -43,9 +85,27 @@ typedef struct invivo_definition {
     uint64_t initializer_count;
     const invivo_injection *properties; /* set in this order after making; base values for a block's fields */
     uint64_t property_count;
-    const char *alias;  /* another key's name: this key is then that one; the rest is ignored */
-    const char *file;   /* where it is declared, for messages; may be NULL */
+    const char *alias; /* another key's name: this key is then that one, with `initializer` as its runtime arguments */
+    const char *file;  /* where it is declared, for messages; may be NULL */
     uint32_t line, column;
+    /* A definition that this one takes over from: type, scope, factory or initializer, parameters, injections and hooks,
+     * each where this one has none; properties by name. Not inherited: flags, rank, alias. */
+    const char *parent;
+    const invivo_parameter *parameters; /* the runtime arguments it takes; without any they go to the initializer's end */
+    uint64_t parameter_count;
+    const invivo_invocation *methods;   /* called in this order after the properties; one method may come twice */
+    uint64_t method_count;
+    const invivo_invocation *before, *after, *after_all;
+    uint64_t before_count, after_count, after_all_count;
+    /* The instance is what `method` of the object that maker[0] gives answers; the further items are its arguments. */
+    const char *maker_method;
+    const invivo_injection *maker;
+    uint64_t maker_count;
+    /* Injects by code; may resolve other keys and mixes with all of the above. */
+    invivo_status (*inject)(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
+                            void *user_data, invivo_error **error);
+    int32_t rank; /* higher comes first in lists and wins lookups by type */
+    uint32_t reserved;
 } invivo_definition;
 
 /* ---- keys -------------------------------------------------------------------------------------------- */
@@ -106,9 +166,26 @@ INVIVO_API invivo_status invivo_define_block(invivo_runtime runtime, const char 
 /* The object of a key: one lease of it is yours. Builds it when it must be built (a cold shared instance once, however
  * many threads ask). Built shared objects cost nanoseconds and never wait. */
 INVIVO_API invivo_status invivo_resolve(invivo_runtime runtime, invivo_key key, invivo_object *out, invivo_error **error) INVIVO_WAITS;
-/* With runtime arguments, which follow what the definition injects into the initializer. Prototypes only. */
+/* With runtime arguments. A shared object is kept for each key and set of arguments, compared by value (objects by identity). */
 INVIVO_API invivo_status invivo_resolve_with(invivo_runtime runtime, invivo_key key, const invivo_value *arguments,
                                              size_t count, invivo_object *out, invivo_error **error) INVIVO_WAITS;
+/* The same, or zero when the key has no definition or what makes it answers null. */
+INVIVO_API invivo_status invivo_resolve_optional(invivo_runtime runtime, invivo_key key, const invivo_value *arguments,
+                                                 size_t count, invivo_object *out, invivo_error **error) INVIVO_WAITS;
+enum {
+    INVIVO_LOOKUP_EXACT = 1,   /* the type itself, not those that say they are it */
+    INVIVO_LOOKUP_OPTIONAL = 2 /* zero when there is none */
+};
+/* The object of the one definition whose type is, or says that it is, `type`. None, or several of the highest rank: an error
+ * that lists them. `name` (may be NULL): only the key of this name, or "assembly.name" with this end. */
+INVIVO_API invivo_status invivo_resolve_type(invivo_runtime runtime, const char *type, const char *name, uint32_t flags,
+                                             invivo_object *out, invivo_error **error) INVIVO_WAITS;
+/* One object of each definition of the type, by rank, then as declared, as an owned list; none is an empty list. Objects of
+ * graph scope are shared within the call. */
+INVIVO_API invivo_status invivo_resolve_all(invivo_runtime runtime, const char *type, uint32_t flags, invivo_value *out,
+                                            invivo_error **error) INVIVO_WAITS;
+/* Injects into an object as `key`'s definition says (zero: that of its type): no initializer runs, all hooks do. */
+INVIVO_API invivo_status invivo_inject(invivo_object object, invivo_key key, invivo_error **error) INVIVO_WAITS;
 /* By name. */
 INVIVO_API invivo_status invivo_resolve_name(invivo_runtime runtime, const char *name, invivo_object *out,
                                              invivo_error **error) INVIVO_WAITS;

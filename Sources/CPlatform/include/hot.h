@@ -99,6 +99,8 @@ struct iv_slot {
 #define IV_LEASES 0xffffffffull
 #define IV_HOLD (1ull << 32)
 #define IV_DYING (1ull << 33)
+/* Objects that refer to each other in a circle may be held by nothing else: looked into when a claim goes. */
+#define IV_CIRCLE (1ull << 34)
 #define IV_GENERATION_SHIFT 36
 
 /* The control block; the instance of a sized type follows it. */

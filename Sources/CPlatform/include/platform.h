@@ -26,6 +26,8 @@ static inline uint64_t iv_load_u64(const uint64_t *p) { return __atomic_load_n(p
 static inline uint64_t iv_load_relaxed_u64(const uint64_t *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
 static inline void iv_store_u64(uint64_t *p, uint64_t v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
 static inline void iv_store_relaxed_u64(uint64_t *p, uint64_t v) { __atomic_store_n(p, v, __ATOMIC_RELAXED); }
+static inline uint64_t iv_or_u64(uint64_t *p, uint64_t v) { return __atomic_fetch_or(p, v, __ATOMIC_ACQ_REL); }
+static inline uint64_t iv_and_u64(uint64_t *p, uint64_t v) { return __atomic_fetch_and(p, v, __ATOMIC_ACQ_REL); }
 static inline uint64_t iv_add_u64(uint64_t *p, uint64_t v) { return __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL); }
 static inline uint64_t iv_sub_u64(uint64_t *p, uint64_t v) { return __atomic_fetch_sub(p, v, __ATOMIC_ACQ_REL); }
 static inline bool iv_cas_u64(uint64_t *p, uint64_t *expected, uint64_t desired) {
@@ -40,6 +42,9 @@ static inline bool iv_same_bytes(const void *a, const void *b, size_t n) { retur
 static inline void iv_compiler_barrier(void) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
 static inline void iv_fence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void iv_pause(void) { __builtin_ia32_pause(); }
+
+/* Bytes left of the calling thread's stack; plenty where that cannot be found out. */
+uint64_t iv_stack_left(void);
 
 /* ---- membarrier -------------------------------------------------------------------------------------- */
 

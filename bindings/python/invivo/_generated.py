@@ -55,7 +55,9 @@ INVIVO_E_CHANGED = -33
 INVIVO_E_NULL = -34
 INVIVO_E_UNSUPPORTED = -35
 INVIVO_E_INTERNAL = -36
-INVIVO_STATUS_LAST = -36
+INVIVO_E_AMBIGUOUS = -37
+INVIVO_E_ABSTRACT = -38
+INVIVO_STATUS_LAST = -38
 INVIVO_KIND_NULL = 0
 INVIVO_KIND_BOOL = 1
 INVIVO_KIND_INT8 = 2
@@ -95,11 +97,35 @@ INVIVO_DOMAIN_LOOP = 1
 INVIVO_RUNTIME_PENDING_TARGETS = 1
 INVIVO_DOMAIN_ANY_THREAD = 1
 INVIVO_DOMAIN_DEFAULT = 2
-INVIVO_SCOPE_PROTOTYPE = 0
-INVIVO_SCOPE_LAZY_SINGLETON = 1
-INVIVO_SCOPE_SINGLETON = 2
+INVIVO_SCOPE_DEFAULT = 0
+INVIVO_SCOPE_PROTOTYPE = 1
+INVIVO_SCOPE_GRAPH = 2
+INVIVO_SCOPE_SINGLETON = 3
+INVIVO_SCOPE_LAZY_SINGLETON = 4
+INVIVO_SCOPE_WEAK_SINGLETON = 5
 INVIVO_INJECT_VALUE = 0
 INVIVO_INJECT_REFERENCE = 1
+INVIVO_INJECT_TYPE = 2
+INVIVO_INJECT_ALL = 3
+INVIVO_INJECT_ARGUMENT = 4
+INVIVO_INJECT_ARGUMENTS = 5
+INVIVO_INJECT_PATH = 6
+INVIVO_INJECT_LIST = 7
+INVIVO_INJECT_SET = 8
+INVIVO_INJECT_MAP = 9
+INVIVO_INJECT_PROVIDER = 10
+INVIVO_INJECT_LAZY = 11
+INVIVO_INJECT_RESOLVER = 12
+INVIVO_INJECT_ASKER = 13
+INVIVO_INJECT_OPTIONAL = 1
+INVIVO_INJECT_EXACT = 2
+INVIVO_INJECT_GREEDY = 4
+INVIVO_DEFINITION_ABSTRACT = 1
+INVIVO_DEFINITION_HIDDEN_CLASS = 2
+INVIVO_DEFINITION_HIDDEN_INTERFACE = 4
+INVIVO_DEFINITION_NULLABLE = 8
+INVIVO_LOOKUP_EXACT = 1
+INVIVO_LOOKUP_OPTIONAL = 2
 INVIVO_CHUNK_SHIFT = 7
 INVIVO_CHUNK_MASK = 127
 INVIVO_SOURCE_WAIT = 1
@@ -161,6 +187,8 @@ STATUS: list[tuple[str, int, str]] = [
     ("INVIVO_E_NULL", -34, "null where a value is needed"),
     ("INVIVO_E_UNSUPPORTED", -35, "not supported here"),
     ("INVIVO_E_INTERNAL", -36, "a fault of the runtime itself; please report it"),
+    ("INVIVO_E_AMBIGUOUS", -37, "several fit, and none comes first"),
+    ("INVIVO_E_ABSTRACT", -38, "the definition is abstract: only its children are made"),
 ]
 
 # (name, number) of every kind of value.
@@ -323,6 +351,10 @@ class invivo_live_counts(ctypes.Structure):
 
 
 class invivo_injection(ctypes.Structure):
+    pass
+
+
+class invivo_invocation(ctypes.Structure):
     pass
 
 
@@ -510,6 +542,7 @@ invivo_build._fields_ = [
     ("runtime", invivo_runtime),
     ("key", invivo_key),
     ("type", invivo_type),
+    ("asker", invivo_key),
 ]
 invivo_type_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -537,6 +570,11 @@ invivo_type_options._fields_ = [
     ("stop", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("user_data", ctypes.c_void_p),
     ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+    ("will_inject", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("did_inject", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("weak_make", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)),
+    ("weak_load", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)),
+    ("weak_free", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)),
 ]
 invivo_log_entry._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -599,9 +637,17 @@ invivo_live_counts._fields_ = [
 invivo_injection._fields_ = [
     ("name", ctypes.c_char_p),
     ("how", ctypes.c_uint32),
-    ("reserved", ctypes.c_uint32),
+    ("flags", ctypes.c_uint32),
     ("value", invivo_value),
     ("reference", ctypes.c_char_p),
+    ("items", ctypes.POINTER(invivo_injection)),
+    ("item_count", ctypes.c_uint64),
+    ("index", ctypes.c_uint64),
+]
+invivo_invocation._fields_ = [
+    ("method", ctypes.c_char_p),
+    ("arguments", ctypes.POINTER(invivo_injection)),
+    ("argument_count", ctypes.c_uint64),
 ]
 invivo_definition._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -620,6 +666,23 @@ invivo_definition._fields_ = [
     ("file", ctypes.c_char_p),
     ("line", ctypes.c_uint32),
     ("column", ctypes.c_uint32),
+    ("parent", ctypes.c_char_p),
+    ("parameters", ctypes.POINTER(invivo_parameter)),
+    ("parameter_count", ctypes.c_uint64),
+    ("methods", ctypes.POINTER(invivo_invocation)),
+    ("method_count", ctypes.c_uint64),
+    ("before", ctypes.POINTER(invivo_invocation)),
+    ("after", ctypes.POINTER(invivo_invocation)),
+    ("after_all", ctypes.POINTER(invivo_invocation)),
+    ("before_count", ctypes.c_uint64),
+    ("after_count", ctypes.c_uint64),
+    ("after_all_count", ctypes.c_uint64),
+    ("maker_method", ctypes.c_char_p),
+    ("maker", ctypes.POINTER(invivo_injection)),
+    ("maker_count", ctypes.c_uint64),
+    ("inject", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_build), ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("rank", ctypes.c_int32),
+    ("reserved", ctypes.c_uint32),
 ]
 invivo_block_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -730,6 +793,7 @@ STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
     invivo_runtime_info,
     invivo_live_counts,
     invivo_injection,
+    invivo_invocation,
     invivo_definition,
     invivo_block_options,
     invivo_cell,
@@ -862,6 +926,10 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_type_parameter_at": (ctypes.c_int32, [invivo_type, ctypes.c_uint64, ctypes.POINTER(invivo_parameter)], False),
     "invivo_callbacks_guard": (ctypes.c_int32, [ctypes.POINTER(invivo_callbacks), ctypes.POINTER(invivo_callbacks), ctypes.POINTER(ctypes.c_void_p)], True),
     "invivo_callbacks_end": (ctypes.c_int32, [ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_resolve_optional": (ctypes.c_int32, [invivo_runtime, invivo_key, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_resolve_type": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint32, ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_resolve_all": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.c_uint32, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_inject": (ctypes.c_int32, [invivo_object, invivo_key, ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -981,6 +1049,10 @@ TABLE: list[str] = [
     "invivo_type_parameter_at",
     "invivo_callbacks_guard",
     "invivo_callbacks_end",
+    "invivo_resolve_optional",
+    "invivo_resolve_type",
+    "invivo_resolve_all",
+    "invivo_inject",
 ]
 
 

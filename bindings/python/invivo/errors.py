@@ -203,6 +203,12 @@ class UnsupportedError(Error, NotImplementedError, status=c.INVIVO_E_UNSUPPORTED
 class InternalError(Error, RuntimeError, status=c.INVIVO_E_INTERNAL): ...
 
 
+class AmbiguousError(Error, LookupError, status=c.INVIVO_E_AMBIGUOUS): ...
+
+
+class AbstractError(Error, TypeError, status=c.INVIVO_E_ABSTRACT): ...
+
+
 class MissingFileError(NotFoundError, FileNotFoundError):
     """INVIVO_E_NOT_FOUND about a file, rather than about a name in one."""
 

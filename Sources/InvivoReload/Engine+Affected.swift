@@ -1,0 +1,146 @@
+internal import CInvivo
+internal import InvivoBase
+internal import InvivoWiring
+
+extension Engine {
+    /// The affected set: exactly the dependents of what changes, along the reverse edges.
+    func planCells(_ plan: inout Plan, _ graph: Graph, _ rebased: Set<UInt32>) {
+        var remade: [UInt32] = []
+        var seen: Set<UInt32> = []
+        var reinjected: Set<UInt32> = []
+        // Holders that nobody has yet: they get a fresh cell, so that what is built during the commit is the next graph's.
+        var cold: Set<UInt32> = []
+        let declared = plan.definitions.keys.filter { !rebased.contains($0) }
+        var queue = declared.sorted()
+        // What is bound to something else now: remade when that goes through the initializer.
+        for (id, recipe) in plan.recipes.sorted(by: { $0.key < $1.key }) where plan.definitions[id] == nil {
+            plan.touched.insert(id)
+            if let former = graph.recipe(id), former.hasSameInitializer(as: recipe), isHeld(id, graph), recipe.scope.isShared {
+                plan.rebound.insert(id)
+            } else {
+                queue.append(id)
+                if !isHeld(id, graph) { cold.insert(id) }
+            }
+        }
+        seen.formUnion(queue)
+        while !queue.isEmpty {
+            let id = queue.removeFirst()
+            remade.append(id)
+            plan.touched.insert(id)
+            for alias in (aliases[id] ?? []).sorted() where seen.insert(alias).inserted { queue.append(alias) }
+            for (holder, edge) in (dependents[id] ?? [:]).sorted(by: { $0.key < $1.key }) where edge != .late {
+                let isHeld = isHeld(holder, graph)
+                if edge == .injection && isHeld && graph.recipe(holder)?.scope.isShared == true {
+                    reinjected.insert(holder)
+                } else if seen.insert(holder).inserted {
+                    queue.append(holder)
+                    if !isHeld { cold.insert(holder) }
+                }
+            }
+            let found = container.monitor.locked {
+                (container.dynamicDependents[id] ?? []).filter { container.dynamicDependencies[$0]?.contains(id) == true }
+            }
+            for holder in found.sorted() where isHeld(holder, graph) && seen.insert(holder).inserted { queue.append(holder) }
+        }
+        plan.remade = seen
+        for id in remade { remake(id, &plan, graph, isDeclared: declared.contains(id), isCold: cold.contains(id)) }
+        for id in rebased { rebase(id, &plan, graph) }
+        for (id, recipe) in plan.recipes { plan.editor.set(recipe, at: id) }
+        for id in reinjected.union(plan.rebound).sorted() where !seen.contains(id) {
+            guard let cell = graph.cell(id), container.monitor.locked({ !cell.objects().isEmpty }) else { continue }
+            plan.reinjected.append((id, cell))
+            plan.changes.append(Report.Change(key: container.keyName(id), what: UInt32(INVIVO_CHANGED_REINJECTED), property: ""))
+        }
+    }
+
+    /// A key whose shared instance is made anew, or that comes or goes.
+    private func remake(_ id: UInt32, _ plan: inout Plan, _ graph: Graph, isDeclared: Bool, isCold: Bool) {
+        let former = graph.cell(id)
+        let definition = next(id, plan)
+        let wasBuilt = former.map { cell in container.monitor.locked { cell.isHeld() } } ?? false
+        let wasAlias = definitions[id]?.alias != nil
+        if let former, !wasAlias { plan.replaced.append(former) }
+        let key = container.keyName(id)
+        func note(_ what: Int) { plan.changes.append(Report.Change(key: key, what: UInt32(what), property: "")) }
+        guard let definition else {
+            plan.editor.set(nil as Cell?, at: id)
+            plan.editor.set(nil as Recipe?, at: id)
+            plan.editor.set(nil as Block?, at: id)
+            return note(INVIVO_CHANGED_REMOVED)
+        }
+        guard let recipe = plan.recipes[id] ?? (definition.alias == nil ? graph.recipe(id) : nil) else {
+            return note(isDeclared ? INVIVO_CHANGED_DEFINED : INVIVO_CHANGED_REMADE)
+        }
+        if definition.alias != nil {
+            plan.editor.set(Cell(recipe), at: id)
+            plan.editor.set(recipe, at: id)
+            return note(isDeclared ? INVIVO_CHANGED_DEFINED : INVIVO_CHANGED_REMADE)
+        }
+        let cell = Cell(recipe)
+        plan.editor.set(cell, at: id)
+        plan.editor.set(recipe, at: id)
+        plan.created.append(cell)
+        guard !isCold else { return }
+        let hasInstance = recipe.type.map { !$0.isBlockOnly } ?? false
+        let isEager = recipe.scope == .singleton && !recipe.isAbstract
+        // What is shared by arguments or weakly is made anew when somebody asks.
+        let isRebuilt = wasBuilt && !wasAlias && former?.object != 0 && recipe.scope == .lazySingleton
+        let isBeingBuilt = wasBuilt && recipe.scope == .lazySingleton && former.map { cell in container.monitor.locked { cell.isBuilding } } ?? false
+        if hasInstance && !recipe.isAbstract && (isEager || isRebuilt || isBeingBuilt) { plan.builds.append((id, cell)) }
+        note(former == nil || !wasBuilt && isDeclared ? INVIVO_CHANGED_DEFINED : INVIVO_CHANGED_REMADE)
+    }
+
+    /// A key of which only base values change: what is built is kept.
+    private func rebase(_ id: UInt32, _ plan: inout Plan, _ graph: Graph) {
+        plan.touched.insert(id)
+        guard let cell = graph.cell(id), let recipe = plan.recipes[id], !container.monitor.locked({ cell.isHeld() }) else { return }
+        plan.replaced.append(cell)
+        let fresh = Cell(recipe)
+        plan.editor.set(fresh, at: id)
+        plan.created.append(fresh)
+    }
+
+    /// Whether somebody may hold what the key made: built (or being built) if shared; of other scopes holders always count.
+    private func isHeld(_ id: UInt32, _ graph: Graph) -> Bool {
+        guard let cell = graph.cell(id), let recipe = graph.recipe(id) else { return false }
+        return !recipe.scope.isShared || container.monitor.locked { cell.isHeld() }
+    }
+
+    /// Aliases without arguments lead to what they name.
+    func planAliases(_ plan: inout Plan) {
+        let changed = plan.touched.union(plan.definitions.keys)
+        for id in changed.sorted() {
+            guard let definition = next(id, plan), definition.alias != nil, definition.body.initializer.isEmpty,
+                let target = target(of: id, plan)
+            else { continue }
+            plan.editor.set(plan.editor.cell(target.id), at: id)
+            plan.editor.set(plan.editor.recipe(target.id), at: id)
+            plan.editor.set(plan.editor.block(target.id), at: id)
+        }
+        // Blocks that only were tuned show through their aliases too.
+        for id in plan.retunedBlocks {
+            for alias in allAliases(of: id) { plan.editor.set(plan.editor.block(id), at: alias) }
+        }
+    }
+
+    private func allAliases(of id: UInt32) -> Set<UInt32> {
+        var found: Set<UInt32> = []
+        var queue = [id]
+        while let next = queue.popLast() {
+            for alias in aliases[next] ?? [] where found.insert(alias).inserted { queue.append(alias) }
+        }
+        return found
+    }
+
+    /// The definition behind a key, aliases without arguments followed.
+    private func target(of id: UInt32, _ plan: Plan) -> Definition? {
+        var definition = next(id, plan)
+        for _ in 0..<64 {
+            guard let alias = definition?.alias, definition?.body.initializer.isEmpty == true,
+                let target = container.monitor.locked({ container.keys.id(of: alias) })
+            else { return definition }
+            definition = next(target, plan)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,197 @@
+internal import InvivoBase
+internal import InvivoWiring
+
+extension Engine {
+    /// Recipes for everything that changes, and for what was bound by type to something that comes or goes.
+    func compile(_ plan: inout Plan, _ graph: Graph, _ rebased: Set<UInt32>, _ failures: inout [Failure]) {
+        let changed = plan.definitions
+        let former = definitions
+        let container = container
+        let described: (UInt32) -> Definition? = { id in
+            if let definition = changed[id] { return definition }
+            return former[id]
+        }
+        let identify: (String) -> UInt32? = { name in container.monitor.locked { container.keys.id(of: name) } }
+        var types = plan.editor.types
+        // To look through parents only; compiles nothing.
+        let lookup = RecipeCompiler(types: types, described: described, identify: identify, knownKeys: { [] })
+        var names: Set<String> = []
+        for (id, definition) in changed.sorted(by: { $0.key < $1.key }) {
+            names.formUnion(types.set(definition.map(lookup.flat), for: id))
+        }
+        plan.editor.types = types
+        var compiler = RecipeCompiler(types: types, described: described, identify: identify) {
+            (former.values.map(\.key) + changed.values.compactMap { $0?.key }).sorted()
+        }
+        for (id, definition) in changed.sorted(by: { $0.key < $1.key }) {
+            guard let definition else { continue }
+            if let recipe = compiler.compile(definition, former: definitions[id]?.alias == nil ? graph.recipe(id) : nil) { plan.recipes[id] = recipe }
+        }
+        failures += compiler.failures
+        rebind(names, changed, &plan, graph, &compiler, &failures)
+        if failures.isEmpty { findCircles(&plan, graph, &failures) }
+    }
+
+    /// Holders of what goes must do without it; what looks for a type of which there are others now is bound anew.
+    private func rebind(
+        _ names: Set<String>, _ changed: [UInt32: Definition?], _ plan: inout Plan, _ graph: Graph,
+        _ compiler: inout RecipeCompiler, _ failures: inout [Failure]
+    ) {
+        var holders: Set<UInt32> = []
+        for name in names { holders.formUnion(wishers[name] ?? []) }
+        for (id, definition) in changed.sorted(by: { $0.key < $1.key }) where definition == nil {
+            for holder in (dependents[id] ?? [:]).keys.sorted() where changed[holder] == nil {
+                holders.insert(holder)
+                guard let definition = definitions[holder] else { continue }
+                if compiler.compile(definition, former: graph.recipe(holder)) == nil {
+                    holders.remove(holder)
+                    failures.append(
+                        Failure(
+                            .notFound, "'\(container.keyName(id))' cannot be removed: '\(definition.key)' needs it",
+                            path: definition.key, at: definition.place))
+                }
+            }
+            for child in (children[id] ?? []).sorted() where changed[child] == nil {
+                failures.append(
+                    Failure(.notFound, "'\(container.keyName(id))' cannot be removed: it is the parent of '\(container.keyName(child))'"))
+            }
+            for alias in (aliases[id] ?? []).sorted() where changed[alias] == nil {
+                failures.append(
+                    Failure(.notFound, "'\(container.keyName(id))' cannot be removed: the alias '\(container.keyName(alias))' names it"))
+            }
+        }
+        for holder in holders.sorted() where changed[holder] == nil {
+            guard let definition = definitions[holder], let former = graph.recipe(holder) else { continue }
+            let before = compiler.failures.count
+            if let recipe = compiler.compile(definition, former: former) {
+                if recipe.bindings != former.bindings || recipe.edges.count != former.edges.count { plan.recipes[holder] = recipe }
+            } else {
+                failures += compiler.failures[before...]
+            }
+        }
+    }
+
+    // MARK: circles
+
+    /// Marks recipes that lead back to themselves; a circle of initializers alone can never be made.
+    private func findCircles(_ plan: inout Plan, _ graph: Graph, _ failures: inout [Failure]) {
+        let recipes = plan.recipes
+        let definitions = definitions
+        let changed = plan.definitions
+        func recipe(_ id: UInt32) -> Recipe? {
+            if let recipe = recipes[id] { return recipe }
+            if let definition = changed[id], definition == nil { return nil }
+            return graph.recipe(id)
+        }
+        let container = container
+        func targets(_ id: UInt32, _ least: Recipe.Edge) -> [UInt32] {
+            // An alias without arguments has no recipe of its own.
+            if let alias = (changed[id] ?? definitions[id])?.alias, recipes[id] != nil || graph.recipe(id)?.id != id {
+                return container.monitor.locked { container.keys.id(of: alias) }.map { [$0] } ?? []
+            }
+            return recipe(id)?.edges.filter { $0.edge >= least }.map(\.id) ?? []
+        }
+        let roots = recipes.keys.sorted()
+        for circle in Circles.find(from: roots, { targets($0, .injection) }) {
+            for id in circle {
+                if let own = recipes[id] {
+                    own.isInCircle = true
+                } else if let known = graph.recipe(id), known.id == id, !known.isInCircle {
+                    plan.editor.set(known.inCircle(), at: id)
+                }
+            }
+        }
+        for circle in Circles.find(from: roots, { targets($0, .initializer) }) {
+            let members = Set(circle)
+            let start = circle.filter { recipes[$0] != nil }.min() ?? circle[0]
+            let path = Circles.path(from: start, within: members) { targets($0, .initializer) }.map(container.keyName)
+            let place = recipe(start)?.definition.place ?? Place()
+            let isMade = circle.contains { (changed[$0] ?? definitions[$0])?.alias == nil }
+            failures.append(
+                Failure(
+                    .cycle, "the wiring goes round in a circle: \(path.joined(separator: " -> "))"
+                        + (isMade ? ", all through initializers; inject one of them as a property, or by a provider" : ""),
+                    path: container.keyName(start), at: place))
+        }
+    }
+}
+
+/// Circles of a directed graph.
+enum Circles {
+    /// The strongly connected parts that are reached from `roots` and have a way back: of several nodes, or one that leads
+    /// to itself (Tarjan 1972, without recursion).
+    static func find(from roots: [UInt32], _ targets: (UInt32) -> [UInt32]) -> [[UInt32]] {
+        struct Visit {
+            let id: UInt32
+            let targets: [UInt32]
+            var next = 0
+        }
+        var order: [UInt32: Int] = [:]
+        var low: [UInt32: Int] = [:]
+        var stack: [UInt32] = []
+        var onStack: Set<UInt32> = []
+        var found: [[UInt32]] = []
+        for root in roots where order[root] == nil {
+            var visits: [Visit] = []
+            func enter(_ id: UInt32) {
+                order[id] = order.count
+                low[id] = order[id]
+                stack.append(id)
+                onStack.insert(id)
+                visits.append(Visit(id: id, targets: targets(id)))
+            }
+            enter(root)
+            while let visit = visits.last {
+                if visit.next < visit.targets.count {
+                    visits[visits.count - 1].next += 1
+                    let target = visit.targets[visit.next]
+                    if order[target] == nil {
+                        enter(target)
+                    } else if onStack.contains(target) {
+                        low[visit.id] = min(low[visit.id] ?? 0, order[target] ?? 0)
+                    }
+                    continue
+                }
+                visits.removeLast()
+                if let parent = visits.last { low[parent.id] = min(low[parent.id] ?? 0, low[visit.id] ?? 0) }
+                guard low[visit.id] == order[visit.id] else { continue }
+                var part: [UInt32] = []
+                while let member = stack.popLast() {
+                    onStack.remove(member)
+                    part.append(member)
+                    if member == visit.id { break }
+                }
+                if part.count > 1 || visit.targets.contains(visit.id) { found.append(part.sorted()) }
+            }
+        }
+        return found
+    }
+
+    /// A shortest way from a node back to it inside a strongly connected part, both ends included.
+    static func path(from start: UInt32, within members: Set<UInt32>, _ targets: (UInt32) -> [UInt32]) -> [UInt32] {
+        var former: [UInt32: UInt32] = [:]
+        var queue = [start]
+        var place = 0
+        while place < queue.count {
+            let id = queue[place]
+            place += 1
+            for target in targets(id) where members.contains(target) {
+                if target == start {
+                    var way = [start, id]
+                    var step = id
+                    while step != start, let before = former[step] {
+                        way.append(before)
+                        step = before
+                    }
+                    if way[way.count - 1] != start { way.append(start) }
+                    return start == id ? [start, start] : way.reversed()
+                }
+                if former[target] == nil && target != start {
+                    former[target] = id
+                    queue.append(target)
+                }
+            }
+        }
+        return [start]
+    }
+}

@@ -1,0 +1,133 @@
+internal import CInvivo
+internal import InvivoBase
+internal import InvivoSpec
+internal import InvivoTraits
+internal import InvivoWiring
+
+extension Engine {
+    /// What documents say for each key that is concerned.
+    func planLayers(
+        _ plan: inout Plan, _ graph: Graph, _ warnings: inout [(String, Place)], _ failures: inout [Failure]
+    ) {
+        let set = plan.staged.set
+        var ids = set.retuned
+        ids.formUnion(plan.definitions.keys)
+        ids.formUnion(set.attached.map(\.id))
+        ids.formUnion(set.detached.map(\.id))
+        var states: [ObjectIdentifier: Document.State] = [:]
+        for (document, next) in plan.staged.documents {
+            states[ObjectIdentifier(document)] = next
+            for key in Set(document.state.traits.keys).union(next.traits.keys) {
+                do throws(Failure) { ids.insert(try container.intern(key)) } catch { failures.append(error) }
+            }
+        }
+        let opened = plan.staged.documents.map(\.document).filter { !$0.state.isOpen }
+        let documents = (container.monitor.locked { openDocuments.filter(\.state.isOpen) } + opened).sorted { $0.order < $1.order }
+        for id in ids.sorted() {
+            let key = container.keyName(id)
+            var specs: [TraitSpec] = []
+            var place = Place()
+            for document in documents {
+                let state = states[ObjectIdentifier(document)] ?? document.state
+                specs += state.traits[key] ?? []
+                if place.line == 0, let found = state.places[key] { place = found }
+            }
+            do throws(Failure) {
+                try planLayers(&plan, graph, id, key, specs, place, &warnings)
+            } catch { failures.append(error) }
+        }
+    }
+
+    private func planLayers(
+        _ plan: inout Plan, _ graph: Graph, _ id: UInt32, _ key: String, _ specs: [TraitSpec], _ place: Place,
+        _ warnings: inout [(String, Place)]
+    ) throws(Failure) {
+        let set = plan.staged.set
+        let leaving = Set(set.detached.map(ObjectIdentifier.init))
+        let staying = (targets[id] ?? []).filter { !leaving.contains(ObjectIdentifier($0)) } + set.attached.filter { $0.id == id }
+        let definition = flatNext(id, plan)
+        let former = graph.configuration(id) as? TargetLayers
+        var layers: TargetLayers?
+        if let type = definition?.type ?? staying.first?.type ?? declared[id] {
+            var notes: [(String, Place)] = []
+            layers = specs.isEmpty ? nil : try traits.layers(for: key, type: type, specs) { notes.append(($0, $1)) }
+            warnings += notes
+        } else if !specs.isEmpty {
+            try traits.checkNames(specs, key: key)
+            guard options.allowsPendingTargets || definition != nil else {
+                let known = definitions.values.map(\.key) + plan.definitions.values.compactMap { $0?.key }
+                    + (Array(targets.keys) + declared.keys).map { container.keyName($0) }
+                throw Failure(
+                    .spec, "no target has the key '\(key)'\(suggestion(for: key, among: Set(known).sorted()))",
+                    path: "traits.\(key)", at: place)
+            }
+            warnings.append(("no target has the key '\(key)' yet; its traits wait for one", place))
+            plan.changes.append(Report.Change(key: key, what: UInt32(INVIVO_CHANGED_PENDING), property: ""))
+        }
+        guard
+            layers != nil || former != nil || definition?.type?.description.blockSize ?? 0 > 0 || !set.detached.isEmpty
+                || definition?.base.isEmpty == false
+        else { return }
+        plan.editor.set(layers, at: id)
+
+        var hasLive = false
+        if let definition, let description = definition.type?.description, description.blockSize > 0 {
+            hasLive = description.properties.allSatisfy(\.isInBlock)
+            if let block = try TargetLayers.block(of: definition, layers: layers) {
+                let old = graph.block(id)
+                if old == nil || old?.size != block.size || !block.hasSameBytes(as: old) {
+                    plan.editor.set(block, at: id)
+                    plan.retunedBlocks.insert(id)
+                }
+            }
+        }
+        let isRemade = plan.builds.contains { $0.id == id } || plan.editor.cell(id) !== graph.cell(id)
+        var shared: Set<UInt64> = []
+        if !isRemade, let cell = graph.cell(id), definitions[id]?.alias == nil {
+            for (_, object) in container.monitor.locked({ cell.objects() }) {
+                shared.insert(object)
+                hasLive = true
+                plan.tuned.append((id, object, layers))
+                guard let definition, let former = definitions[id] else { continue }
+                for (index, value) in definition.base where former.base[index]?.isSame(as: value) != true {
+                    guard let property = definition.type?.description.properties[index], !property.takesRestart else { continue }
+                    if !property.isInBlock { plan.based.append((object, index, value)) }
+                }
+            }
+        }
+        // A shared instance that is attached to its own key follows it once, and still does when it is detached.
+        for target in staying where !shared.contains(target.object) {
+            hasLive = true
+            var own = layers
+            if let type = layers?.type, type !== target.type {
+                own = try traits.layers(for: key, type: target.type, specs) { _, _ in }
+            }
+            plan.tuned.append((id, target.object, own))
+        }
+        // Who only changes its key is brought from the former layers to the new ones in one step.
+        let moving = Set(set.attached.map(\.object))
+        for target in set.detached where target.id == id && !shared.contains(target.object) && !moving.contains(target.object) {
+            plan.tuned.append((id, target.object, nil))
+        }
+        noteChanges(&plan, key, former, layers, hasLive: hasLive, isRemade: isRemade, definition)
+    }
+
+    /// Which properties have other values than before.
+    private func noteChanges(
+        _ plan: inout Plan, _ key: String, _ former: TargetLayers?, _ layers: TargetLayers?, hasLive: Bool, isRemade: Bool,
+        _ definition: Definition?
+    ) {
+        guard !isRemade, let properties = (layers ?? former)?.type.description.properties ?? definition?.type?.description.properties else { return }
+        var indices = Set((former?.effective ?? [:]).keys).union((layers?.effective ?? [:]).keys)
+        if let definition { indices.formUnion(definition.base.keys.filter { definitions[definition.id]?.base[$0]?.isSame(as: definition.base[$0] ?? .null) != true }) }
+        for index in indices.sorted() where index < properties.count {
+            let old = former?.effective[index]?.value
+            let new = layers?.effective[index]?.value
+            if let old, let new, old.isSame(as: new) { continue }
+            let isPending = properties[index].takesRestart || !(hasLive || properties[index].isInBlock)
+            plan.changes.append(
+                Report.Change(
+                    key: key, what: UInt32(isPending ? INVIVO_CHANGED_PENDING : INVIVO_CHANGED_TUNED), property: properties[index].name))
+        }
+    }
+}

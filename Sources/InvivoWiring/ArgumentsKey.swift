@@ -1,0 +1,36 @@
+internal import InvivoBase
+
+/// Runtime arguments as a key: equal when each is the same value, objects and callables by identity. Never by a hash alone.
+struct ArgumentsKey: Hashable, Sendable {
+    let values: [Value]
+
+    init(_ values: [Value]) { self.values = values }
+
+    static func == (a: ArgumentsKey, b: ArgumentsKey) -> Bool {
+        a.values.count == b.values.count && zip(a.values, b.values).allSatisfy { $0.isSame(as: $1) }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        for value in values { Self.hash(value, into: &hasher) }
+    }
+
+    private static func hash(_ value: Value, into hasher: inout Hasher) {
+        hasher.combine(value.kind.rawValue)
+        switch value {
+        case .bool(let bool): hasher.combine(bool)
+        case .uint64(let number): hasher.combine(number)
+        case .float(let number): hasher.combine(number.bitPattern)
+        case .double(let number): hasher.combine(number.bitPattern)
+        case .string(let text): for byte in text.utf8 { hasher.combine(byte) }
+        case .bytes(let bytes): hasher.combine(bytes)
+        case .list(let items): for item in items { hash(item, into: &hasher) }
+        // Maps are the same whatever their order.
+        case .map(let pairs): hasher.combine(pairs.count)
+        case .object(let lease): hasher.combine(lease.bits)
+        case .callable(let callable): hasher.combine(ObjectIdentifier(callable))
+        case .type(let type): hasher.combine(ObjectIdentifier(type))
+        case .enumeration(let number, _): hasher.combine(number)
+        default: hasher.combine(value.signedInteger)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+internal import CPlatform
+internal import InvivoBase
+
+/// Objects that were injected into each other in a circle hold each other by leases. When a claim on one of them goes,
+/// and nothing but the circle claims its members, all of them end: trial deletion over the injected references of the
+/// marked objects. Exact, because every lease that an injection holds is listed in its holder.
+extension Container {
+    private struct Node {
+        let record: Record
+        let leases: UInt64
+        let isHeld: Bool
+        let targets: [UInt64]
+        var inner: UInt64 = 0
+        var isLive = false
+    }
+
+    /// Marks an object as member of a circle. In its domain, by who makes it or injects into it.
+    func markCircle(_ object: UInt64, _ record: Record) {
+        // Whoever sees the mark sees the table of what was injected.
+        _ = extra(record)
+        ObjectTable.markCircle(object)
+    }
+
+    static func lookForCircle(_ bits: UInt64) {
+        guard let record = ObjectTable.record(bits) else { return }
+        type(record).container.endCircle(from: bits)
+    }
+
+    private func endCircle(from bits: UInt64) {
+        let ended = monitor.locked { () -> [(bits: UInt64, record: Record)] in
+            var nodes = reachable(from: bits)
+            for (object, node) in nodes where node.leases > node.inner || node.isHeld { live(object, &nodes) }
+            let garbage = nodes.filter { !$0.value.isLive }
+            var ended: [(bits: UInt64, record: Record)] = []
+            for (object, node) in garbage {
+                guard ObjectTable.end(object, leases: node.leases) else {
+                    // Somebody took a lease meanwhile; its release looks again.
+                    for (object, _) in ended { ObjectTable.takeBackEnd(object) }
+                    return []
+                }
+                ended.append((object, node.record))
+            }
+            return ended
+        }
+        for (_, record) in ended.sorted(by: { $0.record.pointee.sequence > $1.record.pointee.sequence }) { Self.dispose(record) }
+    }
+
+    /// Under the monitor: the marked objects that injected references lead to, with how many of their leases those are.
+    private func reachable(from start: UInt64) -> [UInt64: Node] {
+        var nodes: [UInt64: Node] = [:]
+        var queue = [start]
+        while let object = queue.popLast() {
+            guard nodes[object] == nil, ObjectTable.isInCircle(object), let claims = ObjectTable.claims(object),
+                let record = ObjectTable.record(object), Self.type(record).container === self
+            else { continue }
+            var targets: [UInt64] = []
+            if let extra = record.pointee.extra {
+                let extra = Unmanaged<ObjectExtra>.fromOpaque(extra).takeUnretainedValue()
+                for value in extra.injected { value.collectObjects(&targets) }
+                for value in extra.injectedProperties.values { value.collectObjects(&targets) }
+            }
+            nodes[object] = Node(record: record, leases: claims.leases, isHeld: claims.isHeld, targets: targets)
+            queue += targets
+        }
+        for node in nodes.values { for target in node.targets { nodes[target]?.inner += 1 } }
+        return nodes
+    }
+
+    private func live(_ start: UInt64, _ nodes: inout [UInt64: Node]) {
+        var queue = [start]
+        while let object = queue.popLast() {
+            guard let node = nodes[object], !node.isLive else { continue }
+            nodes[object]?.isLive = true
+            queue += node.targets
+        }
+    }
+}
+
+extension Value {
+    /// The objects it holds leases on, each as often as it does.
+    fileprivate func collectObjects(_ found: inout [UInt64]) {
+        switch self {
+        case .object(let lease): found.append(lease.bits)
+        case .list(let items): for item in items { item.collectObjects(&found) }
+        case .map(let pairs): for pair in pairs { pair.value.collectObjects(&found) }
+        default: break
+        }
+    }
+}

@@ -1,0 +1,74 @@
+public import InvivoBase
+
+/// One thing injected, as it was described: into a parameter or property, or by position.
+public struct Injection: Sendable {
+    /// How a value comes about when an object is made. Keys and types go by name: what they are is found when the
+    /// definition is compiled.
+    public indirect enum Source: Sendable {
+        case value(Value)
+        case reference(String, arguments: [Source], isOptional: Bool)
+        case type(TypeWish)
+        case all(TypeWish)
+        case argument(Int)
+        case arguments
+        case path(Source, [String], isOptional: Bool)
+        case list([Source])
+        case set([Source])
+        case map([(name: String, source: Source)])
+        /// A callable that resolves what the source names, each time it is called.
+        case provider(Source)
+        /// A callable that resolves it once.
+        case lazy(Source)
+        case resolver
+        case asker
+
+        public static func reference(_ key: String) -> Source { .reference(key, arguments: [], isOptional: false) }
+    }
+
+    /// A wish for something by its type.
+    public struct TypeWish: Sendable {
+        public let name: String
+        public let isExact: Bool
+        public let isOptional: Bool
+        /// Takes a better candidate that comes later; otherwise what was bound stays.
+        public let isGreedy: Bool
+
+        public init(name: String, isExact: Bool = false, isOptional: Bool = false, isGreedy: Bool = false) {
+            self.name = name
+            self.isExact = isExact
+            self.isOptional = isOptional
+            self.isGreedy = isGreedy
+        }
+    }
+
+    /// Of the parameter or property; nil goes by position.
+    public let name: String?
+    public let source: Source
+
+    public init(name: String?, _ source: Source) {
+        self.name = name
+        self.source = source
+    }
+}
+
+/// A method called while an object is made.
+public struct Invocation: Sendable {
+    public let method: String
+    public let arguments: [Injection]
+
+    public init(method: String, arguments: [Injection]) {
+        self.method = method
+        self.arguments = arguments
+    }
+}
+
+/// What makes the instance of a definition by a method of another object.
+public struct MakerMethod: Sendable {
+    public let object: Injection.Source
+    public let invocation: Invocation
+
+    public init(object: Injection.Source, invocation: Invocation) {
+        self.object = object
+        self.invocation = invocation
+    }
+}

@@ -1,0 +1,46 @@
+internal import InvivoBase
+
+/// What a lazy has resolved, and for which version of its key. Any thread.
+final class LazyMemory: @unchecked Sendable {
+    private let monitor = Monitor()
+    private var kept: (value: Value, version: UInt64)?
+
+    func value(_ version: UInt64) -> Value? {
+        monitor.locked { kept.flatMap { $0.version == version ? $0.value : nil } }
+    }
+
+    func keep(_ value: Value, _ version: UInt64) {
+        // The former one is let go outside of the lock: its disposal may run code of the host.
+        let former = monitor.locked { () -> Value? in
+            defer { kept = (value, version) }
+            return kept?.value
+        }
+        withExtendedLifetime(former) {}
+    }
+}
+
+extension Value {
+    /// Whether it leads to an object or callable, which must then be kept by whoever refers to it.
+    var holdsReference: Bool {
+        switch self {
+        case .object, .callable: true
+        case .list(let items): items.contains(where: \.holdsReference)
+        case .map(let pairs): pairs.contains { $0.value.holdsReference }
+        default: false
+        }
+    }
+}
+
+extension Recipe.Source {
+    /// Whether it resolves one of `ids` (nil: anything) when it is worked out.
+    func names(_ ids: Set<UInt32>?) -> Bool {
+        switch self {
+        case .value, .argument, .arguments, .provider, .resolver, .asker: false
+        case .object(let id, let arguments, _): ids?.contains(id) ?? true || arguments.contains { $0.names(ids) }
+        case .all(let all): ids.map { all.contains(where: $0.contains) } ?? true
+        case .path(let source, _, _): source.names(ids)
+        case .list(let items), .set(let items): items.contains { $0.names(ids) }
+        case .map(let pairs): pairs.contains { $0.source.names(ids) }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+public import InvivoBase
+
+/// A definition compiled for one generation: parents taken in, names turned into ids, lookups by type bound, constants
+/// checked and converted. Immutable; shared by all generations in which it stays the same.
+public final class Recipe: @unchecked Sendable {
+    /// Where a value comes from, ready to be worked out.
+    public indirect enum Source: Sendable {
+        case value(Value)
+        case object(UInt32, arguments: [Source], isOptional: Bool)
+        case all([UInt32])
+        case argument(Int)
+        case arguments
+        case path(Source, [String], isOptional: Bool)
+        case list([Source])
+        case set([Source])
+        case map([(name: String, source: Source)])
+        case provider(UInt32?, arguments: [Source], isLazy: Bool)
+        case resolver
+        case asker
+    }
+
+    public struct Slot: Sendable {
+        /// Where it goes among the parameters.
+        let position: Int
+        let source: Source
+        /// For messages: what the place takes.
+        let parameter: Parameter?
+    }
+
+    public enum Step: Sendable {
+        case property(index: Int, Source)
+        case method(index: Int, [Source])
+
+        var sources: [Source] {
+            switch self {
+            case .property(_, let source): [source]
+            case .method(_, let sources): sources
+            }
+        }
+    }
+
+    enum Maker: Sendable {
+        case initializer
+        case factory(Factory)
+        case method(Source, name: String)
+        case alias(UInt32)
+        case block
+        case abstract
+    }
+
+    /// How a holder follows when what it names changes.
+    public enum Edge: UInt8, Sendable, Comparable {
+        /// It asks each time: nothing is to be done.
+        case late = 0
+        /// It is injected again and keeps its identity.
+        case injection = 1
+        /// It is made anew.
+        case initializer = 2
+        public static func < (a: Edge, b: Edge) -> Bool { a.rawValue < b.rawValue }
+    }
+
+    public let definition: Definition
+    public let type: ObjectType?
+    public let scope: Scope
+    let maker: Maker
+    public let slots: [Slot]
+    /// Properties in their order, then methods in theirs.
+    public let steps: [Step]
+    let before: [Step]
+    let after: [Step]
+    let afterAll: [Step]
+    /// The keys it names or was bound to, each with the strongest way.
+    public let edges: [(id: UInt32, edge: Edge)]
+    /// What each lookup by type was bound to, by its place in the definition.
+    public let bindings: [String: [UInt32]]
+    /// The names of types it looks for.
+    public let wishes: Set<String>
+    /// It asks for whom it is made, so it is never shared.
+    let asks: Bool
+    /// Whether something leads from it back to it: its objects may hold each other.
+    public nonisolated(unsafe) var isInCircle = false
+
+    init(
+        _ definition: Definition, maker: Maker, slots: [Slot], steps: [Step], before: [Step], after: [Step], afterAll: [Step],
+        edges: [(id: UInt32, edge: Edge)], bindings: [String: [UInt32]], wishes: Set<String>, asks: Bool
+    ) {
+        self.definition = definition
+        type = definition.type
+        scope = asks ? .prototype : definition.scope
+        self.maker = maker
+        self.slots = slots
+        self.steps = steps
+        self.before = before
+        self.after = after
+        self.afterAll = afterAll
+        self.edges = edges
+        self.bindings = bindings
+        self.wishes = wishes
+        self.asks = asks
+    }
+
+    public var id: UInt32 { definition.id }
+    public var key: String { definition.key }
+    public var isAbstract: Bool { definition.isAbstract }
+
+    /// Made from its type alone: the fast way may make it.
+    var isPlain: Bool {
+        guard case .initializer = maker, let type, !isAbstract else { return false }
+        return !scope.isShared && slots.isEmpty && steps.isEmpty && before.isEmpty && after.isEmpty && afterAll.isEmpty
+            && definition.body.inject == nil && definition.base.isEmpty && type.raw.pointee.is_plain == 1
+    }
+
+    /// The same, known to lead back to itself.
+    public func inCircle() -> Recipe {
+        let copy = Recipe(
+            definition, maker: maker, slots: slots, steps: steps, before: before, after: after, afterAll: afterAll, edges: edges,
+            bindings: bindings, wishes: wishes, asks: asks)
+        copy.isInCircle = true
+        return copy
+    }
+
+    /// Whether the two say the same of the initializer.
+    public func hasSameInitializer(as other: Recipe) -> Bool {
+        func through(_ recipe: Recipe) -> Set<UInt32> { Set(recipe.edges.filter { $0.edge == .initializer }.map(\.id)) }
+        return through(self) == through(other)
+    }
+}

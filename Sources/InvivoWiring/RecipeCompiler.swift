@@ -1,0 +1,360 @@
+public import InvivoBase
+
+/// Turns definitions into recipes, and finds all that is wrong with them without running anything.
+public struct RecipeCompiler {
+    /// The next generation's definition of an id, as described.
+    private let described: (UInt32) -> Definition?
+    /// The id of a key that has been named at any time.
+    private let identify: (String) -> UInt32?
+    private let types: TypeIndex
+    private let knownKeys: () -> [String]
+    public private(set) var failures: [Failure] = []
+
+    // Of the definition being compiled.
+    private var definition: Definition
+    private var former: Recipe?
+    private var edges: [UInt32: Recipe.Edge] = [:]
+    private var edgeOrder: [UInt32] = []
+    private var bindings: [String: [UInt32]] = [:]
+    private var wishes: Set<String> = []
+    private var asks = false
+
+    public init(
+        types: TypeIndex, described: @escaping (UInt32) -> Definition?, identify: @escaping (String) -> UInt32?,
+        knownKeys: @escaping () -> [String]
+    ) {
+        self.types = types
+        self.described = described
+        self.identify = identify
+        self.knownKeys = knownKeys
+        definition = Definition(id: 0, key: "", Definition.Body())
+    }
+
+    // MARK: looking round
+
+    /// The definition with all that it takes over. Its parents are looked for by name; a circle of them ends where it
+    /// began, and is told by `compile`.
+    public func flat(_ definition: Definition) -> Definition {
+        var line = [definition]
+        var seen: Set<UInt32> = [definition.id]
+        while let name = line[line.count - 1].body.parent, let id = identify(name), let parent = described(id), seen.insert(id).inserted {
+            line.append(parent)
+        }
+        var flat = line.removeLast()
+        while let child = line.popLast() { flat = child.inheriting(from: flat) }
+        return flat
+    }
+
+    /// The definition behind a key, aliases followed, flat.
+    public func final(_ id: UInt32) -> Definition? {
+        var found = described(id)
+        for _ in 0..<64 {
+            guard let definition = found, let alias = definition.alias else { return found.map(flat) }
+            found = identify(alias).flatMap(described)
+        }
+        return nil
+    }
+
+    private mutating func fail(_ code: Status, _ message: String) {
+        failures.append(Failure(code, message, path: definition.key, at: definition.place))
+    }
+
+    private mutating func fail(_ failure: Failure, _ what: String) { fail(failure.code, "\(what): \(failure.message)") }
+
+    // MARK: compiling
+
+    /// The recipe of one definition; nil when something is wrong, which is added to `failures`.
+    public mutating func compile(_ described: Definition, former: Recipe?) -> Recipe? {
+        let before = failures.count
+        definition = described
+        self.former = former
+        edges = [:]
+        edgeOrder = []
+        bindings = [:]
+        wishes = []
+        asks = false
+        checkParents()
+        definition = flat(described)
+        let recipe = definition.alias == nil ? compileMaking() : compileAlias()
+        return failures.count == before ? recipe : nil
+    }
+
+    private mutating func checkParents() {
+        var seen: [String] = [definition.key]
+        var current = definition
+        while let name = current.body.parent {
+            guard let id = identify(name), let parent = described(id) else {
+                fail(.notFound, "the parent '\(name)' is not defined\(suggestion(for: name, among: knownKeys()))")
+                return
+            }
+            guard parent.alias == nil else { return fail(.argument, "the parent '\(name)' is an alias") }
+            if seen.contains(name) { return fail(.cycle, "the parents go round in a circle: \((seen + [name]).joined(separator: " -> "))") }
+            seen.append(name)
+            current = parent
+        }
+    }
+
+    private mutating func compileAlias() -> Recipe? {
+        let name = definition.alias ?? ""
+        guard let target = identify(name), self.described(target) != nil else {
+            fail(.notFound, "the alias needs '\(name)', which is not defined\(suggestion(for: name, among: knownKeys()))")
+            return nil
+        }
+        // Without arguments it is nothing of its own: who names it names the target.
+        if !definition.body.initializer.isEmpty { note(target, .initializer) }
+        let slots = definition.body.initializer.enumerated().map { index, injection in
+            Recipe.Slot(position: index, source: source(injection.source, .initializer, "argument \(index)"), parameter: nil)
+        }
+        return recipe(.alias(target), slots: slots)
+    }
+
+    private mutating func compileMaking() -> Recipe? {
+        guard let type = definition.type else {
+            fail(.argument, "a definition needs a type, or a parent that has one")
+            return nil
+        }
+        let body = definition.body
+        if definition.scope == .singleton, let count = body.parameters?.parameters.count, count > 0 {
+            fail(.arity, "an eager singleton takes no runtime arguments; '\(definition.key)' declares \(count)")
+        }
+        let maker: Recipe.Maker
+        let slots: [Recipe.Slot]
+        if let method = body.maker {
+            let object = source(method.object, .initializer, "the maker")
+            maker = .method(object, name: method.invocation.method)
+            slots = method.invocation.arguments.enumerated().map { index, injection in
+                Recipe.Slot(position: index, source: source(injection.source, .initializer, "argument \(index) of the maker"), parameter: nil)
+            }
+        } else {
+            maker = definition.isAbstract ? .abstract : type.isBlockOnly ? .block : body.factory.map { .factory($0) } ?? .initializer
+            slots = initializer(type)
+        }
+        var set = Set<String>()
+        var steps: [Recipe.Step] = []
+        for injection in body.properties {
+            if let step = property(injection, type, &set) { steps.append(step) }
+        }
+        steps += invocations(body.methods, type)
+        return recipe(
+            maker, slots: slots, steps: steps, before: invocations(body.before, type), after: invocations(body.after, type),
+            afterAll: invocations(body.afterAll, type))
+    }
+
+    private func recipe(
+        _ maker: Recipe.Maker, slots: [Recipe.Slot], steps: [Recipe.Step] = [], before: [Recipe.Step] = [],
+        after: [Recipe.Step] = [], afterAll: [Recipe.Step] = []
+    ) -> Recipe {
+        Recipe(
+            definition, maker: maker, slots: slots, steps: steps, before: before, after: after, afterAll: afterAll,
+            edges: edgeOrder.map { ($0, edges[$0] ?? .late) }, bindings: bindings, wishes: wishes, asks: asks)
+    }
+
+    private mutating func note(_ id: UInt32, _ edge: Recipe.Edge) {
+        if let known = edges[id] {
+            edges[id] = max(known, edge)
+        } else {
+            edges[id] = edge
+            edgeOrder.append(id)
+        }
+    }
+
+    // MARK: the initializer
+
+    /// By name or by position: what has no name fills the first gap.
+    private mutating func initializer(_ type: ObjectType) -> [Recipe.Slot] {
+        let body = definition.body
+        let parameters = type.description.signature.parameters
+        var slots: [Recipe.Slot] = []
+        var taken = Set<Int>()
+        for injection in body.initializer {
+            let position: Int
+            if let name = injection.name {
+                guard let index = parameters.firstIndex(where: { $0.name == name }) else {
+                    fail(.arity, "'\(type.name)' has no initializer parameter '\(name)'\(suggestion(for: name, among: parameters.map(\.name)))")
+                    _ = source(injection.source, .initializer, "initializer parameter '\(name)'")
+                    continue
+                }
+                position = index
+            } else {
+                var gap = 0
+                while taken.contains(gap) { gap += 1 }
+                position = gap
+            }
+            guard taken.insert(position).inserted else {
+                fail(.arity, "the initializer parameter '\(injection.name ?? "\(position)")' is given twice")
+                continue
+            }
+            guard body.factory != nil || position < parameters.count else {
+                fail(.arity, "'\(type.name)' takes \(parameters.count) initializer arguments, got \(body.initializer.count)")
+                continue
+            }
+            let parameter = position < parameters.count ? parameters[position] : nil
+            slots.append(slot(injection.source, position, body.factory == nil ? parameter : nil, type))
+        }
+        let isComplete = body.parameters != nil || definition.scope.isShared
+        if body.factory == nil && isComplete && !definition.isAbstract {
+            for (index, parameter) in parameters.enumerated() where !parameter.isOptional && !taken.contains(index) {
+                fail(.arity, "the initializer parameter '\(parameter.name)' of '\(type.name)' is not given")
+            }
+        }
+        return slots.sorted { $0.position < $1.position }
+    }
+
+    private mutating func slot(_ given: Injection.Source, _ position: Int, _ parameter: Parameter?, _ type: ObjectType) -> Recipe.Slot {
+        let what = "initializer parameter '\(parameter?.name ?? "\(position)")'"
+        var compiled = source(given, .initializer, what)
+        if let parameter {
+            if case .value(let value) = compiled {
+                do throws(Failure) {
+                    compiled = .value(try type.description.signature.checked(value, parameter))
+                } catch { fail(error.code, error.message) }
+            }
+            checkType(compiled, parameter.typeName, what)
+        }
+        return Recipe.Slot(position: position, source: compiled, parameter: parameter)
+    }
+
+    private mutating func checkType(_ source: Recipe.Source, _ wanted: String?, _ what: String) {
+        guard let wanted, case .object(let id, _, _) = source, let target = final(id), let type = target.type else { return }
+        if !type.description.isKind(of: wanted) {
+            fail(.type, "\(what) wants a '\(wanted)', and '\(described(id)?.key ?? target.key)' is a '\(type.name)'")
+        }
+    }
+
+    // MARK: properties and methods
+
+    private mutating func property(_ injection: Injection, _ type: ObjectType, _ set: inout Set<String>) -> Recipe.Step? {
+        guard let name = injection.name else {
+            fail(.argument, "a property injection needs the property's name")
+            return nil
+        }
+        do throws(Failure) {
+            let property = try type.description.property(named: name).property
+            if property.isReadOnly { throw Failure(.readOnly, "\(type.name).\(name) cannot be set: it is read only") }
+            if !set.insert(property.name).inserted { throw Failure(.exists, "the property '\(name)' is set twice") }
+            var compiled = source(injection.source, .injection, "the property '\(name)'")
+            if case .value(let value) = compiled {
+                compiled = .value(try property.check(value))
+            } else if property.isInBlock {
+                throw Failure(.type, "the block property '\(name)' cannot hold an object")
+            }
+            guard !property.isInBlock else { return nil }
+            return .property(index: type.description.index(of: property), compiled)
+        } catch {
+            fail(error.code, error.message)
+            return nil
+        }
+    }
+
+    private mutating func invocations(_ given: [Invocation], _ type: ObjectType) -> [Recipe.Step] {
+        var steps: [Recipe.Step] = []
+        for invocation in given {
+            do throws(Failure) {
+                let method = try type.description.method(named: invocation.method)
+                let parameters = method.signature.parameters
+                let least = parameters.prefix { !$0.isOptional }.count
+                guard invocation.arguments.count >= least, invocation.arguments.count <= parameters.count else {
+                    throw Failure(.arity, "\(method.signature.text) is called with \(invocation.arguments.count) arguments")
+                }
+                var sources: [Recipe.Source] = []
+                for (parameter, injection) in zip(parameters, invocation.arguments) {
+                    let what = "the argument '\(parameter.name)' of '\(invocation.method)'"
+                    var compiled = source(injection.source, .injection, what)
+                    if case .value(let value) = compiled { compiled = .value(try method.signature.checked(value, parameter)) }
+                    checkType(compiled, parameter.typeName, what)
+                    sources.append(compiled)
+                }
+                let index = type.description.methods.firstIndex { $0 === method } ?? 0
+                steps.append(.method(index: index, sources))
+            } catch { fail(error.code, error.message) }
+        }
+        return steps
+    }
+
+    // MARK: sources
+
+    private mutating func source(_ given: Injection.Source, _ edge: Recipe.Edge, _ place: String) -> Recipe.Source {
+        switch given {
+        case .value(let value): return .value(value)
+        case .reference(let key, let arguments, let isOptional):
+            guard let id = identify(key), described(id) != nil else {
+                if isOptional { return .value(.null) }
+                fail(.notFound, "\(place) needs '\(key)', which is not defined\(suggestion(for: key, among: knownKeys()))")
+                return .value(.null)
+            }
+            note(id, edge)
+            let arguments = arguments.enumerated().map { source($1, edge, "\(place), argument \($0)") }
+            if edge != .late { check(arguments.count, id, place) }
+            return .object(id, arguments: arguments, isOptional: isOptional)
+        case .type(let wish): return byType(wish, edge, place)
+        case .all(let wish):
+            wishes.insert(wish.name)
+            let ids = types.all(wish.name, isExact: wish.isExact).map(\.id)
+            bindings[place] = ids
+            for id in ids { note(id, edge) }
+            return .all(ids)
+        case .argument(let index):
+            let count = definition.body.parameters?.parameters.count ?? 0
+            if index >= count {
+                fail(.arity, "\(place) wants runtime argument \(index), and the definition declares \(count == 0 ? "none" : "\(count)")")
+            }
+            return .argument(index)
+        case .arguments: return .arguments
+        case .path(let object, let path, let isOptional):
+            return .path(source(object, edge, place), path, isOptional: isOptional)
+        case .list(let items): return .list(items.enumerated().map { source($1, edge, "\(place)[\($0)]") })
+        case .set(let items): return .set(items.enumerated().map { source($1, edge, "\(place)[\($0)]") })
+        case .map(let pairs): return .map(pairs.map { ($0.name, source($0.source, edge, "\(place).\($0.name)")) })
+        case .provider(let target): return provider(target, place, isLazy: false)
+        case .lazy(let target): return provider(target, place, isLazy: true)
+        case .resolver: return .resolver
+        case .asker:
+            asks = true
+            return .asker
+        }
+    }
+
+    private mutating func provider(_ target: Injection.Source, _ place: String, isLazy: Bool) -> Recipe.Source {
+        switch source(target, .late, place) {
+        case .object(let id, let arguments, _): return .provider(id, arguments: arguments, isLazy: isLazy)
+        case .value(.null): return .provider(nil, arguments: [], isLazy: isLazy)
+        default:
+            fail(.argument, "\(place): a provider resolves a key or a type")
+            return .value(.null)
+        }
+    }
+
+    private mutating func check(_ count: Int, _ id: UInt32, _ place: String) {
+        guard count > 0, let target = described(id), target.alias == nil, let parameters = flat(target).body.parameters else { return }
+        let least = parameters.parameters.prefix { !$0.isOptional }.count
+        if count < least || count > parameters.parameters.count {
+            fail(.arity, "\(place) gives \(count) arguments to \(parameters.text)")
+        }
+    }
+
+    private mutating func byType(_ wish: Injection.TypeWish, _ edge: Recipe.Edge, _ place: String) -> Recipe.Source {
+        wishes.insert(wish.name)
+        // Never itself: a decorator of a type may look for the type.
+        let list = types.all(wish.name, isExact: wish.isExact).filter { $0.id != definition.id }
+        var chosen: UInt32?
+        if !wish.isGreedy, let bound = former?.bindings[place]?.first, list.contains(where: { $0.id == bound }) {
+            // A working binding stays.
+            chosen = bound
+        } else {
+            switch types.best(of: list) {
+            case .one(let id): chosen = id
+            case .none:
+                if !wish.isOptional {
+                    fail(.notFound, "\(place) needs a '\(wish.name)', and nothing makes one\(suggestion(for: wish.name, among: types.names))")
+                }
+            case .several(let ids):
+                let names = ids.prefix(8).compactMap { described($0)?.key }.joined(separator: ", ")
+                fail(.ambiguous, "\(place) needs a '\(wish.name)', and several make one: \(names)\(ids.count > 8 ? ", ..." : ""); name one, or give one a higher rank")
+            }
+        }
+        guard let chosen else { return .value(.null) }
+        bindings[place] = [chosen]
+        note(chosen, edge)
+        return .object(chosen, arguments: [], isOptional: wish.isOptional)
+    }
+}
