@@ -178,7 +178,7 @@ extension LoopRoom {
         @Test func a_thousand_followings_leave_no_watch_and_nothing_else() async {
             await #expect(processExitsWith: .success) {
                 try Loop(name: "first").stop()
-                let before = (count("task"), count("fd"))
+                let before = descriptors()
                 do {
                     let world = CountingWorld()
                     let following = try Following(world: world)
@@ -189,7 +189,7 @@ extension LoopRoom {
                     following.follower.stop()
                     precondition(world.watches == 0)
                 }
-                precondition(comesBack(to: before))
+                precondition(nothingIsLeft(descriptors: before))
             }
         }
 

@@ -112,7 +112,7 @@ extension LoopRoom {
             await #expect(processExitsWith: .success) {
                 // libuv keeps two descriptors for the whole process from the first loop on.
                 try Loop(name: "first").stop()
-                let before = (count("task"), count("fd"))
+                let before = descriptors()
                 let held = Awaited(0)
                 final class Canary: Sendable {
                     let held: Awaited<Int>
@@ -131,7 +131,7 @@ extension LoopRoom {
                     loop.schedule(after: 60_000) { _ = canary }.cancel()
                     loop.stop()
                 }
-                precondition(comesBack(to: before))
+                precondition(nothingIsLeft(descriptors: before))
                 precondition(held.value == 0)
             }
         }
@@ -160,7 +160,7 @@ extension LoopRoom {
 
         @Test func without_descriptors_it_is_an_error_and_not_the_end() async {
             await #expect(processExitsWith: .success) {
-                var limit = rlimit(rlim_cur: rlim_t(count("fd") + 2), rlim_max: 1024)
+                var limit = rlimit(rlim_cur: rlim_t(descriptors() + 2), rlim_max: 1024)
                 setrlimit(__rlimit_resource_t(7), &limit)
                 do {
                     _ = try Loop(name: "none")

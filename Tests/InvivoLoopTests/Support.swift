@@ -57,17 +57,27 @@ func shell(_ command: String, in directory: String = "/") -> Int32 {
 
 func has(_ program: String) -> Bool { shell("command -v \(program)") == 0 }
 
-/// How many entries a directory of /proc/self has: threads (task) or descriptors (fd).
-func count(_ directory: String) -> Int {
-    (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/\(directory)").count) ?? -1
+/// What a directory of /proc/self has: threads (task) or descriptors (fd).
+private func entries(_ directory: String) -> [String] {
+    (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/\(directory)")) ?? []
 }
 
-/// Whether threads and descriptors become as few as `before`. A thread that was joined is in /proc a little longer, and
-/// those of the concurrency library come and go: that takes its time, and has no event.
-func comesBack(to before: (Int, Int)) -> Bool {
+/// Descriptors, but for timers: those are the concurrency library's, which makes one when it likes.
+func descriptors() -> Int {
+    entries("fd").count { number in
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)"))?.contains("timerfd") != true
+    }
+}
+
+/// Whether no thread of a loop is there and no more than so many descriptors. A thread that was joined is in /proc a
+/// little longer, which has no event; those of the concurrency library come and go as they like and are not counted.
+func nothingIsLeft(descriptors before: Int) -> Bool {
     let end = ContinuousClock.now + .seconds(20)
     repeat {
-        if count("task") <= before.0 && count("fd") <= before.1 { return true }
+        let loops = entries("task").filter { task in
+            (try? String(contentsOfFile: "/proc/self/task/\(task)/comm", encoding: .utf8))?.hasSuffix("-loop\n") == true
+        }
+        if loops.isEmpty && descriptors() <= before { return true }
         sched_yield()
     } while ContinuousClock.now < end
     return false
