@@ -74,15 +74,15 @@ enum Benchmark {
         }
         let tuning = Tuning()
         var voice = Voice(gain: 1, cutoff: 800)
-        let half = Value.double(0.5)
+        let half = [Override(property: 0, value: .double(0.5), place: Place())]
         let each = try withUnsafeMutableBytes(of: &voice) { bytes in
             guard let instance = bytes.baseAddress else { return 0.0 }
             return try measure(rounds: rounds, count: count) {
                 // Two commits, each with steps of its own to take it back.
                 var undo = Undo()
-                keep(try tuning.apply(0, half, type, instance, &undo))
+                keep(try tuning.change(type, instance, to: half, undo: &undo))
                 undo = Undo()
-                keep(try tuning.reverse(0, type, instance, &undo))
+                keep(try tuning.change(type, instance, to: [], undo: &undo))
             }
         }
         row("trait.apply", each, "ns", floor: ("nothing", 0), budget: "<= 300 ns", within: each <= 300)

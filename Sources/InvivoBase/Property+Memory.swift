@@ -39,8 +39,8 @@ extension Property {
         return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
 
-    /// Writes a value that `check` answered, or that `read` did, into the struct at `base`. A value of another kind
-    /// writes nothing: it cannot come from either.
+    /// Writes a value that `check`, `read` or `capture` answered into the struct at `base`. A value of another kind writes
+    /// nothing: it cannot come from them.
     @inline(__always)
     public func write(_ value: Value, to base: UnsafeMutableRawPointer) {
         if case .double(let number) = value, kind == .double, isField {
@@ -55,6 +55,7 @@ extension Property {
         let place = base + offset
         switch (kind, value) {
         case (.bool, .bool(let boolean)): place.storeBytes(of: boolean ? 1 : 0, as: UInt8.self)
+        case (.bool, .uint8(let byte)): place.storeBytes(of: byte, as: UInt8.self)
         case (.int8, .int8(let number)): place.storeBytes(of: number, as: Int8.self)
         case (.int16, .int16(let number)): place.storeBytes(of: number, as: Int16.self)
         case (.int32, .int32(let number)): place.storeBytes(of: number, as: Int32.self)
@@ -67,7 +68,7 @@ extension Property {
         case (.double, .double(let number)): place.storeBytes(of: number, as: Double.self)
         case (_, .enumeration(let number, _)) where isEnumeration: writeNumber(number, to: place)
         case (.string, .string(let text)): fill(place, with: Array(text.utf8), reserving: 1)
-        case (.bytes, .bytes(let bytes)): fill(place, with: bytes, reserving: 0)
+        case (.bytes, .bytes(let bytes)), (.string, .bytes(let bytes)): fill(place, with: bytes, reserving: 0)
         case (.map, .map(let pairs)):
             for pair in pairs { fields.first { $0.name == pair.name }?.write(pair.value, to: place) }
         default: break

@@ -19,10 +19,12 @@ extension Engine {
         } catch {
             var failure = error
             failure.others += work.undoAll()
+            if work.isStuck { unsettled.formUnion(plan.tuned.map(\.id)) }
             dropNew(plan)
             throw failure
         }
         warnings += work.notes
+        unsettled = work.refused
         // The steps refer to the work that holds them.
         work.undos = []
         publish(plan, next)
@@ -65,6 +67,10 @@ extension Engine {
         var undos: [(domain: Domain?, undo: Undo)] = []
         /// Targets are kept until the commit is over, and no longer: not by a job that another thread lets go of later.
         var leases: [ObjectLease] = []
+        /// Keys of objects that still refuse what an earlier commit could not undo.
+        var refused: Set<UInt32> = []
+        /// Whether something could not be undone.
+        private(set) var isStuck = false
 
         init(engine: Engine, former: Graph, chain: BuildChain) {
             self.engine = engine
@@ -86,7 +92,16 @@ extension Engine {
                 }
                 failures += found
             }
-            return failures.map { Failure($0.code, "could not be undone: \($0.message)", path: $0.path, at: $0.place) }
+            return notUndone(failures)
+        }
+
+        func notUndone(_ failures: [Failure]) -> [Failure] {
+            if !failures.isEmpty { isStuck = true }
+            return failures.map { failure in
+                var told = failure
+                told.message = "could not be undone: \(failure.message)"
+                return told
+            }
         }
     }
 
@@ -118,35 +133,19 @@ extension Engine {
                 }
             }
         }
-        for (object, index, value) in plan.based {
-            guard let record = ObjectTable.record(object) else { continue }
-            add(domain(of: record)) { undo throws(Failure) in try Tuning.rebase(record, index, value, undo: &undo) }
-        }
+        var bases: [UInt64: [Tuning.Base]] = [:]
+        for (object, index, value) in plan.based { bases[object, default: []].append((index, value)) }
         for (id, object, layers) in plan.tuned {
             // A target may be on its way out: it is kept while it is worked on, or left alone.
             guard ObjectTable.retain(object) else { continue }
             work.leases.append(ObjectLease(owning: object))
-            guard let record = ObjectTable.record(object), needsTuning(record, layers) else { continue }
+            let bases = bases[object] ?? []
+            guard let record = ObjectTable.record(object), needsTuning(record, layers) || !bases.isEmpty else { continue }
             let key = container.keyName(id)
             add(domain(of: record)) { undo throws(Failure) in
-                let properties = Container.type(record).description.properties
-                do throws(Failure) {
-                    for outcome in try Tuning.change(record, to: layers, undo: &undo) {
-                        let place = layers?.effective[outcome.property]?.place ?? Place()
-                        let name = "\(key).\(properties[outcome.property].name)"
-                        switch outcome.what {
-                        case .tuned: break
-                        case .adjusted(let wanted, let seen):
-                            work.notes.append(("\(name): set to \(wanted), the object answers \(seen)", place))
-                        case .left(let expected, let found):
-                            work.notes.append(
-                                ("\(name): somebody else changed it from \(expected) to \(found); it is left so", place))
-                        }
-                    }
-                } catch {
-                    var failure = error
-                    if failure.path.isEmpty { failure.path = key }
-                    throw failure
+                for outcome in try Tuning.change(record, key: key, to: layers, bases: bases, undo: &undo) {
+                    if case .refused = outcome.what { work.refused.insert(id) }
+                    work.notes.append(("\(key).\(outcome.text)", outcome.place))
                 }
             }
         }
@@ -159,7 +158,7 @@ extension Engine {
                     try deadline?()
                 } catch {
                     var failure = error
-                    failure.others += undo.run().map { Failure($0.code, "could not be undone: \($0.message)", path: $0.path) }
+                    failure.others += work.notUndone(undo.run())
                     throw failure
                 }
                 work.undos.append((domain, undo))

@@ -71,11 +71,29 @@ extension Engine {
                 let staged = try stage(set, &prepared.clock, &prepared.unchanged)
                 prepared.clock.end(INVIVO_PHASE_STAGE)
                 guard let staged else { return }
-                prepared.plan = try plan(staged, &prepared.warnings)
+                var plan = try plan(staged, &prepared.warnings)
+                plan.tuned += unsettledTargets(besides: plan.tuned)
+                prepared.plan = plan
                 prepared.clock.end(INVIVO_PHASE_PLAN)
             } catch { prepared.failure = error }
         }
         return prepared
+    }
+
+    /// Objects that a failed commit could not bring back to what they were: they are tried again.
+    private func unsettledTargets(besides tuned: [(id: UInt32, object: UInt64, layers: TargetLayers?)])
+        -> [(id: UInt32, object: UInt64, layers: TargetLayers?)]
+    {
+        guard !unsettled.isEmpty else { return [] }
+        let graph = container.currentGraph()
+        return unsettled.sorted().flatMap { id in
+            let layers = graph.configuration(id) as? TargetLayers
+            let attached = (targets[id] ?? []).filter { layers == nil || layers?.type === $0.type }.map(\.object)
+            let shared = graph.cell(id).flatMap { $0.object != 0 && definitions[id]?.alias == nil ? $0.object : nil }
+            return Set(attached + [shared].compactMap { $0 }).sorted().compactMap { object in
+                tuned.contains { $0.object == object } ? nil : (id, object, layers)
+            }
+        }
     }
 
     /// Commit, by the same thread or another that took the turn over.

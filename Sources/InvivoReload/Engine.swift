@@ -62,6 +62,8 @@ public final class Engine: @unchecked Sendable {
     var aliases: [UInt32: Set<UInt32>] = [:]
     var targets: [UInt32: [Target]] = [:]
     var declared: [UInt32: ObjectType] = [:]
+    /// Keys whose objects a failed commit could not bring back to what they were; the next one tries again.
+    var unsettled: Set<UInt32> = []
 
     /// A generation that nobody new can reach, and what ends with it.
     struct Retired {

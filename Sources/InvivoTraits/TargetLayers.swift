@@ -10,8 +10,9 @@ public final class TargetLayers: Configuration {
     /// The topmost layer of each property.
     public let effective: [Int: Override]
     public let atMaking: [Int: Value]
-    /// Layers that a live object can take now: not those of the block, nor those that wait for the next making.
-    public let live: [Int: Override]
+    /// What a live object can take now, in the order in which it is set: not the layers of the block, nor those that
+    /// wait for the next making.
+    public let live: [Override]
 
     public init(type: ObjectType, stack: [Override]) {
         self.type = type
@@ -25,7 +26,12 @@ public final class TargetLayers: Configuration {
         effective = top
         let properties = type.description.properties
         atMaking = top.filter { properties[$0.key].takesRestart }.mapValues(\.value)
-        live = top.filter { !properties[$0.key].isInBlock && !properties[$0.key].takesRestart }
+        var taken = Set<Int>()
+        live = stack.compactMap { layer in
+            let property = properties[layer.property]
+            guard !property.isInBlock, !property.takesRestart, taken.insert(layer.property).inserted else { return nil }
+            return top[layer.property]
+        }
     }
 
     public func configure(_ object: Record) throws(Failure) {
@@ -35,7 +41,11 @@ public final class TargetLayers: Configuration {
             _ = try Tuning.change(object, to: self, undo: &undo)
         } catch {
             _ = undo.run()
-            throw error
+            var failure = error
+            if object.pointee.key > 0 {
+                failure.path = type.container.keyName(object.pointee.key - 1) + "." + failure.path
+            }
+            throw failure
         }
     }
 
@@ -64,7 +74,10 @@ extension Value {
     func completed(from other: Value) -> Value {
         guard case .map(let own) = self, case .map(let whole) = other else { return self }
         var pairs = whole.map { pair in
-            (name: pair.name, value: own.first { $0.name == pair.name }?.value.completed(from: pair.value) ?? pair.value)
+            (
+                name: pair.name,
+                value: own.first { $0.name == pair.name }?.value.completed(from: pair.value) ?? pair.value
+            )
         }
         pairs += own.filter { mine in !whole.contains { $0.name == mine.name } }
         return .map(pairs)

@@ -8,6 +8,12 @@ public struct Override: Sendable {
     public let property: Int
     public let value: Value
     public let place: Place
+
+    public init(property: Int, value: Value, place: Place) {
+        self.property = property
+        self.value = value
+        self.place = place
+    }
 }
 
 /// A named, parameterised, reversible change. A trait says which values it wants; applying and reversing is one
@@ -15,7 +21,8 @@ public struct Override: Sendable {
 public protocol Trait: Sendable {
     var name: String { get }
     /// What it asks of objects of `type`. Touches no object. Throws all that is wrong at once.
-    func overrides(_ spec: TraitSpec, for type: ObjectType, target: String, warn: (String, Place) -> Void) throws(Failure) -> [Override]
+    func overrides(_ spec: TraitSpec, for type: ObjectType, target: String, warn: (String, Place) -> Void)
+        throws(Failure) -> [Override]
 }
 
 /// The traits that a runtime knows, by name.
@@ -59,7 +66,9 @@ public struct TraitTable: Sendable {
 struct SetTrait: Trait {
     let name = "Set"
 
-    func overrides(_ spec: TraitSpec, for type: ObjectType, target: String, warn: (String, Place) -> Void) throws(Failure) -> [Override] {
+    func overrides(_ spec: TraitSpec, for type: ObjectType, target: String, warn: (String, Place) -> Void)
+        throws(Failure) -> [Override]
+    {
         var found: [Override] = []
         var failures: [Failure] = []
         for parameter in spec.parameters {
@@ -90,7 +99,9 @@ struct SetTrait: Trait {
         return located
     }
 
-    private func override(_ parameter: SpecEntry, _ type: ObjectType, _ warn: (String, Place) -> Void) throws(Failure) -> Override {
+    private func override(_ parameter: SpecEntry, _ type: ObjectType, _ warn: (String, Place) -> Void) throws(Failure)
+        -> Override
+    {
         let found = try type.description.property(named: parameter.key)
         if found.formerName {
             warn("'\(parameter.key)' is now called '\(found.property.name)'", parameter.keyPlace)
@@ -100,7 +111,8 @@ struct SetTrait: Trait {
         }
         try type.description.checkTunable(found.property)
         let value = try found.property.check(try Value(spec: parameter.value, for: found.property))
-        return Override(property: type.description.index(of: found.property), value: value, place: parameter.value.place)
+        return Override(
+            property: type.description.index(of: found.property), value: value, place: parameter.value.place)
     }
 }
 

@@ -2,75 +2,47 @@ internal import CPlatform
 public import InvivoBase
 public import InvivoWiring
 
-/// The traits' state of one live object: for each property under a layer the base value, captured exactly when the first
-/// layer came, and what is applied. Whatever layer goes, in whatever order, the rest shows; when none is left the base
-/// value is restored. Touched in the object's domain only.
+/// The traits' state of one live object: for each property under a layer the base value, captured exactly when the
+/// first layer came, and what is applied. Whatever layer goes, in whatever order, the rest shows; when none is left the
+/// base value is restored. Touched in the object's domain only.
+///
+/// One property's setter may move another one. So everything is read before anything is set, and read again at the end;
+/// what another setter moved is then set again.
 public final class Tuning {
-    /// What is applied to one property. Handed round by reference: three values are much to copy.
-    final class Applied {
-        let index: Int
-        let base: Value
-        /// What was asked for, and what the object answered when it was read back.
-        let wanted: Value
-        let seen: Value
-        fileprivate var next: Applied?
-
-        init(index: Int, base: Value, wanted: Value, seen: Value) {
-            self.index = index
-            self.base = base
-            self.wanted = wanted
-            self.seen = seen
-        }
-    }
-
-    /// The first of the properties under a layer; few, so a chain, which costs no check and no copy to change.
-    private var first: Applied?
-
-    private func state(_ index: Int) -> Applied? {
-        var entry = first
-        while let found = entry, found.index != index { entry = found.next }
-        return entry
-    }
-
-    /// Puts `state` in the place of what is applied to the property `index`; nil takes that out.
-    func put(_ state: Applied?, at index: Int) {
-        var before: Applied?
-        var entry = first
-        while let found = entry, found.index != index {
-            before = found
-            entry = found.next
-        }
-        let rest = entry?.next
-        entry?.next = nil
-        state?.next = rest
-        let next = state ?? rest
-        if let before { before.next = next } else { first = next }
-    }
-
-    private var indices: [Int] {
-        var found: [Int] = []
-        var entry = first
-        while let one = entry {
-            found.append(one.index)
-            entry = one.next
-        }
-        return found
-    }
+    /// What the last commit did; what is remembered of it is what has a layer or could not be undone.
+    var first: PropertyChange?
 
     public init() {}
 
     /// What a change did to one property.
     public struct Outcome: Sendable {
         public enum What: Sendable {
-            case tuned
             /// A setter clamped or ignored the value: the value read back is another.
             case adjusted(wanted: Value, seen: Value)
             /// Somebody else changed it meanwhile; it was left as it is.
             case left(expected: Value, found: Value)
+            /// What an earlier commit could not undo refused again.
+            case refused(Failure)
         }
-        public let property: Int
+        /// The property's name; of a field of a nested struct, the way to it.
+        public let path: String
+        /// Where the layer stands.
+        public let place: Place
         public let what: What
+
+        /// One line for the log, without the key.
+        public var text: String {
+            switch what {
+            case .adjusted(let wanted, let seen): "\(path): set to \(wanted), the object answers \(seen)"
+            case .left(let expected, let found):
+                "\(path): somebody else changed it from \(expected) to \(found); it is left so"
+            case .refused(let failure): "\(path): its former value still cannot be restored: \(failure.message)"
+            }
+        }
     }
+
+    /// A new base value of a property: shown now when no layer lies on it, else when the last one goes.
+    public typealias Base = (index: Int, value: Value)
 
     static func of(_ record: Record) -> Tuning {
         let extra = Container.type(record).container.extra(record)
@@ -80,81 +52,143 @@ public final class Tuning {
         return tuning
     }
 
-    /// Brings an object from the layers it has to `layers`, adding each step's undo. A failing setter throws; what was
-    /// done until then is in `undo`.
-    public static func change(_ record: Record, to layers: TargetLayers?, undo: inout Undo) throws(Failure) -> [Outcome] {
+    /// Brings an object from the layers it has to `layers`, adding what takes it back to `undo`. A failing setter
+    /// throws, with the path of its property under `key`; what was done until then is in `undo`.
+    public static func change(
+        _ record: Record, key: String = "", to layers: TargetLayers?, bases: [Base] = [], undo: inout Undo
+    ) throws(Failure) -> [Outcome] {
         guard let instance = record.pointee.instance else { return [] }
-        let type = Container.type(record)
-        let wanted = layers?.live ?? [:]
-        if wanted.isEmpty && (record.pointee.extra == nil) { return [] }
-        let tuning = of(record)
+        let wanted = layers?.live ?? []
+        if wanted.isEmpty && bases.isEmpty && record.pointee.extra == nil { return [] }
+        return try of(record).change(Container.type(record), instance, key: key, to: wanted, bases: bases, undo: &undo)
+    }
+
+    /// The same for an instance that nobody has a record of.
+    public func change(
+        _ type: ObjectType, _ instance: UnsafeMutableRawPointer, key: String = "", to wanted: [Override],
+        bases: [Base] = [],
+        undo: inout Undo
+    ) throws(Failure) -> [Outcome] {
+        // Most commits concern one property, and nothing else of its object is under a layer: the same without a chain.
+        if bases.isEmpty, wanted.count <= 1,
+            first == nil || first?.next == nil && (wanted.isEmpty || first?.index == wanted[0].property)
+        {
+            return try changeOne(type, instance, key, wanted.first, &undo)
+        }
+        guard let changes = concerned(type, wanted, bases) else { return [] }
+        try changes.forEach { change throws(Failure) in try change.read(instance, key) }
+        undo.add(ObjectUndo(tuning: self, instance: instance, key: key, changes: changes, former: first))
+        try changes.forEach { change throws(Failure) in try change.set(instance, key) }
+        try settle(changes, instance, key)
+        first = changes
         var outcomes: [Outcome] = []
-        for index in tuning.indices.sorted() where wanted[index] == nil {
-            if let outcome = try tuning.reverse(index, type, instance, &undo) { outcomes.append(outcome) }
-        }
-        var order = Set<Int>()
-        for layer in layers?.stack ?? [] {
-            guard let top = wanted[layer.property], order.insert(layer.property).inserted else { continue }
-            do throws(Failure) {
-                if let outcome = try tuning.apply(layer.property, top.value, type, instance, &undo) { outcomes.append(outcome) }
-            } catch {
-                var failure = error
-                if failure.place.file.isEmpty { failure.place = top.place }
-                throw failure
-            }
-        }
+        changes.forEach { outcomes += $0.finish() }
         return outcomes
     }
 
-    /// Puts one layer's value on, capturing the base when it is the first. Nil when nothing changed.
-    public func apply(
-        _ index: Int, _ value: Value, _ type: ObjectType, _ instance: UnsafeMutableRawPointer, _ undo: inout Undo
-    ) throws(Failure) -> Outcome? {
-        let property = type.description.properties[index]
-        let before = state(index)
-        if let before, before.wanted.isSame(as: value.completed(from: before.base)) { return nil }
-        let present = try property.get(instance)
-        let value = value.completed(from: before?.base ?? present)
-        undo.add(Undo.PropertyStep(tuning: self, property: property, index: index, instance: instance, value: present, state: before))
-        try property.set(instance, value)
-        let seen = try property.get(instance)
-        put(Applied(index: index, base: before?.base ?? present, wanted: value, seen: seen), at: index)
-        return Outcome(property: index, what: seen.isSame(as: value) ? .tuned : .adjusted(wanted: value, seen: seen))
+    private func changeOne(
+        _ type: ObjectType, _ instance: UnsafeMutableRawPointer, _ key: String, _ layer: Override?, _ undo: inout Undo
+    ) throws(Failure) -> [Outcome] {
+        let change: PropertyChange
+        if let layer {
+            if let first, first.has(layer.value) { return [] }
+            let property = type.description.properties[layer.property]
+            change = PropertyChange(property, layer.property, before: first, wanted: layer.value, place: layer.place)
+        } else if let first {
+            change = PropertyChange(first.property, first.index, before: first, wanted: nil, place: Place())
+        } else {
+            return []
+        }
+        let outcomes = try change.makeAlone(instance, key) { begun in
+            undo.add(ObjectUndo(tuning: self, instance: instance, key: key, changes: begun, former: first))
+        }
+        first = change.isApplied ? change : nil
+        return outcomes
     }
 
-    /// Gives a property another base value: shown now when no layer lies on it, else when the last one goes.
-    public static func rebase(_ record: Record, _ index: Int, _ value: Value, undo: inout Undo) throws(Failure) {
-        guard let instance = record.pointee.instance else { return }
-        let tuning = of(record)
-        let property = Container.type(record).description.properties[index]
-        if let state = tuning.state(index) {
-            tuning.put(Applied(index: index, base: value, wanted: state.wanted, seen: state.seen), at: index)
-            undo.add(Undo.PropertyStep(tuning: tuning, property: property, index: index, instance: instance, value: nil, state: state))
-            return
+    /// What there is to do, in the order in which it is done: first what goes back to its base, then the layers. Nil
+    /// when all is as it should be; else with everything under a layer, because setters may move what has not changed.
+    private func concerned(_ type: ObjectType, _ wanted: [Override], _ bases: [Base]) -> PropertyChange? {
+        let properties = type.description.properties
+        var isNews = !bases.isEmpty
+        var head: PropertyChange?
+        var last: PropertyChange?
+        func add(_ change: PropertyChange) {
+            if let last { last.next = change } else { head = change }
+            last = change
         }
-        let present = try property.get(instance)
-        undo.add(Undo.PropertyStep(tuning: tuning, property: property, index: index, instance: instance, value: present, state: nil))
-        try property.set(instance, value)
+        var entry = first
+        while let state = entry {
+            entry = state.next
+            guard state.isApplied, !wanted.contains(where: { $0.property == state.index }) else { continue }
+            isNews = true
+            add(PropertyChange(state.property, state.index, before: state, wanted: nil, place: Place()))
+        }
+        for layer in wanted {
+            let state = applied(layer.property)
+            isNews = isNews || state?.has(layer.value) != true
+            add(
+                PropertyChange(
+                    properties[layer.property], layer.property, before: state, wanted: layer.value, place: layer.place))
+        }
+        for (index, value) in bases {
+            if let known = head?.first(where: { $0.index == index }) {
+                known.newBase = value
+            } else {
+                add(PropertyChange(properties[index], index, before: nil, wanted: nil, place: Place(), newBase: value))
+            }
+        }
+        return isNews ? head : nil
     }
 
-    /// Takes the last layer off: restores the base, unless somebody else changed the property meanwhile.
-    public func reverse(
-        _ index: Int, _ type: ObjectType, _ instance: UnsafeMutableRawPointer, _ undo: inout Undo
-    ) throws(Failure) -> Outcome? {
-        guard let state = state(index) else { return nil }
-        put(nil, at: index)
-        let property = type.description.properties[index]
-        let present: Value
-        do throws(Failure) { present = try property.get(instance) } catch {
-            put(state, at: index)
-            throw error
+    private func applied(_ index: Int) -> PropertyChange? { first?.first { $0.index == index && $0.isApplied } }
+
+    /// Remembers `change` alone of its property.
+    func replace(_ change: PropertyChange) {
+        var kept: [PropertyChange] = []
+        first?.forEach { if $0.index != change.index { kept.append($0) } }
+        change.next = nil
+        first = change
+        for other in kept.reversed() {
+            other.next = first
+            first = other
         }
-        guard present.isSame(as: state.seen) else {
-            undo.add(Undo.PropertyStep(tuning: self, property: property, index: index, instance: instance, value: nil, state: state))
-            return Outcome(property: index, what: .left(expected: state.seen, found: present))
+    }
+
+    /// Reads everything back and sets again, once and in order, what is not as it was set.
+    private func settle(_ changes: PropertyChange, _ instance: UnsafeMutableRawPointer, _ key: String) throws(Failure) {
+        try changes.forEach { change throws(Failure) in try change.readBack(instance, key) }
+        guard changes.next != nil, changes.first(where: { !$0.isSettled }) != nil else { return }
+        try changes.forEach { change throws(Failure) in
+            try change.readBack(instance, key)
+            if !change.isSettled { try change.setAgain(instance, key) }
         }
-        undo.add(Undo.PropertyStep(tuning: self, property: property, index: index, instance: instance, value: present, state: state))
-        try property.set(instance, state.base)
-        return Outcome(property: index, what: .tuned)
+        try changes.forEach { change throws(Failure) in try change.readBack(instance, key) }
+    }
+}
+
+extension PropertyChange {
+    /// This one and those behind it.
+    @inline(__always)
+    func forEach(_ body: (PropertyChange) throws(Failure) -> Void) throws(Failure) {
+        var entry: PropertyChange? = self
+        while let one = entry {
+            try body(one)
+            entry = one.next
+        }
+    }
+
+    func forEach(_ body: (PropertyChange) -> Void) {
+        var entry: PropertyChange? = self
+        while let one = entry {
+            body(one)
+            entry = one.next
+        }
+    }
+
+    func first(where matches: (PropertyChange) -> Bool) -> PropertyChange? {
+        var entry: PropertyChange? = self
+        while let one = entry, !matches(one) { entry = one.next }
+        return entry
     }
 }

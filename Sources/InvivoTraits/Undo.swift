@@ -1,40 +1,58 @@
 public import InvivoBase
 
+/// Takes back what one commit did to one object. Its object is held by the commit until the undo is run or forgotten,
+/// and with it what is not retained here.
+struct ObjectUndo {
+    unowned(unsafe) let tuning: Tuning
+    let instance: UnsafeMutableRawPointer
+    let key: String
+    let changes: PropertyChange
+    let former: PropertyChange?
+
+    /// Puts back what was there; what other setters moved meanwhile is set once more. A property that refuses keeps its
+    /// base, so that the next change can restore it.
+    func run() -> [Failure] {
+        tuning.first = former
+        var failures: [Failure] = []
+        var refused: [PropertyChange] = []
+        func undo(_ change: PropertyChange) {
+            do throws(Failure) { try change.undo(instance, key) } catch {
+                failures.append(error)
+                refused.append(change)
+            }
+        }
+        var all: [PropertyChange] = []
+        changes.forEach { all.append($0) }
+        for change in all.reversed() where change.isUndone(instance) != true { undo(change) }
+        if all.count > 1 {
+            for change in all where change.isUndone(instance) == false && !refused.contains(where: { $0 === change }) {
+                undo(change)
+            }
+        }
+        for change in refused { tuning.replace(change.becomeStuck(instance)) }
+        return failures
+    }
+}
+
 /// Steps that take back what a commit did, run last first.
 public struct Undo {
-    /// One property of one object, which is most of what commits do; kept without a closure of its own. Its object is
-    /// held by the commit until the undo is run or forgotten, and with it what is not retained here.
-    struct PropertyStep {
-        unowned(unsafe) let tuning: Tuning
-        unowned(unsafe) let property: Property
-        let index: Int
-        let instance: UnsafeMutableRawPointer
-        /// Nil leaves the object alone.
-        let value: Value?
-        let state: Tuning.Applied?
-
-        func run() throws(Failure) {
-            if let value { try property.set(instance, value) }
-            tuning.put(state, at: index)
-        }
-    }
     private enum Step {
-        case property(PropertyStep)
+        case object(ObjectUndo)
         case other(() throws(Failure) -> Void)
     }
     /// The step before all others, in place: most commits have no second one.
-    private var first: PropertyStep?
+    private var first: ObjectUndo?
     private var steps: [Step] = []
 
     public init() {}
 
     public mutating func add(_ step: @escaping () throws(Failure) -> Void) { steps.append(.other(step)) }
 
-    mutating func add(_ step: PropertyStep) {
+    mutating func add(_ step: ObjectUndo) {
         if isEmpty {
             first = step
         } else {
-            steps.append(.property(step))
+            steps.append(.object(step))
         }
     }
 
@@ -44,17 +62,14 @@ public struct Undo {
     public mutating func run() -> [Failure] {
         var failures: [Failure] = []
         while let step = steps.popLast() {
-            do throws(Failure) {
-                switch step {
-                case .other(let run): try run()
-                case .property(let step): try step.run()
-                }
-            } catch { failures.append(error) }
+            switch step {
+            case .other(let run):
+                do throws(Failure) { try run() } catch { failures.append(error) }
+            case .object(let undo): failures += undo.run()
+            }
         }
-        if let step = first {
-            first = nil
-            do throws(Failure) { try step.run() } catch { failures.append(error) }
-        }
+        failures += first?.run() ?? []
+        first = nil
         return failures
     }
 }

@@ -1,0 +1,311 @@
+/* What a layer covered comes back exactly: whatever setters move, refuse or clamp, whatever memory holds, whoever changes
+ * the field beside it. */
+#include "check.h"
+
+typedef struct { double x, y; } point;
+typedef struct { point from, to; } line;
+
+typedef struct {
+    double max, value;    /* by function: max clamps value, value is clamped by max */
+    double twin;          /* two fields lie on it */
+    char label[8];
+    bool mute;
+    point where;
+    line path;
+    point moved;          /* by function, as a map */
+    double g, h;          /* by function: h refuses while `refuses` says so */
+    int refuses;          /* how many calls of h's setter fail */
+    bool unreadable;
+} limits;
+
+static invivo_status get_limit(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    limits *self = instance;
+    if (self->unreadable && (size_t)user_data == offsetof(limits, h)) {
+        *error = invivo_error_make(INVIVO_E_HOST, "h cannot be read", NULL, NULL);
+        return INVIVO_E_HOST;
+    }
+    *out = invivo_double(*(double *)((char *)instance + (size_t)user_data));
+    return INVIVO_OK;
+}
+static invivo_status set_limit(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    limits *self = instance;
+    double number = value->as.number;
+    switch ((size_t)user_data) {
+    case offsetof(limits, max):
+        self->max = number;
+        if (self->value > number) self->value = number;
+        break;
+    case offsetof(limits, value): self->value = number > self->max ? self->max : number; break;
+    case offsetof(limits, g): self->g = number; break;
+    default:
+        if (self->refuses > 0) {
+            self->refuses--;
+            *error = invivo_error_make(INVIVO_E_HOST, "h refuses", "a.path.of.the.host", NULL);
+            return INVIVO_E_HOST;
+        }
+        self->h = number;
+    }
+    return INVIVO_OK;
+}
+#define LIMIT(field)                                                                                             \
+    {.struct_size = sizeof(invivo_property), .name = #field, .kind = INVIVO_KIND_DOUBLE, .get = get_limit,       \
+     .set = set_limit, .user_data = (void *)offsetof(limits, field)}
+
+static invivo_status get_moved(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    limits *self = instance;
+    invivo_pair pairs[] = {{.name = "x", .length = 1, .value = invivo_double(self->moved.x)},
+                           {.name = "y", .length = 1, .value = invivo_double(self->moved.y)}};
+    invivo_value lent = {.kind = INVIVO_KIND_MAP};
+    (void)user_data, (void)error;
+    lent.as.map.pairs = pairs;
+    lent.as.map.count = 2;
+    return invivo_value_copy(out, &lent, error);
+}
+static invivo_status set_moved(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    limits *self = instance;
+    (void)user_data, (void)error;
+    for (uint64_t i = 0; i < value->as.map.count; i++) {
+        *(value->as.map.pairs[i].name[0] == 'x' ? &self->moved.x : &self->moved.y) = value->as.map.pairs[i].value.as.number;
+    }
+    return INVIVO_OK;
+}
+
+static const invivo_property point_fields[] = {INVIVO_FIELD(point, x), INVIVO_FIELD(point, y)};
+static const invivo_property line_fields[] = {INVIVO_FIELD(line, from, .fields = point_fields, .field_count = 2),
+                                              INVIVO_FIELD(line, to, .fields = point_fields, .field_count = 2)};
+static const invivo_property properties[] = {
+    LIMIT(max), LIMIT(value), LIMIT(g), LIMIT(h),
+    INVIVO_FIELD(limits, twin),
+    {.struct_size = sizeof(invivo_property), .name = "other", .kind = INVIVO_KIND_DOUBLE, .offset = offsetof(limits, twin), .size = 8},
+    INVIVO_FIELD(limits, label), INVIVO_FIELD(limits, mute),
+    INVIVO_FIELD(limits, where, .fields = point_fields, .field_count = 2),
+    INVIVO_FIELD(limits, path, .fields = line_fields, .field_count = 2),
+    {.struct_size = sizeof(invivo_property), .name = "moved", .kind = INVIVO_KIND_MAP, .fields = point_fields, .field_count = 2,
+     .get = get_moved, .set = set_moved},
+};
+
+static invivo_runtime runtime;
+static invivo_object object;
+static limits *self;
+static char log_text[4096];
+
+static void note(void *user_data, const invivo_log_entry *entry) {
+    (void)user_data;
+    if (entry->level == INVIVO_LOG_WARNING) snprintf(log_text, sizeof(log_text), "%s", entry->message);
+}
+
+static void begin(void) {
+    invivo_runtime_options options;
+    invivo_type type;
+    void *instance = NULL;
+    invivo_type_options limits_type = {.struct_size = sizeof(limits_type), .name = "Limits", .size = sizeof(limits),
+                                       .properties = properties, .property_count = sizeof(properties) / sizeof(properties[0])};
+    invivo_runtime_options_init(&options);
+    options.log = note;
+    log_text[0] = 0;
+    OK(invivo_runtime_open(&runtime, &options, E));
+    OK(invivo_type_register(runtime, &limits_type, &type, E));
+    OK(invivo_object_make(runtime, type, NULL, 0, &object, E));
+    OK(invivo_object_instance(object, type, &instance, E));
+    self = instance;
+    self->max = 10, self->value = 8, self->twin = 4, self->g = 1, self->h = 2;
+    OK(invivo_target_attach(object, "a.t", NULL, E));
+}
+static void end(void) {
+    OK(invivo_object_release(object));
+    OK(invivo_runtime_close(runtime, E));
+}
+
+static invivo_status say(const char *name, const char *text, invivo_error **error) {
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_document(changes, name, text, text ? strlen(text) : 0, E));
+    return invivo_changes_commit(changes, error);
+}
+#define SET(set) "traits: { a.t: [Set: { " set " }] }"
+
+static void what_one_setter_moves_of_another_comes_back(void) {
+    static const char *const sets[] = {SET("max: 5, value: 3"), SET("value: 3, max: 5"), SET("max: 2, value: 3"),
+                                       SET("value: 20, max: 30"), SET("max: 20, value: 15")};
+    begin();
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+        OK(say("a.yaml", sets[i], E));
+        OK(say("a.yaml", "{}", E));
+        CHECK_EQUAL(self->max, 10);
+        CHECK_EQUAL(self->value, 8);
+    }
+    /* What a later setter makes possible is set again. */
+    OK(say("a.yaml", SET("value: 20, max: 30"), E));
+    CHECK_EQUAL(self->max, 30);
+    CHECK_EQUAL(self->value, 20);
+    /* A layer that stays is shown again as soon as it can be. */
+    OK(say("a.yaml", SET("value: 20, max: 15"), E));
+    CHECK_EQUAL(self->value, 15);
+    OK(say("a.yaml", SET("value: 20, max: 25"), E));
+    CHECK_EQUAL(self->value, 20);
+    OK(say("a.yaml", "{}", E));
+    CHECK_EQUAL(self->max, 10);
+    CHECK_EQUAL(self->value, 8);
+    /* A failed reload puts both back too. */
+    self->refuses = 1;
+    expects_error(say("a.yaml", SET("max: 5, value: 3, h: 1"), E), INVIVO_E_HOST, "a.yaml:1:45: a.t.h: h refuses");
+    CHECK_EQUAL(self->max, 10);
+    CHECK_EQUAL(self->value, 8);
+    /* Two properties of one field: the later one shows, and the base is the field's. */
+    OK(say("a.yaml", SET("twin: 1, other: 3"), E));
+    CHECK_EQUAL(self->twin, 3);
+    OK(say("a.yaml", "{}", E));
+    CHECK_EQUAL(self->twin, 4);
+    end();
+}
+
+static void a_refused_removal_keeps_the_base(void) {
+    begin();
+    OK(say("a.yaml", SET("g: 5, h: 6"), E));
+    self->refuses = 1;
+    expects_error(say("a.yaml", "{}", E), INVIVO_E_HOST, "a.t.h: h refuses");
+    CHECK_EQUAL(self->g, 5);
+    CHECK_EQUAL(self->h, 6);
+    OK(say("a.yaml", "{}", E));
+    CHECK_EQUAL(self->g, 1);
+    CHECK_EQUAL(self->h, 2);
+    end();
+}
+
+/* The setter takes the value, and refuses to take the former one back. */
+static invivo_status get_sticky(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    (void)user_data, (void)error;
+    *out = invivo_double(((limits *)instance)->g);
+    return INVIVO_OK;
+}
+static bool sticky = true;
+static invivo_status set_sticky(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    (void)user_data;
+    if (sticky && value->as.number == 1) {
+        *error = invivo_error_make(INVIVO_E_HOST, "it sticks", NULL, NULL);
+        return INVIVO_E_HOST;
+    }
+    ((limits *)instance)->g = value->as.number;
+    return INVIVO_OK;
+}
+
+static void what_could_not_be_undone_is_restored_by_the_next_change(void) {
+    invivo_property table[] = {{.struct_size = sizeof(invivo_property), .name = "g", .kind = INVIVO_KIND_DOUBLE, .get = get_sticky,
+                                .set = set_sticky}, LIMIT(h)};
+    invivo_type_options sticky_type = {.struct_size = sizeof(sticky_type), .name = "Sticky", .size = sizeof(limits),
+                                       .properties = table, .property_count = 2};
+    invivo_type type;
+    invivo_object stuck;
+    void *instance = NULL;
+    begin();
+    OK(invivo_type_register(runtime, &sticky_type, &type, E));
+    OK(invivo_object_make(runtime, type, NULL, 0, &stuck, E));
+    OK(invivo_object_instance(stuck, type, &instance, E));
+    limits *other = instance;
+    other->g = 1, other->h = 2;
+    OK(invivo_target_attach(stuck, "b.t", NULL, E));
+    sticky = true;
+    other->refuses = 1;
+    expects_error(say("a.yaml", "traits: { b.t: [Set: { g: 5, h: 6 }] }", E), INVIVO_E_HOST,
+                  "a.yaml:1:33: b.t.h: h refuses\n"
+                  "a.yaml:1:27: b.t.g: could not be undone: it sticks");
+    CHECK_EQUAL(other->g, 5);
+    CHECK_EQUAL(other->h, 2);
+    /* It is tried again with every change, and no change fails for it. */
+    OK(say("a.yaml", SET("g: 7"), E));
+    CHECK_EQUAL(self->g, 7);
+    CHECK_EQUAL(other->g, 5);
+    CHECK_TEXT(log_text, "b.t.g: its former value still cannot be restored: it sticks");
+    sticky = false;
+    OK(say("a.yaml", SET("g: 8"), E));
+    CHECK_EQUAL(other->g, 1);
+    OK(invivo_object_release(stuck));
+    end();
+}
+
+static void a_failing_getter_says_which_property_and_where(void) {
+    begin();
+    self->unreadable = true;
+    expects_error(say("a.yaml", SET("g: 5, h: 6"), E), INVIVO_E_HOST, "a.yaml:1:33: a.t.h: h cannot be read");
+    CHECK_EQUAL(self->g, 1);
+    end();
+}
+
+static void each_field_of_a_struct_has_layers_of_its_own(void) {
+    begin();
+    self->where = (point){1, 2};
+    self->moved = (point){1, 2};
+    self->path = (line){{1, 2}, {3, 4}};
+    OK(say("a.yaml", SET("where: { x: 10 }, moved: { x: 10 }, path: { from: { x: 10 }, to: { y: 40 } }"), E));
+    /* The field beside it is somebody else's. */
+    self->where.y = 99, self->moved.y = 99, self->path.from.y = 99;
+    OK(say("b.yaml", SET("where: { y: 20 }, path: { to: { x: 30 } }"), E));
+    CHECK_EQUAL(self->where.y, 20);
+    OK(say("a.yaml", "{}", E));
+    CHECK_EQUAL(self->where.x, 1);
+    CHECK_EQUAL(self->where.y, 20);
+    CHECK_EQUAL(self->moved.x, 1);
+    CHECK_EQUAL(self->moved.y, 99);
+    CHECK_EQUAL(self->path.from.x, 1);
+    CHECK_EQUAL(self->path.from.y, 99);
+    CHECK_EQUAL(self->path.to.x, 30);
+    CHECK_EQUAL(self->path.to.y, 4);
+    OK(say("b.yaml", "{}", E));
+    CHECK_EQUAL(self->where.y, 99);
+    CHECK_EQUAL(self->path.to.x, 3);
+    /* What somebody else changed under the layer is left, and the rest goes back. */
+    OK(say("a.yaml", SET("where: { x: 10, y: 20 }"), E));
+    self->where.x = 11;
+    OK(say("a.yaml", "{}", E));
+    CHECK_EQUAL(self->where.x, 11);
+    CHECK_EQUAL(self->where.y, 99);
+    CHECK_TEXT(log_text, "a.t.where.x: somebody else changed it from 10 to 11; it is left so");
+    end();
+}
+
+static void somebody_elses_change_is_left_however_often_the_rest_changes(void) {
+    begin();
+    OK(say("a.yaml", SET("g: 5, max: 12"), E));
+    self->g = 6;
+    OK(say("a.yaml", SET("g: 5, max: 13"), E)); /* its layer has not changed */
+    CHECK_EQUAL(self->g, 6);
+    OK(say("a.yaml", "{}", E));
+    CHECK_EQUAL(self->g, 6);
+    CHECK_EQUAL(self->max, 10);
+    end();
+}
+
+static void bytes_that_are_no_text_come_back(void) {
+    static const char labels[][9] = {"\xff\xfeok\0abc", "zzzzzzzz", "ab\0cd\0\0", "plain", ""};
+    begin();
+    for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
+        memcpy(self->label, labels[i], 8);
+        *(unsigned char *)&self->mute = (unsigned char)i;
+        OK(say("a.yaml", SET("label: hi, mute: false"), E));
+        CHECK_TEXT(self->label, "hi");
+        /* A failed change keeps what the layer covers. */
+        self->refuses = 1;
+        expects_error(say("a.yaml", SET("label: ho, h: 1"), E), INVIVO_E_HOST, NULL);
+        CHECK_TEXT(self->label, "hi");
+        OK(say("a.yaml", "{}", E));
+        CHECK(memcmp(self->label, labels[i], 8) == 0);
+        CHECK_EQUAL(*(unsigned char *)&self->mute, i);
+        /* So does one that fails while nothing lies on it. */
+        self->refuses = 1;
+        expects_error(say("a.yaml", SET("label: ho, h: 1"), E), INVIVO_E_HOST, NULL);
+        CHECK(memcmp(self->label, labels[i], 8) == 0);
+    }
+    end();
+}
+
+int main(void) {
+    check_begin();
+    what_one_setter_moves_of_another_comes_back();
+    a_refused_removal_keeps_the_base();
+    what_could_not_be_undone_is_restored_by_the_next_change();
+    a_failing_getter_says_which_property_and_where();
+    each_field_of_a_struct_has_layers_of_its_own();
+    somebody_elses_change_is_left_however_often_the_rest_changes();
+    bytes_that_are_no_text_come_back();
+    return check_end();
+}
