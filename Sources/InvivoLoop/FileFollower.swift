@@ -1,4 +1,3 @@
-internal import Glibc
 public import InvivoBase
 
 /// Follows files through every way of saving them; all documents of one runtime.
@@ -50,14 +49,16 @@ public final class FileFollower: @unchecked Sendable {
     // MARK: - From any thread
 
     /// Follows a file from now on; it need not exist. A relative path counts from the working directory of this moment.
-    public func follow(_ path: String) throws(Failure) -> FollowID {
-        let absolute = try Self.absolute(path)
+    func follow(_ path: String) throws(Failure) -> FollowID { try follow(FilePath(path)) }
+
+    /// Follows a file from now on; it need not exist.
+    public func follow(_ path: FilePath) throws(Failure) -> FollowID {
         guard home.isHere else {
-            throw Failure(.forked, "the files are followed by the parent process", at: Place(file: path))
+            throw Failure(.forked, "the files are followed by the parent process", at: Place(file: path.shown))
         }
         let id = try monitor.locked { () throws(Failure) -> FollowID in
-            guard !isStopped else { throw Failure(.closed, "files are followed no more", at: Place(file: path)) }
-            return engine.follow(absolute, shown: path)
+            guard !isStopped else { throw Failure(.closed, "files are followed no more", at: Place(file: path.shown)) }
+            return engine.follow(path.absolute, shown: path.shown)
         }
         wake()
         return id
@@ -92,20 +93,6 @@ public final class FileFollower: @unchecked Sendable {
     }
 
     private func wake() { loop.post { [self] in pump() } }
-
-    private static func absolute(_ path: String) throws(Failure) -> String {
-        guard !path.isEmpty, !path.utf8.contains(0) else {
-            throw Failure(.argument, "expected the path of a file, got \(path.isEmpty ? "an empty one" : "one with a NUL byte")")
-        }
-        if path.utf8.first == UInt8(ascii: "/") { return path }
-        guard let current = getcwd(nil, 0) else {
-            throw Failure(
-                .system, "the working directory cannot be told: \(systemText(errno)); give an absolute path",
-                at: Place(file: path))
-        }
-        defer { free(current) }
-        return String(cString: current) + "/" + path
-    }
 
     // MARK: - On the loop's thread
 

@@ -13,14 +13,14 @@ public struct FileContent: Sendable {
 /// The staging side of files: any thread, no loop, no waiting for a writer.
 public enum FileReader {
     /// Reads the whole file through one descriptor. Anything but a readable regular file of at most `limit` bytes is
-    /// refused at once. A file that is written to meanwhile is read again, a few times; what the last reading found then
+    /// refused at once, with the path as it was given. A file that is written to meanwhile is read again, a few times; what the last reading found then
     /// stands, and the follower tells of the rest.
-    public static func read(_ path: String, limit: Int) throws(Failure) -> FileContent {
+    public static func read(_ path: FilePath, limit: Int) throws(Failure) -> FileContent {
         // Asked before the file is opened: opening a FIFO lets its writer go on, opening a device may move it.
         var facts = stat()
-        guard stat(path, &facts) == 0 else { throw refusal(path, errno) }
+        guard stat(path.absolute, &facts) == 0 else { throw refusal(path, errno) }
         try check(facts, path, limit)
-        let descriptor = iv_open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+        let descriptor = iv_open(path.absolute, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { throw refusal(path, errno) }
         defer { close(descriptor) }
         guard fstat(descriptor, &facts) == 0 else { throw refusal(path, errno) }
@@ -37,7 +37,7 @@ public enum FileReader {
     }
 
     private static func readAll(
-        _ descriptor: Int32, expected: Int, limit: Int, _ path: String
+        _ descriptor: Int32, expected: Int, limit: Int, _ path: FilePath
     ) throws(Failure) -> [UInt8] {
         // One byte more than expected, so that a file that has grown shows itself.
         var bytes = [UInt8](repeating: 0, count: expected + 1)
@@ -63,22 +63,22 @@ public enum FileReader {
 
     // MARK: - Refusals
 
-    private static func check(_ facts: stat, _ path: String, _ limit: Int) throws(Failure) {
+    private static func check(_ facts: stat, _ path: FilePath, _ limit: Int) throws(Failure) {
         guard facts.st_mode & S_IFMT == S_IFREG else {
-            throw Failure(.file, "expected a regular file, this is \(kind(facts.st_mode))", at: Place(file: path))
+            throw Failure(.file, "expected a regular file, this is \(kind(facts.st_mode))", at: Place(file: path.shown))
         }
         guard facts.st_size <= limit else { throw tooLarge(path, Int(facts.st_size), limit) }
     }
 
-    private static func tooLarge(_ path: String, _ size: Int, _ limit: Int) -> Failure {
-        Failure(.tooLarge, "the file has \(size) bytes, at most \(limit) are allowed", at: Place(file: path))
+    private static func tooLarge(_ path: FilePath, _ size: Int, _ limit: Int) -> Failure {
+        Failure(.tooLarge, "the file has \(size) bytes, at most \(limit) are allowed", at: Place(file: path.shown))
     }
 
-    private static func refusal(_ path: String, _ error: Int32) -> Failure {
-        let place = Place(file: path)
+    private static func refusal(_ path: FilePath, _ error: Int32) -> Failure {
+        let place = Place(file: path.shown)
         switch error {
         case ENOENT, ENOTDIR:
-            if linkTarget(path) != nil { return Failure(.notFound, "the symbolic link leads nowhere", at: place) }
+            if linkTarget(path.absolute) != nil { return Failure(.notFound, "the symbolic link leads nowhere", at: place) }
             return Failure(.notFound, "no such file", at: place)
         case EACCES, EPERM: return Failure(.file, "the file cannot be read: permission denied", at: place)
         case ENXIO: return Failure(.file, "expected a regular file, this is a socket", at: place)

@@ -94,7 +94,8 @@ extension FollowEngine {
                     "the file has been open for writing for \(cap / 1_000_000) ms; it is read as it is, and again "
                         + "when it is closed", at: Place(file: file.shown)))
         }
-        let isGone = signature.kind == .missing
+        // A link that leads nowhere is no file that is away: whoever reads it is told what is wrong with it.
+        let isGone = signature.kind == .missing && !signature.isLink
         if isGone && !change.isAtOnce {
             if file.told.kind != .missing {
                 outcome.troubles.append(

@@ -1,12 +1,12 @@
 internal import InvivoBase
-internal import InvivoLoop
+public import InvivoLoop
 internal import InvivoSpec
 
 /// One document of a runtime. Everything but the constants belongs to the reload that has the turn.
 public final class Document: @unchecked Sendable {
     public let name: String
     /// Nil for a document in memory.
-    public let path: String?
+    public let path: FilePath?
     /// Documents open one after another; a later one wins.
     public internal(set) var order: UInt64 = 0
     public private(set) var handleBits: UInt64 = 0
@@ -22,7 +22,7 @@ public final class Document: @unchecked Sendable {
     }
     var state = State()
 
-    init(name: String, path: String?, engine: Engine) {
+    init(name: String, path: FilePath?, engine: Engine) {
         self.name = name
         self.path = path
         self.engine = engine

@@ -1,11 +1,11 @@
 public import InvivoBase
-internal import InvivoLoop
+public import InvivoLoop
 public import InvivoWiring
 
 extension Engine {
     /// Opens a document and commits what it says before it answers. With `waits`, a file need not be there or good yet.
     public func openDocument(path: String?, name: String, text: [UInt8]?, waits: Bool) throws(Failure) -> Document {
-        let document = try prepareDocument(path: path, name: name)
+        let document = try prepareDocument(path: try path.map { path throws(Failure) in try FilePath(path) }, name: name)
         var set = ChangeSet(cause: name)
         set.documents = [(document, path == nil ? .bytes(text ?? []) : .file)]
         do throws(Failure) {
@@ -20,7 +20,7 @@ extension Engine {
     }
 
     /// A document that is followed already and says nothing yet: for a change set that brings it in with other things.
-    public func prepareDocument(path: String?, name: String) throws(Failure) -> Document {
+    public func prepareDocument(path: FilePath?, name: String) throws(Failure) -> Document {
         let document = Document(name: name, path: path, engine: self)
         document.order = container.monitor.locked { () -> UInt64 in
             documentCount += 1
@@ -91,7 +91,7 @@ extension Engine {
         }
     }
 
-    func followAgain(_ document: Document, _ path: String) throws(Failure) {
+    func followAgain(_ document: Document, _ path: FilePath) throws(Failure) {
         container.monitor.locked { followings += 1 }
         defer { container.monitor.locked { followings -= 1 } }
         let id = try startedFollower().follow(path)

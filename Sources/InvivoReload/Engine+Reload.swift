@@ -1,6 +1,6 @@
 internal import CInvivo
 internal import CPlatform
-internal import InvivoBase
+public import InvivoBase
 internal import InvivoLoop
 internal import InvivoSpec
 internal import InvivoTraits
@@ -12,6 +12,13 @@ extension Engine {
         let attempt = attempt(set)
         announce(attempt)
         return attempt.report
+    }
+
+    /// What would be wrong with a change set, as far as that shows without making anything: nothing is changed or told.
+    public func check(_ set: ChangeSet) -> [Failure] {
+        do throws(Failure) { try takeTurn() } catch { return error.all }
+        defer { endTurn() }
+        return prepare(set).failure?.all ?? []
     }
 
     /// Several change sets as one transaction. When that fails each is tried alone, so that no set is lost through
@@ -179,7 +186,7 @@ extension Engine {
             owed.removeAll { document in set.documents.contains { $0.document === document } }
             guard failure != nil, set.documents.count > 1 else { return }
             for (document, content) in set.documents {
-                guard case .file = content, !faulty.contains(document.name), !faulty.contains(document.path ?? "") else { continue }
+                guard case .file = content, !faulty.contains(document.name), !faulty.contains(document.path?.shown ?? "") else { continue }
                 owed.append(document)
             }
         }
@@ -216,7 +223,8 @@ extension Engine {
                     }
                     next.hash = ContentHash.of(bytes)
                 case .file:
-                    let read = try FileReader.read(document.path ?? "", limit: options.maxDocumentBytes)
+                    guard let path = document.path else { continue }
+                    let read = try FileReader.read(path, limit: options.maxDocumentBytes)
                     bytes = read.bytes
                     next.hash = read.hash
                     modified = read.modifiedNs

@@ -324,6 +324,27 @@ static void exit_without_close_neither_hangs_nor_crashes(bool from_another_threa
     if (status != 0) check_failed(__FILE__, __LINE__, "the child ended with status %d, signal %d", WEXITSTATUS(status), WTERMSIG(status));
 }
 
+/* A file is the one that its path named when it was first heard of; messages show the path as it was given. */
+static void a_host_that_changes_its_directory_is_followed_to_the_same_file(void) {
+    listener *heard = malloc(sizeof(*heard));
+    invivo_runtime runtime = open_and_watch(heard);
+    mkdir("elsewhere", 0755);
+    write_text("elsewhere/a.yaml", "traits:\n  synth.lead:\n    - Set: { stamp: 77 }\n");
+    CHECK(chdir("elsewhere") == 0);
+    write_text("../next", "traits:\n  synth.lead:\n    - Set: { stamp: 2 }\n");
+    CHECK(rename("../next", "../a.yaml") == 0);
+    listener_wait(heard, 1);
+    CHECK_EQUAL(stamp(runtime), 2);
+    write_text("../next", "traits: []\n");
+    CHECK(rename("../next", "../a.yaml") == 0);
+    listener_wait(heard, 2);
+    CHECK(strncmp(listener_last(heard)->error, "a.yaml:1:9: ", 12) == 0);
+    CHECK(chdir("..") == 0);
+    OK(invivo_runtime_close(runtime, E));
+    listener_end(heard);
+    free(heard);
+}
+
 int main(void) {
     check_begin();
     check_directory();
@@ -331,6 +352,7 @@ int main(void) {
     exit_without_close_neither_hangs_nor_crashes(true);
     nothing_of_the_process_is_changed();
     signals_go_to_threads_of_the_host();
+    a_host_that_changes_its_directory_is_followed_to_the_same_file();
     a_forked_child_is_told_and_may_open_its_own();
     forks_at_any_moment();
     umask(022);

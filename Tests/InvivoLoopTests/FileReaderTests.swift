@@ -10,7 +10,7 @@ extension LoopRoom {
 
         func refusal(_ path: String, limit: Int = 100) -> String? {
             do {
-                _ = try FileReader.read(path, limit: limit)
+                _ = try FileReader.read(FilePath(path), limit: limit)
                 return nil
             } catch { return "\(error.code) \(error.text)" }
         }
@@ -18,18 +18,18 @@ extension LoopRoom {
         @Test func a_file_is_read_whole() throws {
             let path = workshop.path("a")
             put("text", path)
-            let content = try FileReader.read(path, limit: 4)
+            let content = try FileReader.read(FilePath(path), limit: 4)
             #expect(content.bytes == Array("text".utf8))
             #expect(content.hash == ContentHash.of(Array("text".utf8)))
             var facts = stat()
             stat(path, &facts)
             #expect(Int64(content.modifiedNs) == Int64(facts.st_mtim.tv_sec) * 1_000_000_000 + Int64(facts.st_mtim.tv_nsec))
             put("", path)
-            #expect(try FileReader.read(path, limit: 4).bytes == [])
+            #expect(try FileReader.read(FilePath(path), limit: 4).bytes == [])
         }
 
         @Test func a_file_of_proc_without_a_size_is_read_whole() throws {
-            #expect(try FileReader.read("/proc/self/status", limit: 1 << 20).bytes.count > 100)
+            #expect(try FileReader.read(FilePath("/proc/self/status"), limit: 1 << 20).bytes.count > 100)
             #expect(refusal("/proc/self/status", limit: 10)?.contains("at most 10 are allowed") == true)
         }
 

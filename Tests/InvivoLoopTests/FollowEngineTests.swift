@@ -194,6 +194,20 @@ extension LoopRoom {
             #expect(tell(engine) == [a])
         }
 
+        @Test func a_link_that_leads_nowhere_is_told_so_that_whoever_reads_it_says_what_is_wrong() {
+            world.files["/d/a"] = FileSignature(kind: .file, inode: 1, size: 5)
+            let engine = engine()
+            let a = engine.follow("/d/a")
+            world.files["/d/a"] = nil
+            world.links["/d/a"] = "nowhere"
+            world.happens("/d", .movedIn, "a")
+            #expect(tell(engine) == [])
+            world.time += 250
+            let outcome = engine.advance()
+            #expect(outcome.bursts.map(\.id) == [a])
+            #expect(outcome.troubles.isEmpty)
+        }
+
         @Test func a_file_that_is_away_for_a_moment_is_no_trouble() {
             world.files["/d/a"] = FileSignature(kind: .file, inode: 1, size: 5)
             let engine = engine(quiet: 0)

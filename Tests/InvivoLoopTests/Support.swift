@@ -136,7 +136,7 @@ final class Following: Sendable {
             onBurst: { bursts in
                 let now = monotonicNow()
                 let known = paths.value
-                let read = bursts.map { ($0.id, try? FileReader.read(known[$0.id] ?? "", limit: 1 << 20)) }
+                let read = bursts.map { ($0.id, try? FileReader.read(FilePath(known[$0.id] ?? ""), limit: 1 << 20)) }
                 heard.change { heard in
                     heard.bursts.append(bursts)
                     heard.lastTold = now
@@ -161,7 +161,7 @@ final class Following: Sendable {
         let id = try follower.follow(path)
         paths.change { $0[id] = path }
         // What it says already counts as seen.
-        if let content = try? FileReader.read(path, limit: 1 << 20) {
+        if let content = try? FileReader.read(FilePath(path), limit: 1 << 20) {
             heard.change { $0.contents[id] = [Following.text(content)] }
         }
         return id

@@ -1,0 +1,44 @@
+internal import Glibc
+public import InvivoBase
+
+/// A file by its path: it stays the same file's when the host changes its working directory.
+public struct FilePath: Sendable {
+    /// What the system is asked for.
+    public let absolute: String
+    /// As it was given, for messages.
+    public let shown: String
+
+    /// A relative path counts from the working directory of this moment.
+    public init(_ path: String) throws(Failure) {
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            throw Failure(.argument, "expected the path of a file, got \(path.isEmpty ? "an empty one" : "one with a NUL byte")")
+        }
+        shown = path
+        absolute = path.utf8.first == UInt8(ascii: "/") ? path : try Self.workingDirectory(for: path) + "/" + path
+    }
+
+    private init(absolute: String, shown: String) {
+        self.absolute = absolute
+        self.shown = shown
+    }
+
+    /// The file that `path` names in a document at this path: a relative one counts from the document's folder.
+    public func beside(_ path: String) throws(Failure) -> FilePath {
+        guard !path.isEmpty, path.utf8.first != UInt8(ascii: "/") else { return try FilePath(path) }
+        return FilePath(absolute: Self.folder(absolute) + path, shown: Self.folder(shown) + path)
+    }
+
+    private static func folder(_ path: String) -> Substring {
+        path.lastIndex(of: "/").map { path[...$0] } ?? ""
+    }
+
+    private static func workingDirectory(for path: String) throws(Failure) -> String {
+        guard let current = getcwd(nil, 0) else {
+            throw Failure(
+                .system, "the working directory cannot be told: \(systemText(errno)); give an absolute path",
+                at: Place(file: path))
+        }
+        defer { free(current) }
+        return String(cString: current)
+    }
+}
