@@ -53,9 +53,9 @@ public enum LogLevel: UInt32, Sendable, Comparable, CaseIterable {
 public struct LogEntry {
     /// How much it matters.
     public var level: LogLevel
-    /// What happened.
+    /// What happened; complete in itself.
     public var message: String
-    /// The key path that it is about, or empty.
+    /// The key path that the message is about, for whoever sorts by it, or empty.
     public var path: String
     /// More, typed.
     public var fields: [String: InvivoValue]
@@ -64,7 +64,7 @@ public struct LogEntry {
 extension LogEntry: CustomStringConvertible {
     public var description: String {
         let fields = fields.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
-        return "\(level): " + (path.isEmpty ? "" : "\(path): ") + message + fields
+        return "\(level): \(message)\(fields)"
     }
 }
 

@@ -5,11 +5,24 @@ import Synchronization
 /// Writes whole lines, at once, from any thread: what happens to standard output, what is wrong to standard error.
 final class Output: Sendable {
     private let lock = Mutex<Void>(())
-    private let isObserving = Atomic(false)
+    /// What the log says of reloads before the start has succeeded; nil afterwards.
+    private let early = Mutex<[String]?>([])
 
-    /// Whether reloads are told by `reload`, so that the log need not.
-    var hearsReloads: Bool { isObserving.load(ordering: .relaxed) }
-    func hearReloads() { isObserving.store(true, ordering: .relaxed) }
+    /// One entry of the log. Reloads are told by the observer, and a start that fails by its error; only what a start says
+    /// that succeeds in spite of it is printed when that is known.
+    func log(_ entry: LogEntry) {
+        guard entry.fields["reload"] != nil else { return problem("\(entry)") }
+        early.withLock { $0?.append("\(entry)") }
+    }
+
+    /// The start has come to its end.
+    func started(_ well: Bool) {
+        let held = early.withLock { early in
+            defer { early = well ? nil : [] }
+            return early ?? []
+        }
+        if well { for text in held { problem(text) } }
+    }
 
     func line(_ text: String) { write(text, STDOUT_FILENO) }
     func problem(_ text: String) { write(text, STDERR_FILENO) }

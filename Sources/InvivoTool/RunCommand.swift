@@ -9,8 +9,8 @@ struct RunCommand: ParsableCommand {
             commandName: "run", abstract: "Run what a manifest describes, and apply every edit of its documents.",
             discussion: """
                 Prints one line for each reload. A broken edit prints where and why, and changes nothing.
-                Ends with SIGINT or SIGTERM (status 0). A manifest or document that is wrong at the start prints every \
-                error and ends with status 2.
+                Ends with SIGINT or SIGTERM (status 0); a second one ends it at once (status 128 + its number, so 130 for \
+                Ctrl-C). A manifest or document that is wrong at the start prints every error and ends with status 2.
                 """)
     }
 
@@ -27,12 +27,12 @@ struct RunCommand: ParsableCommand {
         let output = Output()
         let signals = StopSignals()
         guard let application = try open(output, signals) else { return output.line("ending on a signal") }
+        // Closed with the application, so that the line of a reload that is under way then is printed too.
         let observer = try application.runtime.observe { output.reload($0) }
-        output.hearReloads()
+        defer { withExtendedLifetime(observer) {} }
         output.line("running \(manifest), generation \(try application.runtime.info.generation); end with Ctrl-C")
         let signal = signals.await()
         output.line("ending on \(signal)")
-        try observer.close()
         try application.close()
     }
 
@@ -40,14 +40,16 @@ struct RunCommand: ParsableCommand {
     private func open(_ output: Output, _ signals: StopSignals) throws -> Application? {
         var options = Runtime.Options.application
         options.logLevel = logLevel
-        // Reloads are told by the observer.
-        options.log = { entry in if entry.fields["reload"] == nil || !output.hearsReloads { output.problem("\(entry)") } }
+        options.log = { output.log($0) }
         var told: InvivoError?
         while true {
             do throws(InvivoError) {
                 if try Application.needsPython(manifest) { throw handOver(signals) }
-                return try Application(manifest, options, waiting: wait)
+                let application = try Application(manifest, options, waiting: wait)
+                output.started(true)
+                return application
             } catch {
+                output.started(false)
                 if error != told { output.problem(error) }
                 guard wait else { throw ExitCode(2) }
                 if told == nil { output.problem("invivo: waiting for it to be mended") }
@@ -65,7 +67,7 @@ struct RunCommand: ParsableCommand {
             return InvivoError(
                 .module,
                 "the manifest names Python modules, and python3 does not find the package invivo; "
-                    + "install it (pip install invivo), or put its environment first in PATH",
+                    + "install it (pip install ./bindings/python in the sources of Invivo), or put the environment that has it first in PATH",
                 path: manifest)
         }
         return signals.unblocked { Python.become(arguments) }

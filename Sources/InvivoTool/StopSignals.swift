@@ -1,35 +1,71 @@
 import Glibc
+import Synchronization
 
-/// SIGINT and SIGTERM, taken by waiting for them and not by a handler. Made first of all, before any thread.
-struct StopSignals {
-    private var set = sigset_t()
+/// SIGINT and SIGTERM, taken by a thread that waits for them and not by a handler. The first one asks the tool to end, the
+/// second one ends it at once, whatever it is waiting for. Made first of all, before any other thread.
+final class StopSignals: Sendable {
+    /// Written by the thread, once: the number of the first signal.
+    private let first = Atomic<Int32>(0)
+    private let pipe: (read: Int32, write: Int32)
 
     init() {
+        var ends: [Int32] = [-1, -1]
+        _ = Glibc.pipe(&ends)
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        pipe = (ends[0], ends[1])
+        var set = Self.set
+        pthread_sigmask(SIG_BLOCK, &set, nil)
+        var thread = pthread_t()
+        let context = Unmanaged.passRetained(self)
+        let status = pthread_create(
+            &thread, nil,
+            { context in
+                guard let context else { return nil }
+                Unmanaged<StopSignals>.fromOpaque(context).takeRetainedValue().listen()
+            }, context.toOpaque())
+        guard status != 0 else { return }
+        // Without the thread a signal ends the tool as it ends other programs.
+        context.release()
+        pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    }
+
+    private static var set: sigset_t {
+        var set = sigset_t()
         sigemptyset(&set)
         sigaddset(&set, SIGINT)
         sigaddset(&set, SIGTERM)
-        pthread_sigmask(SIG_BLOCK, &set, nil)
+        return set
     }
 
-    /// Waits for one of them; answers its name.
+    private func listen() -> Never {
+        var set = Self.set
+        while true {
+            var signal: Int32 = 0
+            while sigwait(&set, &signal) != 0 {}
+            guard first.compareExchange(expected: 0, desired: signal, ordering: .relaxed).exchanged else {
+                _exit(128 + signal)
+            }
+            // Its reader sees the end of the file from now on, as often as it looks.
+            close(pipe.write)
+        }
+    }
+
+    /// Waits for the first of them; answers its name.
     func await() -> String {
-        var set = set
-        var signal: Int32 = 0
-        while sigwait(&set, &signal) != 0 {}
-        return signal == SIGINT ? "SIGINT" : "SIGTERM"
+        while !came(within: nil) {}
+        return first.load(ordering: .relaxed) == SIGINT ? "SIGINT" : "SIGTERM"
     }
 
-    /// Waits for one of them, but not longer than `time`; answers whether one came.
-    func came(within time: Duration) -> Bool {
-        var set = set
-        let (seconds, attoseconds) = time.components
-        var limit = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
-        return sigtimedwait(&set, nil, &limit) > 0
+    /// Waits for the first of them, but not longer than `time`; answers whether it has come.
+    func came(within time: Duration?) -> Bool {
+        var waited = pollfd(fd: pipe.read, events: Int16(POLLIN), revents: 0)
+        let milliseconds = time.map { Int32($0 / .milliseconds(1)) } ?? -1
+        return poll(&waited, 1, milliseconds) > 0
     }
 
     /// Runs `body` with the signals let through: for starting a program, which inherits what is blocked.
     func unblocked<Result>(_ body: () -> Result) -> Result {
-        var set = set
+        var set = Self.set
         pthread_sigmask(SIG_UNBLOCK, &set, nil)
         defer { pthread_sigmask(SIG_BLOCK, &set, nil) }
         return body()

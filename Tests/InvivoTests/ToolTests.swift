@@ -52,6 +52,113 @@ extension SwiftAPI {
             #expect(missing.lines == ["invivo: /nonexistent/app.yaml: no such file"])
         }
 
+        @Test func errorsOfModulesWiringAndDocumentsAreAllPrintedEachOnce() throws {
+            let scratch = try Scratch()
+            try module(in: scratch)
+            scratch.write("tuning.yaml", "traits: { a.one: [Set: { gian: 1 }], a.nobody: [Set: { gain: 1 }] }\n")
+            scratch.write("broken.yaml", "traits: [\n")
+            let manifest = scratch.write(
+                "app.yaml",
+                """
+                modules: { osc: osc.so }
+                components:
+                  a.one: { type: Os }
+                  a.two: { type: Osc, init: { input: $a.tree }, properties: { gian: 1, gain: 7 } }
+                  a.three: { type: Osc, init: { input: $a.one }, properties: { gain: 0.5 } }
+                specs: [tuning.yaml, broken.yaml, missing.yaml]
+
+                """)
+            let child = Child(["run", manifest])
+            #expect(child.end() == 2)
+            let expected = [
+                "app.yaml:3:18: components.a.one: no type 'Os'", "components.a.two.properties.gian: Osc has no property",
+                "components.a.two.properties.gain: 7 is outside", "a.two: the initializer needs 'a.tree'",
+                "no target has the key 'a.nobody'", "broken.yaml:2:1: ", "missing.yaml: no such file",
+            ]
+            for text in expected { #expect(child.lines.count { $0.contains(text) } == 1, "\(text) in \(child.lines)") }
+            #expect(child.lines.count == expected.count, "\(child.lines)")
+        }
+
+        @Test func anErrorOfADocumentAtTheStartIsPrintedOnce() throws {
+            let scratch = try Scratch()
+            scratch.write("tuning.yaml", "traits: { a.nobody: [Set: { gain: 1 }] }\n")
+            let manifest = scratch.write("app.yaml", "components: {}\nspecs: [tuning.yaml]\n")
+            let child = Child(["run", manifest])
+            #expect(child.end() == 2)
+            #expect(child.lines == ["invivo: \(scratch.path)/tuning.yaml:1:11: traits.a.nobody: no target has the key 'a.nobody'"])
+            let waiting = Child(["run", "--wait", manifest])
+            waiting.line(with: "running")
+            waiting.send(SIGTERM)
+            #expect(waiting.end() == 0)
+            #expect(waiting.lines.count { $0.contains("a.nobody: no target") } == 1, "\(waiting.lines)")
+        }
+
+        /// A module with a type whose setter of `slow` waits until a file is there.
+        private func module(in scratch: Scratch) throws {
+            scratch.write(
+                "osc.c",
+                """
+                #include <invivo/invivo.h>
+                #include <stdio.h>
+                #include <unistd.h>
+                typedef struct { double gain; } osc;
+                static invivo_status get(void *i, void *u, invivo_value *out, invivo_error **e) {
+                    (void)i, (void)u, (void)e; *out = invivo_double(0); return INVIVO_OK;
+                }
+                static invivo_status set(void *i, void *u, const invivo_value *v, invivo_error **e) {
+                    (void)i, (void)u, (void)e; puts("setting"), fflush(stdout);
+                    while (v->as.number > 0 && access("\(scratch.path)/go", F_OK) != 0) usleep(1000);
+                    return INVIVO_OK;
+                }
+                static const invivo_property properties[] = {INVIVO_FIELD(osc, gain, .initial = 1, .min = 0, .max = 2),
+                    {.struct_size = sizeof(invivo_property), .name = "slow", .kind = INVIVO_KIND_DOUBLE, .get = get, .set = set}};
+                static const invivo_parameter parameters[] = {
+                    {.name = "input", .kind = INVIVO_KIND_OBJECT, .flags = INVIVO_PARAMETER_OPTIONAL}};
+                static const invivo_type_options type = {.struct_size = sizeof(type), .name = "Osc", .size = sizeof(osc),
+                    .properties = properties, .property_count = 2, .parameters = parameters, .parameter_count = 1};
+                INVIVO_MODULE(runtime, error) { return invivo_type_register(runtime, &type, NULL, error); }
+                """)
+            let root = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
+            let command =
+                "cc -shared -fPIC '-I\(root)/include' -o '\(scratch.path)/osc.so' '\(scratch.path)/osc.c' "
+                + "'\(root)/Sources/InvivoStubs/stubs.c'"
+            guard let stream = popen(command, "r"), pclose(stream) == 0 else { throw Trouble() }
+        }
+        private struct Trouble: Error {}
+
+        /// The tool in the middle of a reload, in a setter that waits.
+        private func hanging(_ scratch: Scratch) throws -> Child {
+            try module(in: scratch)
+            scratch.write("tuning.yaml", "traits: {}\n")
+            let child = Child([
+                "run",
+                scratch.write(
+                    "app.yaml",
+                    "modules: { osc: osc.so }\ncomponents: { a.one: { type: Osc, scope: singleton } }\nspecs: [tuning.yaml]\n"),
+            ])
+            child.line(with: "running")
+            scratch.write("tuning.yaml", "traits: { a.one: [Set: { slow: 1 }] }\n")
+            child.line(with: "setting")
+            child.send(SIGINT)
+            child.line(with: "ending on SIGINT")
+            return child
+        }
+
+        @Test func theLineOfAReloadThatASignalMeetsIsStillPrinted() throws {
+            let scratch = try Scratch()
+            let child = try hanging(scratch)
+            scratch.write("go", "")
+            child.line(with: "generation 2: ")
+            #expect(child.end() == 0)
+        }
+
+        @Test func aSecondSignalEndsAToolThatHangs() throws {
+            let scratch = try Scratch()
+            let child = try hanging(scratch)
+            child.send(SIGINT)
+            #expect(child.end() == 130)
+        }
+
         @Test func withWaitAGoodFileIsWaitedFor() throws {
             let scratch = try Scratch()
             let manifest = scratch.write("app.yaml", "components: {\n")

@@ -13,8 +13,8 @@ typedef struct invivo_log_entry {
     size_t struct_size;
     uint32_t level;
     uint32_t reserved;
-    const char *message;
-    const char *path;          /* key path, or "" */
+    const char *message;       /* complete in itself: place, key path, text */
+    const char *path;          /* the key path in it once more, or "" */
     const invivo_pair *fields; /* more, typed: "reload", its cause, where observers hear of the same thing */
     uint64_t field_count;
 } invivo_log_entry;

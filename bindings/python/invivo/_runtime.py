@@ -127,8 +127,7 @@ def to_logger(logger: logging.Logger) -> Log:
     """A log callback that hands everything to a logger of the standard library."""
 
     def log(level: int, message: str, path: str, fields: Mapping[str, Any]) -> None:
-        line = f"{path}: {message}" if path else message
-        logger.log(_LOGGING.get(LogLevel(level), logging.INFO), line, extra={"invivo": dict(fields)})
+        logger.log(_LOGGING.get(LogLevel(level), logging.INFO), message, extra={"invivo": dict(fields)})
 
     return log
 
