@@ -23,8 +23,9 @@ struct ApplicationStart {
 
     func run(_ specs: [FilePath]) throws(Failure) {
         var wiring = ChangeSet(cause: manifest.file)
-        // Every component by its type alone: enough to say what is wrong with the rest.
+        // Every component by its type alone: enough to say what is wrong with the documents.
         var outlines = ChangeSet(cause: manifest.file)
+        var typeless: Set<String> = []
         var failures = unloaded
         for component in manifest.components {
             let type: ObjectType?
@@ -37,7 +38,7 @@ struct ApplicationStart {
             let outline = Definition(
                 id: try engine.container.intern(component.key), key: component.key, scope: .prototype, type: type,
                 place: component.keyPlace)
-            outlines.definitions.append(outline)
+            if type == nil { typeless.insert(component.key) } else { outlines.definitions.append(outline) }
             wiring.definitions.append(try type.map { type throws(Failure) in try definition(component, type, &failures) } ?? outline)
         }
         var documents: [Document] = []
@@ -45,6 +46,10 @@ struct ApplicationStart {
         guard failures.isEmpty else {
             failures += engine.check(wiring)
             if !waits { failures += documentFailures(outlines, documents) }
+            // What follows from a type that is not known has been said.
+            failures.removeAll { failure in
+                typeless.contains(failure.path) || failure.path.hasPrefix("traits.") && typeless.contains(String(failure.path.dropFirst(7)))
+            }
             if let failure = Failure.gathered(failures) { throw failure }
             return
         }

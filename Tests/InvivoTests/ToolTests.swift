@@ -72,7 +72,7 @@ extension SwiftAPI {
             #expect(child.end() == 2)
             let expected = [
                 "app.yaml:3:18: components.a.one: no type 'Os'", "components.a.two.properties.gian: Osc has no property",
-                "components.a.two.properties.gain: 7 is outside", "a.two: the initializer needs 'a.tree'",
+                "components.a.two.properties.gain: 7 is outside", "a.two: initializer parameter 'input' needs 'a.tree'",
                 "no target has the key 'a.nobody'", "broken.yaml:2:1: ", "missing.yaml: no such file",
             ]
             for text in expected { #expect(child.lines.count { $0.contains(text) } == 1, "\(text) in \(child.lines)") }
