@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import queue
 import signal
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
@@ -29,10 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run_manifest(manifest: str, *, wait: bool, log_level: str) -> int:
     """What `invivo run` does, line by line."""
-    # Signals end the waits below. They are set before anything starts, so that none of them is lost.
-    ended: queue.SimpleQueue[int] = queue.SimpleQueue()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda number, _: ended.put(number))
+    # Heard before anything starts, so that no signal is lost.
+    ended = hear_signals()
     output = Output()
     app: App | None = None
     told = ""
@@ -40,6 +40,7 @@ def run_manifest(manifest: str, *, wait: bool, log_level: str) -> int:
         try:
             app = App(manifest, wait=wait, log=output.log, log_level=log_level)
         except Exception as problem:
+            output.started(well=False)
             if str(problem) != told:
                 output.problem(problem)
             if not wait:
@@ -53,21 +54,46 @@ def run_manifest(manifest: str, *, wait: bool, log_level: str) -> int:
                 continue
             output.line("ending on a signal")
             return 0
+    output.started(well=True)
     try:
-        with app.runtime.observe(output.reload):
-            output.hears_reloads = True
-            output.line(f"running {manifest}, generation {app.runtime.info.generation}; end with Ctrl-C")
-            output.line(f"ending on {signal.Signals(ended.get()).name}")
+        # Closed with the application, so that the line of a reload that is under way then is printed too.
+        app.runtime.observe(output.reload)
+        output.line(f"running {manifest}, generation {app.runtime.info.generation}; end with Ctrl-C")
+        output.line(f"ending on {signal.Signals(ended.get()).name}")
     finally:
         app.close()
     return 0
+
+
+def hear_signals() -> queue.SimpleQueue[int]:
+    """SIGINT and SIGTERM: the first one is put into the queue, the second one ends the process at once.
+
+    A thread hears of them, because Python runs no handler while its main thread waits inside a library.
+    """
+    first: queue.SimpleQueue[int] = queue.SimpleQueue()
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    for number in _STOPS:
+        signal.signal(number, lambda *_: None)
+    signal.set_wakeup_fd(writing)
+
+    def listen() -> None:
+        stops = (number for number in iter(lambda: os.read(reading, 1)[0], None) if number in _STOPS)
+        first.put(next(stops))
+        os._exit(128 + next(stops))
+
+    threading.Thread(target=listen, name="invivo-signals", daemon=True).start()
+    return first
+
+
+_STOPS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Output:
     """Whole lines: what happens to standard output, what is wrong to standard error."""
 
     def __init__(self) -> None:
-        self.hears_reloads = False  # they are told by `reload`, so that the log need not
+        self._early: list[str] | None = []  # what the log says of reloads before the start has succeeded
 
     def line(self, text: str, file: TextIO | None = None) -> None:
         print(text, file=file or sys.stdout, flush=True)
@@ -85,11 +111,19 @@ class Output:
         self.line(f"{reasons}{report.cause}: not applied, generation {report.generation} stays")
 
     def log(self, level: int, message: str, path: str, fields: Mapping[str, Any]) -> None:
-        if "reload" in fields and self.hears_reloads:
-            return
         more = "".join(f" {name}={value}" for name, value in fields.items())
-        where = f"{path}: " if path else ""
-        self.line(f"{LogLevel(level)}: {where}{message}{more}", sys.stderr)
+        entry = f"{LogLevel(level)}: {message}{more}"
+        if "reload" not in fields:
+            self.line(entry, sys.stderr)
+        elif self._early is not None:
+            self._early.append(entry)
+
+    def started(self, *, well: bool) -> None:
+        """The start has come to its end. From now on reloads are told by the observer; what is wrong with a start that
+        failed, by its error. Only what the log said of one that succeeded in spite of it is left to tell."""
+        held, self._early = self._early or [], None if well else []
+        for entry in held if well else ():
+            self.line(entry, sys.stderr)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,13 @@ import importlib.util
 import logging
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from . import _generated as c
-from . import _trampolines
+from . import _trampolines, _values
 from ._core import Core
 from ._describe import component_name
 from ._failures import text
@@ -37,7 +38,7 @@ class App:
         runtime_options = make_options(self.core, default_domain="loop", log=log, log_level=log_level)
         options = c.invivo_app_options()
         options.struct_size = ctypes.sizeof(options)
-        options.manifest = os.fsencode(manifest)
+        options.manifest = _values.path_bytes(manifest)
         options.runtime = ctypes.pointer(runtime_options)
         options.flags = c.INVIVO_APP_WAIT if wait else 0
         options.load_module = _load_module.thunk  # only while it is opened
@@ -97,13 +98,14 @@ def load_components(runtime: Runtime, name: str, path: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"invivo_modules.{name}", file)
     if spec is None or spec.loader is None:
         raise ModuleError(f"{path} is not a Python file: its name must end in .py", file=path)
+    loader = spec.loader
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     beside = str(file.resolve().parent)
     if beside not in sys.path:
         sys.path.insert(0, beside)  # as for a script: it may import its neighbours
     try:
-        spec.loader.exec_module(module)
+        _run(lambda: loader.exec_module(module), path)
         found = [
             each
             for each in vars(module).values()
@@ -113,7 +115,7 @@ def load_components(runtime: Runtime, name: str, path: str) -> ModuleType:
             runtime.type(cls)
         register = getattr(module, "register", None)
         if callable(register):
-            register(runtime)
+            _run(lambda: register(runtime), path)
         elif not found:
             raise ModuleError(
                 "the module has nothing for the runtime: mark its classes with @invivo.component, or give it a "
@@ -126,10 +128,18 @@ def load_components(runtime: Runtime, name: str, path: str) -> ModuleType:
     return module
 
 
+def _run(body: Callable[[], Any], path: str) -> None:
+    """Runs code of a module, which must not end the program."""
+    try:
+        body()
+    except SystemExit as end:
+        raise ModuleError(f"the module asks to end the program: sys.exit({end.code!r})", file=path) from end
+
+
 def needs_python(manifest: str | os.PathLike[str]) -> bool:
     """Whether a manifest names modules that only Python can load."""
     answer = ctypes.c_bool()
-    own_library().call("app_needs_python", os.fsencode(manifest), ctypes.byref(answer))
+    own_library().call("app_needs_python", _values.path_bytes(manifest), ctypes.byref(answer))
     return answer.value
 
 

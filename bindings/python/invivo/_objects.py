@@ -86,7 +86,7 @@ def call_method(target: Object, name: str, /, *arguments: Any) -> Any:
     result = c.invivo_value()
     with _values.Packer(core) as packer:
         array, count = packer.array(arguments)
-        core.library.call("object_call", handle, name.encode(), array, count, ctypes.byref(result))
+        core.library.call("object_call", handle, _values.name_bytes(name), array, count, ctypes.byref(result))
     return _values.take(core, result)
 
 

@@ -163,12 +163,19 @@ def make_options(
     if commit_timeout is not None:
         options.commit_timeout_ms = milliseconds(commit_timeout)
     options.max_document_bytes = max_document_bytes
-    options.log_level = LogLevel[log_level.upper()] if isinstance(log_level, str) else log_level
+    options.log_level = _level(log_level)
     if log is not None:
         item = LogItem(core, to_logger(log) if isinstance(log, logging.Logger) else log)
         options.log, options.log_destroy = _log.of(core.library), _trampolines.destroy.of(core.library)
         options.log_user_data = _trampolines.enroll(item)
     return options
+
+
+def _level(level: LogLevel | str) -> LogLevel:
+    try:
+        return LogLevel[level.upper()] if isinstance(level, str) else LogLevel(level)
+    except (KeyError, ValueError):
+        raise ArgumentError(f"log_level is {', '.join(map(str, LogLevel))}; not {level!r}") from None
 
 
 def milliseconds(seconds: float) -> int:
@@ -482,7 +489,7 @@ class Runtime(_Cache):
     def load_module(self, path: Path) -> None:
         """Loads a module (a shared library that registers types). It stays until the runtime closes."""
         core = self._open()
-        core.library.call("module_load", core.handle, os.fsencode(path), None)
+        core.library.call("module_load", core.handle, _values.path_bytes(path), None)
 
     # ---- documents -------------------------------------------------------------------------------------
 
@@ -491,7 +498,7 @@ class Runtime(_Cache):
         core = self._open()
         options = c.invivo_source_options()
         options.struct_size = ctypes.sizeof(options)
-        options.path = os.fsencode(path)
+        options.path = _values.path_bytes(path)
         options.flags = c.INVIVO_SOURCE_WAIT if wait else 0
         return self._source(core, options, os.fspath(path))
 
@@ -552,9 +559,15 @@ class Runtime(_Cache):
     def poll(self, timeout: float | None = 0) -> int:
         """Runs the jobs that wait for this thread; waits up to ``timeout`` seconds (None: no limit) for one."""
         core, ran = self._open(), ctypes.c_uint32()
-        wait = 0xFFFFFFFF if timeout is None else milliseconds(timeout)
-        core.library.call("runtime_poll", core.handle, wait, ctypes.byref(ran))
-        return ran.value
+        left = None if timeout is None else milliseconds(timeout)
+        while True:
+            # A slice at a time: between them Python runs the handlers of signals, Ctrl-C's among them.
+            wait = _SLICE if left is None else min(left, _SLICE)
+            core.library.call("runtime_poll", core.handle, wait, ctypes.byref(ran))
+            if left is not None:
+                left -= wait
+            if ran.value or left == 0:
+                return ran.value
 
     def fileno(self) -> int:
         """A descriptor that is readable while jobs wait for the opening thread: for ``selectors`` and asyncio."""
@@ -593,6 +606,8 @@ class Runtime(_Cache):
         assert address is not None
         return address
 
+
+_SLICE = 100  # milliseconds
 
 _BLOCK_FIELDS: list[tuple[type, Any, int]] = [
     (bool, ctypes.c_bool, c.INVIVO_KIND_BOOL),

@@ -7,6 +7,7 @@ import enum
 import functools
 import math
 import operator
+import os
 import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,14 @@ def name_bytes(text: str, what: str = "name") -> bytes:
     if "\0" in text:
         raise EncodingError(f"{what} {text!r} has a NUL in it")
     return text_bytes(text, what)
+
+
+def path_bytes(path: str | os.PathLike[str]) -> bytes:
+    """A path as the system takes it."""
+    data = os.fsencode(path)
+    if b"\0" in data:
+        raise EncodingError(f"the path {os.fspath(path)!r} has a NUL in it")
+    return data
 
 
 # ---- to the library ------------------------------------------------------------------------------------

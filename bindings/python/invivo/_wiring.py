@@ -355,7 +355,7 @@ def define(core: Core, changes: c.invivo_changes, plan: Plan) -> None:
         properties = _injections(packer, plan.properties)
         options.initializer, options.initializer_count = initializer, len(initializer)
         options.properties, options.property_count = properties, len(properties)
-        options.file, options.line = made.file.encode("utf-8", "replace"), made.line
+        options.file, options.line = made.file.replace("\0", "\\0").encode("utf-8", "replace"), made.line
         number = 0
         if made.factory is not None and record is not None:
             number = _trampolines.enroll(FactoryItem(core, plan, record))

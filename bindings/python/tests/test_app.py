@@ -196,3 +196,81 @@ def test_a_manifest_says_whether_it_needs_python(manifest: Path) -> None:
     assert needs_python(manifest)
     manifest.write_text("components: {}\n")
     assert not needs_python(manifest)
+
+
+def test_everything_wrong_at_the_start_is_told_once(manifest: Path) -> None:
+    (manifest.parent / "tuning.yaml").write_text("traits:\n  synth.nobody:\n    - Set: { tempo: 60 }\n")
+    manifest.write_text(
+        "modules: { parts: parts.py }\n"
+        "components:\n"
+        "  synth.one: { type: Sequencer, init: { stepz: 8 } }\n"
+        "  synth.two: { type: Nothing }\n"
+        "specs: [tuning.yaml, missing.yaml]\n"
+    )
+    with running(str(manifest)) as run:
+        assert run.process.wait(60) == 2
+        while (line := run.lines.get(timeout=60)) is not None:
+            run.seen.append(line)
+    wrong = ["no type 'Nothing'", "no initializer parameter 'stepz'", "no target has the key 'synth.nobody'", "missing.yaml"]
+    assert [sum(text in line for line in run.seen) for text in wrong] == [1] * len(wrong), run.seen
+    assert len(run.seen) == len(wrong)
+
+
+SLOW = """
+import invivo, os, time
+
+@invivo.component
+class Slow:
+    tempo: float = invivo.tunable(1)
+
+    @property
+    def pace(self) -> float:
+        return 0.0
+
+    @pace.setter
+    def pace(self, value: float) -> None:
+        print("setting", flush=True)
+        while value > 0 and not os.path.exists(os.path.join(os.path.dirname(__file__), "go")):
+            time.sleep(0.001)
+"""
+
+
+@contextlib.contextmanager
+def stopped_in_a_setter(manifest: Path) -> Iterator[Running]:
+    (manifest.parent / "parts.py").write_text(SLOW)
+    manifest.write_text(
+        "modules: { parts: parts.py }\ncomponents: { a.s: { type: Slow, scope: singleton } }\nspecs: [tuning.yaml]\n"
+    )
+    (manifest.parent / "tuning.yaml").write_text("traits: {}\n")
+    with running(str(manifest)) as run:
+        run.until("running")
+        (manifest.parent / "tuning.yaml").write_text("traits: { a.s: [Set: { pace: 1 }] }\n")
+        run.until("setting")
+        run.process.send_signal(signal.SIGINT)
+        run.until("ending on SIGINT")
+        yield run
+
+
+def test_the_line_of_a_reload_that_a_signal_meets_is_still_printed(manifest: Path) -> None:
+    with stopped_in_a_setter(manifest) as run:
+        (manifest.parent / "go").touch()
+        run.until("generation 2: ")
+        assert run.process.wait(60) == 0
+
+
+def test_a_second_signal_ends_a_program_that_hangs(manifest: Path) -> None:
+    with stopped_in_a_setter(manifest) as run:
+        assert run.end(signal.SIGINT) == 130
+
+
+def test_a_module_cannot_end_the_program(manifest: Path) -> None:
+    (manifest.parent / "parts.py").write_text("import sys; sys.exit(5)\n")
+    with running(str(manifest)) as run:
+        assert "sys.exit(5)" in run.until("parts")
+        assert run.process.wait(60) == 2
+
+
+def test_a_nul_in_a_path_is_refused() -> None:
+    for attempt in (lambda: App("a\0b"), lambda: needs_python("a\0b")):
+        with pytest.raises(invivo.EncodingError, match="NUL"):
+            attempt()

@@ -716,3 +716,35 @@ def test_a_forked_child_gets_a_clean_error() -> None:
             finally:
                 os._exit(status)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_a_nul_in_a_path_or_name_is_refused() -> None:
+    with invivo.Runtime() as runtime:
+        for attempt in (
+            lambda: runtime.watch("a\0b"),
+            lambda: runtime.load_module("a\0b"),
+            lambda: runtime.source("a\0b", ""),
+            lambda: runtime["a\0b"],
+        ):
+            with pytest.raises(invivo.EncodingError, match="NUL"):
+                attempt()
+
+
+def test_an_unknown_level_of_the_log_names_the_known_ones() -> None:
+    for level in ("loud", 17):
+        with pytest.raises(ValueError, match="log_level is trace, debug, info, warning, error, silent"):
+            invivo.Runtime(log_level=level)  # type: ignore[arg-type]
+
+
+def test_waiting_without_limit_can_be_interrupted(script: Any) -> None:
+    done = script(
+        "import invivo, os, signal, threading\n"
+        "runtime = invivo.Runtime()\n"
+        "threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+        "try:\n"
+        "    runtime.poll(None)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted')\n"
+        "runtime.close()\n"
+    )
+    assert done.stdout == "interrupted\n", done.stderr
