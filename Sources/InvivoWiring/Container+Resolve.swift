@@ -175,7 +175,7 @@ extension Container {
                 let bits = recipe.scope == .weakSingleton ? cell.weakObject : cell.object
                 if ObjectTable.retain(bits) {
                     monitor.unlock()
-                    do throws(Failure) { try checkDomain(definition) } catch {
+                    do throws(Failure) { try checkDomain(definition, chain) } catch {
                         _ = ObjectTable.release(bits)
                         throw error
                     }
@@ -211,7 +211,7 @@ extension Container {
             monitor.unlock()
             throw Failure(.closed, "the runtime is closing")
         }
-        do throws(Failure) { try checkDomain(definition) } catch {
+        do throws(Failure) { try checkDomain(definition, chain) } catch {
             monitor.unlock()
             throw error
         }
@@ -398,13 +398,15 @@ extension Container {
         return nil
     }
 
-    func checkDomain(_ definition: Definition) throws(Failure) {
+    /// The failure is the holder's, where there is one: it is what must change.
+    private func checkDomain(_ definition: Definition, _ chain: BuildChain) throws(Failure) {
         guard let domain = definition.type?.domain, !domain.isCurrent else { return }
+        let holder = chain.frames.last?.recipe.definition
         throw Failure(
             .domain,
-            "an object of the confined type '\(definition.type?.name ?? "?")' belongs to the domain '\(domain.name)' and "
+            (holder == nil ? "" : "it needs '\(definition.key)', and ") + "an object of the confined type '\(definition.type?.name ?? "?")' belongs to the domain '\(domain.name)' and "
                 + "cannot be resolved on this thread; resolve it there, or register the type as shared",
-            path: definition.key, at: definition.place)
+            path: (holder ?? definition).key, at: (holder ?? definition).place)
     }
 
     /// Whether the calling code is where the objects of a domain may be touched that is not one thread.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import queue
 import signal
 import sys
 import threading
@@ -31,14 +30,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run_manifest(manifest: str, *, wait: bool, log_level: str) -> int:
     """What `invivo run` does, line by line."""
-    # Heard before anything starts, so that no signal is lost.
-    ended = hear_signals()
     output = Output()
+    # Heard before anything starts, so that no signal is lost.
+    ended = hear_signals(output)
     app: App | None = None
     told = ""
     while app is None:
         try:
-            app = App(manifest, wait=wait, log=output.log, log_level=log_level)
+            app = App(manifest, wait=wait, default_domain="opener", log=output.log, log_level=log_level)
         except Exception as problem:
             output.started(well=False)
             if str(problem) != told:
@@ -48,29 +47,26 @@ def run_manifest(manifest: str, *, wait: bool, log_level: str) -> int:
             if not told:
                 output.line("invivo: waiting for it to be mended", sys.stderr)
             told = str(problem)
-            try:
-                ended.get(timeout=0.25)
-            except queue.Empty:
-                continue
-            output.line("ending on a signal")
-            return 0
+            if ended.wait(0.25):
+                return 0
     output.started(well=True)
     try:
         # Closed with the application, so that the line of a reload that is under way then is printed too.
         app.runtime.observe(output.reload)
         output.line(f"running {manifest}, generation {app.runtime.info.generation}; end with Ctrl-C")
-        output.line(f"ending on {signal.Signals(ended.get()).name}")
+        while not ended.is_set():
+            app.runtime.poll(_TURN)
     finally:
         app.close()
     return 0
 
 
-def hear_signals() -> queue.SimpleQueue[int]:
-    """SIGINT and SIGTERM: the first one is put into the queue, the second one ends the process at once.
+def hear_signals(output: Output) -> threading.Event:
+    """SIGINT and SIGTERM: the first one sets the event, the second one ends the process at once.
 
     A thread hears of them, because Python runs no handler while its main thread waits inside a library.
     """
-    first: queue.SimpleQueue[int] = queue.SimpleQueue()
+    first = threading.Event()
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     for number in _STOPS:
@@ -79,7 +75,8 @@ def hear_signals() -> queue.SimpleQueue[int]:
 
     def listen() -> None:
         stops = (number for number in iter(lambda: os.read(reading, 1)[0], None) if number in _STOPS)
-        first.put(next(stops))
+        output.line(f"ending on {signal.Signals(next(stops)).name}")
+        first.set()
         os._exit(128 + next(stops))
 
     threading.Thread(target=listen, name="invivo-signals", daemon=True).start()
@@ -87,6 +84,7 @@ def hear_signals() -> queue.SimpleQueue[int]:
 
 
 _STOPS = (signal.SIGINT, signal.SIGTERM)
+_TURN = 0.1  # seconds: so long may it take until a signal is noticed
 
 
 class Output:

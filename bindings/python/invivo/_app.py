@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 from . import _generated as c
 from . import _trampolines, _values
@@ -23,19 +23,27 @@ from .errors import Error, FileError, ModuleError
 
 
 class App:
-    """A manifest, run: its components are built and started, its specs are followed, until it is closed."""
+    """A manifest, run: its components are built and started, its specs followed, until it is closed.
+
+    ``default_domain`` says where C's confined objects live (a type is confined unless it says that it is shared):
+    "loop" on the runtime's own thread, so that nobody need poll; Python's objects are then wherever the GIL is, and a
+    confined object of C cannot be injected into them. "opener" puts them and Python's objects together on the thread
+    that opens the application, which has to call ``app.runtime.poll()``: what `python3 -m invivo run` does.
+    """
 
     def __init__(
         self,
         manifest: str | os.PathLike[str],
         *,
         wait: bool = False,
+        default_domain: Literal["opener", "loop"] = "loop",
         log: Log | logging.Logger | None = None,
         log_level: LogLevel | str = LogLevel.INFO,
     ) -> None:
         library = own_library()
         self.core = Core(library)  # of nothing yet: what the callbacks answer their errors by
-        runtime_options = make_options(self.core, default_domain="loop", log=log, log_level=log_level)
+        runtime_options = make_options(self.core, default_domain=default_domain, log=log, log_level=log_level)
+        self._joins_default = default_domain == "opener"
         options = c.invivo_app_options()
         options.struct_size = ctypes.sizeof(options)
         options.manifest = _values.path_bytes(manifest)
@@ -53,7 +61,7 @@ class App:
         handle = c.invivo_runtime()
         try:
             library.call("app_runtime", self._handle, ctypes.byref(handle))
-            self.runtime: Runtime = joined(library.table, handle)
+            self.runtime: Runtime = joined(library.table, handle, in_default=self._joins_default)
         except BaseException:
             self.close()
             raise
@@ -87,7 +95,8 @@ _open: list[App] = []
 
 @_trampolines.answering(c.invivo_app_options, "load_module", user_data=0)
 def _load_module(app: App, _: int, handle: c.invivo_runtime, name: bytes, path: bytes, error: Any) -> None:
-    load_components(joined(app.core.library.table, handle), text(name), os.fsdecode(path))
+    runtime = joined(app.core.library.table, handle, in_default=app._joins_default)
+    load_components(runtime, text(name), os.fsdecode(path))
 
 
 def load_components(runtime: Runtime, name: str, path: str) -> ModuleType:

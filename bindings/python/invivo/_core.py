@@ -111,8 +111,13 @@ class Core:
 
     # ---- life ------------------------------------------------------------------------------------------
 
-    def opened(self) -> None:
+    def opened(self, *, in_default: bool = False) -> None:
         """The handle is there: makes the domain, and lets the core be found by it."""
+        if not in_default:
+            self._make_domain()
+        cores[self.library.table, self.handle.bits] = self
+
+    def _make_domain(self) -> None:
         options = c.invivo_domain_options()
         options.struct_size = ctypes.sizeof(options)
         options.name = b"python"
@@ -125,7 +130,6 @@ class Core:
         except BaseException:
             _trampolines.dismiss(number)
             raise
-        cores[self.library.table, self.handle.bits] = self
 
     def check(self) -> None:
         if self.closed:

@@ -654,13 +654,14 @@ def attach(token: int) -> Runtime:
     return joined(library.table, handle)
 
 
-def joined(table: int, handle: c.invivo_runtime) -> Runtime:
-    """A face of a runtime that somebody else opened."""
+def joined(table: int, handle: c.invivo_runtime, *, in_default: bool = False) -> Runtime:
+    """A face of a runtime that somebody else opened. ``in_default``: Python's objects live in its default domain, with
+    those of C, and not in one of their own."""
     core = cores.get((table, handle.bits))
     if core is None:
         core = Core(library_at(table))
         core.handle = handle
-        core.opened()
+        core.opened(in_default=in_default)
         Purger(core)
     return Runtime._around(core)
 

@@ -211,7 +211,12 @@ def test_everything_wrong_at_the_start_is_told_once(manifest: Path) -> None:
         assert run.process.wait(60) == 2
         while (line := run.lines.get(timeout=60)) is not None:
             run.seen.append(line)
-    wrong = ["no type 'Nothing'", "no initializer parameter 'stepz'", "no target has the key 'synth.nobody'", "missing.yaml"]
+    wrong = [
+        "no type 'Nothing'",
+        "no initializer parameter 'stepz'",
+        "no target has the key 'synth.nobody'",
+        "missing.yaml",
+    ]
     assert [sum(text in line for line in run.seen) for text in wrong] == [1] * len(wrong), run.seen
     assert len(run.seen) == len(wrong)
 
@@ -263,6 +268,48 @@ def test_a_second_signal_ends_a_program_that_hangs(manifest: Path) -> None:
         assert run.end(signal.SIGINT) == 130
 
 
+CONFINED = """
+import invivo
+
+@invivo.component
+class Player:
+    tempo: float = invivo.tunable(120)
+
+    def __init__(self, voice: invivo.Object) -> None:
+        self.voice = voice
+
+    @property
+    def gain(self) -> float:
+        return float(self.voice.gain)
+
+    @gain.setter
+    def gain(self, value: float) -> None:
+        self.voice.gain = value
+
+    @invivo.on_start
+    def start(self) -> None:
+        print("started with", self.voice.gain, flush=True)
+"""
+
+
+def test_a_confined_object_of_c_may_be_injected_and_touched(manifest: Path, native: Path) -> None:
+    (manifest.parent / "parts.py").write_text(CONFINED)
+    manifest.write_text(
+        f"modules: {{ native: {native}, parts: parts.py }}\n"
+        "components:\n"
+        "  a.player: { type: Player, scope: singleton, init: { voice: $a.voice } }\n"
+        "  a.voice: { type: Voice }\n"
+        "specs: [tuning.yaml]\n"
+    )
+    (manifest.parent / "tuning.yaml").write_text("traits: { a.voice: [Set: { gain: 0.5 }] }\n")
+    with running(str(manifest)) as run:
+        run.until("started with 0.5")
+        run.until("running")
+        (manifest.parent / "tuning.yaml").write_text("traits: { a.player: [Set: { gain: 0.25 }] }\n")
+        assert "a.player.gain tuned" in run.until("generation 2: ")
+        assert run.end(signal.SIGINT) == 0
+
+
 def test_a_module_cannot_end_the_program(manifest: Path) -> None:
     (manifest.parent / "parts.py").write_text("import sys; sys.exit(5)\n")
     with running(str(manifest)) as run:
@@ -274,3 +321,16 @@ def test_a_nul_in_a_path_is_refused() -> None:
     for attempt in (lambda: App("a\0b"), lambda: needs_python("a\0b")):
         with pytest.raises(invivo.EncodingError, match="NUL"):
             attempt()
+
+
+def test_an_injection_across_domains_is_refused_at_its_holder(manifest: Path, native: Path) -> None:
+    (manifest.parent / "parts.py").write_text(CONFINED)
+    manifest.write_text(
+        f"modules: {{ native: {native}, parts: parts.py }}\n"
+        "components:\n"
+        "  a.player: { type: Player, scope: singleton, init: { voice: $a.voice } }\n"
+        "  a.voice: { type: Voice }\n"
+    )
+    with pytest.raises(invivo.DomainError, match=r"it needs 'a.voice', and an object of the confined type") as refused:
+        App(manifest)
+    assert (refused.value.path, refused.value.line) == ("a.player", 3)

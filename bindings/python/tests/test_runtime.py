@@ -732,7 +732,7 @@ def test_a_nul_in_a_path_or_name_is_refused() -> None:
 
 def test_an_unknown_level_of_the_log_names_the_known_ones() -> None:
     for level in ("loud", 17):
-        with pytest.raises(ValueError, match="log_level is trace, debug, info, warning, error, silent"):
+        with pytest.raises(ValueError, match=r"log_level is trace, debug, info, warning, error, silent"):
             invivo.Runtime(log_level=level)  # type: ignore[arg-type]
 
 
