@@ -20,12 +20,11 @@ public final class Application: Sendable {
         var handle = invivo_app()
         var runtime = invivo_runtime()
         try withArena { arena throws(InvivoError) in
-            var raw = try options.raw(arena, table)
             var app = invivo_app_options()
             app.struct_size = MemoryLayout<invivo_app_options>.size
             app.manifest = try arena.name(manifest)
             if waiting { app.flags |= UInt32(INVIVO_APP_WAIT) }
-            try withUnsafePointer(to: &raw) { raw throws(InvivoError) in
+            try options.opening(arena, table) { raw throws(InvivoError) in
                 app.runtime = raw
                 try Core.call(table) { $0.pointee.app_open(&handle, &app, $1) }
             }

@@ -106,9 +106,20 @@ extension InvivoValue {
 }
 
 extension Runtime.Options {
-    /// The options of the C side. A log box in it belongs to the C side, which releases it once,
-    /// also when opening fails.
-    func raw(_ arena: Arena, _ table: Table) throws(InvivoError) -> invivo_runtime_options {
+    /// Calls `open` with the options of the C side. A log box in them belongs to the C side once it succeeds.
+    func opening(
+        _ arena: Arena, _ table: Table, _ open: (UnsafePointer<invivo_runtime_options>) throws(InvivoError) -> Void
+    ) throws(InvivoError) {
+        var raw = try raw(arena, table)
+        do throws(InvivoError) {
+            try withUnsafePointer(to: &raw) { raw throws(InvivoError) in try open(raw) }
+        } catch {
+            raw.log_destroy?(raw.log_user_data)
+            throw error
+        }
+    }
+
+    private func raw(_ arena: Arena, _ table: Table) throws(InvivoError) -> invivo_runtime_options {
         var raw = invivo_runtime_options()
         raw.struct_size = MemoryLayout<invivo_runtime_options>.size
         table.pointee.runtime_options_init(&raw)

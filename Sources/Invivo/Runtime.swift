@@ -27,8 +27,9 @@ public final class Runtime: Sendable {
         if options.pendingTargets == nil { options.pendingTargets = !paths.isEmpty }
         var handle = invivo_runtime()
         try withArena { arena throws(InvivoError) in
-            var raw = try options.raw(arena, table)
-            try Core.call(table) { $0.pointee.runtime_open(&handle, &raw, $1) }
+            try options.opening(arena, table) { raw throws(InvivoError) in
+                try Core.call(table) { $0.pointee.runtime_open(&handle, raw, $1) }
+            }
         }
         core = try Core.of(table, handle)
         isOwner = true

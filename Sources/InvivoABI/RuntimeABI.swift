@@ -24,31 +24,30 @@ func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Fai
     if given.settle_max_ms != 0 { options.settleMaximum = UInt64(given.settle_max_ms) }
     options.commitTimeout = UInt64(given.commit_timeout_ms) * 1_000_000
     if given.max_document_bytes != 0 { options.maxDocumentBytes = Int(clamping: given.max_document_bytes) }
-    if let log = given.log {
-        let sink = LogSink(log, given.log_user_data, given.log_destroy)
-        options.log = Log(level: given.log_level) { sink.write($0, $1, $2, $3) }
-    } else {
-        given.log_destroy?(given.log_user_data)
+    nonisolated(unsafe) let userData = given.log_user_data
+    var sink: Log.Sink?
+    if let function = given.log {
+        let log = LogSink(function, userData)
+        sink = { log.write($0, $1, $2, $3) }
     }
+    var ended: (@Sendable () -> Void)?
+    if let destroy = given.log_destroy { ended = { destroy(userData) } }
+    options.log = Log(level: given.log_level, sink: sink, ended: ended)
     return options
 }
 
-/// A host's log function. Its destroy runs when the runtime lets go of it.
+/// A host's log function.
 private final class LogSink: @unchecked Sendable {
     private let function: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<invivo_log_entry>?) -> Void
     private let userData: UnsafeMutableRawPointer?
-    private let destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
 
     init(
         _ function: @escaping @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<invivo_log_entry>?) -> Void,
-        _ userData: UnsafeMutableRawPointer?, _ destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
+        _ userData: UnsafeMutableRawPointer?
     ) {
         self.function = function
         self.userData = userData
-        self.destroy = destroy
     }
-
-    deinit { destroy?(userData) }
 
     func write(_ level: UInt32, _ message: String, _ path: String, _ fields: [(String, Value)]) {
         let box = CStrings()

@@ -57,10 +57,22 @@ final class OpenChanges: @unchecked Sendable {
     init(_ engine: Engine) {
         self.engine = engine
         set = ChangeSet(cause: "")
-        bits = HandleTable.insert(self, kind: .changes)
     }
 
-    func close() { _ = HandleTable.remove(bits, .changes) }
+    /// Gives it a handle, until it is closed or the runtime is.
+    func open() throws(Failure) -> UInt64 {
+        bits = HandleTable.insert(self, kind: .changes)
+        do throws(Failure) { try engine.opened(changes: bits) } catch {
+            HandleTable.remove(bits, .changes)
+            throw error
+        }
+        return bits
+    }
+
+    func close() {
+        engine.closed(changes: bits)
+        HandleTable.remove(bits, .changes)
+    }
 
     func note(_ cause: String) {
         if set.cause.isEmpty {
@@ -257,7 +269,7 @@ public func invivo_changes_open(_ runtime: invivo_runtime, _ out: UnsafeMutableP
     out?.pointee = invivo_changes()
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
-        out.pointee.bits = OpenChanges(try Engine.find(runtime.bits)).bits
+        out.pointee.bits = try OpenChanges(try Engine.find(runtime.bits)).open()
     }
 }
 
@@ -293,10 +305,8 @@ public func invivo_changes_document(
     answering(error) { () throws(Failure) in
         let changes = try InvivoABI.changes(changes)
         let name = try InvivoBase.text(name, "name")
-        let document = changes.engine.memoryDocument(name)
-        changes.set.documents.removeAll { $0.document === document }
         let content: ChangeSet.Content = text == nil ? .none : .bytes(try documentBytes(text, length))
-        changes.set.documents.append((document, content))
+        changes.set.say(content, in: name)
         changes.note(name)
     }
 }
@@ -348,7 +358,6 @@ public func invivo_define(
     out?.pointee = invivo_key()
     return answering(error) { () throws(Failure) in
         let changes = OpenChanges(try Engine.find(runtime.bits))
-        changes.close()
         let id = try changes.define(definition)
         try changes.engine.commit(changes.set)
         out?.pointee.bits = changes.engine.container.keyHandle(id)

@@ -54,6 +54,8 @@ public final class Application: @unchecked Sendable {
             let unloaded = load(modules, options, engine)
             try ApplicationStart(engine, manifest, unloaded: unloaded, waits: options.waits).run(specs)
         } catch {
+            // As with a runtime that could not be opened at all.
+            engine.container.log.giveBack()
             do throws(Failure) { try engine.close(deferring: true) } catch let second { throw Failure.gathered([error, second]) ?? error }
             throw error
         }

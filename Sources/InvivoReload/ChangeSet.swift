@@ -18,6 +18,9 @@ public struct ChangeSet: Sendable {
     public var definitions: [Definition] = []
     public var removed: [(id: UInt32, key: String)] = []
     public var documents: [(document: Document, content: Content)] = []
+    /// Documents in memory by name. Which they are is found out when the set is staged: nobody hears of a set that is
+    /// discarded.
+    private(set) var named: [(name: String, content: Content)] = []
     /// New base values: key, property, value.
     public var bases: [(id: UInt32, property: String, value: Value)] = []
     /// Keys whose layers must be worked out again though no document changed.
@@ -38,6 +41,12 @@ public struct ChangeSet: Sendable {
     public mutating func started() {
         firstEvent = monotonicNow()
         lastEvent = firstEvent
+    }
+
+    /// What the document in memory of that name is to say; the last word holds.
+    public mutating func say(_ content: Content, in name: String) {
+        named.removeAll { $0.name == name }
+        named.append((name, content))
     }
 
     /// What set it off, where the documents of `unchanged` had nothing to do with it.
@@ -63,6 +72,7 @@ public struct ChangeSet: Sendable {
         removed += later.removed
         for change in later.documents { documents.removeAll { $0.document === change.document } }
         documents += later.documents
+        for (name, content) in later.named { say(content, in: name) }
         bases += later.bases
         retuned.formUnion(later.retuned)
         attached += later.attached

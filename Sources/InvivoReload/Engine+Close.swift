@@ -132,6 +132,10 @@ extension Engine {
             }
             return (self.observers, Array(self.attachments.values), container.domains)
         }
+        for changes in container.monitor.locked({ () -> Set<UInt64> in
+            defer { openChanges = [] }
+            return openChanges
+        }) { HandleTable.remove(changes, .changes) }
         for observer in observers {
             observer.isOpen = false
             observer.closeHandle()
@@ -160,6 +164,7 @@ extension Engine {
         _ = iv_sub_u64(iv_live_runtimes(), 1)
         if let engine { Unmanaged<Container>.fromOpaque(engine).release() }
         letGo()
+        container.log.end()
     }
 }
 

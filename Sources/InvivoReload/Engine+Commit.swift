@@ -201,6 +201,7 @@ extension Engine {
             for name in recipe.wishes { wishers[name, default: []].insert(id) }
         }
         for (document, state) in plan.staged.documents { document.state = state }
+        keepNamedDocuments(plan.staged.documents.map(\.document))
         for target in set.attached {
             targets[target.id, default: []].append(target)
             // A key that once had a target may be named by documents while it has none.

@@ -79,17 +79,47 @@ extension Engine {
         if let id = document.follow { follower?.unfollow(id) }
     }
 
-    /// A document in memory by its name, as change sets name it; made when new.
-    public func memoryDocument(_ name: String) -> Document {
-        container.monitor.locked { () -> Document in
-            if let found = openDocuments.first(where: { $0.path == nil && $0.name == name }) { return found }
-            let document = Document(name: name, path: nil, engine: self)
-            documentCount += 1
-            document.order = documentCount
-            openDocuments.append(document)
-            return document
+    /// The set with the documents in memory that it names. One that is new is made here and counts as open once it is
+    /// committed. By the thread that has the turn.
+    func withNamedDocuments(_ set: ChangeSet) -> ChangeSet {
+        var whole = set
+        container.monitor.locked {
+            for (name, content) in set.named {
+                let document: Document
+                if let found = openDocuments.first(where: { $0.path == nil && $0.name == name }) {
+                    document = found
+                } else {
+                    document = Document(name: name, path: nil, engine: self)
+                    documentCount += 1
+                    document.order = documentCount
+                }
+                whole.documents.removeAll { $0.document === document }
+                whole.documents.append((document, content))
+            }
+        }
+        return whole
+    }
+
+    /// After a commit: what change sets alone speak of is open as long as it says something.
+    func keepNamedDocuments(_ committed: [Document]) {
+        container.monitor.locked {
+            for document in committed where document.path == nil && document.handleBits == 0 {
+                openDocuments.removeAll { $0 === document }
+                if document.state.isOpen { openDocuments.append(document) }
+            }
         }
     }
+
+    // MARK: change sets that are being written
+
+    public func opened(changes: UInt64) throws(Failure) {
+        try container.monitor.locked { () throws(Failure) in
+            guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
+            openChanges.insert(changes)
+        }
+    }
+
+    public func closed(changes: UInt64) { container.monitor.locked { _ = openChanges.remove(changes) } }
 
     func followAgain(_ document: Document, _ path: FilePath) throws(Failure) {
         container.monitor.locked { followings += 1 }

@@ -67,7 +67,7 @@ extension Engine {
 
     /// Stage and plan.
     func prepare(_ set: ChangeSet) -> Prepared {
-        let set = withOwedDocuments(set)
+        let set = withOwedDocuments(withNamedDocuments(set))
         var prepared = Prepared(set: set, clock: PhaseClock(set))
         for gone in container.monitor.locked({ () -> [Target] in
             defer { goneTargets = [] }

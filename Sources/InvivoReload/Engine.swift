@@ -37,6 +37,8 @@ public final class Engine: @unchecked Sendable {
     var followed: [FollowID: Document] = [:]
     var openDocuments: [Document] = []
     var documentCount: UInt64 = 0
+    /// Handles of change sets that hosts are writing; stale when the runtime is closed.
+    var openChanges: Set<UInt64> = []
     var token: UnsafeMutableRawPointer?
     var attachments: [UInt64: Target] = [:]
     /// Targets whose objects are gone; taken out of `targets` by the next reload.

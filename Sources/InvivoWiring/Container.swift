@@ -18,7 +18,7 @@ public final class Container: @unchecked Sendable {
     public private(set) var defaultDomain: Domain
     /// What runs reloads; set once, before the core is opened.
     public nonisolated(unsafe) weak var owner: AnyObject?
-    public var log: Log
+    public let log: Log
 
     // Guarded by the monitor.
     var types: [String: ObjectType] = [:]
@@ -242,32 +242,6 @@ public final class Container: @unchecked Sendable {
 
     /// Whether the calling thread is inside a callback of any runtime's reload, job or build.
     public static var isInCallback: Bool { currentThread().pointee.engine != nil }
-}
-
-/// Where messages go.
-public final class Log: @unchecked Sendable {
-    public typealias Sink = @Sendable (UInt32, String, String, [(String, Value)]) -> Void
-    private let sink: Sink?
-    public let level: UInt32
-
-    public init(level: UInt32, sink: Sink?) {
-        self.level = level
-        self.sink = sink
-    }
-
-    /// Never call it with a lock held.
-    public func callAsFunction(_ level: Level, _ message: @autoclosure () -> String, path: String = "", _ fields: [(String, Value)] = []) {
-        guard let sink, level.rawValue >= self.level else { return }
-        sink(level.rawValue, message(), path, fields)
-    }
-
-    public enum Level: UInt32, Sendable {
-        case trace = 0
-        case debug = 1
-        case info = 2
-        case warning = 3
-        case error = 4
-    }
 }
 
 extension Container: TypeRegistry {

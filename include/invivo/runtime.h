@@ -41,7 +41,8 @@ typedef struct invivo_runtime_options {
     /* Never called with a lock of the runtime held, nor after close; from any thread. NULL = silent. */
     void (*log)(void *user_data, const invivo_log_entry *entry);
     void *log_user_data;
-    void (*log_destroy)(void *user_data); /* once, at the end of close; may be NULL */
+    void (*log_destroy)(void *user_data); /* once, at the end of close, after the last call of `log`. Not called when opening
+                                             fails: the user data is then still the caller's. May be NULL */
     uint64_t max_document_bytes; /* a larger document is refused; 0 = default 4 MiB */
 } invivo_runtime_options;
 

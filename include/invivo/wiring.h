@@ -122,7 +122,8 @@ INVIVO_API const uint64_t *invivo_key_version(invivo_key key) INVIVO_WAITS;
 
 /* ---- change sets ------------------------------------------------------------------------------------- */
 
-/* Describe, then commit: everything in the set takes effect as one reload, or nothing does. */
+/* Describe, then commit: everything in the set takes effect as one reload, or nothing does. A set that is still open when
+ * its runtime closes is closed with it. */
 INVIVO_API invivo_status invivo_changes_open(invivo_runtime runtime, invivo_changes *out, invivo_error **error) INVIVO_WAITS;
 /* Adds or replaces a definition; `out` (may be NULL) receives the key. Copied, except functions and user_data. */
 INVIVO_API invivo_status invivo_changes_define(invivo_changes changes, const invivo_definition *definition, invivo_key *out,

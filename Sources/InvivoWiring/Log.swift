@@ -1,0 +1,60 @@
+public import InvivoBase
+
+/// Where messages go, until the runtime is closed.
+public final class Log: @unchecked Sendable {
+    public typealias Sink = @Sendable (UInt32, String, String, [(String, Value)]) -> Void
+
+    public let level: UInt32
+    private let monitor = Monitor()
+    // Guarded by the monitor.
+    private var sink: Sink?
+    private var ended: (@Sendable () -> Void)?
+    /// Threads that are inside the sink.
+    private var active: [UInt64] = []
+
+    /// `ended` is called once, by `end`.
+    public init(level: UInt32, sink: Sink?, ended: (@Sendable () -> Void)? = nil) {
+        self.level = level
+        self.sink = sink
+        self.ended = ended
+    }
+
+    /// Never call it with a lock held.
+    public func callAsFunction(_ level: Level, _ message: @autoclosure () -> String, path: String = "", _ fields: [(String, Value)] = []) {
+        guard level.rawValue >= self.level else { return }
+        let me = currentThread().identity
+        let begun = monitor.locked { () -> Sink? in
+            if sink != nil { active.append(me) }
+            return sink
+        }
+        guard let begun else { return }
+        begun(level.rawValue, message(), path, fields)
+        monitor.locked {
+            if let index = active.lastIndex(of: me) { active.remove(at: index) }
+            monitor.broadcast()
+        }
+    }
+
+    /// From now on nothing is logged. A message on its way in another thread is awaited.
+    public func end() {
+        let me = currentThread().identity
+        let ended = monitor.locked { () -> (@Sendable () -> Void)? in
+            sink = nil
+            while active.contains(where: { $0 != me }) { monitor.wait() }
+            defer { self.ended = nil }
+            return self.ended
+        }
+        ended?()
+    }
+
+    /// What belongs to the sink stays its owner's: `end` does not tell it.
+    public func giveBack() { monitor.locked { ended = nil } }
+
+    public enum Level: UInt32, Sendable {
+        case trace = 0
+        case debug = 1
+        case info = 2
+        case warning = 3
+        case error = 4
+    }
+}
