@@ -42,6 +42,9 @@ public struct BlockLayout<Content: BitwiseCopyable>: Sendable where Content: Sen
 
     init(_ initial: Content) { self.initial = initial }
 
+    /// The bytes with which the block begins, also between the tunable fields.
+    var image: [UInt8] { withUnsafeBytes(of: initial) { Array($0) } }
+
     /// Makes a field tunable.
     ///
     /// - Parameters:
@@ -61,13 +64,7 @@ public struct BlockLayout<Content: BitwiseCopyable>: Sendable where Content: Sen
                 InvivoError(.argument, "field '\(name)' of \(Content.self) is computed; a field must be a stored property"))
             return
         }
-        var about = Property.About(range: range, step: step, unit: unit, text: text, was: was)
-        switch try? initial[keyPath: path].asInvivo() {
-        case .bool(let value): about.initial = value ? 1 : 0
-        case .enumeration(_, let value): about.initialText = value
-        case let value?: about.initial = try? Double.fromInvivo(value)
-        case nil: break
-        }
+        let about = Property.About(range: range, step: step, unit: unit, text: text, was: was)
         fields.append(
             Property(
                 name: name, shape: { Value.invivoFieldShape }, about: about,

@@ -67,7 +67,7 @@ public final class ChangeSet {
     @discardableResult
     public func define<Content>(_ block: Block<Content>) throws(InvivoError) -> BlockKey<Content> {
         let type = try core.blockType(block)
-        let key: Key<Never> = try define(block.key, type, .lazySingleton)
+        let key: Key<Never> = try define(block.key, type, .lazySingleton, blockImage: block.layout.image)
         return BlockKey(key.handle, type: type.bits, initial: block.layout.initial, name: block.key)
     }
 
@@ -106,7 +106,7 @@ public final class ChangeSet {
 
     func define<Value>(
         _ key: String, _ type: invivo_type, _ scope: Scope, initializer: Injections = [:], properties: Injections = [:],
-        factory: Factory? = nil
+        factory: Factory? = nil, blockImage: [UInt8] = []
     ) throws(InvivoError) -> Key<Value> {
         var out = invivo_key()
         try withArena { arena throws(InvivoError) in
@@ -119,6 +119,7 @@ public final class ChangeSet {
             definition.initializer_count = UInt64(initializer.count)
             definition.properties = try core.table(properties, arena)
             definition.property_count = UInt64(properties.count)
+            definition.block_initial = UnsafeRawPointer(arena.table(blockImage))
             guard let factory else {
                 try core.call { $0.pointee.changes_define(handle, &definition, &out, $1) }
                 return

@@ -1,7 +1,8 @@
 internal import CInvivo
 
 extension Core {
-    /// The type of a block: registered when it is new; the same name must then mean the same.
+    /// The type of a block: registered when it is new; the same name must then mean the same. It begins as the first block
+    /// of its kind does; what another begins with is said with its definition.
     func blockType<Content>(_ block: Block<Content>) throws(InvivoError) -> invivo_type {
         if let problem = block.layout.problems.first { throw problem }
         return try registering.withLock { _ throws(InvivoError) in
@@ -13,13 +14,15 @@ extension Core {
                 }
                 return invivo_type(bits: bits.type)
             }
+            let image = block.layout.image
             var handle = invivo_type()
             try withArena { arena throws(InvivoError) in
                 var options = invivo_type_options()
                 options.struct_size = MemoryLayout<invivo_type_options>.size
                 options.name = try arena.name(block.typeName)
                 options.concurrency = UInt32(INVIVO_SHARED)
-                options.block_size = UInt64(MemoryLayout<Content>.size)
+                options.block_size = UInt64(image.count)
+                options.block_initial = UnsafeRawPointer(arena.table(image))
                 var properties: [invivo_property] = []
                 for field in block.layout.fields { properties.append(try field.described(arena, box: nil)) }
                 options.properties = UnsafePointer(arena.table(properties))

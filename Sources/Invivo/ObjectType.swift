@@ -19,7 +19,7 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
     var make: (@Sendable ([InvivoValue]) throws -> AnyObject)?
     var start: (@Sendable (AnyObject) throws -> Void)?
     var stop: (@Sendable (AnyObject) throws -> Void)?
-    var block: (size: Int, content: ObjectIdentifier)?
+    var block: (image: [UInt8], content: ObjectIdentifier)?
     var problems: [InvivoError] = []
 
     /// A type whose instances any thread may use: the class is `Sendable`. What can be tuned in it lives in its block.
@@ -116,7 +116,7 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
         describe(&layout)
         properties += layout.fields
         problems += layout.problems
-        block = (MemoryLayout<Content>.size, ObjectIdentifier(Content.self))
+        block = (layout.image, ObjectIdentifier(Content.self))
     }
 
     /// A method with a result; the names of its parameters are given in order.

@@ -18,8 +18,6 @@ struct Property: Sendable {
 
     /// What is said about it for people, editors and checks.
     struct About: Sendable {
-        var initial: Double?
-        var initialText: String?
         var range: ClosedRange<Double>?
         var step: Double?
         var unit: String?
@@ -37,8 +35,6 @@ struct Property: Sendable {
         let isNullable = shape.isOptional && shape.choices.isEmpty
         property.kind = (isNullable ? InvivoKind.any : shape.kind).rawValue
         if about.restart { property.flags |= UInt32(INVIVO_PROPERTY_RESTART) }
-        property.initial = about.initial ?? 0
-        property.initial_text = try arena.name(about.initialText)
         if let range = about.range {
             property.min = range.lowerBound
             property.max = range.upperBound

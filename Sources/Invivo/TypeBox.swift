@@ -68,7 +68,9 @@ final class TypeBox: Sendable {
                 return answering(box.core.table, error) { try box.stop?(object) }
             }
         }
-        options.block_size = UInt64(type.block?.size ?? 0)
+        let image = type.block?.image ?? []
+        options.block_size = UInt64(image.count)
+        options.block_initial = UnsafeRawPointer(arena.table(image))
         options.parameters = try type.parameters.described(arena)
         options.parameter_count = UInt64(type.parameters.count)
         var table: [invivo_property] = []

@@ -128,6 +128,12 @@ private func definition(from pointer: UnsafePointer<invivo_definition>?, in cont
         throw fail(.argument, "definition.type is zero: only an alias, or what has a parent, needs none")
     }
     if given.type.bits != 0 { body.type = try objectType(given.type, in: container) }
+    if let image = given.block_initial {
+        guard let description = body.type?.description, description.blockSize > 0 else {
+            throw fail(.argument, "definition.block_initial needs a type with a block")
+        }
+        body.blockImage = try description.checkedBlock(image, under: key)
+    }
     body.parameters = try signature(given, key)
     body.properties = try table(given.properties, given.property_count, "properties")
     body.methods = try calls(given.methods, given.method_count, "methods")
@@ -373,13 +379,18 @@ public func invivo_define_block(
     return answering(error) { () throws(Failure) in
         guard let block else { throw Failure(.argument, "block is NULL") }
         let engine = try Engine.find(runtime.bits)
-        let least = MemoryLayout<invivo_block_options>.size
+        let least = MemoryLayout<invivo_block_options>.offset(of: \.initial) ?? 0
         let given = try versioned(block, "block", least: least, as: invivo_block_options.self)
         let key = try text(key, "key")
         let type = try blockType(given, try text(given.type_name, "block.type_name"), engine.container)
         let id = try engine.container.intern(key)
         var set = ChangeSet(cause: "define \(key)")
-        set.definitions = [Definition(id: id, key: key, scope: .lazySingleton, type: type)]
+        var body = Definition.Body()
+        body.scope = .lazySingleton
+        body.type = type
+        // The type may have come with another block, that begins otherwise.
+        body.blockImage = try type.description.checkedBlock(given.initial, under: key)
+        set.definitions = [Definition(id: id, key: key, body)]
         try engine.commit(set)
         out?.pointee.bits = engine.container.keyHandle(id)
     }
@@ -391,11 +402,17 @@ private func blockType(_ given: invivo_block_options, _ name: String, _ containe
         throw Failure(.argument, "block.properties is NULL or too long")
     }
     var properties: [invivo_property] = []
-    for index in 0..<Int(given.property_count) {
-        guard let property = given.properties?[index] else { continue }
-        var inBlock = property
-        inBlock.flags |= UInt32(INVIVO_PROPERTY_BLOCK)
-        properties.append(inBlock)
+    if let table = UnsafeRawPointer(given.properties), given.property_count > 0 {
+        // Entries begin with their size, which is also the table's stride: they may be another version's.
+        let stride = table.loadUnaligned(as: Int.self)
+        let least = MemoryLayout<invivo_property>.offset(of: \.initial) ?? 0
+        for index in 0..<Int(given.property_count) {
+            let what = "entry \(index) of block.properties"
+            var inBlock = try versioned(table + index * stride, what, least: least, as: invivo_property.self)
+            inBlock.struct_size = MemoryLayout<invivo_property>.size
+            inBlock.flags |= UInt32(INVIVO_PROPERTY_BLOCK)
+            properties.append(inBlock)
+        }
     }
     let description = try properties.withUnsafeBufferPointer { (properties) throws(Failure) -> TypeDescription in
         var options = invivo_type_options()
@@ -403,6 +420,7 @@ private func blockType(_ given: invivo_block_options, _ name: String, _ containe
         options.name = given.type_name
         options.concurrency = UInt32(INVIVO_SHARED)
         options.block_size = given.size
+        options.block_initial = given.initial
         options.properties = properties.baseAddress
         options.property_count = UInt64(properties.count)
         return try TypeDescription(options: &options)
@@ -411,6 +429,7 @@ private func blockType(_ given: invivo_block_options, _ name: String, _ containe
         let same = known.description.blockSize == description.blockSize
             && known.description.properties.map(\.name) == description.properties.map(\.name)
             && zip(known.description.properties, description.properties).allSatisfy { $0.kind == $1.kind && $0.offset == $1.offset }
+            && zip(known.description.properties, description.properties).allSatisfy { $0.hasSameOwnInitial(as: $1) }
         guard same else { throw Failure(.exists, "the type '\(name)' is registered already and means something else") }
         return known
     }

@@ -1,3 +1,4 @@
+internal import CInvivo
 internal import Glibc
 
 /// Memory for C copies of names and tables that must stay where they are: freed with its owner.
@@ -5,6 +6,8 @@ internal import Glibc
 /// Filled by one thread while its owner is being made; afterwards only read.
 public final class CStrings: @unchecked Sendable {
     private var blocks: [UnsafeMutableRawPointer] = []
+    /// Those blocks that are values and own something.
+    private var values: [UnsafeMutablePointer<invivo_value>] = []
 
     public init() {}
 
@@ -34,6 +37,14 @@ public final class CStrings: @unchecked Sendable {
         return UnsafePointer(copy)
     }
 
+    /// A value as C reads it, freed with the rest.
+    func value(_ value: Value) -> UnsafePointer<invivo_value> {
+        let copy = bytes(MemoryLayout<invivo_value>.stride).bindMemory(to: invivo_value.self, capacity: 1)
+        copy.initialize(to: value.owned())
+        values.append(copy)
+        return UnsafePointer(copy)
+    }
+
     private func bytes(_ count: Int) -> UnsafeMutableRawPointer {
         let block = UnsafeMutableRawPointer.allocate(byteCount: max(count, 1), alignment: 16)
         blocks.append(block)
@@ -41,6 +52,7 @@ public final class CStrings: @unchecked Sendable {
     }
 
     deinit {
+        for value in values { Value.free(&value.pointee) }
         for block in blocks { block.deallocate() }
     }
 }

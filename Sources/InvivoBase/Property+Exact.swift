@@ -4,14 +4,52 @@
 /// NUL, a boolean that is neither 0 nor 1. An exact value is the same tree with such a field's bytes in the place of its
 /// text; `write` takes both.
 extension Property {
-    /// What is there now, in a form that `restore` puts back without loss.
+    /// What is there now, exactly, as far as a value can say it.
     @inline(__always)
-    public func capture(_ instance: UnsafeMutableRawPointer) throws(Failure) -> Value {
+    public func exact(_ instance: UnsafeMutableRawPointer) throws(Failure) -> Value {
         if kind == .double, isField { return read(instance) }
-        return isField ? exact(instance) : try get(instance)
+        return isField ? exactField(instance) : try get(instance)
     }
 
-    private func exact(_ base: UnsafeRawPointer) -> Value {
+    /// Whether the host keeps more of its values than a value can say; never of a nested struct, whose fields go one by one.
+    public var keepsMore: Bool { keeping != nil && !isNested }
+
+    /// What is there now, and what the host keeps of it.
+    public func capture(_ instance: UnsafeMutableRawPointer, _ kept: inout Kept?) throws(Failure) -> Value {
+        guard let keeping else { return try exact(instance) }
+        var token: UnsafeMutableRawPointer?
+        // A callback that fails keeps nothing.
+        let value = try CallbackResult.run("the capture function of '\(name)'") { (result, error) in
+            keeping.capture(instance, keeping.userData, result, &token, error)
+        }
+        kept = Kept(keeping, token)
+        return try presented(value)
+    }
+
+    /// Puts back what was captured.
+    public func restore(
+        _ instance: UnsafeMutableRawPointer, _ value: Value, _ kept: Kept?
+    ) throws(Failure) {
+        guard let kept else { return try set(instance, value) }
+        try CallbackResult.run("the restore function of '\(name)'") { error in
+            kept.keeping.restore(instance, kept.keeping.userData, kept.token, error)
+        }
+    }
+
+    /// Of a host's own value: held until nobody can want it back.
+    public final class Kept: @unchecked Sendable {
+        let keeping: Keeping
+        let token: UnsafeMutableRawPointer?
+
+        init(_ keeping: Keeping, _ token: UnsafeMutableRawPointer?) {
+            self.keeping = keeping
+            self.token = token
+        }
+
+        deinit { keeping.forget(keeping.userData, token) }
+    }
+
+    private func exactField(_ base: UnsafeRawPointer) -> Value {
         switch kind {
         case .string:
             let bytes = UnsafeRawBufferPointer(start: base + offset, count: size)
@@ -24,7 +62,7 @@ extension Property {
         case .bool where !isEnumeration:
             let byte = (base + offset).load(as: UInt8.self)
             return byte < 2 ? .bool(byte == 1) : .uint8(byte)
-        case .map where isNested: return .map(fields.map { (name: $0.name, value: $0.exact(base + offset)) })
+        case .map where isNested: return .map(fields.map { (name: $0.name, value: $0.exactField(base + offset)) })
         default: return read(base)
         }
     }

@@ -95,12 +95,25 @@ extension Property {
         for index in count..<max(size, count) { place.storeBytes(of: 0, toByteOffset: index, as: UInt8.self) }
     }
 
+    /// Whether both say the same of their initial values, or nothing.
+    public func hasSameOwnInitial(as other: Property) -> Bool {
+        let own = isInitialFromImage ? nil : initial
+        let others = other.isInitialFromImage ? nil : other.initial
+        switch (own, others) {
+        case (let own?, let others?): return own.isSame(as: others)
+        case (nil, nil):
+            return fields.count == other.fields.count
+                && zip(fields, other.fields).allSatisfy { $0.hasSameOwnInitial(as: $1) }
+        default: return false
+        }
+    }
+
     /// Writes the initial value of a field, and of the fields in it.
     func writeInitial(to base: UnsafeMutableRawPointer) {
         guard isField else { return }
         if isNested {
             for field in fields { field.writeInitial(to: base + offset) }
-        } else if let initial {
+        } else if let initial, !isInitialFromImage {
             write(initial, to: base)
         }
     }

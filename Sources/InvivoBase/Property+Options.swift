@@ -9,6 +9,8 @@ struct PropertyTable {
         /// Whether the runtime writes the initial values: then they must be allowed ones.
         var setsInitial: Bool
         var name: String
+        /// Its bytes at the start, where somebody gave them; valid while the table is read.
+        var image: UnsafeRawPointer?
     }
 
     let instance: Struct
@@ -102,10 +104,17 @@ struct PropertyTable {
         if parts.kind == .null { reader.problem(path, "a property cannot be of the kind null") }
         guard let get = entry.get else {
             if entry.set != nil { reader.problem(path, "there is a set function without a get function") }
+            if entry.capture != nil { reader.problem(path, "there is a capture function without a get function") }
             readField(entry, &parts, path: path, &reader)
             return
         }
         parts.access = .functions(get: get, set: entry.set, userData: entry.user_data)
+        if let capture = entry.capture, let restore = entry.restore, let forget = entry.forget {
+            parts.keeping = Property.Keeping(
+                capture: capture, restore: restore, forget: forget, userData: entry.user_data)
+        } else if entry.capture != nil || entry.restore != nil || entry.forget != nil {
+            reader.problem(path, "capture, restore and forget belong together")
+        }
         if entry.set == nil { parts.isReadOnly = true }
         if parts.isInBlock { reader.problem(path, "a property of the block is a field: it has no functions") }
         if depth > 0 { reader.problem(path, "a field of a nested struct has no functions") }
@@ -169,7 +178,8 @@ struct PropertyTable {
         if case .field = parts.access { isField = true }
         let nested = PropertyTable(
             instance: Struct(
-                size: isField ? parts.size : nil, setsInitial: isField && place.setsInitial, name: "the nested struct"),
+                size: isField ? parts.size : nil, setsInitial: isField && place.setsInitial, name: "the nested struct",
+                image: isField ? place.image.map { $0 + parts.offset } : nil),
             block: nil, depth: depth + 1)
         parts.fields = nested.properties(entry.fields, entry.field_count, path: path, &reader)
     }
@@ -196,26 +206,50 @@ struct PropertyTable {
         var isWritten = place.setsInitial
         if case .functions = parts.access { isWritten = false }
         guard let text = readInitialText(entry, parts, path: path, &reader) else { return }
-        let isGiven = entry.initial != 0 || text != nil
-        if !isWritten && !isGiven { return }
-
-        let start: Value
-        switch parts.kind {
-        case .bool: start = .bool(entry.initial != 0)
-        case .string: start = .string(text ?? "")
-        case .bytes: start = .bytes(Array(repeating: 0, count: parts.size))
-        case _ where parts.kind.isNumber: start = text.map { .string($0) } ?? .double(entry.initial)
-        default:
-            if entry.initial != 0 { reader.problem(path, "\(parts.kind.withArticle) cannot have an initial number") }
-            return
+        var start: Value?
+        if let pointer = entry.initial_value {
+            do throws(Failure) { start = try Value(borrowing: pointer, "the initial_value") } catch {
+                reader.problem(path, "the initial_value: \(error.message)")
+                return
+            }
+            if entry.initial != 0 || text != nil {
+                reader.problem(path, "there is an initial_value and another initial beside it")
+            }
+        } else if entry.initial != 0 || text != nil {
+            start = given(entry, text, parts, path: path, &reader)
+        } else if isWritten {
+            start = fromImage(parts)
+            parts.isInitialFromImage = start != nil
+            if start == nil { start = given(entry, nil, parts, path: path, &reader) }
         }
-        if entry.initial != 0, parts.kind == .string || parts.kind == .bytes {
-            reader.problem(path, "\(parts.kind.withArticle) cannot have an initial number")
-        }
+        guard let start else { return }
         do throws(Failure) {
             parts.initial = try Property(parts).checkedContent(start)
         } catch {
             reader.problem(path, "the initial value: \(error.message)")
+        }
+    }
+
+    /// What the block's own image says; nil where there is none.
+    private func fromImage(_ parts: PropertyParts) -> Value? {
+        guard let image = parts.isInBlock ? block?.image : instance.image, parts.fields.isEmpty else { return nil }
+        return Property(parts).read(image)
+    }
+
+    /// What `initial` and `initial_text` say.
+    private func given(
+        _ entry: invivo_property, _ text: String?, _ parts: PropertyParts, path: String, _ reader: inout TableReader
+    ) -> Value? {
+        if entry.initial != 0, !parts.kind.isNumber, parts.kind != .bool {
+            reader.problem(path, "\(parts.kind.withArticle) cannot have an initial number")
+            return nil
+        }
+        switch parts.kind {
+        case .bool: return .bool(entry.initial != 0)
+        case .string: return .string(text ?? "")
+        case .bytes: return .bytes(Array(repeating: 0, count: parts.size))
+        case _ where parts.kind.isNumber: return text.map { .string($0) } ?? .double(entry.initial)
+        default: return nil
         }
     }
 
@@ -241,6 +275,8 @@ struct PropertyTable {
         copy.flags = parts.isReadOnly ? entry.flags | UInt32(INVIVO_PROPERTY_READ_ONLY) : entry.flags
         if case .string(let text)? = parts.initial { copy.initial_text = store.string(text) }
         if case .enumeration(_, let name?)? = parts.initial { copy.initial_text = store.string(name) }
+        if let number = parts.initial?.approximateNumber { copy.initial = number }
+        copy.initial_value = parts.initial.map { store.value($0) }
         copy.unit = store.string(parts.unit)
         copy.text = store.string(parts.text)
         copy.choices = store.table(parts.choices.map { invivo_choice(name: store.string($0.name), number: $0.number) })

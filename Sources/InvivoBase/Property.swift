@@ -27,6 +27,22 @@ public final class Property: @unchecked Sendable {
         case functions(get: Getter, set: Setter?, userData: UnsafeMutableRawPointer?)
     }
 
+    /// For hosts whose values say more than a `Value` does.
+    struct Keeping {
+        let capture:
+            @convention(c) (
+                UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<invivo_value>?,
+                UnsafeMutablePointer<UnsafeMutableRawPointer?>?, UnsafeMutablePointer<OpaquePointer?>?
+            ) -> invivo_status
+        let restore:
+            @convention(c) (
+                UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?,
+                UnsafeMutablePointer<OpaquePointer?>?
+            ) -> invivo_status
+        let forget: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void
+        let userData: UnsafeMutableRawPointer?
+    }
+
     public let name: String
     public let kind: ValueKind
     public let isReadOnly: Bool
@@ -49,8 +65,11 @@ public final class Property: @unchecked Sendable {
     public let fields: [Property]
     /// The value at the start; nil for functions that declare none.
     public let initial: Value?
+    /// The initial bytes are those of the struct's image, of which `initial` only tells.
+    let isInitialFromImage: Bool
     let bounds: PropertyBounds
     let access: Access
+    let keeping: Keeping?
     /// As C sees it; its strings and tables belong to the type.
     public let cDescription: invivo_property
 
@@ -70,8 +89,10 @@ public final class Property: @unchecked Sendable {
         was = parts.was
         fields = parts.fields
         initial = parts.initial
+        isInitialFromImage = parts.isInitialFromImage
         bounds = parts.bounds
         access = parts.access
+        keeping = parts.keeping
         cDescription = parts.cDescription
     }
 
@@ -119,7 +140,7 @@ public final class Property: @unchecked Sendable {
     }
 
     /// What a get function answered, in the property's kind. Null passes: it says that there is nothing.
-    private func presented(_ value: Value) throws(Failure) -> Value {
+    func presented(_ value: Value) throws(Failure) -> Value {
         if value.isNull { return value }
         do {
             guard isEnumeration else { return try value.converted(to: kind) }
@@ -152,7 +173,9 @@ struct PropertyParts {
     var was: [String] = []
     var fields: [Property] = []
     var initial: Value?
+    var isInitialFromImage = false
     var bounds = PropertyBounds.none
     var access = Property.Access.field
+    var keeping: Property.Keeping?
     var cDescription = invivo_property()
 }

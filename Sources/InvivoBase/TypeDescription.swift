@@ -5,8 +5,8 @@ import Synchronization
 ///
 /// Immutable; any thread may read it. Its functions run where the object lives.
 public final class TypeDescription: @unchecked Sendable {
-    /// No instance, block or field is larger.
-    static let largest = 1 << 40
+    /// No instance, block or field is larger: a wrong number must not take the machine's memory.
+    static let largest = 1 << 28
 
     public let name: String
     public let text: String?
@@ -59,7 +59,8 @@ public final class TypeDescription: @unchecked Sendable {
         let weakLoad: WeakChange?
         let weakFree: (@convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void)?
     }
-    typealias WeakChange = @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
+    typealias WeakChange =
+        @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
     public typealias Initialize =
         @convention(c) (
             UnsafeMutableRawPointer?, UnsafePointer<invivo_build>?, UnsafePointer<invivo_value>?, Int,
@@ -108,7 +109,9 @@ public final class TypeDescription: @unchecked Sendable {
         methodIndex = Dictionary(
             tables.methods.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         instanceImage = InitialImage(size: tables.size, tables.properties.filter { !$0.isInBlock })
-        blockImage = InitialImage(size: tables.blockSize, tables.properties.filter { $0.isInBlock })
+        blockImage = InitialImage(
+            size: tables.blockSize, tables.properties.filter { $0.isInBlock },
+            over: UnsafeRawPointer(options.block_initial))
         Self.live.add(1, ordering: .relaxed)
         handleBits = HandleTable.insert(weakly: self, kind: .type)
     }
@@ -157,6 +160,27 @@ public final class TypeDescription: @unchecked Sendable {
     /// Sets the initial values of the fields of an instance of `size` zeroed bytes.
     public func applyInitialValues(to instance: UnsafeMutableRawPointer) { instanceImage.apply(to: instance) }
 
+    /// A copy of a block's bytes, `blockSize` of them or zeros, with the initial values that properties have of their own. What a
+    /// property reads from them must be an allowed value.
+    public func checkedBlock(_ given: UnsafeRawPointer?, under key: String) throws(Failure) -> [UInt8] {
+        var image =
+            given.map { Array(UnsafeRawBufferPointer(start: $0, count: blockSize)) }
+            ?? Array(repeating: 0, count: blockSize)
+        var failures: [Failure] = []
+        image.withUnsafeMutableBytes { buffer in
+            guard let base = buffer.baseAddress else { return }
+            for property in properties where property.isInBlock {
+                property.writeInitial(to: base)
+                do throws(Failure) { _ = try property.checkedContent(property.read(base)) } catch {
+                    failures.append(
+                        Failure(error.code, "the initial value: \(error.message)", path: "\(key).\(property.name)"))
+                }
+            }
+        }
+        if let failure = Failure.gathered(failures) { throw failure }
+        return image
+    }
+
     /// Fills `blockSize` bytes with the block's initial values, zeros between them.
     public func writeInitialBlock(to block: UnsafeMutableRawPointer) {
         block.initializeMemory(as: UInt8.self, repeating: 0, count: blockSize)
@@ -170,10 +194,12 @@ private struct InitialImage: @unchecked Sendable {
     private let start: Int
     private let bytes: [UInt8]
 
-    init(size: Int, _ properties: [Property]) {
+    /// `given` has `size` bytes; nil stands for zeros.
+    init(size: Int, _ properties: [Property], over given: UnsafeRawPointer? = nil) {
         // Fields of a struct that only the host knows the size of are the host's to fill.
         let end = size > 0 ? properties.filter(\.isField).map { $0.offset + $0.size }.max() ?? 0 : 0
-        var image = [UInt8](repeating: 0, count: end)
+        var image =
+            given.map { Array(UnsafeRawBufferPointer(start: $0, count: size)) } ?? [UInt8](repeating: 0, count: end)
         image.withUnsafeMutableBytes { buffer in
             guard let base = buffer.baseAddress else { return }
             for property in properties { property.writeInitial(to: base) }

@@ -38,7 +38,8 @@ struct TypeTables {
         let isHosts = options.make != nil
         let instance = PropertyTable.Struct(
             size: isHosts ? nil : size, setsInitial: !isHosts, name: "the instance")
-        let block = PropertyTable.Struct(size: blockSize, setsInitial: true, name: "the block")
+        let block = PropertyTable.Struct(
+            size: blockSize, setsInitial: true, name: "the block", image: UnsafeRawPointer(options.block_initial))
         properties = PropertyTable(instance: instance, block: block)
             .properties(options.properties, options.property_count, path: name, &reader)
         methods = reader.methods(options.methods, options.method_count, path: name)
@@ -70,6 +71,9 @@ struct TypeTables {
             if options.start != nil || options.stop != nil || options.method_count > 0 {
                 reader.problem(path, "start, stop and methods need an instance: give a size or a make function")
             }
+        }
+        if options.block_initial != nil, options.block_size == 0 {
+            reader.problem(path, "there is a block_initial without a block_size")
         }
         if options.size == 0, options.`init` != nil || options.deinit != nil {
             reader.problem(path, "init and deinit need a size")

@@ -77,6 +77,18 @@ public enum Value: Sendable {
         return signedInteger.flatMap { UInt64(exactly: $0) }
     }
 
+    /// A number as near as a double comes; nil for everything else.
+    var approximateNumber: Double? {
+        switch self {
+        case .bool(let boolean): boolean ? 1 : 0
+        case .float(let number): Double(number)
+        case .double(let number): number
+        case .uint64(let number): Double(number)
+        case .enumeration: nil
+        default: signedInteger.map(Double.init)
+        }
+    }
+
     /// The value of `name` in a map.
     public subscript(name: String) -> Value? {
         guard case .map(let pairs) = self else { return nil }

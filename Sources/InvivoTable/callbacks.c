@@ -68,6 +68,10 @@ ANSWERING(post, (void *user_data, invivo_job job, invivo_error **error), (user_d
 TELLING(reloaded, (void *user_data, const invivo_report *report), (user_data, report))
 TELLING(log, (void *user_data, const invivo_log_entry *entry), (user_data, entry))
 TELLING(destroy, (void *user_data), (user_data))
+ANSWERING(capture, (void *instance, void *user_data, invivo_value *out, void **kept, invivo_error **error),
+          (instance, user_data, out, kept, error))
+ANSWERING(restore, (void *instance, void *user_data, void *kept, invivo_error **error), (instance, user_data, kept, error))
+TELLING(forget, (void *user_data, void *kept), (user_data, kept))
 
 static invivo_status fail(invivo_error **error, invivo_status status, const char *message) {
     if (error) *error = invivo_error_make(status, message, NULL, NULL);
@@ -103,6 +107,9 @@ invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_c
         GUARD(reloaded);
         GUARD(log);
         GUARD(destroy);
+        GUARD(capture);
+        GUARD(restore);
+        GUARD(forget);
         *out = guarded;
         __atomic_store_n(&is_open, 1, __ATOMIC_SEQ_CST);
     }

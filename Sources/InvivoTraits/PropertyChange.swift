@@ -21,6 +21,9 @@ final class PropertyChange {
     var newBase: Value?
     /// Of what is under the layer, exactly.
     private(set) var base: Value?
+    /// What the host itself keeps of the base, and of what was there.
+    private var keptBase: Property.Kept?
+    private var keptPresent: Property.Kept?
     /// What the object answered when it was read back.
     private(set) var seen = Value.null
     /// What was there, exactly.
@@ -45,6 +48,7 @@ final class PropertyChange {
         self.place = place
         self.newBase = newBase
         before?.before = nil
+        before?.keptPresent = nil
     }
 
     deinit {
@@ -81,7 +85,7 @@ final class PropertyChange {
         }
         let goal: Value
         do throws(Failure) {
-            let found = try property.capture(instance)
+            let found = try capture(instance)
             present = found
             if let wanted {
                 base = found
@@ -99,7 +103,11 @@ final class PropertyChange {
                 goal = base
             }
             isBegun(self)
-            try property.set(instance, goal)
+            if let kept = keptGoal {
+                try property.restore(instance, goal, kept)
+            } else {
+                try property.set(instance, goal)
+            }
             let answer = try property.get(instance)
             seen = answer
             let asked = property.shown(goal)
@@ -110,9 +118,19 @@ final class PropertyChange {
 
     // MARK: its steps
 
+    private func capture(_ instance: UnsafeMutableRawPointer) throws(Failure) -> Value {
+        guard property.keepsMore else { return try property.exact(instance) }
+        let value = try property.capture(instance, &keptPresent)
+        if newBase == nil { keptBase = before?.base == nil ? keptPresent : before?.keptBase }
+        return value
+    }
+
+    /// How the host itself puts the base back, where that is what is to be set.
+    private var keptGoal: Property.Kept? { wanted == nil && newBase == nil ? before?.keptBase : nil }
+
     /// Reads it and works out what is to be set.
     func read(_ instance: UnsafeMutableRawPointer, _ key: String) throws(Failure) {
-        do throws(Failure) { present = try property.capture(instance) } catch { return try refuse(error, key) }
+        do throws(Failure) { present = try capture(instance) } catch { return try refuse(error, key) }
         if property.isNested {
             (base, goal, end) = settle(
                 property,
@@ -128,12 +146,12 @@ final class PropertyChange {
 
     func set(_ instance: UnsafeMutableRawPointer, _ key: String) throws(Failure) {
         guard let goal else { return }
-        do throws(Failure) { try property.set(instance, goal) } catch { try refuse(error, key) }
+        do throws(Failure) { try property.restore(instance, goal, keptGoal) } catch { try refuse(error, key) }
     }
 
     func setAgain(_ instance: UnsafeMutableRawPointer, _ key: String) throws(Failure) {
         guard let end else { return }
-        do throws(Failure) { try property.set(instance, end) } catch { try refuse(error, key) }
+        do throws(Failure) { try property.restore(instance, end, keptGoal) } catch { try refuse(error, key) }
     }
 
     func readBack(_ instance: UnsafeMutableRawPointer, _ key: String) throws(Failure) {
@@ -166,7 +184,8 @@ final class PropertyChange {
     /// The end of it: what became of it, and what is remembered.
     func finish() -> [Tuning.Outcome] {
         if isRefused {
-            (base, seen, isStuck) = (before?.base, before?.seen ?? .null, true)
+            (base, keptBase) = (before?.base, before?.keptBase)
+            (seen, isStuck) = (before?.seen ?? .null, true)
             return notes
         }
         var outcomes = notes
@@ -190,19 +209,23 @@ final class PropertyChange {
 
     /// Sets what was there before the commit.
     func undo(_ instance: UnsafeMutableRawPointer, _ key: String) throws(Failure) {
-        do throws(Failure) { try property.set(instance, present) } catch { throw located(error, key) }
+        do throws(Failure) { try property.restore(instance, present, keptPresent) } catch { throw located(error, key) }
     }
 
-    /// Whether that is there; nil when it cannot be read.
+    /// Whether that is there, as far as a value tells; nil when it cannot be read.
     func isUndone(_ instance: UnsafeMutableRawPointer) -> Bool? {
-        isRefused ? true : (try? property.capture(instance)).map { present.isSame(as: $0) }
+        isRefused ? true : (try? property.exact(instance)).map { present.isSame(as: $0) }
     }
+
+    /// Whether the host may tell more of it than a value does.
+    var isKept: Bool { keptPresent != nil }
 
     /// It refuses to go back to what was there. Then no layer lies on it, and its base is remembered.
     func becomeStuck(_ instance: UnsafeMutableRawPointer) -> PropertyChange {
         let stuck = PropertyChange(property, index, before: nil, wanted: nil, place: place)
         let base = before?.base ?? present.picked(like: wanted ?? newBase ?? .null)
         stuck.base = base
+        stuck.keptBase = before?.base == nil ? keptPresent : before?.keptBase
         stuck.seen = ((try? property.get(instance)) ?? before?.seen ?? present).picked(like: base)
         stuck.isStuck = true
         return stuck

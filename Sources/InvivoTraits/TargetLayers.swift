@@ -52,8 +52,12 @@ public final class TargetLayers: Configuration {
     /// The block that these layers give over the definition's base values.
     public static func block(of definition: Definition, layers: TargetLayers?) throws(Failure) -> Block? {
         guard let description = definition.type?.description, description.blockSize > 0 else { return nil }
-        let block = Block(size: description.blockSize)
-        description.writeInitialBlock(to: block.bytes)
+        let block = try Block(size: description.blockSize)
+        if let image = definition.body.blockImage, image.count == block.size {
+            block.bytes.copyMemory(from: image, byteCount: block.size)
+        } else {
+            description.writeInitialBlock(to: block.bytes)
+        }
         for injection in definition.body.properties {
             guard let name = injection.name, case .value(let value) = injection.source else { continue }
             let property = try description.property(named: name).property

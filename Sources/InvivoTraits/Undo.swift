@@ -23,7 +23,7 @@ struct ObjectUndo {
         }
         var all: [PropertyChange] = []
         changes.forEach { all.append($0) }
-        for change in all.reversed() where change.isUndone(instance) != true { undo(change) }
+        for change in all.reversed() where change.isKept || change.isUndone(instance) != true { undo(change) }
         if all.count > 1 {
             for change in all where change.isUndone(instance) == false && !refused.contains(where: { $0 === change }) {
                 undo(change)

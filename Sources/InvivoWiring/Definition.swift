@@ -98,6 +98,8 @@ public final class Definition: @unchecked Sendable {
         public var inject: Injector?
         /// Base values of tunable properties set by change sets, over those of the declaration.
         public var base: [Int: Value] = [:]
+        /// What the block holds at the start, in the place of what its type says.
+        public var blockImage: [UInt8]?
         public var alias: String?
         public var parent: String?
         public var rank: Int32 = 0

@@ -1,5 +1,6 @@
 internal import CInvivo
 public import CPlatform
+internal import Glibc
 public import InvivoBase
 
 /// The tunable properties of a shared object as one immutable struct. Never written after it is published.
@@ -8,15 +9,19 @@ public final class Block: @unchecked Sendable {
     public let size: Int
 
     /// Zeroed, to be filled before anybody else sees it.
-    public init(size: Int) {
+    public init(size: Int) throws(Failure) {
+        var memory: UnsafeMutableRawPointer?
+        guard posix_memalign(&memory, 64, max(size, 1)) == 0, let memory else {
+            throw Failure(.memory, "there is no memory for a block of \(size) bytes")
+        }
         self.size = size
-        bytes = .allocate(byteCount: max(size, 1), alignment: 64)
+        bytes = memory
         bytes.initializeMemory(as: UInt8.self, repeating: 0, count: max(size, 1))
         _ = iv_add_u64(iv_live_blocks(), 1)
     }
 
-    public convenience init(copying other: Block) {
-        self.init(size: other.size)
+    public convenience init(copying other: Block) throws(Failure) {
+        try self.init(size: other.size)
         bytes.copyMemory(from: other.bytes, byteCount: size)
     }
 
@@ -26,7 +31,7 @@ public final class Block: @unchecked Sendable {
     }
 
     deinit {
-        bytes.deallocate()
+        free(bytes)
         _ = iv_sub_u64(iv_live_blocks(), 1)
     }
 }

@@ -98,6 +98,10 @@ int main(void) {
     OFFSET(invivo_property, get, sizeof(((invivo_property *)0)->get));
     OFFSET(invivo_property, set, sizeof(((invivo_property *)0)->set));
     OFFSET(invivo_property, user_data, sizeof(((invivo_property *)0)->user_data));
+    OFFSET(invivo_property, initial_value, sizeof(((invivo_property *)0)->initial_value));
+    OFFSET(invivo_property, capture, sizeof(((invivo_property *)0)->capture));
+    OFFSET(invivo_property, restore, sizeof(((invivo_property *)0)->restore));
+    OFFSET(invivo_property, forget, sizeof(((invivo_property *)0)->forget));
     OFFSET(invivo_property, reserved, sizeof(((invivo_property *)0)->reserved));
     SIZE(invivo_parameter);
     OFFSET(invivo_parameter, name, sizeof(((invivo_parameter *)0)->name));
@@ -150,6 +154,7 @@ int main(void) {
     OFFSET(invivo_type_options, weak_make, sizeof(((invivo_type_options *)0)->weak_make));
     OFFSET(invivo_type_options, weak_load, sizeof(((invivo_type_options *)0)->weak_load));
     OFFSET(invivo_type_options, weak_free, sizeof(((invivo_type_options *)0)->weak_free));
+    OFFSET(invivo_type_options, block_initial, sizeof(((invivo_type_options *)0)->block_initial));
     SIZE(invivo_log_entry);
     OFFSET(invivo_log_entry, struct_size, sizeof(((invivo_log_entry *)0)->struct_size));
     OFFSET(invivo_log_entry, level, sizeof(((invivo_log_entry *)0)->level));
@@ -250,12 +255,14 @@ int main(void) {
     OFFSET(invivo_definition, inject, sizeof(((invivo_definition *)0)->inject));
     OFFSET(invivo_definition, rank, sizeof(((invivo_definition *)0)->rank));
     OFFSET(invivo_definition, reserved, sizeof(((invivo_definition *)0)->reserved));
+    OFFSET(invivo_definition, block_initial, sizeof(((invivo_definition *)0)->block_initial));
     SIZE(invivo_block_options);
     OFFSET(invivo_block_options, struct_size, sizeof(((invivo_block_options *)0)->struct_size));
     OFFSET(invivo_block_options, type_name, sizeof(((invivo_block_options *)0)->type_name));
     OFFSET(invivo_block_options, size, sizeof(((invivo_block_options *)0)->size));
     OFFSET(invivo_block_options, properties, sizeof(((invivo_block_options *)0)->properties));
     OFFSET(invivo_block_options, property_count, sizeof(((invivo_block_options *)0)->property_count));
+    OFFSET(invivo_block_options, initial, sizeof(((invivo_block_options *)0)->initial));
     SIZE(invivo_cell);
     OFFSET(invivo_cell, instance, sizeof(((invivo_cell *)0)->instance));
     SIZE(invivo_entry);
@@ -312,6 +319,9 @@ int main(void) {
     OFFSET(invivo_callbacks, reloaded, sizeof(((invivo_callbacks *)0)->reloaded));
     OFFSET(invivo_callbacks, log, sizeof(((invivo_callbacks *)0)->log));
     OFFSET(invivo_callbacks, destroy, sizeof(((invivo_callbacks *)0)->destroy));
+    OFFSET(invivo_callbacks, capture, sizeof(((invivo_callbacks *)0)->capture));
+    OFFSET(invivo_callbacks, restore, sizeof(((invivo_callbacks *)0)->restore));
+    OFFSET(invivo_callbacks, forget, sizeof(((invivo_callbacks *)0)->forget));
     NUMBER(INVIVO_VERSION_MAJOR);
     NUMBER(INVIVO_VERSION_MINOR);
     NUMBER(INVIVO_VERSION_PATCH);

@@ -51,6 +51,37 @@ extension SwiftAPI {
             }
         }
 
+        struct Numbers: Equatable {
+            var small: UInt8 = 7
+            var number = 2.0
+            var most: UInt64 = .max
+            var odd: Int64 = 9_007_199_254_740_993
+            var padding: Int64 = 77
+        }
+
+        @Test func aBlockBeginsWithItsStructExactly() throws {
+            try withRuntime { runtime throws in
+                func block(_ key: String, _ initial: Numbers) -> Block<Numbers> {
+                    Block(key, initial) {
+                        $0.field("number", \.number)
+                        $0.field("most", \.most)
+                        $0.field("odd", \.odd)
+                    }
+                }
+                let other = Numbers(small: 8, number: 3, most: 1, odd: -1, padding: 78)
+                let lead = try runtime.define(block("synth.lead", Numbers()))
+                let bass = try runtime.define(block("synth.bass", other))
+                #expect(runtime[lead] == Numbers() && runtime[bass] == other)
+                let source = try runtime.source("t.yaml", "traits: { synth.lead: [Set: { number: 5, odd: 1 }] }")
+                #expect(runtime[lead] == Numbers(number: 5, odd: 1) && runtime[bass] == other)
+                try source.close()
+                #expect(runtime[lead] == Numbers() && runtime[bass] == other)
+                // Redefined, a key that is held shows what it begins with now.
+                try runtime.define(block("synth.lead", other))
+                #expect(runtime[lead] == other)
+            }
+        }
+
         @Test func valuesOutsideAreRefusedAndNothingChanges() throws {
             try withRuntime { runtime throws in
                 let lead = try runtime.define(Self.block)

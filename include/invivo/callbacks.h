@@ -33,6 +33,10 @@ typedef struct invivo_callbacks {
     void (*log)(void *user_data, const invivo_log_entry *entry);
     /* of everything */
     void (*destroy)(void *user_data);
+    /* of properties */
+    invivo_status (*capture)(void *instance, void *user_data, invivo_value *out, void **kept, invivo_error **error);
+    invivo_status (*restore)(void *instance, void *user_data, void *kept, invivo_error **error);
+    void (*forget)(void *user_data, void *kept);
 } invivo_callbacks;
 
 /* Answers functions that do what those of `callbacks` do, until invivo_callbacks_end; after it they do nothing and answer

@@ -43,6 +43,15 @@ struct invivo_property {
     invivo_status (*get)(void *instance, void *user_data, invivo_value *out, invivo_error **error);
     invivo_status (*set)(void *instance, void *user_data, const invivo_value *value, invivo_error **error);
     void *user_data;
+    /* The value at the start where `initial` and `initial_text` cannot say it exactly: integers beyond 2^53, bytes. NULL:
+     * they say it; else they stay zero. Answered by invivo_type_property_at wherever there is a value. */
+    const invivo_value *initial_value;
+    /* For properties by function whose values say more than an invivo_value does, as an interpreter's do; all three or none.
+     * `capture` answers what `get` does and sets `*kept` to what `restore` needs to put exactly that back, any number of
+     * times, until `forget`, which may be called on any thread. */
+    invivo_status (*capture)(void *instance, void *user_data, invivo_value *out, void **kept, invivo_error **error);
+    invivo_status (*restore)(void *instance, void *user_data, void *kept, invivo_error **error);
+    void (*forget)(void *user_data, void *kept);
     uint64_t reserved; /* zero */
 };
 
@@ -129,6 +138,10 @@ typedef struct invivo_type_options {
     void *(*weak_make)(void *instance, void *user_data);
     void *(*weak_load)(void *weak, void *user_data);
     void (*weak_free)(void *weak, void *user_data);
+
+    /* `block_size` bytes: what the block holds at the start, also between its properties; NULL = zeros. The initial value of
+     * a property of the block that has none of its own is read from it. */
+    const void *block_initial;
 } invivo_type_options;
 
 /* Registers a type; everything is copied except functions and user_data; `out` may be NULL. A taken name is
@@ -153,56 +166,114 @@ INVIVO_API invivo_status invivo_type_method_at(invivo_type type, uint64_t index,
 /* ---- describing fields of a C struct ----------------------------------------------------------------- */
 
 /* INVIVO_FIELD(structure, field, .min = 0, .max = 1, ...): kind, offset and size come from the compiler. The others name
- * their members in the order of invivo_property. _BLOCK_FIELD is for fields of the block, _FLAGGED_ takes the flags. */
+ * their members in the order of invivo_property, from `initial` on. _BLOCK_FIELD is for fields of the block, _FLAGGED_ takes
+ * the flags. In C++ (17 or later, as gcc and clang have it) they make the same. */
 #define INVIVO_FIELD(structure, ...) INVIVO_FIELD_(structure, 0, __VA_ARGS__, .reserved = 0)
 #define INVIVO_BLOCK_FIELD(structure, ...) INVIVO_FIELD_(structure, INVIVO_PROPERTY_BLOCK, __VA_ARGS__, .reserved = 0)
 #define INVIVO_FLAGGED_FIELD(structure, property_flags, ...) INVIVO_FIELD_(structure, property_flags, __VA_ARGS__, .reserved = 0)
-#define INVIVO_FIELD_(structure, property_flags, field, ...)                                                    \
-    {                                                                                                           \
-        .struct_size = sizeof(invivo_property), .name = #field, .kind = INVIVO_KIND_OF(((structure *)0)->field), \
-        .flags = property_flags, .offset = offsetof(structure, field), .size = sizeof(((structure *)0)->field), \
-        __VA_ARGS__                                                                                             \
-    }
+
+/* INVIVO_KIND_OF(expression): the kind of a field. Integers are told by width and sign, enumerations by those of the integer
+ * behind them; char[] is a STRING, uint8_t[] BYTES, a struct a MAP, which needs `fields`. What is none of these (a pointer, a
+ * long double, another array) is refused: in C++ by the compiler, in C as a MAP without fields when the type is registered. */
 
 #ifdef __cplusplus
 INVIVO_EXTERN_C_END
-template <typename T> struct invivo_kind_of_type { enum { value = sizeof(T) == 4 ? INVIVO_KIND_INT32 : INVIVO_KIND_MAP }; };
-#define INVIVO_KIND_OF_TYPE_(T, K) template <> struct invivo_kind_of_type<T> { enum { value = INVIVO_KIND_##K }; };
-INVIVO_KIND_OF_TYPE_(bool, BOOL)
-INVIVO_KIND_OF_TYPE_(int8_t, INT8)
-INVIVO_KIND_OF_TYPE_(int16_t, INT16)
-INVIVO_KIND_OF_TYPE_(int32_t, INT32)
-INVIVO_KIND_OF_TYPE_(int64_t, INT64)
-INVIVO_KIND_OF_TYPE_(uint8_t, UINT8)
-INVIVO_KIND_OF_TYPE_(uint16_t, UINT16)
-INVIVO_KIND_OF_TYPE_(uint32_t, UINT32)
-INVIVO_KIND_OF_TYPE_(uint64_t, UINT64)
-INVIVO_KIND_OF_TYPE_(float, FLOAT)
-INVIVO_KIND_OF_TYPE_(double, DOUBLE)
-template <size_t N> struct invivo_kind_of_type<char[N]> { enum { value = INVIVO_KIND_STRING }; };
-template <size_t N> struct invivo_kind_of_type<uint8_t[N]> { enum { value = INVIVO_KIND_BYTES }; };
+
 template <typename T> struct invivo_plain { typedef T type; };
-template <typename T> struct invivo_plain<T &> { typedef T type; };
+template <typename T> struct invivo_plain<T &> : invivo_plain<T> {};
+template <typename T> struct invivo_plain<const T> : invivo_plain<T> {};
+template <typename T> struct invivo_plain<volatile T> : invivo_plain<T> {};
+template <typename T> struct invivo_plain<const volatile T> : invivo_plain<T> {};
+
+/* Has a `value` for what can be a field. */
+template <typename T, bool is_enumeration = __is_enum(T), bool is_struct = __is_class(T)> struct invivo_kind_of_type {};
+template <typename T> struct invivo_kind_of_type<T, true, false> : invivo_kind_of_type<__underlying_type(T)> {};
+template <typename T> struct invivo_kind_of_type<T, false, true> { enum { value = INVIVO_KIND_MAP }; };
+#define INVIVO_KIND_OF_INTEGER_(T, SIGN)                                                                              \
+    template <> struct invivo_kind_of_type<T, false, false> {                                                         \
+        enum {                                                                                                        \
+            value = sizeof(T) == 1   ? INVIVO_KIND_##SIGN##8                                                          \
+                    : sizeof(T) == 2 ? INVIVO_KIND_##SIGN##16                                                         \
+                    : sizeof(T) == 4 ? INVIVO_KIND_##SIGN##32                                                         \
+                                     : INVIVO_KIND_##SIGN##64                                                         \
+        };                                                                                                            \
+    };
+INVIVO_KIND_OF_INTEGER_(signed char, INT)
+INVIVO_KIND_OF_INTEGER_(short, INT)
+INVIVO_KIND_OF_INTEGER_(int, INT)
+INVIVO_KIND_OF_INTEGER_(long, INT)
+INVIVO_KIND_OF_INTEGER_(long long, INT)
+INVIVO_KIND_OF_INTEGER_(unsigned char, UINT)
+INVIVO_KIND_OF_INTEGER_(unsigned short, UINT)
+INVIVO_KIND_OF_INTEGER_(unsigned, UINT)
+INVIVO_KIND_OF_INTEGER_(unsigned long, UINT)
+INVIVO_KIND_OF_INTEGER_(unsigned long long, UINT)
+#undef INVIVO_KIND_OF_INTEGER_
+template <> struct invivo_kind_of_type<bool, false, false> { enum { value = INVIVO_KIND_BOOL }; };
+template <> struct invivo_kind_of_type<float, false, false> { enum { value = INVIVO_KIND_FLOAT }; };
+template <> struct invivo_kind_of_type<double, false, false> { enum { value = INVIVO_KIND_DOUBLE }; };
+template <size_t N> struct invivo_kind_of_type<char[N], false, false> { enum { value = INVIVO_KIND_STRING }; };
+template <size_t N> struct invivo_kind_of_type<const char[N], false, false> { enum { value = INVIVO_KIND_STRING }; };
+template <size_t N> struct invivo_kind_of_type<unsigned char[N], false, false> { enum { value = INVIVO_KIND_BYTES }; };
+template <size_t N> struct invivo_kind_of_type<const unsigned char[N], false, false> { enum { value = INVIVO_KIND_BYTES }; };
 #define INVIVO_KIND_OF(expression) ((invivo_kind)invivo_kind_of_type<invivo_plain<decltype((expression))>::type>::value)
+
+/* What may be said of a field, in the order of invivo_property. Each has a default, so that none is missed. */
+struct invivo_said {
+    double initial = 0, min = 0, max = 0, step = 0;
+    const char *initial_text = nullptr, *unit = nullptr, *text = nullptr;
+    const invivo_choice *choices = nullptr;
+    uint64_t choice_count = 0;
+    const char *const *was = nullptr;
+    uint64_t was_count = 0;
+    const invivo_property *fields = nullptr;
+    uint64_t field_count = 0;
+    const invivo_value *initial_value = nullptr;
+    uint64_t reserved = 0;
+};
+
+constexpr invivo_property invivo_field(const char *name, invivo_kind kind, uint32_t flags, uint64_t offset, uint64_t size,
+                                       const invivo_said &said) {
+    invivo_property made{};
+    made.struct_size = sizeof(made), made.name = name, made.kind = kind, made.flags = flags;
+    made.offset = offset, made.size = size;
+    made.initial = said.initial, made.min = said.min, made.max = said.max, made.step = said.step;
+    made.initial_text = said.initial_text, made.unit = said.unit, made.text = said.text;
+    made.choices = said.choices, made.choice_count = said.choice_count, made.was = said.was, made.was_count = said.was_count;
+    made.fields = said.fields, made.field_count = said.field_count, made.initial_value = said.initial_value;
+    return made;
+}
+
+#define INVIVO_FIELD_(structure, property_flags, field, ...)                                                          \
+    invivo_field(#field, INVIVO_KIND_OF(((structure *)0)->field), property_flags, offsetof(structure, field),         \
+                 sizeof(((structure *)0)->field), invivo_said{__VA_ARGS__})
+
 INVIVO_EXTERN_C_BEGIN
 #else
+#define INVIVO_FIELD_(structure, property_flags, field, ...)                                                          \
+    {                                                                                                                 \
+        .struct_size = sizeof(invivo_property), .name = #field, .kind = INVIVO_KIND_OF(((structure *)0)->field),      \
+        .flags = property_flags, .offset = offsetof(structure, field), .size = sizeof(((structure *)0)->field),       \
+        __VA_ARGS__                                                                                                   \
+    }
 #define INVIVO_IS_(expression, T) __builtin_types_compatible_p(__typeof__(expression), T)
 #define INVIVO_KIND_OF(expression)                                                                              \
     ((invivo_kind)(INVIVO_IS_(expression, bool)       ? INVIVO_KIND_BOOL                                        \
                    : INVIVO_IS_(expression, int8_t)   ? INVIVO_KIND_INT8                                        \
                    : INVIVO_IS_(expression, int16_t)  ? INVIVO_KIND_INT16                                       \
                    : INVIVO_IS_(expression, int32_t)  ? INVIVO_KIND_INT32                                       \
-                   : INVIVO_IS_(expression, int64_t)  ? INVIVO_KIND_INT64                                       \
+                   : INVIVO_IS_(expression, long)     ? (sizeof(long) == 8 ? INVIVO_KIND_INT64 : INVIVO_KIND_INT32) \
                    : INVIVO_IS_(expression, long long) ? INVIVO_KIND_INT64                                      \
                    : INVIVO_IS_(expression, uint8_t)  ? INVIVO_KIND_UINT8                                       \
                    : INVIVO_IS_(expression, uint16_t) ? INVIVO_KIND_UINT16                                      \
                    : INVIVO_IS_(expression, uint32_t) ? INVIVO_KIND_UINT32                                      \
-                   : INVIVO_IS_(expression, uint64_t) ? INVIVO_KIND_UINT64                                      \
+                   : INVIVO_IS_(expression, unsigned long)                                                      \
+                       ? (sizeof(long) == 8 ? INVIVO_KIND_UINT64 : INVIVO_KIND_UINT32)                          \
                    : INVIVO_IS_(expression, unsigned long long) ? INVIVO_KIND_UINT64                            \
                    : INVIVO_IS_(expression, float)    ? INVIVO_KIND_FLOAT                                       \
                    : INVIVO_IS_(expression, double)   ? INVIVO_KIND_DOUBLE                                      \
-                   : INVIVO_IS_(expression, char[])   ? INVIVO_KIND_STRING                                      \
-                   : INVIVO_IS_(expression, uint8_t[]) ? INVIVO_KIND_BYTES                                      \
+                   : INVIVO_IS_(expression, char[]) || INVIVO_IS_(expression, const char[]) ? INVIVO_KIND_STRING \
+                   : INVIVO_IS_(expression, uint8_t[]) || INVIVO_IS_(expression, const uint8_t[]) ? INVIVO_KIND_BYTES \
                                                       : INVIVO_KIND_MAP))
 #endif
 

@@ -106,6 +106,9 @@ typedef struct invivo_definition {
                             void *user_data, invivo_error **error);
     int32_t rank; /* higher comes first in lists and wins lookups by type */
     uint32_t reserved;
+    /* As many bytes as the type's block has: what the block of this key holds at the start, with its type's initial values
+     * overridden; NULL = as the type says. Needs `type`. */
+    const void *block_initial;
 } invivo_definition;
 
 /* ---- keys -------------------------------------------------------------------------------------------- */
@@ -152,11 +155,32 @@ typedef struct invivo_block_options {
     uint64_t size;
     const invivo_property *properties;
     uint64_t property_count;
+    const void *initial; /* `size` bytes: what it holds at the start, where a property does not say it; NULL = zeros */
 } invivo_block_options;
 
-#define INVIVO_BLOCK(structure, properties)                                                                     \
+/* INVIVO_BLOCK(structure, properties): the argument `block` of invivo_define_block, for a table of properties.
+ * INVIVO_BLOCK_FROM takes the address of a `structure` too, whose bytes are what the block holds at the start. */
+#define INVIVO_BLOCK(structure, properties) INVIVO_BLOCK_(structure, properties, NULL)
+#define INVIVO_BLOCK_FROM(structure, properties, initial) INVIVO_BLOCK_(structure, properties, initial)
+#ifdef __cplusplus
+INVIVO_EXTERN_C_END
+/* Lives as long as the call it is an argument of. */
+struct invivo_block_argument {
+    invivo_block_options options;
+    operator const invivo_block_options *() const { return &options; }
+};
+template <typename T, size_t N>
+constexpr invivo_block_argument invivo_block(const char *name, const invivo_property (&properties)[N], const T *initial) {
+    return {{sizeof(invivo_block_options), name, sizeof(T), properties, N, initial}};
+}
+#define INVIVO_BLOCK_(structure, properties, initial) \
+    invivo_block(#structure, properties, static_cast<const structure *>(initial))
+INVIVO_EXTERN_C_BEGIN
+#else
+#define INVIVO_BLOCK_(structure, properties, initial)                                                           \
     (&(const invivo_block_options){sizeof(invivo_block_options), #structure, sizeof(structure), properties,     \
-                                   sizeof(properties) / sizeof((properties)[0])})
+                                   sizeof(properties) / sizeof((properties)[0]), initial})
+#endif
 
 /* Registers the type when it is new (the same name must then mean the same) and commits the definition. */
 INVIVO_API invivo_status invivo_define_block(invivo_runtime runtime, const char *key, const invivo_block_options *block,

@@ -201,6 +201,12 @@ class Property:
     def write(self, instance: Any, value: Any) -> None:
         setattr(instance, self.name, self.hint.decode(value))
 
+    def hold(self, instance: Any) -> Any:
+        return getattr(instance, self.name)
+
+    def put_back(self, instance: Any, held: Any) -> None:
+        setattr(instance, self.name, held)
+
 
 @dataclasses.dataclass(frozen=True)
 class Method:

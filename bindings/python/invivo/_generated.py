@@ -519,6 +519,10 @@ invivo_property._fields_ = [
     ("get", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p))),
     ("set", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p))),
     ("user_data", ctypes.c_void_p),
+    ("initial_value", ctypes.POINTER(invivo_value)),
+    ("capture", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p))),
+    ("restore", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("forget", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)),
     ("reserved", ctypes.c_uint64),
 ]
 invivo_parameter._fields_ = [
@@ -575,6 +579,7 @@ invivo_type_options._fields_ = [
     ("weak_make", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)),
     ("weak_load", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)),
     ("weak_free", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)),
+    ("block_initial", ctypes.c_void_p),
 ]
 invivo_log_entry._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -683,6 +688,7 @@ invivo_definition._fields_ = [
     ("inject", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_build), ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("rank", ctypes.c_int32),
     ("reserved", ctypes.c_uint32),
+    ("block_initial", ctypes.c_void_p),
 ]
 invivo_block_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -690,6 +696,7 @@ invivo_block_options._fields_ = [
     ("size", ctypes.c_uint64),
     ("properties", ctypes.POINTER(invivo_property)),
     ("property_count", ctypes.c_uint64),
+    ("initial", ctypes.c_void_p),
 ]
 invivo_cell._fields_ = [
     ("instance", ctypes.c_void_p),
@@ -755,6 +762,9 @@ invivo_callbacks._fields_ = [
     ("reloaded", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)),
     ("log", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(invivo_log_entry))),
     ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+    ("capture", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p))),
+    ("restore", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("forget", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)),
 ]
 
 # Every structure, for the test that compares them with what a C compiler says.

@@ -161,7 +161,7 @@ class Type:
         for index in range(library.type_property_count(handle)):
             one = c.invivo_property()
             if library.type_property_at(handle, index, ctypes.byref(one)) == c.INVIVO_OK:
-                found.append(_property_info(one))
+                found.append(_property_info(self._core, one))
         return tuple(found)
 
     @functools.cached_property
@@ -209,19 +209,14 @@ def _text(data: bytes | None) -> str | None:
     return data.decode("utf-8", "replace") if data else None
 
 
-def _property_info(one: c.invivo_property) -> PropertyInfo:
+def _property_info(core: Core, one: c.invivo_property) -> PropertyInfo:
     ranged = one.min < one.max
     low, high = _values.limits(one.kind)
     choices = {_text(one.choices[i].name) or "": one.choices[i].number for i in range(one.choice_count)}
     kind = one.kind
-    initial: Any = _text(one.initial_text) if one.initial_text else one.initial
-    if not one.initial_text:
-        if kind == c.INVIVO_KIND_BOOL:
-            initial = bool(initial)
-        elif c.INVIVO_KIND_INT8 <= kind <= c.INVIVO_KIND_UINT64:
-            initial = int(initial)
-        elif kind not in (c.INVIVO_KIND_FLOAT, c.INVIVO_KIND_DOUBLE):
-            initial = None
+    initial = _values.read(core, one.initial_value[0]) if one.initial_value else None
+    if one.choices and initial is not None:
+        initial = initial.name
     return PropertyInfo(
         name=_text(one.name) or "",
         kind=KIND_NAMES.get(kind, "unknown"),
@@ -236,7 +231,7 @@ def _property_info(one: c.invivo_property) -> PropertyInfo:
         initial=initial,
         choices=choices,
         was=tuple(_text(one.was[i]) or "" for i in range(one.was_count)),
-        fields=tuple(_property_info(one.fields[i]) for i in range(one.field_count)),
+        fields=tuple(_property_info(core, one.fields[i]) for i in range(one.field_count)),
         offset=one.offset,
         size=one.size,
         number=kind,

@@ -24,7 +24,7 @@ from ._reloads import Observer, Purger, Reloads, Report
 from ._types import bounds
 from ._views import View
 from ._wiring import Assembly, Definition, Scope, ambiguous, candidates, definition
-from .errors import ArgumentError, ClosedError, Error, HandleError, NotFoundError, WrongTypeError
+from .errors import ArgumentError, ClosedError, Error, HandleError, NotFoundError, RangeError, WrongTypeError
 
 T = TypeVar("T")
 Path = str | os.PathLike[str]
@@ -449,16 +449,16 @@ class Runtime(_Cache):
             else:
                 raise WrongTypeError(f"{name}: a block holds numbers, truth values and choices, not {one.initial!r}")
         layout = type("Block", (ctypes.Structure,), {"_fields_": fields})
-        properties = (c.invivo_property * len(fields))()
+        properties, initial = (c.invivo_property * len(fields))(), layout()
         held: list[Any] = []
         for slot, (name, kind), number, one in zip(properties, fields, kinds, said, strict=True):
             slot.struct_size = ctypes.sizeof(slot)
             slot.name, slot.kind = _values.name_bytes(name), number
             slot.offset, slot.size = getattr(layout, name).offset, ctypes.sizeof(kind)
-            if isinstance(one.initial, str):
-                slot.initial_text = _values.name_bytes(one.initial)
-            else:
-                slot.initial = float(one.initial)
+            value = dict(one.choices)[one.initial] if isinstance(one.initial, str) else one.initial
+            if number == c.INVIVO_KIND_INT64 and not -(2**63) <= value < 2**63:
+                raise RangeError(f"{name}: {value} is outside {-(2**63)}...{2**63 - 1} (int64)")
+            setattr(initial, name, value)
             slot.min, slot.max = bounds(one, number)
             slot.step = one.step or 0
             slot.unit = None if one.unit is None else _values.name_bytes(one.unit)
@@ -474,6 +474,7 @@ class Runtime(_Cache):
         options.struct_size = ctypes.sizeof(options)
         options.type_name = _values.name_bytes(type_name or key)
         options.size = ctypes.sizeof(layout)
+        options.initial = ctypes.addressof(initial)
         options.properties, options.property_count = properties, len(properties)
         core.library.call("define_block", core.handle, _values.name_bytes(key, "key"), ctypes.byref(options), None)
 

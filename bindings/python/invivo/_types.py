@@ -37,6 +37,13 @@ class PropertyItem:
         self.core, self.described = core, described
 
 
+class Kept:
+    """What an attribute held, the object itself."""
+
+    def __init__(self, core: Core, value: Any) -> None:
+        self.core, self.value = core, value
+
+
 class MethodItem:
     def __init__(self, core: Core, described: Method) -> None:
         self.core, self.described = core, described
@@ -88,6 +95,23 @@ def _get(item: PropertyItem, instance: int, _: int, out: Any, error: Any) -> Non
 @_trampolines.answering(c.invivo_property, "set", user_data=1)
 def _set(item: PropertyItem, instance: int, _: int, value: Any, error: Any) -> None:
     item.described.write(_instance(item.core, instance), _values.read(item.core, value[0]))
+
+
+@_trampolines.answering(c.invivo_property, "capture", user_data=1)
+def _capture(item: PropertyItem, instance: int, _: int, out: Any, kept: Any, error: Any) -> None:
+    held = item.described.hold(_instance(item.core, instance))
+    _values.answer(item.core, out, item.described.hint.encode(held), item.described.hint.kind)
+    kept[0] = _trampolines.enroll(Kept(item.core, held))
+
+
+@_trampolines.answering(c.invivo_property, "restore", user_data=1)
+def _restore(item: PropertyItem, instance: int, _: int, kept: int, error: Any) -> None:
+    held = _trampolines.item_of(kept)
+    item.described.put_back(_instance(item.core, instance), held.value)
+
+
+# By its own number alone: it may come after the property is gone.
+_forget = _trampolines.Trampoline(c.invivo_property, "forget", lambda _, kept: _trampolines.dismiss(kept))
 
 
 @_trampolines.answering(c.invivo_method, "call", user_data=1)
@@ -151,6 +175,7 @@ class _Tables:
     def __init__(self, core: Core, record: TypeRecord) -> None:
         self._core, self._record = core, record
         self._held: list[Any] = []
+        self._packer = _values.Packer(core)
 
     def options(self, name: str) -> c.invivo_type_options:
         described = self._record.description
@@ -211,10 +236,12 @@ class _Tables:
         if said.restart:
             slot.flags |= c.INVIVO_PROPERTY_RESTART
         initial = getattr(said.initial, "name", said.initial) if prop.hint.choices else said.initial
-        if isinstance(initial, (bool, int, float)):
-            slot.initial = float(initial)
-        elif isinstance(initial, str):
-            slot.initial_text = self._text(initial)
+        if isinstance(initial, (bool, int, float, str)) and prop.hint.kind != c.INVIVO_KIND_ANY:
+            if isinstance(initial, (bool, int)) and not prop.hint.choices:
+                initial = bool(initial) if prop.hint.kind == c.INVIVO_KIND_BOOL else int(initial)
+            value = self._packer.value(initial, prop.hint.kind)
+            self._held.append(value)
+            slot.initial_value = ctypes.pointer(value)
         slot.min, slot.max = bounds(said, prop.hint.kind)
         slot.step = said.step or 0
         slot.unit, slot.text = self._text(said.unit), self._text(said.text)
@@ -227,6 +254,9 @@ class _Tables:
         slot.get = _get.of(self._core.library)
         if not prop.read_only:
             slot.set = _set.of(self._core.library)
+            slot.capture = _capture.of(self._core.library)
+            slot.restore = _restore.of(self._core.library)
+            slot.forget = _forget.of(self._core.library)
         slot.user_data = self._enroll(PropertyItem(self._core, prop))
 
     def _method(self, slot: c.invivo_method, method: Method) -> None:

@@ -103,3 +103,37 @@ def test_a_type_tells_what_its_author_said(runtime: invivo.Runtime) -> None:
     assert told["small"].kind == "uint8"
     assert told["serial"].read_only
     assert told["voices"].restart
+
+
+def test_a_base_value_comes_back_as_the_identical_object(runtime: invivo.Runtime) -> None:
+    class Holder:
+        number: float = invivo.tunable(1.5)
+        items: list[Any] = invivo.tunable(["a"])
+
+    holder = Holder()
+    one, items = 1, [1, (2, 3)]
+    holder.number, holder.items = one, items  # type: ignore[assignment]
+    target = runtime.attach_target(holder, "h.h")
+    for said in ("number: 2, items: [5]", "number: 1, items: [1, [2, 3]]"):
+        source = runtime.source("a.yaml", f"traits: {{ h.h: [Set: {{ {said} }}] }}")
+        assert holder.number is not one and holder.items is not items
+        source.close()
+        assert holder.number is one and holder.items is items
+        assert items[1] == (2, 3)
+    target.detach()
+
+
+def test_an_initial_value_is_exact(runtime: invivo.Runtime) -> None:
+    class Seeded:
+        seed: int = invivo.tunable(2**53 + 1)
+
+    runtime.define(Seeded, "s.s")
+    assert runtime.type(Seeded).properties[0].initial == 2**53 + 1
+    runtime.define_block("s.block", seed=invivo.tunable(2**53 + 1), wave=invivo.tunable("saw", choices=["sine", "saw"]))
+    with runtime.view() as view:
+        assert view.block("s.block").seed == 2**53 + 1 and view.block("s.block").wave == "saw"
+    runtime.define_block("s.block", seed=invivo.tunable(2**63 - 1), wave=invivo.tunable("sine", choices=["sine", "saw"]))
+    with runtime.view() as view:
+        assert view.block("s.block").seed == 2**63 - 1
+    with pytest.raises(invivo.errors.RangeError):
+        runtime.define_block("s.large", seed=invivo.tunable(2**63))
