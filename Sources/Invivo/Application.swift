@@ -42,7 +42,7 @@ public final class Application: Sendable {
     public static func needsPython(_ manifest: String) throws(InvivoError) -> Bool {
         let table = try Core.own()
         var needs = false
-        try Core.call(table) { $0.pointee.app_needs_python(manifest, &needs, $1) }
+        try Core.call(table, naming: manifest) { $0.pointee.app_needs_python($1, &needs, $2) }
         return needs
     }
 }

@@ -34,10 +34,14 @@ final class Arena {
 
     /// A name or path, which ends with NUL and so cannot hold one.
     func name(_ text: String) throws(InvivoError) -> UnsafePointer<CChar>? {
-        if text.utf8.contains(0) {
-            throw InvivoError(.argument, "a name may not contain NUL: '\(text.split(separator: "\0").joined(separator: "\\0"))'")
-        }
-        return UnsafePointer(bytes(text.utf8.map { CChar(bitPattern: $0) } + [0]))
+        UnsafePointer(bytes(try Self.whole(text).utf8.map { CChar(bitPattern: $0) } + [0]))
+    }
+
+    /// Refuses what would be cut on the other side.
+    static func whole(_ name: String) throws(InvivoError) -> String {
+        guard name.utf8.contains(0) else { return name }
+        let shown = name.split(separator: "\0", omittingEmptySubsequences: false).joined(separator: "\\0")
+        throw InvivoError(.argument, "a name or path may not contain NUL: '\(shown)'")
     }
 
     func name(_ text: String?) throws(InvivoError) -> UnsafePointer<CChar>? {

@@ -88,7 +88,7 @@ final class AssemblyBox: @unchecked Sendable {
         if let error = InvivoError(all: problems) { throw error }
         for (member, recipe) in members {
             var key = invivo_key()
-            try core.call { $0.pointee.key_intern(core.handle, "\(name).\(member)", &key, $1) }
+            try core.call(naming: "\(name).\(member)") { $0.pointee.key_intern(core.handle, $1, &key, $2) }
             keys[ObjectIdentifier(recipe)] = key
         }
     }

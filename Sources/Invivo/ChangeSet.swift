@@ -36,7 +36,7 @@ public final class ChangeSet {
         properties: Injections = [:]
     ) throws(InvivoError) -> Key<Object> {
         var handle = invivo_type()
-        try core.call { $0.pointee.type_find(core.handle, type, &handle, $1) }
+        try core.call(naming: type) { $0.pointee.type_find(core.handle, $1, &handle, $2) }
         return try define(key, handle, scope, initializer: initializer, properties: properties)
     }
 
@@ -84,7 +84,7 @@ public final class ChangeSet {
 
     /// Removes a definition.
     public func remove(_ key: String) throws(InvivoError) {
-        try core.call { $0.pointee.changes_remove(handle, key, $1) }
+        try core.call(naming: key) { $0.pointee.changes_remove(handle, $1, $2) }
     }
 
     /// Sets the base value of a tunable property of a key's definition, under whatever documents lay on top.
@@ -92,7 +92,8 @@ public final class ChangeSet {
         let value = try value.asInvivo()
         try withArena { arena throws(InvivoError) in
             var value = try value.borrowed(arena, core)
-            try core.call { $0.pointee.changes_set(handle, key, property, &value, $1) }
+            let property = try arena.name(property)
+            try core.call(naming: key) { $0.pointee.changes_set(handle, $1, property, &value, $2) }
         }
     }
 
@@ -100,7 +101,7 @@ public final class ChangeSet {
     public func document(_ name: String, _ text: String?) throws(InvivoError) {
         try withArena { arena throws(InvivoError) in
             let (data, length) = try arena.document(text)
-            try core.call { $0.pointee.changes_document(handle, name, data, length, $1) }
+            try core.call(naming: name) { $0.pointee.changes_document(handle, $1, data, length, $2) }
         }
     }
 

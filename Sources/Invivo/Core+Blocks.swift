@@ -43,7 +43,7 @@ extension Core {
     /// others, the tunable fields must lie within it and leave no more than padding.
     func blockKey<Content>(_ name: String, as type: Content.Type) throws(InvivoError) -> BlockKey<Content> {
         var handle = invivo_key()
-        try call { $0.pointee.key_find(self.handle, name, &handle, $1) }
+        try call(naming: name) { $0.pointee.key_find(self.handle, $1, &handle, $2) }
         let view = table.pointee.view_begin(self.handle)
         defer { table.pointee.view_end(view) }
         guard let entry = invivo_view_entry(view, handle), let block = entry.pointee.block else {

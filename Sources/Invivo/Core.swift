@@ -92,6 +92,20 @@ final class Core: Sendable {
         try Self.call(table, body)
     }
 
+    /// The same with a name, which ends with NUL on the other side and would be cut at one of its own.
+    func call(
+        naming name: String, _ body: (Table, UnsafePointer<CChar>, ErrorOut) -> invivo_status
+    ) throws(InvivoError) {
+        try Self.call(table, naming: name, body)
+    }
+
+    static func call(
+        _ table: Table, naming name: String, _ body: (Table, UnsafePointer<CChar>, ErrorOut) -> invivo_status
+    ) throws(InvivoError) {
+        let name = try Arena.whole(name)
+        try call(table) { table, error in name.withCString { body(table, $0, error) } }
+    }
+
     static func call(_ table: Table, _ body: (Table, ErrorOut) -> invivo_status) throws(InvivoError) {
         var error: OpaquePointer?
         let status = body(table, &error)

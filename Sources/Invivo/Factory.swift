@@ -53,7 +53,7 @@ public struct Resolver: Sendable {
     /// The instance of a key by its name.
     public func callAsFunction<Value>(_ name: String, as type: Value.Type = Value.self) throws(InvivoError) -> Value {
         var object = invivo_object()
-        try core.call { $0.pointee.resolve_name(core.handle, name, &object, $1) }
+        try core.call(naming: name) { $0.pointee.resolve_name(core.handle, $1, &object, $2) }
         defer { _ = core.table.pointee.object_release(object) }
         return try core.value(of: object, as: type, .component)
     }

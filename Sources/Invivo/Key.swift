@@ -59,7 +59,7 @@ extension Core {
     /// The typed key of a defined name.
     func key<Value>(_ name: String, as type: Value.Type) throws(InvivoError) -> Key<Value> {
         var handle = invivo_key()
-        try call { $0.pointee.key_find(self.handle, name, &handle, $1) }
+        try call(naming: name) { $0.pointee.key_find(self.handle, $1, &handle, $2) }
         return key(handle, name, as: type)
     }
 

@@ -33,7 +33,7 @@ public enum Module {
 extension Runtime {
     /// Loads a module, a shared library, and runs its entry, which registers types. It stays until the runtime closes.
     public func loadModule(_ path: String) throws(InvivoError) {
-        try core.call { $0.pointee.module_load(core.handle, path, nil, $1) }
+        try core.call(naming: path) { $0.pointee.module_load(core.handle, $1, nil, $2) }
     }
 
     /// What another language in the process needs to join this runtime: hand it the token's address.

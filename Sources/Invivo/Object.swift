@@ -37,7 +37,7 @@ public final class Object: Sendable {
         _ property: String, as type: Value.Type = Value.self
     ) throws(InvivoError) -> Value {
         var value = invivo_null()
-        try core.call { $0.pointee.object_get(handle, property, &value, $1) }
+        try core.call(naming: property) { $0.pointee.object_get(handle, $1, &value, $2) }
         return try InvivoValue(taking: &value, core).get(type)
     }
 
@@ -46,7 +46,7 @@ public final class Object: Sendable {
         let value = try value.asInvivo()
         try withArena { arena throws(InvivoError) in
             var value = try value.borrowed(arena, core)
-            try core.call { $0.pointee.object_set(handle, property, &value, $1) }
+            try core.call(naming: property) { $0.pointee.object_set(handle, $1, &value, $2) }
         }
     }
 
@@ -62,7 +62,7 @@ public final class Object: Sendable {
         var result = invivo_null()
         try withArena { arena throws(InvivoError) in
             let values = try InvivoValue.table(try arguments.values(), arena, core)
-            try core.call { $0.pointee.object_call(handle, method, values, arguments.count, &result, $1) }
+            try core.call(naming: method) { $0.pointee.object_call(handle, $1, values, arguments.count, &result, $2) }
         }
         return try InvivoValue(taking: &result, core)
     }

@@ -47,7 +47,7 @@ extension Runtime {
     /// The object of a key, whatever language made it, held until it is let go.
     public func object(_ name: String) throws(InvivoError) -> Object {
         var object = invivo_object()
-        try core.call { $0.pointee.resolve_name(core.handle, name, &object, $1) }
+        try core.call(naming: name) { $0.pointee.resolve_name(core.handle, $1, &object, $2) }
         return Object(taking: object, core)
     }
 

@@ -27,7 +27,7 @@ extension Runtime {
     /// A registered type by its name.
     public func type(_ name: String) throws(InvivoError) -> TypeReference {
         var type = invivo_type()
-        try core.call { $0.pointee.type_find(core.handle, name, &type, $1) }
+        try core.call(naming: name) { $0.pointee.type_find(core.handle, $1, &type, $2) }
         return TypeReference(core, type)
     }
 

@@ -57,7 +57,7 @@ public final class Target: Sendable {
 
     init(_ object: Object, _ key: String) throws(InvivoError) {
         var handle = invivo_target()
-        try object.core.call { $0.pointee.target_attach(object.handle, key, &handle, $1) }
+        try object.core.call(naming: key) { $0.pointee.target_attach(object.handle, $1, &handle, $2) }
         self.object = object
         self.handle = handle
     }
@@ -78,6 +78,6 @@ extension Runtime {
 
     /// Says that targets of this key and type will come, so that documents may name it before.
     public func declareTarget(_ key: String, _ type: TypeReference) throws(InvivoError) {
-        try core.call { $0.pointee.target_declare(core.handle, key, type.handle, $1) }
+        try core.call(naming: key) { $0.pointee.target_declare(core.handle, $1, type.handle, $2) }
     }
 }

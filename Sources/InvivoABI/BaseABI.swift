@@ -121,8 +121,3 @@ private func writeToStandardError(_ text: String) {
         bytes = bytes.dropFirst(max(written, 0))
     }
 }
-
-@c @implementation
-public func invivo_text_release(_ text: UnsafeMutablePointer<CChar>!) {
-    free(text)
-}

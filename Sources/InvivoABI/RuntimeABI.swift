@@ -214,6 +214,15 @@ public func invivo_runtime_last_error(_ runtime: invivo_runtime, _ out: UnsafeMu
 }
 
 @c @implementation
+public func invivo_runtime_note_error(_ runtime: invivo_runtime, _ error: OpaquePointer!) -> invivo_status {
+    answering(nil) { () throws(Failure) in
+        let engine = try Engine.find(runtime.bits)
+        guard let failure = ErrorBox.at(error)?.failure else { throw Failure(.argument, "error is NULL") }
+        engine.note(failure)
+    }
+}
+
+@c @implementation
 public func invivo_live(_ out: UnsafeMutablePointer<invivo_live_counts>!) {
     guard let out else { return }
     let live = iv_live_counts().pointee

@@ -585,7 +585,7 @@ public func invivo_inject(_ object: invivo_object, _ key: invivo_key, _ error: U
 private func keyed(_ runtime: invivo_runtime, _ key: invivo_key) throws(Failure) -> (container: Container, id: UInt32) {
     let container = try Container.find(runtime.bits, .runtime)
     guard UInt32(truncatingIfNeeded: key.bits >> 32) == container.keys.owner else {
-        throw Failure(.handle, key.bits == 0 ? "the key is zero" : "the key belongs to another runtime")
+        throw key.bits == 0 ? .badHandle(0, .key) : Failure(.handle, "the key belongs to another runtime")
     }
     let id = UInt32(truncatingIfNeeded: key.bits)
     guard container.monitor.locked({ Int(id) < container.keys.count }) else { throw Failure(.handle, "the key is no key of this runtime") }

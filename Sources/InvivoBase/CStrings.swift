@@ -70,11 +70,6 @@ public func optionalText(_ pointer: UnsafePointer<CChar>?, _ what: String) throw
     return try text(pointer, what)
 }
 
-/// A copy for a `char **` out parameter, freed by `invivo_text_release`. Nil when memory is out.
-public func copiedText(_ text: String) -> UnsafeMutablePointer<CChar>? {
-    text.withCString { strdup($0) }
-}
-
 /// A C struct whose first member is its `struct_size`: takes what both sides know; the rest is zero.
 /// `least` is what it cannot do without.
 public func versioned<Struct>(

@@ -2,7 +2,7 @@ public import InvivoBase
 
 /// Follows files through every way of saving them; all documents of one runtime.
 ///
-/// `follow`, `unfollow`, `refresh` and `stop` may be called from any thread; `follow` first and read then, and nothing is
+/// `follow`, `unfollow` and `stop` may be called from any thread; `follow` first and read then, and nothing is
 /// missed. The callbacks run on the loop's thread without a lock. What is known is guarded by the monitor, which is never
 /// held during a callback; the loop's handles belong to the loop's thread.
 public final class FileFollower: @unchecked Sendable {
@@ -70,13 +70,6 @@ public final class FileFollower: @unchecked Sendable {
         monitor.locked { engine.unfollow(id) }
     }
 
-    /// As if an event had come: told without quiet time, whatever a look at the file finds.
-    public func refresh(_ id: FollowID) {
-        guard home.isHere else { return }
-        monitor.locked { engine.refresh(id) }
-        wake()
-    }
-
     /// Removes everything. After it no callback is running or will run, unless it is called from inside one, which then
     /// is the last. May be called again; in a process forked from the one that follows it does nothing.
     public func stop() {
@@ -92,7 +85,7 @@ public final class FileFollower: @unchecked Sendable {
         monitor.locked { while !isTornDown { monitor.wait() } }
     }
 
-    private func wake() { loop.post { [self] in pump() } }
+    func wake() { loop.post { [self] in pump() } }
 
     // MARK: - On the loop's thread
 

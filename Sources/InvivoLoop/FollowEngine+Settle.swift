@@ -14,10 +14,6 @@ extension FollowEngine {
 
         for id in pending.sorted(by: { $0.number < $1.number }) {
             guard let file = followed[id], let change = file.pending else { continue }
-            if change.isAtOnce {
-                ready.append(file)
-                continue
-            }
             switch change.state {
             case .open(let since), .begun(let since):
                 if now >= since + cap {
@@ -79,7 +75,7 @@ extension FollowEngine {
     private func tell(_ file: Followed, _ now: UInt64, _ outcome: inout Outcome) -> Bool {
         guard var change = file.pending else { return true }
         let signature = change.seenIn == round ? change.seen : world.signature(file.path)
-        if signature.kind == .missing && change.seen.kind != .missing && !change.isAtOnce {
+        if signature.kind == .missing && change.seen.kind != .missing {
             change.seen = signature
             change.state = .uncertain
             change.last = now
@@ -96,7 +92,7 @@ extension FollowEngine {
         }
         // A link that leads nowhere is no file that is away: whoever reads it is told what is wrong with it.
         let isGone = signature.kind == .missing && !signature.isLink
-        if isGone && !change.isAtOnce {
+        if isGone {
             if file.told.kind != .missing {
                 outcome.troubles.append(
                     Failure(

@@ -69,14 +69,6 @@ final class FollowEngine {
         for hop in file.hops { leave(hop, file) }
     }
 
-    func refresh(_ id: FollowID) {
-        guard let file = followed[id] else { return }
-        var change = touch(file)
-        change.isForced = true
-        change.isAtOnce = true
-        file.pending = change
-    }
-
     func removeAll() {
         for watch in watches.keys { world.unwatch(watch) }
         watches = [:]

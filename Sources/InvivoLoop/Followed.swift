@@ -55,10 +55,8 @@ struct PendingChange {
     var seen = FileSignature()
     /// The round of listening of that look.
     var seenIn: UInt64 = 0
-    /// The content was written to, or somebody asked: told whatever the signature says.
+    /// The content was written to: told whatever the signature says.
     var isForced = false
-    /// Told without waiting.
-    var isAtOnce = false
 
     init(at now: UInt64) {
         first = now

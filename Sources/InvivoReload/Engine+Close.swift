@@ -77,7 +77,7 @@ extension Engine {
             .busy,
             "\(names.count) object\(names.count == 1 ? " is" : "s are") still leased: "
                 + names.prefix(5).joined(separator: ", ") + (names.count > 5 ? ", ..." : "")
-                + "; release them first, or close with invivo_runtime_close_deferred")
+                + "; release them first, or defer the close until they are gone")
     }
 
     /// At most five seconds.

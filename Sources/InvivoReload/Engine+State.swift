@@ -44,6 +44,12 @@ extension Engine {
 
     public var lastError: Failure? { container.monitor.locked { lastFailure } }
 
+    /// Takes in an error that its finder can tell nobody else.
+    public func note(_ failure: Failure) {
+        container.log(.error, failure.text, path: failure.path)
+        container.monitor.locked { lastFailure = failure }
+    }
+
     /// Runs what waits for the calling thread.
     public func poll(milliseconds: UInt32) throws(Failure) -> Int {
         guard !Container.isInCallback else {

@@ -142,7 +142,7 @@ public final class Engine: @unchecked Sendable {
     func takeTurn() throws(Failure) {
         guard !Container.isInCallback else {
             throw Failure(
-                .wouldWait, "a reload cannot be waited for from inside a callback; hand it over with invivo_changes_submit")
+                .wouldWait, "a reload cannot be waited for from inside a callback; submit the change set, which does not wait")
         }
         let closing = container.monitor.locked { () -> Bool in
             container.wait { !isReloading }
@@ -244,7 +244,7 @@ public final class Engine: @unchecked Sendable {
     }
 
     private func noteWaiting(_ domain: Domain) {
-        container.log(.debug, "a job waits for the domain '\(domain.name)'; its thread must call invivo_runtime_poll")
+        container.log(.debug, "a job waits for the domain '\(domain.name)'; its thread must poll the runtime")
     }
 
     /// The loop, started when first needed.

@@ -105,10 +105,6 @@ static int not_ready_error_report(invivo_error *error) {
     return 0;
 }
 
-static void not_ready_text_release(char *text) {
-    (void)text;
-}
-
 static invivo_status not_ready_value_copy(invivo_value *out, const invivo_value *value, invivo_error **error) {
     if (out) memset(out, 0, sizeof(*out));
     (void)value;
@@ -793,6 +789,12 @@ static invivo_status not_ready_inject(invivo_object object, invivo_key key, invi
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_runtime_note_error(invivo_runtime runtime, const invivo_error *error) {
+    (void)runtime;
+    (void)error;
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
@@ -814,7 +816,6 @@ static const struct invivo_table not_ready = {
     .error_text = not_ready_error_text,
     .error_release = not_ready_error_release,
     .error_report = not_ready_error_report,
-    .text_release = not_ready_text_release,
     .value_copy = not_ready_value_copy,
     .value_clear = not_ready_value_clear,
     .value_convert = not_ready_value_convert,
@@ -916,6 +917,7 @@ static const struct invivo_table not_ready = {
     .resolve_type = not_ready_resolve_type,
     .resolve_all = not_ready_resolve_all,
     .inject = not_ready_inject,
+    .runtime_note_error = not_ready_runtime_note_error,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -1017,10 +1019,6 @@ void invivo_error_release(invivo_error *error) {
 
 int invivo_error_report(invivo_error *error) {
     return functions()->error_report(error);
-}
-
-void invivo_text_release(char *text) {
-    functions()->text_release(text);
 }
 
 invivo_status invivo_value_copy(invivo_value *out, const invivo_value *value, invivo_error **error) {
@@ -1413,6 +1411,10 @@ invivo_status invivo_resolve_all(invivo_runtime runtime, const char *type, uint3
 
 invivo_status invivo_inject(invivo_object object, invivo_key key, invivo_error **error) {
     return functions()->inject(object, key, error);
+}
+
+invivo_status invivo_runtime_note_error(invivo_runtime runtime, const invivo_error *error) {
+    return functions()->runtime_note_error(runtime, error);
 }
 
 #pragma GCC visibility pop

@@ -22,7 +22,6 @@ static const struct invivo_table instance = {
     .error_text = invivo_error_text,
     .error_release = invivo_error_release,
     .error_report = invivo_error_report,
-    .text_release = invivo_text_release,
     .value_copy = invivo_value_copy,
     .value_clear = invivo_value_clear,
     .value_convert = invivo_value_convert,
@@ -124,6 +123,7 @@ static const struct invivo_table instance = {
     .resolve_type = invivo_resolve_type,
     .resolve_all = invivo_resolve_all,
     .inject = invivo_inject,
+    .runtime_note_error = invivo_runtime_note_error,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

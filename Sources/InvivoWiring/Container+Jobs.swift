@@ -65,7 +65,7 @@ extension Container {
                     monitor.unlock()
                     log(
                         .warning,
-                        "a reload has waited 1 s for the domain '\(domain.name)': its thread must call invivo_runtime_poll (or run posted jobs)")
+                        "a reload has waited 1 s for the domain '\(domain.name)': its thread must poll the runtime (or run posted jobs)")
                     monitor.lock()
                     continue
                 }
@@ -78,8 +78,8 @@ extension Container {
                         job.closeHandle()
                         throw Failure(
                             .timeout,
-                            "the domain '\(domain.name)' did not take its job in time; its thread must call "
-                                + "invivo_runtime_poll (or run posted jobs)")
+                            "the domain '\(domain.name)' did not take its job in time; its thread must poll the runtime "
+                                + "(or run posted jobs)")
                     }
                     monitor.wait()
                     continue

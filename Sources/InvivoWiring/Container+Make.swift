@@ -208,7 +208,7 @@ extension Container {
         let record = memory.assumingMemoryBound(to: iv_record.self)
         record.pointee.type = type.raw
         record.pointee.instance = instance ?? (own ? memory + offset : nil)
-                record.pointee.key = key.map { $0 &+ 1 } ?? 0
+        record.pointee.key = key.map { $0 &+ 1 } ?? 0
         // Until it becomes a shared instance or is attached, a confined object belongs to who makes it.
         // A domain that is not one thread has no thread to give it to.
         let isDomains = type.raw.pointee.thread == 0 || (type.domain?.isHere != nil && type.domain?.isCurrent == true)

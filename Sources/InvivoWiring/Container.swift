@@ -72,7 +72,7 @@ public final class Container: @unchecked Sendable {
     public static func find(_ bits: UInt64, _ kind: HandleKind) throws(Failure) -> Container {
         let upper = bits >> 32
         guard upper >> 28 == kind.rawValue, kind != .runtime || UInt32(truncatingIfNeeded: bits) == 0, let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff) else {
-            throw Failure(.handle, "not a \(kind.name) handle: \(bits)")
+            throw .badHandle(bits, kind)
         }
         guard let reader = Readers.enter(core, tag: upper & 0xfff_ffff) else {
             if core.pointee.state == UInt32(IV_CORE_FORKED) {

@@ -47,7 +47,6 @@ public final class KeyTable: @unchecked Sendable {
     public var count: Int { names.count }
     public func id(of name: String) -> UInt32? { ids[name] }
     public func name(_ id: UInt32) -> String { Int(id) < names.count ? names[Int(id)] : "?" }
-    public var allNames: [String] { names }
     /// Borrowed while the runtime lives.
     public func text(_ id: UInt32) -> UnsafePointer<CChar>? { Int(id) < texts.count ? UnsafePointer(texts[Int(id)]) : nil }
 

@@ -164,7 +164,7 @@ static void a_domain_that_does_not_poll_fails_the_reload(void) {
     commit_elsewhere(&other, DEPTH("a.voice", 3));
     pthread_join(other.thread, NULL);
     CHECK_EQUAL(other.status, INVIVO_E_TIMEOUT);
-    CHECK_TEXT(other.error, "the domain 'opener' did not take its job in time; its thread must call invivo_runtime_poll (or run posted jobs)");
+    CHECK_TEXT(other.error, "the domain 'opener' did not take its job in time; its thread must poll the runtime (or run posted jobs)");
     OK(invivo_runtime_poll(runtime, 0, &ran, E));
     CHECK_EQUAL(ran, 0); /* withdrawn */
     CHECK_EQUAL(self->depth, 0);
@@ -482,7 +482,7 @@ static void everything_that_waits(void) {
     invivo_object object;
     ran_in_setter++;
     expects_error(invivo_changes_commit(document("{}"), E), INVIVO_E_WOULD_WAIT,
-                  "a reload cannot be waited for from inside a callback; hand it over with invivo_changes_submit");
+                  "a reload cannot be waited for from inside a callback; submit the change set, which does not wait");
     expects_error(invivo_runtime_close(runtime, E), INVIVO_E_IN_CALLBACK, NULL);
     expects_error(invivo_runtime_close_deferred(runtime, E), INVIVO_E_IN_CALLBACK, NULL);
     expects_error(invivo_runtime_poll(runtime, 0, NULL, E), INVIVO_E_IN_CALLBACK, NULL);

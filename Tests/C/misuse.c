@@ -107,6 +107,7 @@ static void every_function_refuses(uint64_t bits, handles good) {
         error = NULL;
         REFUSED_PLAINLY(invivo_runtime_last_error(bad, &error));
         CHECK(error == NULL);
+        REFUSED_PLAINLY(invivo_runtime_note_error(bad, NULL));
         REFUSED(invivo_callable_make(bad, &callable, &made.callable, &error));
         REFUSED(invivo_type_register(bad, &type, &made.type, &error));
         REFUSED(invivo_type_find(bad, "Voice", &made.type, &error));
@@ -312,6 +313,7 @@ static void null_is_refused(void) {
     NULL_REFUSED(invivo_runtime_descriptor(h.runtime, NULL, E));
     NULL_REFUSED(invivo_runtime_inspect(h.runtime, NULL, E));
     NULL_REFUSED(invivo_runtime_last_error(h.runtime, NULL));
+    NULL_REFUSED(invivo_runtime_note_error(h.runtime, NULL));
     NULL_REFUSED(invivo_domain_register(h.runtime, NULL, &domain, E));
     NULL_REFUSED(invivo_domain_register(h.runtime, &no_post, &domain, E));
     NULL_REFUSED(invivo_callable_make(h.runtime, NULL, &callable, E));
@@ -382,7 +384,6 @@ static void null_is_refused(void) {
     CHECK_EQUAL(invivo_object_get(h.object, NULL, NULL, NULL), INVIVO_E_ARGUMENT);
     /* What does nothing with NULL. */
     invivo_error_release(NULL);
-    invivo_text_release(NULL);
     invivo_value_clear(NULL);
     invivo_runtime_options_init(NULL);
     invivo_live(NULL);

@@ -570,7 +570,7 @@ static void a_lease_keeps_a_replaced_instance(void) {
     CHECK_EQUAL(instance_of(held)->serial, before);
     CHECK_EQUAL(deinits, 0);
     expects_error(invivo_runtime_close(runtime, E), INVIVO_E_BUSY,
-                  "1 object is still leased: 'a.one'; release them first, or close with invivo_runtime_close_deferred");
+                  "1 object is still leased: 'a.one'; release them first, or defer the close until they are gone");
     OK(invivo_object_release(held));
     CHECK_EQUAL(deinits, 1);
     CHECK_EQUAL(invivo_object_release(held), INVIVO_E_HANDLE);

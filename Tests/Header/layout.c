@@ -472,7 +472,6 @@ int main(void) {
     OFFSET(invivo_table, error_text, sizeof(void (*)(void)));
     OFFSET(invivo_table, error_release, sizeof(void (*)(void)));
     OFFSET(invivo_table, error_report, sizeof(void (*)(void)));
-    OFFSET(invivo_table, text_release, sizeof(void (*)(void)));
     OFFSET(invivo_table, value_copy, sizeof(void (*)(void)));
     OFFSET(invivo_table, value_clear, sizeof(void (*)(void)));
     OFFSET(invivo_table, value_convert, sizeof(void (*)(void)));
@@ -574,5 +573,6 @@ int main(void) {
     OFFSET(invivo_table, resolve_type, sizeof(void (*)(void)));
     OFFSET(invivo_table, resolve_all, sizeof(void (*)(void)));
     OFFSET(invivo_table, inject, sizeof(void (*)(void)));
+    OFFSET(invivo_table, runtime_note_error, sizeof(void (*)(void)));
     return 0;
 }

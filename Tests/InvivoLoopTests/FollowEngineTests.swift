@@ -234,7 +234,7 @@ extension LoopRoom {
             #expect(tell(engine) == [])
             // A signature taken within a tick of the file system's clock proves nothing, though.
             world.files["/d/a"]?.isFresh = true
-            engine.refresh(a)
+            world.happens("/d", .closedAfterWriting, "a")
             #expect(tell(engine) == [a])
             world.happens("/", .movedIn, "d")
             #expect(tell(engine) == [a])

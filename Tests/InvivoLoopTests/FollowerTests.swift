@@ -81,14 +81,6 @@ extension LoopRoom {
             #expect(following.sees("one two three", of: id))
         }
 
-        @Test func refresh_tells_without_a_change() throws {
-            let following = try Following(quiet: 60_000)
-            put("zero", following.path("a"))
-            let id = try following.follow("a")
-            following.follower.refresh(id)
-            #expect(following.heard.wait { $0.bursts.map { $0.map(\.id) } == [[id]] })
-        }
-
         @Test func a_mode_that_changes_is_told() throws {
             let following = try Following()
             put("zero", following.path("a"))

@@ -184,13 +184,12 @@ extension LoopRoom {
                 let timer = loop.schedule(after: 60_000) {}
                 // The loop's thread stands still inside the follower's monitor while this process is forked.
                 world.isShut.change { $0 = true }
-                follower.refresh(id)
+                follower.wake()
                 precondition(world.isInside.wait { $0 })
                 let child = fork()
                 if child == 0 {
                     alarm(20)
                     var isRefused = !loop.post {} && !loop.stop() && !loop.isCurrent
-                    follower.refresh(id)
                     follower.unfollow(id)
                     follower.stop()
                     timer.cancel()

@@ -108,7 +108,6 @@ extension SwiftAPI {
             #expect(String(cString: invivo_error_path(nil)) == "" && String(cString: invivo_error_file(nil)) == "")
             #expect(invivo_error_count(nil) == 0 && invivo_error_at(nil, 0) == nil && invivo_error_cause(nil) == nil)
             invivo_error_release(nil)
-            invivo_text_release(nil)
         }
 
         // MARK: value.h

@@ -3,6 +3,29 @@ import Testing
 
 extension SwiftAPI {
     @Suite struct RuntimeTests {
+        @Test func aNameThatWouldBeCutIsRefusedEverywhere() throws {
+            try withRuntime { runtime in
+                try runtime.define("one.voice") { _ in Player(clock: nil) }
+                let voice = try runtime.object("one.voice")
+                let attempts: [() throws -> Void] = [
+                    { _ = try runtime.object("one.voice\0x") }, { _ = try runtime.type("Player\0x") },
+                    { _ = try voice.get("tempo\0x", as: Double.self) }, { try voice.set("tempo\0x", 1.0) },
+                    { try voice.call("play\0x", with: []) }, { try runtime.loadModule("a\0b") },
+                    { _ = try runtime.watch("a\0b") }, { _ = try runtime.attachTarget(voice, "a\0b") },
+                    { try runtime.declareTarget("a\0b", runtime.type("Player")) },
+                    { try runtime.changes { try $0.remove("one.voice\0x") } },
+                    { try runtime.changes { try $0.set("one.voice\0x", "tempo", 1.0) } },
+                    { try runtime.changes { try $0.set("one.voice", "tempo\0x", 1.0) } },
+                    { try runtime.changes { try $0.document("a\0b", "") } },
+                    { _ = try Application.needsPython("a\0b") }, { _ = try Application("a\0b") },
+                ]
+                for attempt in attempts {
+                    let error = failure(attempt)
+                    #expect(error.code == .argument && error.message.contains("may not contain NUL"), "\(error)")
+                }
+            }
+        }
+
         @Test func openingAndClosingLeavesNothing() throws {
             try withRuntime { runtime throws in #expect(try runtime.info.generation >= 0) }
         }

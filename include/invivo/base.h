@@ -137,9 +137,6 @@ INVIVO_API void invivo_error_release(invivo_error *error) INVIVO_NOWAIT;
 /* Prints the text to standard error, releases the error, answers 1: `return invivo_error_report(error);` */
 INVIVO_API int invivo_error_report(invivo_error *error) INVIVO_WAITS;
 
-/* Gives back a text that came through a `char **` out parameter. NULL does nothing. */
-INVIVO_API void invivo_text_release(char *text) INVIVO_NOWAIT;
-
 /* ---- handles ----------------------------------------------------------------------------------------- */
 
 /* A handle is one word; zero is none. All are checked on use: a stale, foreign or wrong-kind handle answers

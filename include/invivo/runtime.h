@@ -122,6 +122,9 @@ INVIVO_API invivo_status invivo_runtime_inspect(invivo_runtime runtime, invivo_r
 /* What last went wrong outside a call of the host (a broken edit, a lost watch): an owned error, or NULL. A reload
  * that succeeds clears it. */
 INVIVO_API invivo_status invivo_runtime_last_error(invivo_runtime runtime, invivo_error **out) INVIVO_WAITS;
+/* Logs an error, and keeps it as the last one: for what goes wrong in a callback that has nobody to answer it to (an
+ * observer, say). `error` stays the caller's. */
+INVIVO_API invivo_status invivo_runtime_note_error(invivo_runtime runtime, const invivo_error *error) INVIVO_WAITS;
 
 /* What is alive in this process, over all runtimes of this copy of the library: what a test compares at its end. */
 typedef struct invivo_live_counts {

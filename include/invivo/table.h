@@ -40,7 +40,6 @@ struct invivo_table {
     const char *(*error_text)(const invivo_error *error);
     void (*error_release)(invivo_error *error);
     int (*error_report)(invivo_error *error);
-    void (*text_release)(char *text);
     invivo_status (*value_copy)(invivo_value *out, const invivo_value *value, invivo_error **error);
     void (*value_clear)(invivo_value *value);
     invivo_status (*value_convert)(invivo_value *out, const invivo_value *value, invivo_kind kind, invivo_error **error);
@@ -142,6 +141,7 @@ struct invivo_table {
     invivo_status (*resolve_type)(invivo_runtime runtime, const char *type, const char *name, uint32_t flags, invivo_object *out, invivo_error **error);
     invivo_status (*resolve_all)(invivo_runtime runtime, const char *type, uint32_t flags, invivo_value *out, invivo_error **error);
     invivo_status (*inject)(invivo_object object, invivo_key key, invivo_error **error);
+    invivo_status (*runtime_note_error)(invivo_runtime runtime, const invivo_error *error);
 };
 
 INVIVO_EXTERN_C_END

@@ -457,6 +457,11 @@ def describe(cls: type, known: Mapping[str, Any] | None = None, name: str | None
         properties[attribute] = _property(attribute, annotation, said, final=_is_final(annotation))
     for attribute, said in tunables.items():
         if attribute not in properties:
+            if said.initial is None:
+                raise ArgumentError(
+                    f"{cls.__name__}.{attribute}: tunable(None) does not say what it holds; annotate it, as in "
+                    f"'{attribute}: str | None = tunable(None)'"
+                )
             properties[attribute] = _property(attribute, type(said.initial), said)
     for attribute, member in members.items():
         if isinstance(member, property):

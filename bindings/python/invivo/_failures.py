@@ -90,6 +90,13 @@ class Failures:
                 self._library.error_release(pointer)
         return int(code)
 
+    def note(self, exception: BaseException, runtime: c.invivo_runtime) -> None:
+        """Tells a runtime of an exception in a callback that answers nothing."""
+        pointer = self._make(exception, 0)
+        if pointer:
+            self._library.runtime_note_error(runtime, pointer)
+            self._library.error_release(pointer)
+
     def _make(self, exception: BaseException, depth: int) -> int | None:
         if isinstance(exception, Error) and len(exception.errors) > 1:
             whole: int | None = None

@@ -838,7 +838,6 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_error_text": (ctypes.c_char_p, [ctypes.c_void_p], True),
     "invivo_error_release": (None, [ctypes.c_void_p], True),
     "invivo_error_report": (ctypes.c_int, [ctypes.c_void_p], False),
-    "invivo_text_release": (None, [ctypes.c_void_p], True),
     "invivo_value_copy": (ctypes.c_int32, [ctypes.POINTER(invivo_value), ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_value_clear": (None, [ctypes.POINTER(invivo_value)], False),
     "invivo_value_convert": (ctypes.c_int32, [ctypes.POINTER(invivo_value), ctypes.POINTER(invivo_value), ctypes.c_uint32, ctypes.POINTER(ctypes.c_void_p)], False),
@@ -940,6 +939,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_resolve_type": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint32, ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_resolve_all": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.c_uint32, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_inject": (ctypes.c_int32, [invivo_object, invivo_key, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_runtime_note_error": (ctypes.c_int32, [invivo_runtime, ctypes.c_void_p], False),
 }
 
 # The function table's entries, in its order.
@@ -961,7 +961,6 @@ TABLE: list[str] = [
     "invivo_error_text",
     "invivo_error_release",
     "invivo_error_report",
-    "invivo_text_release",
     "invivo_value_copy",
     "invivo_value_clear",
     "invivo_value_convert",
@@ -1063,6 +1062,7 @@ TABLE: list[str] = [
     "invivo_resolve_type",
     "invivo_resolve_all",
     "invivo_inject",
+    "invivo_runtime_note_error",
 ]
 
 

@@ -93,7 +93,11 @@ class Observer:
         self._handle = _observe(self, core)
 
     def heard(self, pointer: int) -> None:
-        self._callback(read_report(self.core, pointer))
+        try:
+            self._callback(read_report(self.core, pointer))
+        except BaseException as problem:
+            self.core.library.failures.note(problem, self.core.handle)
+            raise  # its traceback reaches sys.unraisablehook
 
     def destroyed(self) -> None:
         self._handle = c.invivo_observer()

@@ -4,6 +4,7 @@ import ctypes
 import gc
 import os
 import shutil
+import sys
 import threading
 import weakref
 from pathlib import Path
@@ -748,3 +749,16 @@ def test_waiting_without_limit_can_be_interrupted(script: Any) -> None:
         "runtime.close()\n"
     )
     assert done.stdout == "interrupted\n", done.stderr
+
+
+def test_what_goes_wrong_in_an_observer_is_logged_and_the_last_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    tracebacks: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda one: tracebacks.append(type(one.exc_value)))
+    heard: list[tuple[int, str]] = []
+    with invivo.Runtime(log=lambda level, message, path, fields: heard.append((level, message))) as runtime:
+        runtime.observe(lambda report: 1 / 0)
+        runtime.define_block("a.b", gain=1.0)
+        assert (invivo.LogLevel.ERROR, "ZeroDivisionError: division by zero") in heard
+        assert isinstance(runtime.last_error, invivo.HostError)
+        assert runtime.last_error.message == "ZeroDivisionError: division by zero"
+    assert tracebacks == [ZeroDivisionError]

@@ -132,8 +132,18 @@ def test_an_initial_value_is_exact(runtime: invivo.Runtime) -> None:
     runtime.define_block("s.block", seed=invivo.tunable(2**53 + 1), wave=invivo.tunable("saw", choices=["sine", "saw"]))
     with runtime.view() as view:
         assert view.block("s.block").seed == 2**53 + 1 and view.block("s.block").wave == "saw"
-    runtime.define_block("s.block", seed=invivo.tunable(2**63 - 1), wave=invivo.tunable("sine", choices=["sine", "saw"]))
+    runtime.define_block(
+        "s.block", seed=invivo.tunable(2**63 - 1), wave=invivo.tunable("sine", choices=["sine", "saw"])
+    )
     with runtime.view() as view:
         assert view.block("s.block").seed == 2**63 - 1
     with pytest.raises(invivo.errors.RangeError):
         runtime.define_block("s.large", seed=invivo.tunable(2**63))
+
+
+def test_a_tunable_without_kind_is_named() -> None:
+    class Player:
+        title = invivo.tunable(None)
+
+    with invivo.Runtime() as runtime, pytest.raises(ValueError, match=r"Player\.title: tunable\(None\) does not say"):
+        runtime.type(Player)
