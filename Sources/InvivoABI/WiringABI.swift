@@ -52,6 +52,8 @@ public func invivo_key_version(_ key: invivo_key) -> UnsafePointer<UInt64>! {
 final class OpenChanges: @unchecked Sendable {
     let engine: Engine
     var set: ChangeSet
+    /// The keys of `set.definitions`: a set may hold a million.
+    private var defined: Set<UInt32> = []
     private(set) var bits: UInt64 = 0
 
     init(_ engine: Engine) {
@@ -82,13 +84,18 @@ final class OpenChanges: @unchecked Sendable {
         }
     }
 
+    func remove(_ id: UInt32, _ name: String) {
+        if defined.remove(id) != nil { set.definitions.removeAll { $0.id == id } }
+        set.removed.append((id, name))
+    }
+
     func define(_ pointer: UnsafePointer<invivo_definition>?) throws(Failure) -> UInt32 {
         let definition = try definition(from: pointer, in: engine.container)
-        guard !set.definitions.contains(where: { $0.id == definition.id }) else {
+        guard defined.insert(definition.id).inserted else {
             throw Failure(.exists, "the key is defined twice in one change set", path: definition.key, at: definition.place)
         }
         // What is said last counts.
-        set.removed.removeAll { $0.id == definition.id }
+        if !set.removed.isEmpty { set.removed.removeAll { $0.id == definition.id } }
         set.definitions.append(definition)
         note("define \(definition.key)")
         return definition.id
@@ -298,8 +305,7 @@ public func invivo_changes_remove(_ changes: invivo_changes, _ key: UnsafePointe
         let changes = try InvivoABI.changes(changes)
         let name = try text(key, "key")
         let id = try changes.engine.container.intern(name)
-        changes.set.definitions.removeAll { $0.id == id }
-        changes.set.removed.append((id, name))
+        changes.remove(id, name)
         changes.note("remove \(name)")
     }
 }

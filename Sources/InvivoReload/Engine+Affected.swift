@@ -10,7 +10,7 @@ extension Engine {
         var reinjected: Set<UInt32> = []
         // Holders that nobody has yet: they get a fresh cell, so that what is built during the commit is the next graph's.
         var cold: Set<UInt32> = []
-        let declared = plan.definitions.keys.filter { !rebased.contains($0) }
+        let declared = Set(plan.definitions.keys.filter { !rebased.contains($0) })
         var queue = declared.sorted()
         // What is bound to something else now: remade when that goes through the initializer.
         for (id, recipe) in plan.recipes.sorted(by: { $0.key < $1.key }) where plan.definitions[id] == nil {
@@ -23,8 +23,10 @@ extension Engine {
             }
         }
         seen.formUnion(queue)
-        while !queue.isEmpty {
-            let id = queue.removeFirst()
+        var next = 0
+        while next < queue.count {
+            let id = queue[next]
+            next += 1
             remade.append(id)
             plan.touched.insert(id)
             for alias in (aliases[id] ?? []).sorted() where seen.insert(alias).inserted { queue.append(alias) }

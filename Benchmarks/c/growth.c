@@ -1,0 +1,172 @@
+/* growth.c: what wiring costs as it grows: activation, lookups, a reload of one key, memory; and graphs of objects. */
+#define _GNU_SOURCE
+#include "row.h"
+#include <invivo/invivo.h>
+#include <malloc.h>
+#include <string.h>
+
+static void must(invivo_status status, invivo_error *error) {
+    if (!status) return;
+    fprintf(stderr, "%s\n", invivo_error_text(error));
+    exit(1);
+}
+
+typedef struct { invivo_object input; double numbers[4]; } part;
+
+static invivo_status part_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
+                               void *user_data, invivo_error **error) {
+    (void)build, (void)user_data, (void)error;
+    if (count > 0 && arguments[0].kind == INVIVO_KIND_OBJECT) ((part *)instance)->input = arguments[0].as.object;
+    return INVIVO_OK;
+}
+static const invivo_parameter part_parameters[] = {
+    {.name = "input", .kind = INVIVO_KIND_OBJECT, .flags = INVIVO_PARAMETER_OPTIONAL},
+    {.name = "second", .kind = INVIVO_KIND_OBJECT, .flags = INVIVO_PARAMETER_OPTIONAL},
+};
+
+static invivo_runtime open_runtime(invivo_type *type) {
+    invivo_error *error = NULL;
+    invivo_runtime own;
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Part", .concurrency = INVIVO_SHARED, .size = sizeof(part),
+                                   .alignment = 8, .init = part_init, .parameters = part_parameters, .parameter_count = 2};
+    must(invivo_runtime_open(&own, NULL, &error), error);
+    must(invivo_type_register(own, &options, type, &error), error);
+    return own;
+}
+
+/* Every tenth key starts a chain; the others are injected with the one before. */
+static invivo_status define(invivo_changes changes, invivo_type type, long i, uint32_t scope, invivo_error **error) {
+    char name[32], before[32];
+    snprintf(name, sizeof name, "many.k%07ld", i);
+    snprintf(before, sizeof before, "many.k%07ld", i - 1);
+    invivo_injection input[] = {{.how = INVIVO_INJECT_REFERENCE, .reference = before}};
+    invivo_definition definition = {.struct_size = sizeof definition, .key = name, .type = type, .scope = scope,
+                                    .initializer = input, .initializer_count = i % 10 ? 1 : 0};
+    return invivo_changes_define(changes, &definition, NULL, error);
+}
+
+static void grow(long count) {
+    invivo_error *error = NULL;
+    invivo_type type;
+    char row_name[64];
+    size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+    invivo_runtime own = open_runtime(&type);
+    invivo_changes changes;
+    must(invivo_changes_open(own, &changes, &error), error);
+    double begun = wall_ns();
+    for (long i = 0; i < count; i++) must(define(changes, type, i, INVIVO_SCOPE_LAZY_SINGLETON, &error), error);
+    must(invivo_changes_commit(changes, &error), error);
+    double activation = (wall_ns() - begun) / (double)count;
+    double bytes = (double)(mallinfo2().uordblks + mallinfo2().hblkhd - before) / (double)count;
+    snprintf(row_name, sizeof row_name, "grow.activate.%ld", count);
+    row(row_name, activation, "ns", "none", 0, "recorded, for each definition", true);
+    if (count >= 1000) {
+        snprintf(row_name, sizeof row_name, "memory.definition.%ld", count);
+        row(row_name, bytes, "bytes", "none", 0, "<= 200", bytes <= 200);
+    }
+    /* A cold chain of ten, then lookups by name spread over all. */
+    before = mallinfo2().uordblks + mallinfo2().hblkhd;
+    begun = wall_ns();
+    long chains = count / 10 < 1000 ? count / 10 : 1000;
+    for (long i = 0; i < chains; i++) {
+        char name[32];
+        invivo_object object;
+        snprintf(name, sizeof name, "many.k%07ld", i * (count / 10 / chains) * 10 + 9);
+        must(invivo_resolve_name(own, name, &object, &error), error);
+        invivo_object_release(object);
+    }
+    snprintf(row_name, sizeof row_name, "grow.build.%ld", count);
+    row(row_name, (wall_ns() - begun) / (double)(chains * 10), "ns", "none", 0, "recorded, for each object of a cold chain of 10", true);
+    if (count >= 1000) {
+        double each = (double)(mallinfo2().uordblks + mallinfo2().hblkhd - before) / (double)(chains * 10) - sizeof(part);
+        snprintf(row_name, sizeof row_name, "memory.instance.%ld", count);
+        row(row_name, each, "bytes", "none", 0, "<= 64 over the instance", each <= 64);
+    }
+    invivo_view view = invivo_view_begin(own);
+    long lookups = 200000;
+    begun = wall_ns();
+    for (long i = 0; i < lookups; i++) {
+        char name[32] = "many.k0000009";
+        long chain = (i * 7919) % chains * (count / 10 / chains) * 10 + 9;
+        for (int digit = 12; digit > 5; digit--) name[digit] = (char)('0' + chain % 10), chain /= 10;
+        KEEP(invivo_view_find(view, name, 13));
+    }
+    snprintf(row_name, sizeof row_name, "grow.find.%ld", count);
+    row(row_name, (wall_ns() - begun) / (double)lookups, "ns", "none", 0, "recorded", true);
+    invivo_view_end(view);
+    /* One key that nobody holds, defined anew; one held at the end of a built chain. */
+    long rounds = count > 100000 ? 100 : 300;
+    begun = wall_ns();
+    for (long i = 0; i < rounds; i++) {
+        must(invivo_changes_open(own, &changes, &error), error);
+        must(define(changes, type, 9, INVIVO_SCOPE_LAZY_SINGLETON, &error), error);
+        must(invivo_changes_commit(changes, &error), error);
+    }
+    snprintf(row_name, sizeof row_name, "grow.reload.%ld", count);
+    row(row_name, (wall_ns() - begun) / (double)rounds / 1e3, "us", "none", 0, "recorded", true);
+    begun = wall_ns();
+    must(invivo_runtime_close(own, &error), error);
+    snprintf(row_name, sizeof row_name, "grow.close.%ld", count);
+    row(row_name, (wall_ns() - begun) / (double)count, "ns", "none", 0, "recorded, for each definition", true);
+}
+
+/* Ten nodes, made and given back: by hand with malloc, and as graph-scope definitions. */
+typedef struct hand { struct hand *input; double numbers[4]; } hand;
+static hand *make_by_hand(void) {
+    hand *before = NULL;
+    for (int i = 0; i < 10; i++) {
+        hand *node = calloc(1, sizeof *node);
+        if (!node) exit(1);
+        node->input = before;
+        before = node;
+    }
+    return before;
+}
+static void end_by_hand(hand *node) {
+    while (node) {
+        hand *input = node->input;
+        free(node);
+        node = input;
+    }
+}
+
+static void graph10(bool quick) {
+    invivo_error *error = NULL;
+    invivo_type type;
+    invivo_runtime own = open_runtime(&type);
+    invivo_changes changes;
+    invivo_key key;
+    must(invivo_changes_open(own, &changes, &error), error);
+    for (long i = 0; i < 10; i++) must(define(changes, type, i, INVIVO_SCOPE_GRAPH, &error), error);
+    must(invivo_changes_commit(changes, &error), error);
+    must(invivo_key_find(own, "many.k0000009", &key, &error), error);
+    long count = quick ? 20000 : 200000;
+    double by_hand = 1e300, ours = 1e300;
+    for (int round = 0; round < 5; round++) {
+        double begun = wall_ns();
+        for (long i = 0; i < count; i++) {
+            hand *node = make_by_hand();
+            KEEP(node);
+            end_by_hand(node);
+        }
+        double each = (wall_ns() - begun) / (double)count;
+        if (each < by_hand) by_hand = each;
+        begun = wall_ns();
+        for (long i = 0; i < count; i++) {
+            invivo_object object;
+            must(invivo_resolve(own, key, &object, &error), error);
+            invivo_object_release(object);
+        }
+        each = (wall_ns() - begun) / (double)count;
+        if (each < ours) ours = each;
+    }
+    row("c.graph10", ours, "ns", "ten nodes by hand", by_hand, "<= 2 x by hand", ours <= 2 * by_hand);
+    must(invivo_runtime_close(own, &error), error);
+}
+
+int main(int argc, char **argv) {
+    bool quick = argc > 1 && !strcmp(argv[1], "--quick");
+    graph10(quick);
+    for (long count = 10; count <= (quick ? 100000 : 1000000) && count <= (getenv("MOST") ? atol(getenv("MOST")) : 1000000); count *= count == 10 ? 100 : count == 100000 ? 10 : 100) grow(count);
+    return 0;
+}
