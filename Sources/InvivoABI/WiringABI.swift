@@ -449,11 +449,13 @@ public func invivo_resolve(
     _ runtime: invivo_runtime, _ key: invivo_key, _ out: UnsafeMutablePointer<invivo_object>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     guard let out else { return nullOut(error) }
-    var failed: (status: Int32, error: UnsafeMutableRawPointer?) = (0, nil)
+    var failed = Container.FastFailure()
     let bits = Container.fastResolve(runtime.bits, key.bits, makes: true, failed: &failed)
     out.pointee.bits = bits
     if bits != 0 { return 0 }
-    if failed.status != 0 { return initFailed(key, failed.status, failed.error, error) }
+    if failed.status != 0 {
+        return initFailed(failed.key == 0 ? key : invivo_key(bits: failed.key), failed.status, failed.error, error)
+    }
     return resolveSlowly(runtime, key, nil, 0, out, error)
 }
 
@@ -518,7 +520,7 @@ public func invivo_resolve_name(
 @c @implementation
 public func invivo_peek(_ runtime: invivo_runtime, _ key: invivo_key, _ out: UnsafeMutablePointer<invivo_object>!) -> invivo_status {
     guard let out else { return Status.argument.rawValue }
-    var failed: (status: Int32, error: UnsafeMutableRawPointer?) = (0, nil)
+    var failed = Container.FastFailure()
     out.pointee.bits = Container.fastResolve(runtime.bits, key.bits, makes: false, failed: &failed)
     return out.pointee.bits != 0 ? 0 : Status.cold.rawValue
 }

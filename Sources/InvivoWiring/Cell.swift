@@ -37,6 +37,7 @@ public final class Cell: @unchecked Sendable {
     }
 
     deinit {
+        if let program = iv_cell_program(raw) { ProgramSource.release(program) }
         if let weakReference { recipe.type?.description.freeWeak(weakReference) }
         raw.deallocate()
     }

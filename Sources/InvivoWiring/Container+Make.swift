@@ -158,7 +158,7 @@ extension Container {
     @inline(__always)
     static func makePlain(
         _ type: UnsafeMutablePointer<iv_type>, _ reader: Reader, owner: UInt64, runtime: UInt64, key: UInt64,
-        failed: inout (status: Int32, error: UnsafeMutableRawPointer?)
+        failed: inout FastFailure
     ) -> UInt64 {
         defer { iv_store_u64(iv_reader_making(reader), reader.pointee.making &- 1) }
         let size = Int(type.pointee.size)
@@ -615,11 +615,18 @@ extension Container {
                 thread.pointee.chain = formerChain
             }
             let slot = record.pointee.slot
+            if iv_record_edge_count(record) != 0 { releaseEdges(record) }
             Glibc.free(record)
             ObjectTable.close(slot)
             return
         }
         disposeSlowly(record)
+    }
+
+    /// What a program injected goes after its user.
+    private static func releaseEdges(_ record: Record) {
+        guard let edges = iv_record_edges(record, record.pointee.type.pointee.size) else { return }
+        for index in 0..<Int(iv_record_edge_count(record)) { _ = ObjectTable.release(edges[index]) }
     }
 
     @inline(never)
@@ -663,6 +670,7 @@ extension Container {
             description.dispose(instance)
             return true
         }
+        if iv_record_edge_count(record) != 0 { releaseEdges(record) }
         free(record)
         // What was injected goes last: its users are gone.
         withExtendedLifetime(extra) {}

@@ -3,26 +3,25 @@ public import CPlatform
 public import InvivoBase
 
 extension Container {
-    /// The fast way, inside a view: leases a built shared object. 0 when it must be looked at more closely.
+    /// The fast way, inside a view: leases a built shared object. Otherwise 0, and the cell when what is made there is made as
+    /// its definition says, without documents.
     @inline(__always)
-    static func leaseBuilt(_ graph: UnsafePointer<iv_graph>, _ id: UInt32, _ thread: ThreadState) -> (UInt64, UnsafeMutablePointer<iv_type>?) {
+    static func leaseBuilt(_ graph: UnsafePointer<iv_graph>, _ id: UInt32, _ thread: ThreadState) -> (UInt64, UnsafeMutablePointer<iv_cell>?) {
         guard id < graph.pointee.count, let chunk = graph.pointee.chunks[Int(id >> UInt32(INVIVO_CHUNK_SHIFT))] else { return (0, nil) }
         let entry = chunk.assumingMemoryBound(to: invivo_entry.self) + Int(id & UInt32(INVIVO_CHUNK_MASK))
         guard let cell = entry.pointee.cell else { return (0, nil) }
         let full = UnsafeMutableRawPointer(cell).assumingMemoryBound(to: iv_cell.self)
         let bits = iv_load_u64(iv_cell_object(full))
-        guard bits != 0 else { return (0, entry.pointee.layers == nil ? full.pointee.prototype : nil) }
+        guard bits != 0 else { return (0, entry.pointee.layers == nil ? full : nil) }
         let allowed = full.pointee.thread
         guard allowed == 0 || allowed == thread.pointee.id else { return (0, nil) }
         ObjectTable.leaseKnownAlive(bits)
         return (bits, nil)
     }
 
-    /// A built shared object or a plain prototype, without locks. 0 when it must go the general way; `failed` has a status
-    /// other than 0 when a plain prototype's init failed.
-    public static func fastResolve(
-        _ runtime: UInt64, _ key: UInt64, makes: Bool, failed: inout (status: Int32, error: UnsafeMutableRawPointer?)
-    ) -> UInt64 {
+    /// A built shared object, a plain prototype or the graph of a program, without locks. 0 when it must go the general way;
+    /// `failed` has a status other than 0 when an init failed.
+    public static func fastResolve(_ runtime: UInt64, _ key: UInt64, makes: Bool, failed: inout FastFailure) -> UInt64 {
         let upper = key >> 32
         guard upper >> 28 == 3, runtime == (1 << 28 | upper & 0xfff_ffff) << 32,
             let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff)
@@ -33,11 +32,19 @@ extension Container {
             Readers.leave(reader)
             return 0
         }
-        let (bits, type) = leaseBuilt(
+        let (bits, cell) = leaseBuilt(
             graph.assumingMemoryBound(to: iv_graph.self), UInt32(truncatingIfNeeded: key), thread)
-        guard bits == 0, makes, let type, reader.pointee.making < 32 else {
+        guard bits == 0, makes, let cell, reader.pointee.making < 32 else {
             Readers.leave(reader)
             return bits
+        }
+        guard let type = cell.pointee.prototype else {
+            guard let program = iv_cell_program(cell) else {
+                Readers.leave(reader)
+                return 0
+            }
+            return run(
+                program, graph.assumingMemoryBound(to: iv_graph.self), reader, owner: upper & 0xfff_ffff, runtime: runtime, failed: &failed)
         }
         iv_store_u64(iv_reader_making(reader), reader.pointee.making &+ 1)
         Readers.leave(reader)
@@ -46,7 +53,23 @@ extension Container {
 
     /// The object of a key with one lease for the caller, built when it must be. 0 when what makes it answers null.
     public func resolve(_ id: UInt32, arguments: [Value] = []) throws(Failure) -> UInt64 {
-        try whole({ (chain) throws(Failure) in try resolve(id, arguments, chain) }, giveBack: { _ = ObjectTable.release($0) })
+        try whole(
+            { (chain) throws(Failure) in
+                let object = try resolve(id, arguments, chain)
+                if arguments.isEmpty && chain.frames.isEmpty { considerProgram(id, chain.graph) }
+                return object
+            }, giveBack: { _ = ObjectTable.release($0) })
+    }
+
+    /// What is made a second time by itself may be made by a program from then on.
+    private func considerProgram(_ id: UInt32, _ graph: Graph) {
+        guard let recipe = graph.recipe(id), recipe.id == id, !recipe.scope.isShared, let cell = graph.cell(id),
+            monitor.locked({ () -> Bool in
+                cell.attempt += 1
+                return cell.attempt == 2
+            }), let program = ProgramSource.compile(id, graph, self)
+        else { return }
+        iv_cell_set_program(cell.raw, program)
     }
 
     /// Runs `body` with the chain of the calling thread, or as an outermost resolve of its own: when that ends, what was
@@ -61,19 +84,30 @@ extension Container {
         return try building(chain) { () throws(Failure) -> Result in
             let result: Result
             do throws(Failure) { result = try body(chain) } catch {
-                takeBack(chain, to: 0)
-                chain.completed = []
+                abandon(chain)
                 throw error
             }
-            do throws(Failure) { try complete(chain) } catch {
-                chain.completed = []
-                takeBack(chain, to: 0)
+            do throws(Failure) { try end(chain) } catch {
                 giveBack(result)
                 throw error
             }
-            settle(chain)
             return result
         }
+    }
+
+    /// An outermost resolve failed: nothing of it stays.
+    func abandon(_ chain: BuildChain) {
+        chain.completed = []
+        takeBack(chain, to: 0)
+    }
+
+    /// An outermost resolve ends well, unless one of its last hooks fails.
+    func end(_ chain: BuildChain) throws(Failure) {
+        do throws(Failure) { try complete(chain) } catch {
+            abandon(chain)
+            throw error
+        }
+        settle(chain)
     }
 
     func resolve(_ id: UInt32, _ arguments: [Value], _ chain: BuildChain) throws(Failure) -> UInt64 {

@@ -234,9 +234,9 @@ public final class Container: @unchecked Sendable {
     /// The chain that the calling thread is building for in this runtime.
     var currentChain: BuildChain? {
         let thread = currentThread()
-        guard let chain = thread.pointee.chain, thread.pointee.engine == Unmanaged.passUnretained(self).toOpaque() else {
-            return nil
-        }
+        guard let chain = thread.pointee.chain else { return nil }
+        if UInt(bitPattern: chain) & 1 != 0 { return self.chain(of: (chain - 1).assumingMemoryBound(to: iv_running.self)) }
+        guard thread.pointee.engine == Unmanaged.passUnretained(self).toOpaque() else { return nil }
         return Unmanaged<BuildChain>.fromOpaque(chain).takeUnretainedValue()
     }
 

@@ -45,9 +45,11 @@ public final class ObjectType: @unchecked Sendable {
         raw.pointee.handle = description.handleBits
         let needsNothing = description.signature.parameters.allSatisfy(\.isOptional)
         // Where no thread is the domain, who may touch a prototype is found out by asking: the general way does.
-        raw.pointee.is_plain =
+        let isSimple =
             domain?.isHere == nil && description.size > 0 && alignment == 16 && functions.start == nil && functions.stop == nil
-                && functions.willInject == nil && functions.didInject == nil && needsNothing ? 1 : 0
+            && functions.willInject == nil && functions.didInject == nil
+        raw.pointee.is_simple = isSimple ? 1 : 0
+        raw.pointee.is_plain = isSimple && needsNothing ? 1 : 0
         raw.pointee.has_stop = functions.stop == nil ? 0 : 1
     }
 

@@ -46,6 +46,7 @@ struct iv_cell {
     uint64_t thread;         /* 0 = any thread, else the id of the only one */
     void *owner;             /* the Swift Cell, unretained: the chunk that leads here holds it */
     struct iv_type *prototype; /* of a prototype that needs nothing but its type: made without looking further */
+    struct iv_program *program; /* of one whose whole graph is known beforehand; set once, released by the Cell */
 };
 
 /* What making and disposing of plain objects needs of a type. Belongs to the Swift ObjectType. */
@@ -60,8 +61,33 @@ struct iv_type {
     void *user_data;
     uint64_t thread;   /* 0 = any, .max = only by jobs, else the only thread that may touch instances */
     uint64_t handle;
-    uint32_t is_plain; /* made by init alone, without arguments, start or alignment above 16 */
+    uint32_t is_plain; /* simple, and made by init without arguments */
+    uint32_t is_simple; /* sized, made by init alone, without start, hooks or alignment above 16 */
     uint32_t has_stop;
+};
+
+/* A graph of simple objects whose shape is known when it is planned (InvivoWiring/Program.swift). Immutable, counted. */
+enum { IV_ARGUMENT_CONSTANT = 0, IV_ARGUMENT_NODE = 1, IV_ARGUMENT_SHARED = 2 };
+struct iv_argument {
+    uint32_t what;       /* IV_ARGUMENT_... */
+    uint32_t node;       /* of NODE: which one */
+    const void *thing;   /* of CONSTANT: an invivo_value; of SHARED: the iv_cell */
+};
+/* Children come before those that they are injected into. */
+struct iv_node {
+    struct iv_type *type;
+    uint64_t key, asker; /* handles */
+    uint32_t id;
+    uint32_t first, count; /* its arguments */
+    uint32_t edges;        /* how many of them are objects, each a lease of its own */
+    uint32_t leases;       /* how many claim it: one for each argument it is, one for the caller if it is the last */
+};
+struct iv_program {
+    uint64_t references;
+    uint32_t node_count, argument_count;
+    struct iv_node *nodes;
+    struct iv_argument *arguments;
+    void *owner; /* what the constants and cells belong to, retained */
 };
 
 /* A graph: the public part (invivo_graph) and what only the runtime reads. */
@@ -108,12 +134,19 @@ struct iv_record {
     struct iv_type *type; /* lives while the runtime does; retained by who survives it */
     void *instance;
     void *extra;      /* Unmanaged<ObjectExtra>, retained, or NULL */
-    uint64_t sequence; /* order of creation, process-wide; 0 for plain prototypes */
+    uint64_t sequence; /* order of creation, process-wide; 0 for plain prototypes. Of a program's objects the upper 16
+                          bits count the leases on what was injected, handles that follow the instance */
     uint64_t thread;   /* 0 = any; .max = by jobs of its domain only; else the thread it belongs to: that of its type's
                           domain, or of who made it while it is nobody's shared instance and not attached */
     uint32_t slot;
     uint32_t key;     /* id + 1; 0 = made without a definition */
 };
+
+enum { IV_EDGES_SHIFT = 48 };
+static inline uint32_t iv_record_edge_count(const struct iv_record *record) { return (uint32_t)(record->sequence >> IV_EDGES_SHIFT); }
+static inline uint64_t *iv_record_edges(const struct iv_record *record, uint64_t size) {
+    return (uint64_t *)((char *)record->instance + ((size + 7) & ~(uint64_t)7));
+}
 
 enum { IV_SLOT_CHUNK_SHIFT = 14, IV_SLOT_CHUNKS = 1 << 16 };
 extern struct iv_slot *iv_slot_chunks[IV_SLOT_CHUNKS];
@@ -129,6 +162,16 @@ static inline void iv_slot_chunk_set(uint32_t chunk, struct iv_slot *slots) {
     __atomic_store_n(&iv_slot_chunks[chunk], slots, __ATOMIC_RELEASE);
 }
 
+/* A program being run by a thread, for resolves that its inits make. */
+struct iv_running {
+    struct iv_program *program;
+    const void *graph;   /* the iv_graph it was found in: held by nothing, for comparison only */
+    uint64_t *objects;   /* handles of the nodes made so far */
+    uint32_t made;
+    void *container;     /* unretained: the reader slot's `making` keeps the runtime open */
+    void *chain;         /* the BuildChain that a resolve needed, retained; NULL mostly */
+};
+
 /* ---- threads ----------------------------------------------------------------------------------------- */
 
 enum { IV_MAGAZINE = 32 };
@@ -142,7 +185,8 @@ struct iv_thread {
     struct iv_seat *seats;    /* all of them */
     uint32_t seat_count, seat_capacity;
     uint64_t id;              /* never reused; 0 until asked for */
-    void *chain;              /* the call chain of builds under way on this thread, unretained */
+    void *chain;              /* the call chain of builds under way on this thread, unretained; with its lowest bit set the
+                                 program being run (struct iv_running) */
     void *engine;             /* the engine whose reload or job this thread is running, unretained */
     uint32_t magazine_count;  /* free object slots kept by this thread */
     uint32_t prepared;
@@ -211,6 +255,9 @@ static inline uint64_t *iv_reader_making(struct iv_reader *reader) { return &rea
 static inline uint64_t *iv_core_tag(struct iv_core *core) { return &core->tag; }
 static inline uint64_t *iv_core_epoch(struct iv_core *core) { return &core->epoch; }
 static inline uint64_t *iv_slot_state(struct iv_slot *slot) { return &slot->state; }
+static inline struct iv_program *iv_cell_program(struct iv_cell *cell) { return __atomic_load_n(&cell->program, __ATOMIC_ACQUIRE); }
+static inline void iv_cell_set_program(struct iv_cell *cell, struct iv_program *program) { __atomic_store_n(&cell->program, program, __ATOMIC_RELEASE); }
+static inline uint64_t *iv_program_references(struct iv_program *program) { return &program->references; }
 static inline uint64_t *iv_cell_object(struct iv_cell *cell) { return &cell->object; }
 static inline void **iv_cell_shared(struct iv_cell *cell) { return &cell->shared_instance; }
 static inline uint64_t *iv_name_hash(struct iv_name *name) { return &name->hash; }

@@ -1,0 +1,224 @@
+internal import CInvivo
+internal import CPlatform
+internal import Glibc
+internal import InvivoBase
+
+extension Container {
+    /// What went wrong in a fast way: a status, the error that host code gave, and the key it was about.
+    public struct FastFailure {
+        public var status: Int32 = 0
+        public var error: UnsafeMutableRawPointer?
+        public var key: UInt64 = 0
+        public init() {}
+    }
+
+    /// Makes the graph of a program. Called inside a view, which it ends: what runs then is held by counts. 0 when it must go
+    /// the general way, or `failed` says why.
+    @inline(never)
+    static func run(
+        _ program: UnsafeMutablePointer<iv_program>, _ graph: UnsafePointer<iv_graph>, _ reader: Reader, owner: UInt64, runtime: UInt64,
+        failed: inout FastFailure
+    ) -> UInt64 {
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: ProgramSource.mostNodes) { objects in
+            withUnsafeTemporaryAllocation(of: UInt64.self, capacity: ProgramSource.mostInAll) { shared in
+                guard let objects = objects.baseAddress, let shared = shared.baseAddress,
+                    claim(program, graph, shared)
+                else {
+                    Readers.leave(reader)
+                    return 0
+                }
+                _ = iv_add_u64(iv_program_references(program), 1)
+                iv_store_u64(iv_reader_making(reader), reader.pointee.making &+ 1)
+                let container = program.pointee.nodes[0].type.pointee.container
+                Readers.leave(reader)
+                let thread = iv_thread()!
+                var running = iv_running(
+                    program: program, graph: UnsafeRawPointer(graph), objects: objects, made: 0, container: container, chain: nil)
+                let object = withUnsafeMutablePointer(to: &running) { running in
+                    thread.pointee.chain = UnsafeMutableRawPointer(running) + 1
+                    let object = sweep(running, shared, owner: owner, runtime: runtime, thread, &failed)
+                    thread.pointee.chain = nil
+                    return running.pointee.chain == nil ? object : endChain(of: running, object, &failed)
+                }
+                ProgramSource.release(program)
+                iv_store_u64(iv_reader_making(reader), reader.pointee.making &- 1)
+                return object
+            }
+        }
+    }
+
+    /// Inside the view: whether nothing stands against it, and then with a lease on every shared object it needs.
+    @inline(__always)
+    private static func claim(
+        _ program: UnsafeMutablePointer<iv_program>, _ graph: UnsafePointer<iv_graph>, _ shared: UnsafeMutablePointer<UInt64>
+    ) -> Bool {
+        let nodes = program.pointee.nodes.unsafelyUnwrapped
+        let thread = iv_thread()!.identity
+        for index in 0..<Int(program.pointee.node_count) {
+            let allowed = nodes[index].type.pointee.thread
+            guard allowed == 0 || allowed == thread else { return false }
+            let id = nodes[index].id
+            guard id < graph.pointee.count, let chunk = graph.pointee.chunks[Int(id >> UInt32(INVIVO_CHUNK_SHIFT))] else { return false }
+            let entry = chunk.assumingMemoryBound(to: invivo_entry.self) + Int(id & UInt32(INVIVO_CHUNK_MASK))
+            // Documents say something for it: the general way applies that.
+            guard entry.pointee.layers == nil else { return false }
+        }
+        let arguments = program.pointee.arguments.unsafelyUnwrapped
+        for index in 0..<Int(program.pointee.argument_count) where arguments[index].what == UInt32(IV_ARGUMENT_SHARED) {
+            let cell = UnsafeMutableRawPointer(mutating: arguments[index].thing.unsafelyUnwrapped).assumingMemoryBound(to: iv_cell.self)
+            let bits = iv_load_u64(iv_cell_object(cell))
+            let allowed = cell.pointee.thread
+            guard bits != 0, allowed == 0 || allowed == thread else {
+                for before in 0..<index where arguments[before].what == UInt32(IV_ARGUMENT_SHARED) { _ = ObjectTable.release(shared[before]) }
+                return false
+            }
+            ObjectTable.leaseKnownAlive(bits)
+            shared[index] = bits
+        }
+        return true
+    }
+
+    /// Makes the nodes in their order. The last one's handle, or 0 with everything taken back.
+    @inline(__always)
+    private static func sweep(
+        _ running: UnsafeMutablePointer<iv_running>, _ shared: UnsafeMutablePointer<UInt64>, owner: UInt64, runtime: UInt64,
+        _ thread: ThreadState, _ failed: inout FastFailure
+    ) -> UInt64 {
+        let program = running.pointee.program.unsafelyUnwrapped
+        let nodes = program.pointee.nodes.unsafelyUnwrapped
+        let arguments = program.pointee.arguments.unsafelyUnwrapped
+        let objects = running.pointee.objects.unsafelyUnwrapped
+        return withUnsafeTemporaryAllocation(of: invivo_value.self, capacity: ProgramSource.mostArguments) { values -> UInt64 in
+            let values = values.baseAddress.unsafelyUnwrapped
+            var object: UInt64 = 0
+            for index in 0..<Int(program.pointee.node_count) {
+                let node = nodes + index
+                let type = node.pointee.type.unsafelyUnwrapped
+                let size = Int(type.pointee.size)
+                let offset = Int(type.pointee.offset)
+                let edgeStart = (size + 7) & ~7
+                guard let memory = malloc(offset &+ edgeStart &+ Int(node.pointee.edges) &* 8), let slot = ObjectTable.takeSlot() else {
+                    failed.status = Status.memory.rawValue
+                    return takeBack(running, shared, from: index)
+                }
+                let record = memory.assumingMemoryBound(to: iv_record.self)
+                let instance = memory + offset
+                record.initialize(
+                    to: iv_record(
+                        type: type, instance: instance, extra: nil, sequence: UInt64(node.pointee.edges) << UInt64(IV_EDGES_SHIFT),
+                        thread: type.pointee.thread == 0 ? 0 : thread.pointee.id, slot: slot,
+                        key: node.pointee.id &+ 1))
+                if let image = type.pointee.image { memcpy(instance, image, size) } else { memset(instance, 0, size) }
+                var edge = (instance + edgeStart).assumingMemoryBound(to: UInt64.self)
+                let first = Int(node.pointee.first)
+                for place in 0..<Int(node.pointee.count) {
+                    let argument = arguments[first + place]
+                    if argument.what == UInt32(IV_ARGUMENT_CONSTANT) {
+                        values[place] = argument.thing.unsafelyUnwrapped.assumingMemoryBound(to: invivo_value.self).pointee
+                        continue
+                    }
+                    let bits = argument.what == UInt32(IV_ARGUMENT_NODE) ? objects[Int(argument.node)] : shared[first + place]
+                    values[place].kind = UInt32(INVIVO_KIND_OBJECT)
+                    values[place].reserved = 0
+                    values[place].as.object.bits = bits
+                    edge.pointee = bits
+                    edge += 1
+                }
+                if let initialize = type.pointee.`init` {
+                    var build = invivo_build(
+                        struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: runtime),
+                        key: invivo_key(bits: node.pointee.key), type: invivo_type(bits: type.pointee.handle),
+                        asker: invivo_key(bits: node.pointee.asker))
+                    running.pointee.made = UInt32(truncatingIfNeeded: index)
+                    failed.status = initialize(instance, &build, values, Int(node.pointee.count), type.pointee.user_data, &failed.error)
+                    if failed.status != 0 {
+                        failed.key = node.pointee.key
+                        Glibc.free(memory)
+                        ObjectTable.close(slot)
+                        return takeBack(running, shared, from: index)
+                    }
+                }
+                object = ObjectTable.open(slot, record, owner: owner, leases: UInt64(node.pointee.leases), hold: false)
+                objects[index] = object
+            }
+            return object
+        }
+    }
+
+    /// Gives back what was made before node `end`, and the shared objects that nothing holds yet.
+    @inline(never)
+    private static func takeBack(_ running: UnsafeMutablePointer<iv_running>, _ shared: UnsafeMutablePointer<UInt64>, from end: Int) -> UInt64 {
+        guard let program = running.pointee.program, let nodes = program.pointee.nodes, let arguments = program.pointee.arguments,
+            let objects = running.pointee.objects
+        else { return 0 }
+        var claimed = [UInt32](repeating: 0, count: end)
+        for index in 0..<Int(program.pointee.node_count) {
+            for place in nodes[index].first..<nodes[index].first + nodes[index].count {
+                let argument = arguments[Int(place)]
+                if argument.what == UInt32(IV_ARGUMENT_SHARED), index >= end { _ = ObjectTable.release(shared[Int(place)]) }
+                if argument.what == UInt32(IV_ARGUMENT_NODE), index < end { claimed[Int(argument.node)] += 1 }
+            }
+        }
+        for index in (0..<end).reversed() {
+            for _ in claimed[index]..<nodes[index].leases { _ = ObjectTable.release(objects[index]) }
+        }
+        return 0
+    }
+
+    // MARK: resolves made meanwhile
+
+    /// The chain of a program that the calling thread runs: an init of it resolves something. What was made is found by it,
+    /// what is on its way is in its initializer.
+    func chain(of running: UnsafeMutablePointer<iv_running>) -> BuildChain? {
+        guard running.pointee.container == Unmanaged.passUnretained(self).toOpaque(), let program = running.pointee.program,
+            let nodes = program.pointee.nodes, let arguments = program.pointee.arguments, let objects = running.pointee.objects
+        else { return nil }
+        if let known = running.pointee.chain { return Unmanaged<BuildChain>.fromOpaque(known).takeUnretainedValue() }
+        let chain = BuildChain(graph: currentGraph())
+        chain.depth = 1
+        let current = Int(running.pointee.made)
+        for index in 0..<current {
+            guard chain.graph.recipe(nodes[index].id)?.scope == .graph, ObjectTable.retain(objects[index]),
+                let record = ObjectTable.record(objects[index])
+            else { continue }
+            chain.made.append(
+                BuildChain.Entry(
+                    id: nodes[index].id, arguments: [], object: objects[index], cell: nil,
+                    made: Made(object: objects[index], record: record, dependencies: []), low: .max))
+        }
+        var waiting: Set<Int> = [current]
+        for index in current + 1..<max(current + 1, Int(program.pointee.node_count)) {
+            let needs = (nodes[index].first..<nodes[index].first + nodes[index].count).contains {
+                arguments[Int($0)].what == UInt32(IV_ARGUMENT_NODE) && waiting.contains(Int(arguments[Int($0)].node))
+            }
+            if needs { waiting.insert(index) }
+        }
+        for index in waiting.sorted(by: >) {
+            guard let recipe = chain.graph.recipe(nodes[index].id) else { continue }
+            chain.frames.append(
+                BuildChain.Frame(recipe: recipe, arguments: [], cell: nil, mark: chain.made.count, low: chain.frames.count))
+        }
+        running.pointee.chain = Unmanaged.passRetained(chain).toOpaque()
+        return chain
+    }
+
+    /// The outermost resolve is over: so is the chain that its inits needed.
+    @inline(never)
+    private static func endChain(of running: UnsafeMutablePointer<iv_running>, _ object: UInt64, _ failed: inout FastFailure) -> UInt64 {
+        guard let known = running.pointee.chain, let owner = running.pointee.container else { return object }
+        let chain = Unmanaged<BuildChain>.fromOpaque(known).takeRetainedValue()
+        let container = Unmanaged<Container>.fromOpaque(owner).takeUnretainedValue()
+        chain.frames = []
+        guard object != 0 else {
+            container.abandon(chain)
+            return 0
+        }
+        do throws(Failure) { try container.end(chain) } catch {
+            _ = ObjectTable.release(object)
+            failed.status = error.code.rawValue
+            failed.error = UnsafeMutableRawPointer(ErrorBox.make(error))
+            return 0
+        }
+        return object
+    }
+}
