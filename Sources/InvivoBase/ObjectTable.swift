@@ -207,6 +207,22 @@ public enum ObjectTable {
         }
     }
 
+    /// One lease less, for who disposes by itself: the record whose last claim that was.
+    @inlinable @inline(__always)
+    public static func giveBack(_ bits: UInt64) -> Record? {
+        guard let slot = slot(bits) else { return nil }
+        var state = iv_load_u64(iv_slot_state(slot))
+        while state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & 0xffff_ffff != 0 {
+            let last = state & 0x3_ffff_ffff == 1
+            if iv_cas_u64(iv_slot_state(slot), &state, last ? (state &- 1) | 1 << 33 : state &- 1) {
+                if last { return slot.pointee.record }
+                if state & (1 << 34 | 1 << 32) == 1 << 34 { lookForCircle(bits) }
+                return nil
+            }
+        }
+        return nil
+    }
+
     /// The graph lets go. The last claim disposes.
     public static func dropHold(_ bits: UInt64) {
         guard let slot = slot(bits) else { return }

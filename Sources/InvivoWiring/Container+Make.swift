@@ -615,8 +615,7 @@ extension Container {
                 thread.pointee.chain = formerChain
             }
             let slot = record.pointee.slot
-            if iv_record_edge_count(record) != 0 { releaseEdges(record) }
-            Glibc.free(record)
+            if iv_record_in_block(record) != 0 { freeInBlock(record, thread) } else { Glibc.free(record) }
             ObjectTable.close(slot)
             return
         }
@@ -626,7 +625,28 @@ extension Container {
     /// What a program injected goes after its user.
     private static func releaseEdges(_ record: Record) {
         guard let edges = iv_record_edges(record, record.pointee.type.pointee.size) else { return }
-        for index in 0..<Int(iv_record_edge_count(record)) { _ = ObjectTable.release(edges[index]) }
+        for index in 0..<Int(iv_record_edge_count(record)) {
+            if let last = ObjectTable.giveBack(edges[index]) { dispose(last) }
+        }
+    }
+
+    /// What was injected goes, then the memory with its block. Where a whole graph goes, its outermost object counts for all:
+    /// one atomic operation instead of one for each.
+    private static func freeInBlock(_ record: Record, _ thread: ThreadState) {
+        let block = iv_record_block(record).unsafelyUnwrapped
+        if thread.pointee.block == block {
+            releaseEdges(record)
+            thread.pointee.block_gone &+= 1
+            return
+        }
+        let former = (thread.pointee.block, thread.pointee.block_gone)
+        thread.pointee.block = block
+        thread.pointee.block_gone = 1
+        releaseEdges(record)
+        let gone = thread.pointee.block_gone
+        thread.pointee.block = former.0
+        thread.pointee.block_gone = former.1
+        if iv_sub_u64(iv_block_live(block), gone) == gone { Glibc.free(block) }
     }
 
     @inline(never)
@@ -677,6 +697,7 @@ extension Container {
     }
 
     private static func free(_ record: Record) {
+        if iv_record_in_block(record) != 0 { return freeBlock(iv_record_block(record)) }
         Glibc.free(record)
     }
 }

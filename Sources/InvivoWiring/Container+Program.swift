@@ -52,17 +52,12 @@ extension Container {
     private static func claim(
         _ program: UnsafeMutablePointer<iv_program>, _ graph: UnsafePointer<iv_graph>, _ shared: UnsafeMutablePointer<UInt64>
     ) -> Bool {
-        let nodes = program.pointee.nodes.unsafelyUnwrapped
         let thread = iv_thread()!.identity
-        for index in 0..<Int(program.pointee.node_count) {
-            let allowed = nodes[index].type.pointee.thread
-            guard allowed == 0 || allowed == thread else { return false }
-            let id = nodes[index].id
-            guard id < graph.pointee.count, let chunk = graph.pointee.chunks[Int(id >> UInt32(INVIVO_CHUNK_SHIFT))] else { return false }
-            let entry = chunk.assumingMemoryBound(to: invivo_entry.self) + Int(id & UInt32(INVIVO_CHUNK_MASK))
-            // Documents say something for it: the general way applies that.
-            guard entry.pointee.layers == nil else { return false }
+        guard program.pointee.thread == 0 || program.pointee.thread == thread else { return false }
+        if iv_load_relaxed_u64(iv_program_checked(program)) != graph.pointee.generation &+ 1 {
+            guard isWithoutDocuments(program, graph) else { return false }
         }
+        guard program.pointee.has_shared != 0 else { return true }
         let arguments = program.pointee.arguments.unsafelyUnwrapped
         for index in 0..<Int(program.pointee.argument_count) where arguments[index].what == UInt32(IV_ARGUMENT_SHARED) {
             let cell = UnsafeMutableRawPointer(mutating: arguments[index].thing.unsafelyUnwrapped).assumingMemoryBound(to: iv_cell.self)
@@ -78,6 +73,20 @@ extension Container {
         return true
     }
 
+    /// Where documents say something for one of its keys the general way applies that.
+    @inline(never)
+    private static func isWithoutDocuments(_ program: UnsafeMutablePointer<iv_program>, _ graph: UnsafePointer<iv_graph>) -> Bool {
+        guard let nodes = program.pointee.nodes else { return false }
+        for index in 0..<Int(program.pointee.node_count) {
+            let id = nodes[index].id
+            guard id < graph.pointee.count, let chunk = graph.pointee.chunks[Int(id >> UInt32(INVIVO_CHUNK_SHIFT))] else { return false }
+            let entry = chunk.assumingMemoryBound(to: invivo_entry.self) + Int(id & UInt32(INVIVO_CHUNK_MASK))
+            guard entry.pointee.layers == nil else { return false }
+        }
+        iv_store_u64(iv_program_checked(program), graph.pointee.generation &+ 1)
+        return true
+    }
+
     /// Makes the nodes in their order. The last one's handle, or 0 with everything taken back.
     @inline(__always)
     private static func sweep(
@@ -90,34 +99,45 @@ extension Container {
         let objects = running.pointee.objects.unsafelyUnwrapped
         return withUnsafeTemporaryAllocation(of: invivo_value.self, capacity: ProgramSource.mostArguments) { values -> UInt64 in
             let values = values.baseAddress.unsafelyUnwrapped
+            let count = Int(program.pointee.node_count)
+            guard let memory = malloc(Int(program.pointee.size)) else {
+                failed.status = Status.memory.rawValue
+                return takeBack(running, shared, from: 0)
+            }
+            let block = memory.assumingMemoryBound(to: iv_block.self)
+            block.pointee.live = UInt64(count)
+            let threadID = thread.pointee.id
             var object: UInt64 = 0
-            for index in 0..<Int(program.pointee.node_count) {
+            for index in 0..<count {
                 let node = nodes + index
                 let type = node.pointee.type.unsafelyUnwrapped
                 let size = Int(type.pointee.size)
-                let offset = Int(type.pointee.offset)
-                let edgeStart = (size + 7) & ~7
-                guard let memory = malloc(offset &+ edgeStart &+ Int(node.pointee.edges) &* 8), let slot = ObjectTable.takeSlot() else {
+                guard let slot = ObjectTable.takeSlot() else {
                     failed.status = Status.memory.rawValue
+                    _ = iv_sub_u64(iv_block_live(block), UInt64(count - index) - 1)
+                    freeBlock(block)
                     return takeBack(running, shared, from: index)
                 }
-                let record = memory.assumingMemoryBound(to: iv_record.self)
-                let instance = memory + offset
+                let place = memory + Int(node.pointee.record)
+                let record = place.assumingMemoryBound(to: iv_record.self)
+                let instance = place + Int(type.pointee.offset)
                 record.initialize(
                     to: iv_record(
-                        type: type, instance: instance, extra: nil, sequence: UInt64(node.pointee.edges) << UInt64(IV_EDGES_SHIFT),
-                        thread: type.pointee.thread == 0 ? 0 : thread.pointee.id, slot: slot,
-                        key: node.pointee.id &+ 1))
+                        type: type, instance: instance, extra: nil,
+                        sequence: UInt64(node.pointee.edges) << UInt64(IV_EDGES_SHIFT) | 1 << UInt64(IV_IN_BLOCK_SHIFT)
+                            | UInt64(node.pointee.record),
+                        thread: type.pointee.thread == 0 ? 0 : threadID, slot: slot, key: node.pointee.id &+ 1))
                 if let image = type.pointee.image { memcpy(instance, image, size) } else { memset(instance, 0, size) }
-                var edge = (instance + edgeStart).assumingMemoryBound(to: UInt64.self)
+                var edge = (instance + Int(node.pointee.edge_offset)).assumingMemoryBound(to: UInt64.self)
                 let first = Int(node.pointee.first)
                 for place in 0..<Int(node.pointee.count) {
-                    let argument = arguments[first + place]
-                    if argument.what == UInt32(IV_ARGUMENT_CONSTANT) {
-                        values[place] = argument.thing.unsafelyUnwrapped.assumingMemoryBound(to: invivo_value.self).pointee
+                    let argument = arguments + (first &+ place)
+                    if argument.pointee.what == UInt32(IV_ARGUMENT_CONSTANT) {
+                        values[place] = argument.pointee.thing.unsafelyUnwrapped.assumingMemoryBound(to: invivo_value.self).pointee
                         continue
                     }
-                    let bits = argument.what == UInt32(IV_ARGUMENT_NODE) ? objects[Int(argument.node)] : shared[first + place]
+                    let bits =
+                        argument.pointee.what == UInt32(IV_ARGUMENT_NODE) ? objects[Int(argument.pointee.node)] : shared[first &+ place]
                     values[place].kind = UInt32(INVIVO_KIND_OBJECT)
                     values[place].reserved = 0
                     values[place].as.object.bits = bits
@@ -133,8 +153,9 @@ extension Container {
                     failed.status = initialize(instance, &build, values, Int(node.pointee.count), type.pointee.user_data, &failed.error)
                     if failed.status != 0 {
                         failed.key = node.pointee.key
-                        Glibc.free(memory)
                         ObjectTable.close(slot)
+                        _ = iv_sub_u64(iv_block_live(block), UInt64(count - index) - 1)
+                        freeBlock(block)
                         return takeBack(running, shared, from: index)
                     }
                 }
@@ -143,6 +164,12 @@ extension Container {
             }
             return object
         }
+    }
+
+    /// One object of a block is gone; with the last its memory.
+    @inline(__always)
+    static func freeBlock(_ block: UnsafeMutablePointer<iv_block>) {
+        if iv_sub_u64(iv_block_live(block), 1) == 1 { Glibc.free(block) }
     }
 
     /// Gives back what was made before node `end`, and the shared objects that nothing holds yet.

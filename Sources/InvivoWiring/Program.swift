@@ -19,6 +19,7 @@ final class ProgramSource {
     private var arguments: [iv_argument] = []
     private var shared: [UInt32: Int] = [:]
     private let constants = ProgramConstants()
+    private var size = MemoryLayout<iv_block>.size
 
     private init(_ graph: Graph, _ container: Container) {
         self.graph = graph
@@ -29,6 +30,7 @@ final class ProgramSource {
     static func compile(_ id: UInt32, _ graph: Graph, _ container: Container) -> UnsafeMutablePointer<iv_program>? {
         let source = ProgramSource(graph, container)
         guard let root = source.node(id, asker: nil, depth: 0) else { return nil }
+        guard Set(source.nodes.map { $0.type.pointee.thread }.filter { $0 != 0 }).count <= 1 else { return nil }
         source.nodes[root].leases += 1
         return source.finish()
     }
@@ -57,10 +59,15 @@ final class ProgramSource {
         }
         guard nodes.count < Self.mostNodes, arguments.count + own.count <= Self.mostInAll else { return nil }
         let edges = own.filter { $0.what != UInt32(IV_ARGUMENT_CONSTANT) }.count
+        let edgeOffset = (Int(type.raw.pointee.size) + 7) & ~7
+        let place = size
+        size = (place + Int(type.raw.pointee.offset) + edgeOffset + edges * 8 + 15) & ~15
+        guard size < 1 << 20 else { return nil }
         nodes.append(
             iv_node(
                 type: type.raw, key: container.keyHandle(id), asker: asker.map(container.keyHandle) ?? 0, id: id,
-                first: UInt32(arguments.count), count: UInt32(own.count), edges: UInt32(edges), leases: 0))
+                first: UInt32(arguments.count), count: UInt32(own.count), edges: UInt32(edges), leases: 0,
+                record: UInt32(place), edge_offset: UInt32(edgeOffset)))
         arguments += own
         if recipe.scope == .graph { shared[id] = nodes.count - 1 }
         return nodes.count - 1
@@ -93,7 +100,9 @@ final class ProgramSource {
         allArguments.initialize(from: arguments, count: arguments.count)
         program.initialize(
             to: iv_program(
-                references: 1, node_count: UInt32(nodes.count), argument_count: UInt32(arguments.count), nodes: allNodes,
+                references: 1, size: UInt64(size), thread: nodes.map { $0.type.pointee.thread }.max() ?? 0, checked: 0,
+                node_count: UInt32(nodes.count), argument_count: UInt32(arguments.count),
+                has_shared: constants.cells.isEmpty ? 0 : 1, nodes: allNodes,
                 arguments: allArguments, owner: Unmanaged.passRetained(constants).toOpaque()))
         return program
     }

@@ -81,10 +81,16 @@ struct iv_node {
     uint32_t first, count; /* its arguments */
     uint32_t edges;        /* how many of them are objects, each a lease of its own */
     uint32_t leases;       /* how many claim it: one for each argument it is, one for the caller if it is the last */
+    uint32_t record;       /* bytes from the start of the block to its record; the instance and the edges follow that */
+    uint32_t edge_offset;  /* bytes from the instance to the edges */
 };
 struct iv_program {
     uint64_t references;
+    uint64_t size;    /* of the block that all its objects stand in */
+    uint64_t thread;  /* 0 = any, else the only one that may run it */
+    uint64_t checked; /* 1 + the last generation found without documents for any of its keys */
     uint32_t node_count, argument_count;
+    uint32_t has_shared; /* whether an argument is SHARED */
     struct iv_node *nodes;
     struct iv_argument *arguments;
     void *owner; /* what the constants and cells belong to, retained */
@@ -135,14 +141,22 @@ struct iv_record {
     void *instance;
     void *extra;      /* Unmanaged<ObjectExtra>, retained, or NULL */
     uint64_t sequence; /* order of creation, process-wide; 0 for plain prototypes. Of a program's objects the upper 16
-                          bits count the leases on what was injected, handles that follow the instance */
+                          bits count the leases on what was injected, handles that follow the instance, and the lower 32
+                          are the bytes from the start of the block that it stands in */
     uint64_t thread;   /* 0 = any; .max = by jobs of its domain only; else the thread it belongs to: that of its type's
                           domain, or of who made it while it is nobody's shared instance and not attached */
     uint32_t slot;
     uint32_t key;     /* id + 1; 0 = made without a definition */
 };
 
-enum { IV_EDGES_SHIFT = 48 };
+enum { IV_EDGES_SHIFT = 48, IV_IN_BLOCK_SHIFT = 47 };
+/* The memory of all objects of one run of a program; freed with the last of them. */
+struct iv_block { uint64_t live, padding; };
+static inline uint64_t *iv_block_live(struct iv_block *block) { return &block->live; }
+static inline int iv_record_in_block(const struct iv_record *record) { return record->sequence >> IV_IN_BLOCK_SHIFT & 1; }
+static inline struct iv_block *iv_record_block(const struct iv_record *record) {
+    return (struct iv_block *)((char *)record - (uint32_t)record->sequence);
+}
 static inline uint32_t iv_record_edge_count(const struct iv_record *record) { return (uint32_t)(record->sequence >> IV_EDGES_SHIFT); }
 static inline uint64_t *iv_record_edges(const struct iv_record *record, uint64_t size) {
     return (uint64_t *)((char *)record->instance + ((size + 7) & ~(uint64_t)7));
@@ -179,6 +193,7 @@ enum { IV_MAGAZINE = 32 };
 struct iv_seat { struct iv_core *core; struct iv_reader *reader; };
 
 /* One for each thread; freed by its end. */
+struct iv_block;
 struct iv_thread {
     struct iv_core *core;     /* the last one read, and its slot */
     struct iv_reader *reader;
@@ -188,6 +203,8 @@ struct iv_thread {
     void *chain;              /* the call chain of builds under way on this thread, unretained; with its lowest bit set the
                                  program being run (struct iv_running) */
     void *engine;             /* the engine whose reload or job this thread is running, unretained */
+    struct iv_block *block;   /* of which objects are being disposed of further up, and how many were meanwhile */
+    uint64_t block_gone;
     uint32_t magazine_count;  /* free object slots kept by this thread */
     uint32_t prepared;
     uint32_t magazine[IV_MAGAZINE];
@@ -257,6 +274,7 @@ static inline uint64_t *iv_core_epoch(struct iv_core *core) { return &core->epoc
 static inline uint64_t *iv_slot_state(struct iv_slot *slot) { return &slot->state; }
 static inline struct iv_program *iv_cell_program(struct iv_cell *cell) { return __atomic_load_n(&cell->program, __ATOMIC_ACQUIRE); }
 static inline void iv_cell_set_program(struct iv_cell *cell, struct iv_program *program) { __atomic_store_n(&cell->program, program, __ATOMIC_RELEASE); }
+static inline uint64_t *iv_program_checked(struct iv_program *program) { return &program->checked; }
 static inline uint64_t *iv_program_references(struct iv_program *program) { return &program->references; }
 static inline uint64_t *iv_cell_object(struct iv_cell *cell) { return &cell->object; }
 static inline void **iv_cell_shared(struct iv_cell *cell) { return &cell->shared_instance; }
