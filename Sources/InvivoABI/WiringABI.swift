@@ -103,7 +103,9 @@ final class OpenChanges: @unchecked Sendable {
 }
 
 /// A definition as C describes it, copied. What it refers to is checked by the plan.
-private func definition(from pointer: UnsafePointer<invivo_definition>?, in container: Container) throws(Failure) -> Definition {
+private func definition(
+    from pointer: UnsafePointer<invivo_definition>?, in container: Container, isOverride: Bool = false
+) throws(Failure) -> Definition {
     guard let pointer else { throw Failure(.argument, "definition is NULL") }
     let least = MemoryLayout<invivo_definition>.offset(of: \.factory) ?? 8
     let given = try versioned(pointer, "definition", least: least, as: invivo_definition.self)
@@ -131,10 +133,15 @@ private func definition(from pointer: UnsafePointer<invivo_definition>?, in cont
     let id = try container.intern(key)
     body.initializer = try table(given.initializer, given.initializer_count, "initializer")
     if body.alias != nil { return Definition(id: id, key: key, body) }
-    guard given.type.bits != 0 || body.parent != nil else {
-        throw fail(.argument, "definition.type is zero: only an alias, or what has a parent, needs none")
+    guard given.type.bits != 0 || body.parent != nil || given.constant.bits != 0 || isOverride else {
+        throw fail(.argument, "definition.type is zero: only an alias, a constant, or what has a parent, needs none")
     }
-    if given.type.bits != 0 { body.type = try objectType(given.type, in: container) }
+    if given.constant.bits != 0 { body.constant = try ObjectLease.retaining(given.constant.bits) }
+    if given.type.bits != 0 {
+        body.type = try objectType(given.type, in: container)
+    } else if let constant = body.constant, let record = ObjectTable.record(constant.bits) {
+        body.type = Container.type(record)
+    }
     if let image = given.block_initial {
         guard let description = body.type?.description, description.blockSize > 0 else {
             throw fail(.argument, "definition.block_initial needs a type with a block")
@@ -373,6 +380,26 @@ public func invivo_define(
         let id = try changes.define(definition)
         try changes.engine.commit(changes.set)
         out?.pointee.bits = changes.engine.container.keyHandle(id)
+    }
+}
+
+@c @implementation
+public func invivo_override_begin(
+    _ runtime: invivo_runtime, _ definition: UnsafePointer<invivo_definition>!, _ out: UnsafeMutablePointer<invivo_override>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_override()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL: an override must be taken back by its handle") }
+        let engine = try Engine.find(runtime.bits)
+        out.pointee.bits = try engine.override(try InvivoABI.definition(from: definition, in: engine.container, isOverride: true))
+    }
+}
+
+@c @implementation
+public func invivo_override_end(_ override: invivo_override, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        try HandleTable.require(override.bits, .override, as: Override.self).end()
     }
 }
 

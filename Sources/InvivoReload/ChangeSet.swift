@@ -25,6 +25,8 @@ public struct ChangeSet: Sendable {
     public var bases: [(id: UInt32, property: String, value: Value)] = []
     /// Keys whose layers must be worked out again though no document changed.
     public var retuned: Set<UInt32> = []
+    public var overrides: [Override] = []
+    public var endedOverrides: [Override] = []
     public var attached: [Target] = []
     public var detached: [Target] = []
     /// Monotonic nanoseconds of the first and last event behind it; the time of the call where there was none.
@@ -75,6 +77,8 @@ public struct ChangeSet: Sendable {
         for (name, content) in later.named { say(content, in: name) }
         bases += later.bases
         retuned.formUnion(later.retuned)
+        overrides += later.overrides
+        endedOverrides += later.endedOverrides
         attached += later.attached
         detached += later.detached
         firstEvent = min(firstEvent, later.firstEvent)

@@ -109,7 +109,7 @@ extension Engine {
         let graph = container.currentGraph()
         var cells: [ObjectIdentifier: Cell] = [:]
         graph.forEachCell { _, cell in cells[ObjectIdentifier(cell)] = cell }
-        var objects = container.monitor.locked { cells.values.flatMap { $0.objects() } }
+        var objects = container.monitor.locked { cells.values.flatMap { $0.heldObjects() } }
         let rest = container.monitor.locked { () -> [UInt64] in
             defer { retired = [] }
             return retired.flatMap(\.objects) + container.retiredWhileBuilding
@@ -150,6 +150,8 @@ extension Engine {
         dependents = [:]
         aliases = [:]
         children = [:]
+        for override in overrides.values.joined() { override.closeHandle() }
+        overrides = [:]
         wishers = [:]
         targets = [:]
         declared = [:]

@@ -52,7 +52,7 @@ extension Engine {
 
     /// Disposes of what a failed commit made, last first.
     private func dropNew(_ plan: Plan) {
-        let made = container.monitor.locked { plan.created.flatMap { $0.objects() } }
+        let made = container.monitor.locked { plan.created.flatMap { $0.heldObjects() } }
         for (_, object) in made.sorted(by: { $0.sequence > $1.sequence }) { ObjectTable.dropHold(object) }
     }
 
@@ -195,6 +195,7 @@ extension Engine {
             if let alias = changed?.alias, let target = keyID(alias) { aliases[target, default: []].insert(id) }
             if let parent = changed?.body.parent, let parent = keyID(parent) { children[parent, default: []].insert(id) }
         }
+        for (id, stack) in plan.overrides { overrides[id] = stack.isEmpty ? nil : stack }
         for (id, recipe) in plan.recipes {
             forgetEdges(id, former.recipe(id))
             for (target, edge) in recipe.edges { dependents[target, default: [:]][id] = edge }
@@ -219,7 +220,7 @@ extension Engine {
             var objects: [(sequence: UInt64, object: UInt64)] = []
             for cell in plan.replaced {
                 cell.markRetired()
-                objects += cell.objects()
+                objects += cell.heldObjects()
             }
             objects.sort { $0.sequence > $1.sequence }
             retired.append(

@@ -4,12 +4,15 @@ internal import InvivoWiring
 extension Engine {
     /// Recipes for everything that changes, and for what was bound by type to something that comes or goes.
     func compile(_ plan: inout Plan, _ graph: Graph, _ rebased: Set<UInt32>, _ failures: inout [Failure]) {
-        let changed = plan.definitions
+        var changed = plan.definitions
+        for (id, definition) in changed where definition != nil { changed[id] = .some(next(id, plan)) }
         let former = definitions
+        let stacks = overrides
         let container = container
-        let described: (UInt32) -> Definition? = { id in
+        let described: (UInt32) -> Definition? = { [self] id in
             if let definition = changed[id] { return definition }
-            return former[id]
+            guard let stack = stacks[id], !stack.isEmpty else { return former[id] }
+            return former[id].map { covered($0, by: stack) }
         }
         let identify: (String) -> UInt32? = { name in container.monitor.locked { container.keys.id(of: name) } }
         var types = plan.editor.types

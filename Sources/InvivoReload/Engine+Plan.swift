@@ -21,10 +21,10 @@ extension Engine {
         return plan
     }
 
-    /// The definition of a key after the plan, as described.
+    /// The definition of a key after the plan, as described, or as it is overridden.
     func next(_ id: UInt32, _ plan: Plan) -> Definition? {
-        if let changed = plan.definitions[id] { return changed }
-        return definitions[id]
+        guard let base = plan.definitions[id] ?? definitions[id] else { return nil }
+        return covered(base, by: plan.overrides[id] ?? overrides[id] ?? [])
     }
 
     /// The same with what it takes over from its parents.
@@ -58,7 +58,7 @@ extension Engine {
         }
         var rebased: Set<UInt32> = []
         for (id, name, value) in set.bases {
-            guard let definition = next(id, plan), let type = flatNext(id, plan)?.type else {
+            guard let definition = plan.definitions[id] ?? definitions[id], let type = flatNext(id, plan)?.type else {
                 failures.append(unknownKey(container.keyName(id)))
                 continue
             }
@@ -77,6 +77,23 @@ extension Engine {
                 failure.path = "\(definition.key).\(name)"
                 failures.append(failure)
             }
+        }
+        for override in set.overrides {
+            let id = override.definition.id
+            guard let base = plan.definitions[id] ?? definitions[id] else {
+                failures.append(unknownKey(override.definition.key))
+                continue
+            }
+            plan.overrides[id] = (plan.overrides[id] ?? overrides[id] ?? []) + [override]
+            plan.definitions[id] = .some(base)
+            rebased.remove(id)
+        }
+        for override in set.endedOverrides {
+            let id = override.definition.id
+            plan.overrides[id] = (plan.overrides[id] ?? overrides[id] ?? []).filter { $0 !== override }
+            guard let base = plan.definitions[id] ?? definitions[id] else { continue }
+            plan.definitions[id] = .some(base)
+            rebased.remove(id)
         }
         // What has a changed parent is another definition too.
         var queue = plan.definitions.keys.filter { !rebased.contains($0) }.sorted()

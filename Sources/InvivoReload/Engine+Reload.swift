@@ -248,7 +248,7 @@ extension Engine {
         if let failure = Failure.gathered(failures) { throw failure }
         let nothing =
             staged.documents.isEmpty && set.definitions.isEmpty && set.removed.isEmpty && set.bases.isEmpty
-            && set.retuned.isEmpty && set.attached.isEmpty && set.detached.isEmpty
+            && set.overrides.isEmpty && set.endedOverrides.isEmpty && set.retuned.isEmpty && set.attached.isEmpty && set.detached.isEmpty
         return nothing ? nil : staged
     }
 }

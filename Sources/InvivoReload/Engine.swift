@@ -54,6 +54,8 @@ public final class Engine: @unchecked Sendable {
 
     // Of the turn.
     var definitions: [UInt32: Definition] = [:]
+    /// What lies over definitions, the last on top.
+    var overrides: [UInt32: [Override]] = [:]
     /// key -> who names it or was bound to it, and how.
     var dependents: [UInt32: [UInt32: Recipe.Edge]] = [:]
     /// parent -> who takes over from it.

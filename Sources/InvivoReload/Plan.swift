@@ -8,6 +8,8 @@ struct Plan {
     var editor: GraphEditor
     /// Definitions that are new or other than before; nil = removed.
     var definitions: [UInt32: Definition?] = [:]
+    /// What lies over the definitions of these keys after the plan.
+    var overrides: [UInt32: [Override]] = [:]
     /// How they are made: of what changed, and of what was bound by type to something else.
     var recipes: [UInt32: Recipe] = [:]
     /// Kept instances that were bound to something else by property or method.

@@ -795,10 +795,24 @@ static invivo_status not_ready_runtime_note_error(invivo_runtime runtime, const 
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_override_begin(invivo_runtime runtime, const invivo_definition *definition, invivo_override *out, invivo_error **error) {
+    (void)runtime;
+    (void)definition;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_override_end(invivo_override override, invivo_error **error) {
+    (void)override;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 119,
+    .function_count = 121,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -918,6 +932,8 @@ static const struct invivo_table not_ready = {
     .resolve_all = not_ready_resolve_all,
     .inject = not_ready_inject,
     .runtime_note_error = not_ready_runtime_note_error,
+    .override_begin = not_ready_override_begin,
+    .override_end = not_ready_override_end,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -1415,6 +1431,14 @@ invivo_status invivo_inject(invivo_object object, invivo_key key, invivo_error *
 
 invivo_status invivo_runtime_note_error(invivo_runtime runtime, const invivo_error *error) {
     return functions()->runtime_note_error(runtime, error);
+}
+
+invivo_status invivo_override_begin(invivo_runtime runtime, const invivo_definition *definition, invivo_override *out, invivo_error **error) {
+    return functions()->override_begin(runtime, definition, out, error);
+}
+
+invivo_status invivo_override_end(invivo_override override, invivo_error **error) {
+    return functions()->override_end(override, error);
 }
 
 #pragma GCC visibility pop

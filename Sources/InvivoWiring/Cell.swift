@@ -21,6 +21,9 @@ public final class Cell: @unchecked Sendable {
     private(set) var isRetired = false
     /// Order of creation of the instance.
     public internal(set) var sequence: UInt64 = 0
+    /// Of an object that was not made here (a constant, what another object's method answered): this cell's claim on it. The
+    /// graph's hold is for what it made alone.
+    var claim: ObjectLease?
     /// Of a weak singleton: the handle by which it was last known, which may be stale.
     var weakObject: UInt64 = 0
     /// Of a weak singleton whose type counts its instances elsewhere: the type's weak reference.
@@ -46,6 +49,11 @@ public final class Cell: @unchecked Sendable {
 
     /// The handle of the built object that the graph holds, or 0.
     public var object: UInt64 { iv_load_u64(iv_cell_object(raw)) }
+
+    /// Under the monitor: those of its objects that the graph holds, and disposes of by letting go.
+    public func heldObjects() -> [(sequence: UInt64, object: UInt64)] {
+        (object != 0 && claim == nil ? [(sequence, object)] : []) + variants.values.flatMap { $0.heldObjects() }
+    }
 
     /// Under the monitor: every object that is made and not gone, those with runtime arguments too.
     public func objects() -> [(sequence: UInt64, object: UInt64)] {

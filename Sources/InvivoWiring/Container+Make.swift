@@ -8,6 +8,8 @@ struct Made {
     let object: UInt64
     let record: Record
     let dependencies: Set<UInt32>
+    /// It was there before: somebody else made it, and says when it ends.
+    let isForeign: Bool
 }
 
 private let recordSize = (MemoryLayout<iv_record>.size + 15) & ~15
@@ -38,6 +40,7 @@ extension Container {
         guard let object = try instance(recipe, arguments, chain, index), let record = ObjectTable.record(object) else { return nil }
         chain.frames[index].object = object
         chain.frames[index].record = record
+        if case .constant = recipe.maker { return Made(object: object, record: record, dependencies: [], isForeign: true) }
         if recipe.isInCircle || chain.frames[index].low < index { markCircle(object, record) }
         // What waited for this instance to exist.
         let deferred = chain.frames[index].deferred
@@ -54,7 +57,7 @@ extension Container {
         }
         let named = Set(recipe.edges.map(\.id))
         let found = Set(chain.frames[index].dependencies).subtracting(named)
-        return Made(object: object, record: record, dependencies: found)
+        return Made(object: object, record: record, dependencies: found, isForeign: recipe.takesForeignObjects)
     }
 
     /// An error gets the key that was being made, and where it is declared, when it has none of its own.
@@ -81,6 +84,10 @@ extension Container {
         }
         guard let type = recipe.type else {
             throw Failure(.internalFault, "there is nothing to make", path: recipe.key)
+        }
+        if case .constant(let lease) = recipe.maker {
+            guard ObjectTable.retain(lease.bits) else { throw Failure(.stale, "the object is gone", path: recipe.key) }
+            return lease.bits
         }
         if case .method(let source, let name) = recipe.maker {
             return try instance(recipe, arguments, chain, source, name, type)

@@ -211,7 +211,7 @@ extension Container {
             chain.made.append(
                 BuildChain.Entry(
                     id: nodes[index].id, arguments: [], object: objects[index], cell: nil,
-                    made: Made(object: objects[index], record: record, dependencies: []), low: .max))
+                    made: Made(object: objects[index], record: record, dependencies: [], isForeign: false), low: .max))
         }
         var waiting: Set<Int> = [current]
         for index in current + 1..<max(current + 1, Int(program.pointee.node_count)) {

@@ -390,15 +390,21 @@ extension Container {
         cell.failure = nil
         dynamicDependencies[id] = made.dependencies.isEmpty ? nil : made.dependencies
         for dependency in made.dependencies { dynamicDependents[dependency, default: []].insert(id) }
-        let domain = cell.recipe.type?.domain
-        made.record.pointee.thread = cell.recipe.type?.raw.pointee.thread ?? 0
+        let type = Self.type(made.record)
+        let domain = type.domain
+        if !made.isForeign { made.record.pointee.thread = type.raw.pointee.thread }
         if cell.recipe.scope == .weakSingleton {
             cell.weakObject = made.object
             cell.state = .built
             monitor.broadcast()
             return
         }
-        ObjectTable.hold(made.object)
+        if made.isForeign {
+            ObjectTable.leaseKnownAlive(made.object)
+            cell.claim = ObjectLease(owning: made.object)
+        } else {
+            ObjectTable.hold(made.object)
+        }
         if let domain {
             cell.raw.pointee.thread = domain.thread
             cell.raw.pointee.confined_instance = made.record.pointee.instance
@@ -410,7 +416,7 @@ extension Container {
         cell.state = .built
         monitor.broadcast()
         // A graph that is gone does not hold it: it belongs to whoever asked.
-        if cell.isRetired { retiredWhileBuilding.append(made.object) }
+        if cell.isRetired && !made.isForeign { retiredWhileBuilding.append(made.object) }
     }
 
     /// Under the monitor. A failure when waiting for `other` would close a circle back to `chain`.

@@ -86,6 +86,8 @@ public final class Definition: @unchecked Sendable {
         /// What ends with the definition though it makes nothing.
         public var keepAlive: Factory?
         public var maker: MakerMethod?
+        /// The object itself, made elsewhere.
+        public var constant: ObjectLease?
         /// In the order of the type's parameters; checked against them. Of an alias: runtime arguments.
         public var initializer: [Injection] = []
         /// The runtime arguments it takes; nil when it does not say: what comes goes to the initializer's end.
@@ -149,7 +151,7 @@ public final class Definition: @unchecked Sendable {
             let former = parent.body
             body.type = body.type ?? former.type
             body.scope = body.scope ?? former.scope
-            let makesItself = body.factory != nil || body.maker != nil || !body.initializer.isEmpty
+            let makesItself = body.factory != nil || body.maker != nil || body.constant != nil || !body.initializer.isEmpty
             if !makesItself {
                 body.factory = former.factory
                 body.maker = former.maker

@@ -43,6 +43,7 @@ public final class Recipe: @unchecked Sendable {
         case initializer
         case factory(Factory)
         case method(Source, name: String)
+        case constant(ObjectLease)
         case alias(UInt32)
         case block
         case abstract
@@ -102,6 +103,14 @@ public final class Recipe: @unchecked Sendable {
     public var id: UInt32 { definition.id }
     public var key: String { definition.key }
     public var isAbstract: Bool { definition.isAbstract }
+
+    /// Whether what it gives is made by somebody else.
+    var takesForeignObjects: Bool {
+        switch maker {
+        case .method, .constant: true
+        default: false
+        }
+    }
 
     /// Made from its type alone: the fast way may make it.
     var isPlain: Bool {

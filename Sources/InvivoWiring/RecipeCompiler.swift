@@ -119,6 +119,15 @@ public struct RecipeCompiler {
         }
         let maker: Recipe.Maker
         let slots: [Recipe.Slot]
+        if let constant = body.constant {
+            if let made = constant.type, !made.isKind(of: type.name) {
+                fail(.type, "the object is a '\(made.name)' where a '\(type.name)' is needed")
+            }
+            if !body.initializer.isEmpty || !body.properties.isEmpty || !body.methods.isEmpty || body.factory != nil || body.maker != nil {
+                fail(.argument, "an object that is there already is neither made nor injected into")
+            }
+            return recipe(.constant(constant), slots: [])
+        }
         if let method = body.maker {
             let object = source(method.object, .initializer, "the maker")
             maker = .method(object, name: method.invocation.method)

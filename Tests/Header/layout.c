@@ -35,6 +35,8 @@ int main(void) {
     OFFSET(invivo_module, bits, sizeof(((invivo_module *)0)->bits));
     SIZE(invivo_app);
     OFFSET(invivo_app, bits, sizeof(((invivo_app *)0)->bits));
+    SIZE(invivo_override);
+    OFFSET(invivo_override, bits, sizeof(((invivo_override *)0)->bits));
     SIZE(invivo_value);
     OFFSET(invivo_value, kind, sizeof(((invivo_value *)0)->kind));
     OFFSET(invivo_value, reserved, sizeof(((invivo_value *)0)->reserved));
@@ -256,6 +258,7 @@ int main(void) {
     OFFSET(invivo_definition, rank, sizeof(((invivo_definition *)0)->rank));
     OFFSET(invivo_definition, reserved, sizeof(((invivo_definition *)0)->reserved));
     OFFSET(invivo_definition, block_initial, sizeof(((invivo_definition *)0)->block_initial));
+    OFFSET(invivo_definition, constant, sizeof(((invivo_definition *)0)->constant));
     SIZE(invivo_block_options);
     OFFSET(invivo_block_options, struct_size, sizeof(((invivo_block_options *)0)->struct_size));
     OFFSET(invivo_block_options, type_name, sizeof(((invivo_block_options *)0)->type_name));
@@ -574,5 +577,7 @@ int main(void) {
     OFFSET(invivo_table, resolve_all, sizeof(void (*)(void)));
     OFFSET(invivo_table, inject, sizeof(void (*)(void)));
     OFFSET(invivo_table, runtime_note_error, sizeof(void (*)(void)));
+    OFFSET(invivo_table, override_begin, sizeof(void (*)(void)));
+    OFFSET(invivo_table, override_end, sizeof(void (*)(void)));
     return 0;
 }

@@ -154,6 +154,7 @@ typedef struct invivo_target { uint64_t bits; } invivo_target;     /* a live obj
 typedef struct invivo_observer { uint64_t bits; } invivo_observer; /* hears of reloads */
 typedef struct invivo_module { uint64_t bits; } invivo_module;     /* loaded code */
 typedef struct invivo_app { uint64_t bits; } invivo_app;           /* an application manifest run */
+typedef struct invivo_override { uint64_t bits; } invivo_override; /* another recipe in a key's place */
 
 INVIVO_EXTERN_C_END
 

@@ -142,6 +142,8 @@ struct invivo_table {
     invivo_status (*resolve_all)(invivo_runtime runtime, const char *type, uint32_t flags, invivo_value *out, invivo_error **error);
     invivo_status (*inject)(invivo_object object, invivo_key key, invivo_error **error);
     invivo_status (*runtime_note_error)(invivo_runtime runtime, const invivo_error *error);
+    invivo_status (*override_begin)(invivo_runtime runtime, const invivo_definition *definition, invivo_override *out, invivo_error **error);
+    invivo_status (*override_end)(invivo_override override, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

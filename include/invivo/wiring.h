@@ -109,6 +109,7 @@ typedef struct invivo_definition {
     /* As many bytes as the type's block has: what the block of this key holds at the start, with its type's initial values
      * overridden; NULL = as the type says. Needs `type`. */
     const void *block_initial;
+    invivo_object constant; /* the object itself, made elsewhere; a lease of it is taken. Nothing is injected into it */
 } invivo_definition;
 
 /* ---- keys -------------------------------------------------------------------------------------------- */
@@ -147,6 +148,15 @@ INVIVO_API void invivo_changes_discard(invivo_changes changes) INVIVO_WAITS;
 /* A change set of one definition, committed. */
 INVIVO_API invivo_status invivo_define(invivo_runtime runtime, const invivo_definition *definition, invivo_key *out,
                                        invivo_error **error) INVIVO_WAITS;
+
+/* ---- overrides ------------------------------------------------------------------------------------------ */
+
+/* Puts another recipe, or an object (`constant`), in a key's place, as a reload: for tests and trials. The key keeps its scope,
+ * visibility and rank; its dependents follow. Overrides of one key lie on each other: the last one counts. */
+INVIVO_API invivo_status invivo_override_begin(invivo_runtime runtime, const invivo_definition *definition, invivo_override *out,
+                                               invivo_error **error) INVIVO_WAITS;
+/* Takes one back, in any order, as a reload. What is open at close goes with the runtime. */
+INVIVO_API invivo_status invivo_override_end(invivo_override override, invivo_error **error) INVIVO_WAITS;
 
 /* A key that is nothing but a block: a plain struct whose fields are tuned by specs and read through views. */
 typedef struct invivo_block_options {

@@ -270,6 +270,10 @@ class invivo_app(ctypes.Structure):
     pass
 
 
+class invivo_override(ctypes.Structure):
+    pass
+
+
 class invivo_value_as_string(ctypes.Structure):
     pass
 
@@ -438,6 +442,9 @@ invivo_module._fields_ = [
     ("bits", ctypes.c_uint64),
 ]
 invivo_app._fields_ = [
+    ("bits", ctypes.c_uint64),
+]
+invivo_override._fields_ = [
     ("bits", ctypes.c_uint64),
 ]
 invivo_value_as_string._fields_ = [
@@ -689,6 +696,7 @@ invivo_definition._fields_ = [
     ("rank", ctypes.c_int32),
     ("reserved", ctypes.c_uint32),
     ("block_initial", ctypes.c_void_p),
+    ("constant", invivo_object),
 ]
 invivo_block_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -782,6 +790,7 @@ STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
     invivo_observer,
     invivo_module,
     invivo_app,
+    invivo_override,
     invivo_value_as_string,
     invivo_value_as_bytes,
     invivo_value_as_list,
@@ -940,6 +949,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_resolve_all": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.c_uint32, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_inject": (ctypes.c_int32, [invivo_object, invivo_key, ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_runtime_note_error": (ctypes.c_int32, [invivo_runtime, ctypes.c_void_p], False),
+    "invivo_override_begin": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_definition), ctypes.POINTER(invivo_override), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_override_end": (ctypes.c_int32, [invivo_override, ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1063,6 +1074,8 @@ TABLE: list[str] = [
     "invivo_resolve_all",
     "invivo_inject",
     "invivo_runtime_note_error",
+    "invivo_override_begin",
+    "invivo_override_end",
 ]
 
 

@@ -1,0 +1,64 @@
+internal import CPlatform
+public import InvivoBase
+public import InvivoWiring
+
+/// Another recipe for a key, for as long as it is in place: for a test or a trial. The key's scope, visibility and rank stay.
+/// Overrides of one key lie on each other; the last one counts, and each can go in any order.
+public final class Override: @unchecked Sendable {
+    public let definition: Definition
+    public private(set) var handleBits: UInt64 = 0
+    private weak var engine: Engine?
+
+    init(_ definition: Definition, engine: Engine) {
+        self.definition = definition
+        self.engine = engine
+    }
+
+    func open() -> UInt64 {
+        if handleBits == 0 { handleBits = HandleTable.insert(self, kind: .override) }
+        return handleBits
+    }
+
+    func closeHandle() {
+        if handleBits != 0 { _ = HandleTable.remove(handleBits, .override) }
+    }
+
+    /// Takes it back, as a reload; dependents follow.
+    public func end() throws(Failure) {
+        guard let engine else { throw Failure(.closed, "the runtime is closed") }
+        try engine.end(self)
+    }
+}
+
+extension Engine {
+    /// Puts another recipe in a key's place, as a reload; dependents follow.
+    public func override(_ definition: Definition) throws(Failure) -> UInt64 {
+        let override = Override(definition, engine: self)
+        var set = ChangeSet(cause: "override \(definition.key)")
+        set.overrides = [override]
+        try commit(set)
+        return override.open()
+    }
+
+    fileprivate func end(_ override: Override) throws(Failure) {
+        var set = ChangeSet(cause: "override of \(override.definition.key) ended")
+        set.endedOverrides = [override]
+        try commit(set)
+        override.closeHandle()
+    }
+
+    /// What a base definition becomes under what overrides it.
+    func covered(_ base: Definition, by stack: [Override]) -> Definition {
+        guard let top = stack.last else { return base }
+        return top.definition.with { body in
+            body.scope = base.body.scope
+            // A shared object that takes runtime arguments still does.
+            body.parameters = body.parameters ?? base.body.parameters
+            body.type = body.type ?? base.body.type
+            body.rank = base.body.rank
+            body.order = base.body.order
+            let kept: Definition.Flags = [.hiddenClass, .hiddenInterface]
+            body.flags = body.flags.subtracting(kept).union(base.body.flags.intersection(kept))
+        }
+    }
+}
