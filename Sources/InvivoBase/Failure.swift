@@ -71,6 +71,11 @@ public struct Failure: Error, Sendable {
     public var cause: [Failure]
     /// What else was found by the same call: all errors are reported at once.
     public var others: [Failure]
+    /// How many more there were: a hostile document must not make the report larger than itself.
+    public private(set) var omitted = 0
+
+    /// The most that are told one by one.
+    public static let most = 100
 
     public init(
         _ code: Status, _ message: String, path: String = "", at place: Place = Place(), cause: Failure? = nil
@@ -83,17 +88,31 @@ public struct Failure: Error, Sendable {
         others = []
     }
 
-    /// One failure out of many; the first gives the code. Nil when there is none.
-    public static func gathered(_ failures: [Failure]) -> Failure? {
+    /// One failure out of many; the first gives the code. Nil when there is none. Beyond `most` they are only counted,
+    /// as are `omitted` that were not even made.
+    public static func gathered(_ failures: [Failure], omitted: Int = 0) -> Failure? {
         guard var first = failures.first else { return nil }
-        first.others += failures.dropFirst().flatMap(\.all)
+        for failure in failures.dropFirst() {
+            let told = failure.told.prefix(most - 1 - first.others.count)
+            first.others += told
+            first.omitted += failure.told.count - told.count + failure.omitted
+        }
+        first.omitted += omitted
         return first
     }
 
-    /// This one and the others, each alone.
+    /// This one and the others, each alone; the last one may say how many more there were.
     public var all: [Failure] {
+        guard omitted > 0 else { return told }
+        let rest = "and \(omitted) more error\(omitted == 1 ? "" : "s")"
+        return told + [Failure(code, rest, at: Place(file: place.file))]
+    }
+
+    private var told: [Failure] {
+        guard !others.isEmpty || omitted > 0 else { return [self] }
         var alone = self
         alone.others = []
+        alone.omitted = 0
         return [alone] + others
     }
 

@@ -89,6 +89,7 @@ extension Property {
         }
         var problems: [Failure] = []
         var found: [Value?] = Array(repeating: nil, count: fields.count)
+        var given: [Int: String] = [:]
         for pair in pairs {
             guard let index = fields.firstIndex(where: { $0.name == pair.name || $0.was.contains(pair.name) }) else {
                 let near = suggestion(for: pair.name, among: fields.map(\.name))
@@ -96,14 +97,24 @@ extension Property {
                     Failure(.property, "'\(self.name)' has no field '\(pair.name)'\(near)", path: pair.name))
                 continue
             }
-            guard found[index] == nil else {
-                problems.append(Failure(.argument, "the field '\(fields[index].name)' is given twice", path: pair.name))
+            if let other = given[index] {
+                let names =
+                    other == pair.name
+                    ? "the field '\(other)' is given twice"
+                    : "'\(other)' and '\(pair.name)' are the same field: give one of them"
+                problems.append(Failure(.argument, names, path: pair.name))
                 continue
             }
+            given[index] = pair.name
             do throws(Failure) {
                 found[index] = try fields[index].check(pair.value)
             } catch {
-                problems.append(error)
+                // Under the name that was given, which may be a former one.
+                problems += error.all.map { problem in
+                    var named = problem
+                    named.path = pair.name + problem.path.dropFirst(fields[index].name.count)
+                    return named
+                }
             }
         }
         if let failure = Failure.gathered(problems) { throw failure }

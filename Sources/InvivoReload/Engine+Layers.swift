@@ -15,36 +15,97 @@ extension Engine {
         ids.formUnion(set.attached.map(\.id))
         ids.formUnion(set.detached.map(\.id))
         var states: [ObjectIdentifier: Document.State] = [:]
+        // Names that are no key: nobody defines, attaches or declares them. They do not become keys, which are for ever, by
+        // being named.
+        var unknown: Set<String> = []
         for (document, next) in plan.staged.documents {
             states[ObjectIdentifier(document)] = next
             for key in Set(document.state.traits.keys).union(next.traits.keys) {
-                do throws(Failure) { ids.insert(try container.intern(key)) } catch { failures.append(error) }
+                if let id = container.monitor.locked({ container.keys.id(of: key) }) {
+                    ids.insert(id)
+                } else {
+                    unknown.insert(key)
+                }
             }
         }
         let opened = plan.staged.documents.map(\.document).filter { !$0.state.isOpen }
-        let documents = (container.monitor.locked { openDocuments.filter(\.state.isOpen) } + opened).sorted { $0.order < $1.order }
+        let documents = (container.monitor.locked { openDocuments.filter(\.state.isOpen) } + opened)
+            .sorted { $0.order < $1.order }.map { states[ObjectIdentifier($0)] ?? $0.state }
+        /// Nil when no document names it.
+        func said(_ key: String) -> Said? {
+            var said: Said?
+            for state in documents {
+                guard let traits = state.traits[key] else { continue }
+                if said == nil { said = Said(specs: [], place: state.places[key] ?? Place()) }
+                said?.specs += traits
+            }
+            return said
+        }
+        var found: [Failure] = []
+        var omitted = 0
+        func note(_ body: () throws(Failure) -> Void) {
+            do throws(Failure) { try body() } catch {
+                if found.count < Failure.most { found.append(error) } else { omitted += 1 }
+            }
+        }
         for id in ids.sorted() {
             let key = container.keyName(id)
-            var specs: [TraitSpec] = []
-            var place = Place()
-            for document in documents {
-                let state = states[ObjectIdentifier(document)] ?? document.state
-                specs += state.traits[key] ?? []
-                if place.line == 0, let found = state.places[key] { place = found }
-            }
-            do throws(Failure) {
-                try planLayers(&plan, graph, id, key, specs, place, &warnings)
-            } catch { failures.append(error) }
+            note { () throws(Failure) in try planLayers(&plan, graph, id, key, said(key), &warnings) }
         }
+        var known: Set<String>?
+        for key in unknown {
+            guard let said = said(key) else { continue }
+            guard options.allowsPendingTargets || found.count < Failure.most else {
+                omitted += 1
+                continue
+            }
+            note { () throws(Failure) in
+                try planUntargeted(key, said, waits: options.allowsPendingTargets, &plan, &warnings, &known)
+            }
+        }
+        found.sort { ($0.place.file, $0.place.line, $0.place.column) < ($1.place.file, $1.place.line, $1.place.column) }
+        if let failure = Failure.gathered(found, omitted: omitted) { failures.append(failure) }
+    }
+
+    /// What all documents say for one key.
+    private struct Said {
+        var specs: [TraitSpec]
+        /// Where the key stands first.
+        var place: Place
+    }
+
+    /// Traits for a key that nobody has.
+    private func planUntargeted(
+        _ key: String, _ said: Said, waits: Bool, _ plan: inout Plan, _ warnings: inout [(String, Place)],
+        _ known: inout Set<String>?
+    ) throws(Failure) {
+        try traits.checkNames(said.specs, key: key)
+        guard waits else {
+            let names =
+                known
+                ?? Set(
+                    definitions.values.map(\.key) + plan.definitions.values.compactMap { $0?.key }
+                        + (Array(targets.keys) + declared.keys).map { container.keyName($0) })
+            known = names
+            throw Failure(
+                .spec, "no target has the key '\(key)'\(suggestion(for: key, among: names.sorted()))",
+                path: "traits.\(key)",
+                at: said.place)
+        }
+        guard !said.specs.isEmpty else { return }
+        warnings.append(("no target has the key '\(key)' yet; its traits wait for one", said.place))
+        plan.changes.append(Report.Change(key: key, what: UInt32(INVIVO_CHANGED_PENDING), property: ""))
     }
 
     private func planLayers(
-        _ plan: inout Plan, _ graph: Graph, _ id: UInt32, _ key: String, _ specs: [TraitSpec], _ place: Place,
+        _ plan: inout Plan, _ graph: Graph, _ id: UInt32, _ key: String, _ said: Said?,
         _ warnings: inout [(String, Place)]
     ) throws(Failure) {
+        let specs = said?.specs ?? []
         let set = plan.staged.set
         let leaving = Set(set.detached.map(ObjectIdentifier.init))
-        let staying = (targets[id] ?? []).filter { !leaving.contains(ObjectIdentifier($0)) } + set.attached.filter { $0.id == id }
+        let staying =
+            (targets[id] ?? []).filter { !leaving.contains(ObjectIdentifier($0)) } + set.attached.filter { $0.id == id }
         let definition = flatNext(id, plan)
         let former = graph.configuration(id) as? TargetLayers
         var layers: TargetLayers?
@@ -52,17 +113,10 @@ extension Engine {
             var notes: [(String, Place)] = []
             layers = specs.isEmpty ? nil : try traits.layers(for: key, type: type, specs) { notes.append(($0, $1)) }
             warnings += notes
-        } else if !specs.isEmpty {
-            try traits.checkNames(specs, key: key)
-            guard options.allowsPendingTargets || definition != nil else {
-                let known = definitions.values.map(\.key) + plan.definitions.values.compactMap { $0?.key }
-                    + (Array(targets.keys) + declared.keys).map { container.keyName($0) }
-                throw Failure(
-                    .spec, "no target has the key '\(key)'\(suggestion(for: key, among: Set(known).sorted()))",
-                    path: "traits.\(key)", at: place)
-            }
-            warnings.append(("no target has the key '\(key)' yet; its traits wait for one", place))
-            plan.changes.append(Report.Change(key: key, what: UInt32(INVIVO_CHANGED_PENDING), property: ""))
+        } else if let said {
+            var known: Set<String>?
+            let waits = options.allowsPendingTargets || definition != nil
+            try planUntargeted(key, said, waits: waits, &plan, &warnings, &known)
         }
         guard
             layers != nil || former != nil || definition?.type?.description.blockSize ?? 0 > 0 || !set.detached.isEmpty
@@ -90,7 +144,9 @@ extension Engine {
                 plan.tuned.append((id, object, layers))
                 guard let definition, let former = definitions[id] else { continue }
                 for (index, value) in definition.base where former.base[index]?.isSame(as: value) != true {
-                    guard let property = definition.type?.description.properties[index], !property.takesRestart else { continue }
+                    guard let property = definition.type?.description.properties[index], !property.takesRestart else {
+                        continue
+                    }
                     if !property.isInBlock { plan.based.append((object, index, value)) }
                 }
             }
@@ -106,7 +162,8 @@ extension Engine {
         }
         // Who only changes its key is brought from the former layers to the new ones in one step.
         let moving = Set(set.attached.map(\.object))
-        for target in set.detached where target.id == id && !shared.contains(target.object) && !moving.contains(target.object) {
+        for target in set.detached
+        where target.id == id && !shared.contains(target.object) && !moving.contains(target.object) {
             plan.tuned.append((id, target.object, nil))
         }
         noteChanges(&plan, key, former, layers, hasLive: hasLive, isRemade: isRemade, definition)
@@ -114,12 +171,20 @@ extension Engine {
 
     /// Which properties have other values than before.
     private func noteChanges(
-        _ plan: inout Plan, _ key: String, _ former: TargetLayers?, _ layers: TargetLayers?, hasLive: Bool, isRemade: Bool,
+        _ plan: inout Plan, _ key: String, _ former: TargetLayers?, _ layers: TargetLayers?, hasLive: Bool,
+        isRemade: Bool,
         _ definition: Definition?
     ) {
-        guard !isRemade, let properties = (layers ?? former)?.type.description.properties ?? definition?.type?.description.properties else { return }
+        guard !isRemade,
+            let properties = (layers ?? former)?.type.description.properties ?? definition?.type?.description.properties
+        else { return }
         var indices = Set((former?.effective ?? [:]).keys).union((layers?.effective ?? [:]).keys)
-        if let definition { indices.formUnion(definition.base.keys.filter { definitions[definition.id]?.base[$0]?.isSame(as: definition.base[$0] ?? .null) != true }) }
+        if let definition {
+            indices.formUnion(
+                definition.base.keys.filter {
+                    definitions[definition.id]?.base[$0]?.isSame(as: definition.base[$0] ?? .null) != true
+                })
+        }
         for index in indices.sorted() where index < properties.count {
             let old = former?.effective[index]?.value
             let new = layers?.effective[index]?.value
@@ -127,7 +192,8 @@ extension Engine {
             let isPending = properties[index].takesRestart || !(hasLive || properties[index].isInBlock)
             plan.changes.append(
                 Report.Change(
-                    key: key, what: UInt32(isPending ? INVIVO_CHANGED_PENDING : INVIVO_CHANGED_TUNED), property: properties[index].name))
+                    key: key, what: UInt32(isPending ? INVIVO_CHANGED_PENDING : INVIVO_CHANGED_TUNED),
+                    property: properties[index].name))
         }
     }
 }

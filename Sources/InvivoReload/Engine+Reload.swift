@@ -96,8 +96,9 @@ extension Engine {
         return unsettled.sorted().flatMap { id in
             let layers = graph.configuration(id) as? TargetLayers
             let attached = (targets[id] ?? []).filter { layers == nil || layers?.type === $0.type }.map(\.object)
-            let shared = graph.cell(id).flatMap { $0.object != 0 && definitions[id]?.alias == nil ? $0.object : nil }
-            return Set(attached + [shared].compactMap { $0 }).sorted().compactMap { object in
+            let shared = definitions[id]?.alias == nil ? graph.cell(id) : nil
+            let made = shared.map { cell in container.monitor.locked { cell.objects().map(\.object) } } ?? []
+            return Set(attached + made).sorted().compactMap { object in
                 tuned.contains { $0.object == object } ? nil : (id, object, layers)
             }
         }

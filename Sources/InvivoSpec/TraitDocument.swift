@@ -39,8 +39,15 @@ public struct TraitSpec: Sendable {
     public let typePlace: Place
     public let parameters: [SpecEntry]
     public let place: Place
-    /// Its key path in the document, "traits.synth.lead[0]", for errors found later.
+    /// Its key path in the document, "traits.synth.lead[0]", and that of the map of its parameters, which the short form
+    /// has under the trait's name, for errors found later.
     public let path: String
+    public let parametersPath: String
+
+    /// The key path of a parameter, or of what is nested in it.
+    public func path(of keys: [String]) -> String {
+        keys.reduce(SpecPath(text: parametersPath)) { $0.key($1) }.text
+    }
 }
 
 extension TraitDocument {
@@ -89,7 +96,7 @@ extension TraitDocument {
             guard let name = checker.text(type.value, "the name of a trait", path: path.key("type")) else { return nil }
             return TraitSpec(
                 type: name, typePlace: type.value.place, parameters: entries.filter { $0.key != "type" },
-                place: item.place, path: path.text)
+                place: item.place, path: path.text, parametersPath: path.text)
         }
         guard entries.count == 1 else {
             var message = "expected one trait \(form), found the keys \(shown(entries))"
@@ -107,7 +114,7 @@ extension TraitDocument {
         }
         return TraitSpec(
             type: first.key, typePlace: first.keyPlace, parameters: first.value.entries ?? [], place: item.place,
-            path: path.text)
+            path: path.text, parametersPath: path.key(first.key).text)
     }
 
     private static func shown(_ entries: [SpecEntry]) -> String {

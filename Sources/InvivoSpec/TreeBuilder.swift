@@ -125,7 +125,7 @@ struct TreeBuilder {
 
 /// A key path as errors show it: keys joined by ".", items of lists by their number from 0 in brackets.
 struct SpecPath {
-    private(set) var text = ""
+    var text = ""
 
     func key(_ key: String) -> SpecPath {
         let isPlain =

@@ -42,7 +42,7 @@ public struct TraitTable: Sendable {
                 guard let trait = traits[spec.type] else {
                     throw Failure(
                         .spec, "unknown trait '\(spec.type)'\(suggestion(for: spec.type, among: traits.keys.sorted()))",
-                        path: "traits.\(key)", at: spec.typePlace)
+                        path: spec.path, at: spec.typePlace)
                 }
                 stack += try trait.overrides(spec, for: type, target: key, warn: warn)
             } catch { failures.append(error) }
@@ -56,7 +56,7 @@ public struct TraitTable: Sendable {
         let failures = specs.filter { traits[$0.type] == nil }.map {
             Failure(
                 .spec, "unknown trait '\($0.type)'\(suggestion(for: $0.type, among: traits.keys.sorted()))",
-                path: "traits.\(key)", at: $0.typePlace)
+                path: $0.path, at: $0.typePlace)
         }
         if let failure = Failure.gathered(failures) { throw failure }
     }
@@ -66,24 +66,35 @@ public struct TraitTable: Sendable {
 struct SetTrait: Trait {
     let name = "Set"
 
-    func overrides(_ spec: TraitSpec, for type: ObjectType, target: String, warn: (String, Place) -> Void)
-        throws(Failure) -> [Override]
-    {
+    func overrides(
+        _ spec: TraitSpec, for type: ObjectType, target: String, warn: (String, Place) -> Void
+    ) throws(Failure) -> [Override] {
         var found: [Override] = []
+        var given: [Int: String] = [:]
         var failures: [Failure] = []
+        var omitted = 0
         for parameter in spec.parameters {
             do throws(Failure) {
-                found.append(try override(parameter, type, warn))
+                let override = try override(parameter, type, warn)
+                if let other = given.updateValue(parameter.key, forKey: override.property) {
+                    throw Failure(
+                        .argument,
+                        "'\(other)' and '\(parameter.key)' are the same property of \(type.name): give one of them",
+                        at: parameter.keyPlace)
+                }
+                found.append(override)
             } catch {
-                failures += error.all.map { located($0, parameter, target) }
+                let all = failures.count < Failure.most ? error.all : []
+                failures += all.map { located($0, parameter, spec) }
+                if all.isEmpty { omitted += 1 }
             }
         }
-        if let failure = Failure.gathered(failures) { throw failure }
+        if let failure = Failure.gathered(failures, omitted: omitted) { throw failure }
         return found
     }
 
     /// A failure with the whole key path and the place of what is wrong, down to the field of a nested struct.
-    private func located(_ failure: Failure, _ parameter: SpecEntry, _ target: String) -> Failure {
+    private func located(_ failure: Failure, _ parameter: SpecEntry, _ spec: TraitSpec) -> Failure {
         var located = failure
         var path = [parameter.key]
         var entry = parameter
@@ -92,16 +103,17 @@ struct SetTrait: Trait {
             path.append(name)
             entry = field
         }
-        located.path = "traits.\(target).\(path.joined(separator: "."))"
+        located.path = spec.path(of: path)
         if located.place.line == 0 {
-            located.place = failure.code == .property || failure.code == .readOnly ? entry.keyPlace : entry.value.place
+            located.place =
+                failure.code == .property || failure.code == .readOnly ? entry.keyPlace : entry.value.place
         }
         return located
     }
 
-    private func override(_ parameter: SpecEntry, _ type: ObjectType, _ warn: (String, Place) -> Void) throws(Failure)
-        -> Override
-    {
+    private func override(
+        _ parameter: SpecEntry, _ type: ObjectType, _ warn: (String, Place) -> Void
+    ) throws(Failure) -> Override {
         let found = try type.description.property(named: parameter.key)
         if found.formerName {
             warn("'\(parameter.key)' is now called '\(found.property.name)'", parameter.keyPlace)
@@ -110,9 +122,46 @@ struct SetTrait: Trait {
             throw Failure(.readOnly, "\(type.name).\(found.property.name) cannot be set: it is read only")
         }
         try type.description.checkTunable(found.property)
-        let value = try found.property.check(try Value(spec: parameter.value, for: found.property))
+        var failures: [Failure] = []
+        let wanted = Value.said(parameter.value, for: found.property, &failures)
+        var value = Value.null
+        if let wanted {
+            do throws(Failure) { value = try found.property.check(wanted) } catch { failures += error.all }
+        }
+        if let failure = Failure.gathered(failures) { throw failure }
         return Override(
             property: type.description.index(of: found.property), value: value, place: parameter.value.place)
+    }
+}
+
+extension Value {
+    /// A node as a value of a property, without what is wrong in it: of a nested struct, the fields that are right. Nil
+    /// when nothing is.
+    static func said(_ node: SpecNode, for property: Property, path: String? = nil, _ failures: inout [Failure])
+        -> Value?
+    {
+        let path = path ?? property.name
+        guard property.isNested, case .map(let entries) = node.content else {
+            do throws(Failure) { return try Value(spec: node, for: property) } catch {
+                var failure = error
+                failure.path = path
+                failures.append(failure)
+                return nil
+            }
+        }
+        var pairs: [(name: String, value: Value)] = []
+        for entry in entries {
+            if let field = property.fields.first(where: { $0.name == entry.key || $0.was.contains(entry.key) }) {
+                guard let value = said(entry.value, for: field, path: "\(path).\(entry.key)", &failures) else {
+                    continue
+                }
+                pairs.append((entry.key, value))
+            } else {
+                // Whatever it says, its name is wrong.
+                pairs.append((entry.key, .null))
+            }
+        }
+        return .map(pairs)
     }
 }
 

@@ -289,13 +289,13 @@ static void former_names_units_enumerations_and_structs(void) {
     CHECK_EQUAL(self->where.y, 4);
     CHECK_TEXT(log_text, "a.yaml:3:14: 'volume' is now called 'gain'\n");
     expects_error(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { where: { x: 300, y: 1 } }\n", E), INVIVO_E_RANGE,
-                  "a.yaml:3:26: traits.synth.lead.where.x: 300 is outside 0...100");
+                  "a.yaml:3:26: traits.synth.lead[0].Set.where.x: 300 is outside 0...100");
     expects_error(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { where: { x: 1, z: 1 } }\n", E), INVIVO_E_PROPERTY,
-                  "a.yaml:3:29: traits.synth.lead.where.z: 'where' has no field 'z', did you mean 'x'?");
+                  "a.yaml:3:29: traits.synth.lead[0].Set.where.z: 'where' has no field 'z', did you mean 'x'?");
     expects_error(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { cutoff: 1.2 kHzz }\n", E), INVIVO_E_TYPE,
-                  "a.yaml:3:22: traits.synth.lead.cutoff: expected a number, also with a unit as in '1.2 kHz', got the text '1.2 kHzz'");
+                  "a.yaml:3:22: traits.synth.lead[0].Set.cutoff: expected a number, also with a unit as in '1.2 kHz', got the text '1.2 kHzz'");
     expects_error(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { cutoff: 30 kHz }\n", E), INVIVO_E_RANGE,
-                  "a.yaml:3:22: traits.synth.lead.cutoff: 30000 is outside 20...20000 Hz");
+                  "a.yaml:3:22: traits.synth.lead[0].Set.cutoff: 30000 is outside 20...20000 Hz");
     CHECK_EQUAL(self->where.x, 3);
     log_text[0] = 0;
     /* Layers of a nested struct are layers of each of its fields. */
@@ -495,7 +495,7 @@ static void an_instance_of_a_shared_type_never_changes_in_place(void) {
     CHECK_EQUAL(self->plain, 5); /* while it is made nobody reads it */
     invivo_view_end(view);
     expects_error(say("a.yaml", "traits:\n  a.part:\n    - Set: { plain: 7 }\n", E), INVIVO_E_READ_ONLY,
-                  "a.yaml:3:14: traits.a.part.plain: Part is a shared type: its instances are never changed in place; put 'plain' "
+                  "a.yaml:3:14: traits.a.part[0].Set.plain: Part is a shared type: its instances are never changed in place; put 'plain' "
                   "into the block, or let it wait for the next making (INVIVO_PROPERTY_RESTART)");
     expects_error(set_base("plain", 7, E), INVIVO_E_READ_ONLY, NULL);
     invivo_object object;
@@ -528,12 +528,12 @@ static void bytes_are_said_in_base64(void) {
     OK(say("b.json", "{\"traits\": {\"synth.lead\": [{\"Set\": {\"salt\": \"Zm9vYg==\"}}]}}", E));
     CHECK(!memcmp(self->salt, "foob", 4));
     expects_error(say("b.json", "{\"traits\": {\"synth.lead\": [\n  {\"Set\": {\"salt\": \"Zm9vYg\"}}]}}", E), INVIVO_E_TYPE,
-                  "b.json:2:20: traits.synth.lead.salt: expected bytes in base64, as in 'AQID': it ends with 0 '=' instead of 2");
+                  "b.json:2:20: traits.synth.lead[0].Set.salt: expected bytes in base64, as in 'AQID': it ends with 0 '=' instead of 2");
     expects_error(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { salt: \"Zm 9vYg==\" }\n", E), INVIVO_E_TYPE,
-                  "a.yaml:3:20: traits.synth.lead.salt: expected bytes in base64, as in 'AQID': character 3 is none of A to Z, "
+                  "a.yaml:3:20: traits.synth.lead[0].Set.salt: expected bytes in base64, as in 'AQID': character 3 is none of A to Z, "
                   "a to z, 0 to 9, '+' and '/'");
     expects_error(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { salt: Zm9v }\n", E), INVIVO_E_RANGE,
-                  "a.yaml:3:20: traits.synth.lead.salt: 3 bytes where exactly 4 are needed");
+                  "a.yaml:3:20: traits.synth.lead[0].Set.salt: 3 bytes where exactly 4 are needed");
     expects_error(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { salt: 12 }\n", E), INVIVO_E_TYPE, NULL);
     CHECK(!memcmp(self->salt, "foob", 4));
     OK(say("b.json", NULL, E));

@@ -1,0 +1,122 @@
+/* What a refused document is told: everything that is wrong, each with its path and place, and no more than can be read;
+ * and what it leaves behind: nothing. */
+#include "check.h"
+
+typedef struct { double x, y; } point;
+typedef struct { double gain; point where; } voice;
+
+static const char *const former[] = {"volume"}, *const former_x[] = {"left"};
+static const invivo_property point_fields[] = {INVIVO_FIELD(point, x, .max = 100, .was = former_x, .was_count = 1), INVIVO_FIELD(point, y)};
+static const invivo_property properties[] = {INVIVO_FIELD(voice, gain, .max = 2, .was = former, .was_count = 1),
+                                             INVIVO_FIELD(voice, where, .fields = point_fields, .field_count = 2)};
+
+static invivo_runtime runtime;
+static invivo_object object;
+static invivo_source source;
+
+static void begin(uint32_t flags) {
+    invivo_runtime_options options;
+    invivo_type_options voice_type = {.struct_size = sizeof(voice_type), .name = "Voice", .size = sizeof(voice), .properties = properties, .property_count = 2};
+    invivo_type type;
+    invivo_source_options document = {.struct_size = sizeof(document), .name = "a.yaml", .text = "{}", .length = 2};
+    invivo_runtime_options_init(&options);
+    options.flags |= flags;
+    options.log_level = INVIVO_LOG_ERROR + 1;
+    OK(invivo_runtime_open(&runtime, &options, E));
+    OK(invivo_type_register(runtime, &voice_type, &type, E));
+    OK(invivo_object_make(runtime, type, NULL, 0, &object, E));
+    OK(invivo_target_attach(object, "a.t", NULL, E));
+    OK(invivo_source_open(runtime, &document, &source, E));
+}
+static void end(void) {
+    OK(invivo_object_release(object));
+    OK(invivo_runtime_close(runtime, E));
+}
+static invivo_status say(const char *text, invivo_error **error) { return invivo_source_update(source, text, strlen(text), error); }
+
+static void everything_wrong_in_a_struct_is_told_by_its_field(void) {
+    begin(0);
+    expects_error(say("traits:\n  a.t:\n    - Set: { gain: 3, where: { x: q, y: [1], w: 2 } }\n", E), INVIVO_E_RANGE,
+                  "a.yaml:3:20: traits.a.t[0].Set.gain: 3 is outside 0...2\n"
+                  "a.yaml:3:35: traits.a.t[0].Set.where.x: expected a number, got the text 'q'\n"
+                  "a.yaml:3:41: traits.a.t[0].Set.where.y: [1] (a list) is not a double\n"
+                  "a.yaml:3:46: traits.a.t[0].Set.where.w: 'where' has no field 'w', did you mean 'x'?");
+    /* The long form has no level for the trait's name. */
+    expects_error(say("traits:\n  a.t:\n    - Set: { gain: 1 }\n    - { type: Set, where: { left: 101 } }\n", E), INVIVO_E_RANGE,
+                  "a.yaml:4:35: traits.a.t[1].where.left: 101 is outside 0...100");
+    end();
+}
+
+static void a_property_is_given_once_whatever_its_name(void) {
+    begin(0);
+    expects_error(say("traits: { a.t: [Set: { volume: 1, gain: 2 }] }", E), INVIVO_E_ARGUMENT,
+                  "a.yaml:1:35: traits.a.t[0].Set.gain: 'volume' and 'gain' are the same property of Voice: give one of them");
+    expects_error(say("traits: { a.t: [Set: { where: { x: 1, left: 2 } }] }", E), INVIVO_E_ARGUMENT,
+                  "a.yaml:1:45: traits.a.t[0].Set.where.left: 'x' and 'left' are the same field: give one of them");
+    end();
+}
+
+static void a_key_that_nobody_has_is_told_though_nothing_is_said_of_it(void) {
+    begin(0);
+    expects_error(say("traits: { a.tt: [] }", E), INVIVO_E_SPEC, "a.yaml:1:11: traits.a.tt: no target has the key 'a.tt', did you mean 'a.t'?");
+    OK(say("traits: { a.t: [] }", E));
+    end();
+}
+
+static void a_long_report_is_cut_and_says_by_how_much(void) {
+    char *text = malloc(200000), last[64];
+    invivo_error *error = NULL;
+    int length = sprintf(text, "traits: { a.t: [Set: { ");
+    begin(0);
+    for (int i = 0; i < 5000; i++) length += sprintf(text + length, "k%d: 1, ", i);
+    sprintf(text + length, "gain: 1 }] }");
+    CHECK_EQUAL(say(text, &error), INVIVO_E_PROPERTY);
+    CHECK_EQUAL(invivo_error_count(error), 101);
+    snprintf(last, sizeof(last), "%s", strrchr(invivo_error_text(error), '\n') + 1);
+    CHECK_TEXT(last, "a.yaml: and 4900 more errors");
+    invivo_error_release(error);
+    length = sprintf(text, "traits: {");
+    for (int i = 0; i < 5000; i++) length += sprintf(text + length, " k%d: [],", i);
+    sprintf(text + length, " a.t: [] }");
+    error = NULL;
+    CHECK_EQUAL(say(text, &error), INVIVO_E_SPEC);
+    CHECK_EQUAL(invivo_error_count(error), 101);
+    invivo_error_release(error);
+    free(text);
+    end();
+}
+
+/* Keys are for ever, and a document may name anything. */
+static void naming_a_key_does_not_make_it_one(void) {
+    for (int pending = 0; pending < 2; pending++) {
+        char text[128];
+        invivo_key before, after;
+        begin(pending ? INVIVO_RUNTIME_PENDING_TARGETS : 0);
+        OK(invivo_key_intern(runtime, "before", &before, E));
+        for (int i = 0; i < 50; i++) {
+            snprintf(text, sizeof(text), "traits: { never.seen%d: [Set: { gain: 1 }] }", i);
+            if (pending) OK(say(text, E));
+            else expects_error(say(text, E), INVIVO_E_SPEC, NULL);
+        }
+        OK(invivo_key_intern(runtime, "after", &after, E));
+        CHECK_EQUAL((uint32_t)after.bits, (uint32_t)before.bits + 1);
+        if (pending) {
+            /* What waits holds as soon as its target comes. */
+            void *instance = NULL;
+            OK(invivo_target_attach(object, "never.seen49", NULL, E));
+            OK(invivo_object_instance(object, (invivo_type){0}, &instance, E));
+            CHECK_EQUAL(((voice *)instance)->gain, 1);
+        }
+        end();
+    }
+}
+
+int main(void) {
+    check_begin();
+    everything_wrong_in_a_struct_is_told_by_its_field();
+    a_property_is_given_once_whatever_its_name();
+    a_key_that_nobody_has_is_told_though_nothing_is_said_of_it();
+    a_long_report_is_cut_and_says_by_how_much();
+    naming_a_key_does_not_make_it_one();
+    return check_end();
+}
