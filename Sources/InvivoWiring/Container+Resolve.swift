@@ -296,6 +296,7 @@ extension Container {
     /// A weak singleton whose handles are all gone and whose instance is not.
     private func revive(_ weak: UnsafeMutableRawPointer, _ recipe: Recipe, _ cell: Cell) throws(Failure) -> UInt64? {
         guard let type = recipe.type, let instance = type.description.loadWeak(weak) else { return nil }
+        // The reference that came with it is the new record's.
         let object = try wrap(type, instance, key: recipe.id)
         monitor.locked {
             if let record = ObjectTable.record(object) {
@@ -353,6 +354,7 @@ extension Container {
     private func hand(_ entry: BuildChain.Entry, _ chain: BuildChain) {
         guard let cell = entry.cell else { return }
         let id = entry.id
+        watchWeakly(cell, entry.made)
         let overtaken = monitor.locked { () -> Bool in
             publish(cell, entry.made)
             return !chain.isReload && graph.configuration(id) !== chain.graph.configuration(id)
@@ -360,6 +362,19 @@ extension Container {
         // The chain's own lease: from here on the graph holds it, or (weakly shared) only who asked.
         _ = ObjectTable.release(entry.object)
         if overtaken { onLateBuild?(id) }
+    }
+
+    /// A weak singleton whose instances are counted elsewhere lives on without handles: a weak reference finds it again.
+    private func watchWeakly(_ cell: Cell, _ made: Made) {
+        guard cell.recipe.scope == .weakSingleton, let instance = made.record.pointee.instance else { return }
+        let description = Self.type(made.record).description
+        // No lock is held while host code runs.
+        let weak = description.makeWeak(instance)
+        let former = monitor.locked { () -> UnsafeMutableRawPointer? in
+            defer { cell.weakReference = weak }
+            return cell.weakReference
+        }
+        if let former { cell.recipe.type?.description.freeWeak(former) }
     }
 
     /// Takes back what a failed build made: graph-scope objects are let go, shared ones are cold again.

@@ -384,6 +384,80 @@ static void a_weak_singleton_lives_as_long_as_somebody_holds_it(void) {
     end();
 }
 
+/* Instances counted by the host, with weak references: a cell that outlives its instance. */
+typedef struct counted { int count; struct weak *weak; } counted;
+typedef struct weak { counted *instance; int users; } weak;
+static int counted_live, weak_live;
+static invivo_status counted_make(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count,
+                                  void *user_data, invivo_error **error) {
+    counted *made = calloc(1, sizeof *made);
+    (void)build, (void)arguments, (void)count, (void)user_data, (void)error;
+    if (!made) return INVIVO_E_MEMORY;
+    made->count = 1, counted_live++;
+    *instance = made;
+    return INVIVO_OK;
+}
+static void counted_release(void *instance, void *user_data) {
+    counted *self = instance;
+    (void)user_data;
+    if (--self->count) return;
+    if (self->weak) self->weak->instance = NULL;
+    counted_live--;
+    free(self);
+}
+static void *counted_weak_make(void *instance, void *user_data) {
+    counted *self = instance;
+    (void)user_data;
+    if (!self->weak) {
+        self->weak = calloc(1, sizeof *self->weak);
+        if (!self->weak) return NULL;
+        self->weak->instance = self, weak_live++;
+    }
+    self->weak->users++;
+    return self->weak;
+}
+static void *counted_weak_load(void *reference, void *user_data) {
+    weak *self = reference;
+    (void)user_data;
+    if (self->instance) self->instance->count++;
+    return self->instance;
+}
+static void counted_weak_free(void *reference, void *user_data) {
+    weak *self = reference;
+    (void)user_data;
+    if (--self->users) return;
+    if (self->instance) self->instance->weak = NULL;
+    weak_live--;
+    free(self);
+}
+static void a_weak_singleton_that_its_host_counts_is_found_again(void) {
+    begin();
+    invivo_type type;
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Counted", .concurrency = INVIVO_SHARED, .make = counted_make,
+                                   .release = counted_release, .weak_make = counted_weak_make, .weak_load = counted_weak_load,
+                                   .weak_free = counted_weak_free};
+    OK(invivo_type_register(runtime, &options, &type, E));
+    DEFINE("a.weak", WEAK_SINGLETON, .type = type);
+    invivo_object handle = resolve("a.weak");
+    counted *instance = (counted *)at(handle);
+    instance->count++; /* the host's own reference */
+    drop(handle);
+    CHECK_EQUAL(counted_live, 1);
+    handle = resolve("a.weak");
+    CHECK((counted *)at(handle) == instance);
+    invivo_object again = resolve("a.weak");
+    CHECK(again.bits == handle.bits);
+    drop(again), drop(handle);
+    counted_release(instance, NULL);
+    CHECK_EQUAL(counted_live, 0);
+    handle = resolve("a.weak");
+    CHECK_EQUAL(counted_live, 1);
+    drop(handle);
+    CHECK_EQUAL(counted_live, 0);
+    end();
+    CHECK_EQUAL(weak_live, 0);
+}
+
 /* ---- parents ----------------------------------------------------------------------------------------- */
 
 static void a_child_takes_over_from_its_parents(void) {
@@ -1058,6 +1132,7 @@ int main(void) {
     arguments_are_passed_on_and_bound();
     a_wiring_that_never_ends_is_an_error();
     a_weak_singleton_lives_as_long_as_somebody_holds_it();
+    a_weak_singleton_that_its_host_counts_is_found_again();
     a_child_takes_over_from_its_parents();
     hooks_run_in_their_order();
     a_failing_step_leaves_nothing_half_made();
