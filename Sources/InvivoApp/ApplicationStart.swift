@@ -94,6 +94,8 @@ struct ApplicationStart {
         var scope: Scope =
             switch component.scope {
             case .prototype: .prototype
+            case .graph: .graph
+            case .weakSingleton: .weakSingleton
             case .lazySingleton: .lazySingleton
             case .singleton: .singleton
             }

@@ -46,8 +46,10 @@ public struct ManifestSpec: Sendable {
 
 public enum ManifestScope: String, Sendable, CaseIterable {
     case prototype
+    case graph
     case lazySingleton = "lazy-singleton"
     case singleton
+    case weakSingleton = "weak-singleton"
 }
 
 public struct ManifestComponent: Sendable {

@@ -100,7 +100,8 @@ import Testing
         ),
         (
             "components: { a: { type: X, scope: elsewhere } }",
-            "1:36: components.a.scope: unknown scope 'elsewhere'; expected 'prototype', 'lazy-singleton' or 'singleton'"
+            "1:36: components.a.scope: unknown scope 'elsewhere'; expected 'prototype', 'graph', 'lazy-singleton', "
+                + "'singleton' or 'weak-singleton'"
         ),
         (
             "components: { a: { type: X, properties: [1] } }",
