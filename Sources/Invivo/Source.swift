@@ -49,7 +49,8 @@ extension Runtime {
     }
 }
 
-/// A live object attached to a key of the documents. Detached when it is let go.
+/// A live object attached to a key of the documents. Detached when it is let go, and when the runtime closes: the object
+/// then has its own values again.
 public final class Target: Sendable {
     /// The object that is attached.
     public let object: Object
@@ -62,7 +63,13 @@ public final class Target: Sendable {
         self.handle = handle
     }
 
-    deinit { try? detach() }
+    /// Where a callback lets go of it, waiting is refused: then it is detached soon, and its object kept until it is.
+    deinit {
+        do throws(InvivoError) { try detach() } catch {
+            guard error.code == .wouldWait || error.code == .inCallback else { return }
+            try? object.core.call { $0.pointee.target_detach_later(handle, $1) }
+        }
+    }
 
     /// Takes away what documents say, exactly, and lets go.
     public func detach() throws(InvivoError) { try object.core.call { $0.pointee.target_detach(handle, $1) } }

@@ -217,6 +217,14 @@ public func invivo_target_detach(_ target: invivo_target, _ error: UnsafeMutable
 }
 
 @c @implementation
+public func invivo_target_detach_later(_ target: invivo_target, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        let target = try HandleTable.require(target.bits, .target, as: Target.self)
+        try target.engine.detachLater(target)
+    }
+}
+
+@c @implementation
 public func invivo_target_declare(
     _ runtime: invivo_runtime, _ key: UnsafePointer<CChar>!, _ type: invivo_type, _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {

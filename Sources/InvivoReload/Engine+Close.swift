@@ -42,6 +42,7 @@ extension Engine {
                     + Readers.readers(container.core, upTo: .max).map(String.init).joined(separator: ", "))
         }
         for document in former.documents { document.closeHandle() }
+        restoreTargets()
         disposeAll()
         closeHandles()
         container.keys.bumpAllVersions()
@@ -57,7 +58,7 @@ extension Engine {
     /// Leases of hosts, not counting those that injected objects hold on each other.
     private func outstanding() -> Failure? {
         let objects = ObjectTable.all(of: container.tag)
-        var internalLeases: [UInt64: UInt64] = [:]
+        var internalLeases = container.monitor.locked { leasesOfTargets() }
         for object in objects {
             guard let record = ObjectTable.record(object), let pointer = record.pointee.extra else { continue }
             let extra = Unmanaged<ObjectExtra>.fromOpaque(pointer).takeUnretainedValue()

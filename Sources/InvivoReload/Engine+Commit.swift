@@ -211,6 +211,7 @@ extension Engine {
         for target in set.detached {
             targets[target.id]?.removeAll { $0 === target }
             if targets[target.id]?.isEmpty == true { targets[target.id] = nil }
+            forgetAttachment(target)
         }
         var touched = plan.touched
         for id in plan.touched { touched.formUnion(aliases[id] ?? []) }

@@ -67,7 +67,7 @@ extension Engine {
 
     /// Stage and plan.
     func prepare(_ set: ChangeSet) -> Prepared {
-        let set = withOwedDocuments(withNamedDocuments(set))
+        let set = withoutFormerTargets(withOwedDocuments(withNamedDocuments(set)))
         var prepared = Prepared(set: set, clock: PhaseClock(set))
         for gone in container.monitor.locked({ () -> [Target] in
             defer { goneTargets = [] }
@@ -120,6 +120,7 @@ extension Engine {
                 } catch { prepared.failure = error }
             }
         }
+        letGo(of: prepared.set.detached)
         let report = Report(
             generation: container.currentGraph().generation, cause: prepared.set.cause(besides: prepared.unchanged),
             failure: prepared.failure, changes: changes, phases: prepared.clock.finish())

@@ -9,6 +9,8 @@ public final class Target: @unchecked Sendable {
     public let object: UInt64
     let type: ObjectType
     public private(set) var handleBits: UInt64 = 0
+    /// Keeps the object from being let go of until it is detached. Guarded by the monitor.
+    var kept: ObjectLease?
     public unowned let engine: Engine
 
     init(id: UInt32, key: String, object: UInt64, type: ObjectType, engine: Engine) {

@@ -809,10 +809,16 @@ static invivo_status not_ready_override_end(invivo_override override, invivo_err
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_target_detach_later(invivo_target target, invivo_error **error) {
+    (void)target;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 121,
+    .function_count = 122,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -934,6 +940,7 @@ static const struct invivo_table not_ready = {
     .runtime_note_error = not_ready_runtime_note_error,
     .override_begin = not_ready_override_begin,
     .override_end = not_ready_override_end,
+    .target_detach_later = not_ready_target_detach_later,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -1439,6 +1446,10 @@ invivo_status invivo_override_begin(invivo_runtime runtime, const invivo_definit
 
 invivo_status invivo_override_end(invivo_override override, invivo_error **error) {
     return functions()->override_end(override, error);
+}
+
+invivo_status invivo_target_detach_later(invivo_target target, invivo_error **error) {
+    return functions()->target_detach_later(target, error);
 }
 
 #pragma GCC visibility pop

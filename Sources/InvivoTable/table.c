@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 121,
+    .function_count = 122,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -126,6 +126,7 @@ static const struct invivo_table instance = {
     .runtime_note_error = invivo_runtime_note_error,
     .override_begin = invivo_override_begin,
     .override_end = invivo_override_end,
+    .target_detach_later = invivo_target_detach_later,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

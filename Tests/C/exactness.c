@@ -298,6 +298,83 @@ static void bytes_that_are_no_text_come_back(void) {
     end();
 }
 
+/* The objects are the host's, and live on. */
+static void what_is_attached_gets_its_values_back_when_the_runtime_closes(void) {
+    begin();
+    OK(say("a.yaml", SET("g: 5, max: 5, value: 3, label: hi"), E));
+    CHECK_EQUAL(self->value, 3);
+    OK(invivo_runtime_close_deferred(runtime, E));
+    CHECK_EQUAL(self->g, 1);
+    CHECK_EQUAL(self->max, 10);
+    CHECK_EQUAL(self->value, 8);
+    CHECK_TEXT(self->label, "");
+    OK(invivo_object_release(object));
+}
+
+/* A target that is let go where waiting is refused. */
+static invivo_target to_let_go;
+static invivo_status let_go(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    (void)instance, (void)user_data, (void)error;
+    if (to_let_go.bits) {
+        expects_error(invivo_target_detach(to_let_go, E), INVIVO_E_WOULD_WAIT, NULL);
+        OK(invivo_target_detach_later(to_let_go, E));
+        to_let_go.bits = 0;
+    }
+    *out = invivo_double(0);
+    return INVIVO_OK;
+}
+static invivo_status take(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    (void)instance, (void)user_data, (void)value, (void)error;
+    return INVIVO_OK;
+}
+
+static void a_target_is_let_go_inside_a_callback(void) {
+    invivo_property table[] = {{.struct_size = sizeof(invivo_property), .name = "it", .kind = INVIVO_KIND_DOUBLE, .get = let_go, .set = take}};
+    invivo_type_options options = {.struct_size = sizeof(options), .name = "LetsGo", .size = 8, .properties = table, .property_count = 1};
+    invivo_type type;
+    invivo_object other;
+    struct timespec now;
+    time_t limit;
+    begin();
+    OK(invivo_type_register(runtime, &options, &type, E));
+    OK(invivo_object_make(runtime, type, NULL, 0, &other, E));
+    OK(invivo_target_attach(other, "b.t", NULL, E));
+    OK(invivo_target_attach(object, "a.t", &to_let_go, E));
+    OK(say("a.yaml", SET("g: 5"), E));
+    OK(say("b.yaml", "traits: { b.t: [Set: { it: 1 }] }", E));
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    limit = now.tv_sec + CHECK_LIMIT_SECONDS;
+    while (self->g != 1 && now.tv_sec < limit) {
+        invivo_runtime_poll(runtime, 100, NULL, NULL);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    }
+    CHECK_EQUAL(self->g, 1);
+    OK(say("a.yaml", SET("g: 6"), E));
+    CHECK_EQUAL(self->g, 1);
+    /* Attached anew before it is over, an object follows its new key and nothing takes that away. */
+    OK(invivo_target_attach(object, "a.t", &to_let_go, E));
+    CHECK_EQUAL(self->g, 6);
+    OK(invivo_target_detach_later(to_let_go, E));
+    OK(invivo_target_attach(object, "a.t", &to_let_go, E));
+    for (int i = 0; i < 3; i++) OK(say("b.yaml", i % 2 ? "{}" : "traits: { b.t: [Set: { it: 2 }] }", E));
+    to_let_go.bits = 0;
+    OK(invivo_object_release(other));
+    end();
+}
+
+/* Whether the runtime's own thread has come to it or not, a close has nothing to wait for. */
+static void a_runtime_closes_with_a_target_being_let_go(void) {
+    for (int i = 0; i < 100; i++) {
+        invivo_target target;
+        begin();
+        OK(say("a.yaml", SET("g: 5"), E));
+        OK(invivo_target_attach(object, "a.t", &target, E));
+        OK(invivo_target_detach_later(target, E));
+        OK(invivo_object_release(object));
+        OK(invivo_runtime_close(runtime, E));
+    }
+}
+
 int main(void) {
     check_begin();
     what_one_setter_moves_of_another_comes_back();
@@ -307,5 +384,8 @@ int main(void) {
     each_field_of_a_struct_has_layers_of_its_own();
     somebody_elses_change_is_left_however_often_the_rest_changes();
     bytes_that_are_no_text_come_back();
+    what_is_attached_gets_its_values_back_when_the_runtime_closes();
+    a_target_is_let_go_inside_a_callback();
+    a_runtime_closes_with_a_target_being_let_go();
     return check_end();
 }

@@ -579,5 +579,6 @@ int main(void) {
     OFFSET(invivo_table, runtime_note_error, sizeof(void (*)(void)));
     OFFSET(invivo_table, override_begin, sizeof(void (*)(void)));
     OFFSET(invivo_table, override_end, sizeof(void (*)(void)));
+    OFFSET(invivo_table, target_detach_later, sizeof(void (*)(void)));
     return 0;
 }

@@ -135,6 +135,44 @@ extension SwiftAPI {
             }
         }
 
+        @Test func aTargetThatACallbackLetsGoIsDetachedSoon() throws {
+            try withRuntime { runtime throws in
+                try runtime.register(Player.type)
+                let player = Player(clock: nil)
+                player.tempo = 61
+                try runtime.declareTarget("player", try runtime.register(Player.type))
+                let source = try runtime.source("t.yaml", "traits: { player: [Set: { tempo: 90 }] }")
+                let held = Locked<Target?>(try runtime.attachTarget(player, "player"))
+                let clock: Key<Clock> = try runtime.define("a.clock") { _ in
+                    held.withLock { $0 = nil }
+                    return Clock()
+                }
+                #expect(player.tempo == 90)
+                _ = try runtime.resolve(clock)
+                try eventually(runtime) { player.tempo == 61 }
+                // Detached, it follows no more.
+                try source.update("traits: { player: [Set: { tempo: 70 }] }")
+                #expect(player.tempo == 61)
+            }
+        }
+
+        @Test func whatIsAttachedGetsItsValuesBackWhenTheRuntimeCloses() throws {
+            let player = Player(clock: nil)
+            player.tempo = 61
+            var target: Target?
+            do {
+                let runtime = try Runtime()
+                try runtime.declareTarget("player", try runtime.register(Player.type))
+                _ = try runtime.source("t.yaml", "traits: { player: [Set: { tempo: 90 }] }")
+                target = try runtime.attachTarget(player, "player")
+                #expect(player.tempo == 90)
+            }
+            // Let go, the runtime is closed; the target is still there.
+            #expect(player.tempo == 61)
+            #expect(target != nil)
+            target = nil
+        }
+
         @Test func aDeclaredTargetMayBeNamedBeforeItComes() throws {
             try withRuntime { runtime throws in
                 try runtime.declareTarget("player", try runtime.register(Player.type))

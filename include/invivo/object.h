@@ -43,11 +43,15 @@ INVIVO_API invivo_status invivo_object_wrap(invivo_runtime runtime, invivo_type 
 /* Attaches a live object to a spec key: what documents say for the key is applied now and at every reload. The object
  * is held weakly: it is detached when it is disposed. Several objects may share a key; an object has one key at a
  * time: attaching again takes the former key's traits away first. A key's shared instance is tuned as that key;
- * attaching it to another answers INVIVO_E_EXISTS. `out` may be NULL. */
+ * attaching it to another answers INVIVO_E_EXISTS. `out` may be NULL. When the runtime closes, what is still attached gets
+ * its own values back. */
 INVIVO_API invivo_status invivo_target_attach(invivo_object object, const char *key, invivo_target *out,
                                               invivo_error **error) INVIVO_WAITS;
 /* Takes the traits away and lets go. */
 INVIVO_API invivo_status invivo_target_detach(invivo_target target, invivo_error **error) INVIVO_WAITS;
+/* The same, handed over: for inside a callback, where waiting is refused, and for finalizers. The runtime's own thread takes
+ * the traits away soon, in the object's domain; the object is kept until then. */
+INVIVO_API invivo_status invivo_target_detach_later(invivo_target target, invivo_error **error) INVIVO_WAITS;
 /* Says that targets of this key and type will come, so that documents may name it before. */
 INVIVO_API invivo_status invivo_target_declare(invivo_runtime runtime, const char *key, invivo_type type,
                                                invivo_error **error) INVIVO_WAITS;

@@ -144,6 +144,7 @@ struct invivo_table {
     invivo_status (*runtime_note_error)(invivo_runtime runtime, const invivo_error *error);
     invivo_status (*override_begin)(invivo_runtime runtime, const invivo_definition *definition, invivo_override *out, invivo_error **error);
     invivo_status (*override_end)(invivo_override override, invivo_error **error);
+    invivo_status (*target_detach_later)(invivo_target target, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

@@ -951,6 +951,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_runtime_note_error": (ctypes.c_int32, [invivo_runtime, ctypes.c_void_p], False),
     "invivo_override_begin": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_definition), ctypes.POINTER(invivo_override), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_override_end": (ctypes.c_int32, [invivo_override, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_target_detach_later": (ctypes.c_int32, [invivo_target, ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1076,6 +1077,7 @@ TABLE: list[str] = [
     "invivo_runtime_note_error",
     "invivo_override_begin",
     "invivo_override_end",
+    "invivo_target_detach_later",
 ]
 
 
