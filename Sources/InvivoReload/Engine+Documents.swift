@@ -174,6 +174,7 @@ extension Engine {
             set.lastEvent = bursts.map(\.lastEventNs).max() ?? set.lastEvent
         }
         guard !set.documents.isEmpty else { return }
+        container.log(.trace, "heard of \(set.heard.map(\.name).joined(separator: ", "))")
         // So small that reading and parsing them takes less time than waking a thread to do it.
         let isSmall = bursts.allSatisfy { $0.size <= 16_384 }
         if isSmall && attemptHere(set) { return }

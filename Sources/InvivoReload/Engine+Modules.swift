@@ -12,6 +12,7 @@ extension Engine {
         }
         let kept = KeptModule(module)
         container.monitor.locked { modules.append(kept) }
+        container.log(.debug, "the module '\(path)' is loaded")
         return kept.handleBits
     }
 }

@@ -148,6 +148,7 @@ extension Engine {
         } else {
             container.log(.info, report.text, [("reload", .string(report.cause))])
         }
+        container.log(.debug, "\(report.cause): \(report.phaseText)")
         let observers = container.monitor.locked { () -> [Observer] in
             if let failure = report.failure {
                 failures += 1
@@ -231,7 +232,9 @@ extension Engine {
                     next.hash = read.hash
                     modified = read.modifiedNs
                 }
-                if document.state.isOpen && next.hash == document.state.hash {
+                let isSame = document.state.isOpen && next.hash == document.state.hash
+                container.log(.debug, "\(document.name): \(bytes.count) bytes\(isSame ? ", the same as before" : "")")
+                if isSame {
                     unchanged.append(document)
                     continue
                 }

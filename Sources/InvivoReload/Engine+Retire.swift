@@ -68,6 +68,8 @@ extension Engine {
         }
         for generation in free {
             for object in generation.objects { ObjectTable.dropHold(object) }
+            let number = generation.graph.generation
+            container.log(.trace, "generation \(number) has ended; \(generation.objects.count) objects of it are disposed of")
         }
     }
 

@@ -40,6 +40,12 @@ public final class Report: @unchecked Sendable {
         return "generation \(generation): \(cause): \(list), \(Self.duration(phases[Int(INVIVO_PHASE_TOTAL)]))"
     }
 
+    /// How long each phase took.
+    var phaseText: String {
+        let names = ["detect", "settle", "stage", "plan", "commit"]
+        return zip(names, phases).map { "\($0) \(Self.duration($1))" }.joined(separator: ", ")
+    }
+
     private static let names = ["defined", "removed", "remade", "reinjected", "tuned", "pending"]
 
     static func duration(_ nanoseconds: UInt64) -> String {

@@ -46,6 +46,7 @@ extension Container {
             try body(deadline)
             try deadline()
         }
+        log(.trace, "a job for the domain '\(domain.name)', which is waited for")
         try post(job)
         var warnAt = monotonicNow() + 1_000_000_000
         monitor.lock()
@@ -126,6 +127,7 @@ extension Container {
         let job = Job(domain, self, chain: nil) { () throws(Failure) in body() }
         job.isAwaited = false
         job.onDrop = onDrop
+        log(.trace, "a job for the domain '\(domain.name)', which nobody waits for")
         do throws(Failure) { try post(job) } catch { log(.error, "work for the domain '\(domain.name)' was refused: \(error.text)") }
     }
 

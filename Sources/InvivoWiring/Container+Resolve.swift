@@ -361,6 +361,7 @@ extension Container {
         }
         // The chain's own lease: from here on the graph holds it, or (weakly shared) only who asked.
         _ = ObjectTable.release(entry.object)
+        log(.debug, "'\(cell.definition.key)' is built")
         if overtaken { onLateBuild?(id) }
     }
 

@@ -155,6 +155,38 @@ static void documents_of_change_sets_are_open_when_they_are_committed(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
+/* What is below info tells what a reload did and how long each phase took. */
+static char everything[16384];
+static void collect(void *user_data, const invivo_log_entry *entry) {
+    (void)user_data;
+    size_t length = strlen(everything);
+    snprintf(everything + length, sizeof(everything) - length, "%s\n", entry->message);
+}
+static void the_details_are_there_for_whoever_wants_them(void) {
+    static const invivo_property properties[] = {INVIVO_FIELD(voice, gain)};
+    invivo_runtime_options options;
+    invivo_runtime_options_init(&options);
+    options.log = collect;
+    options.log_level = INVIVO_LOG_TRACE;
+    options.default_domain = INVIVO_DOMAIN_LOOP;
+    invivo_runtime runtime;
+    invivo_type type;
+    invivo_type_options voices = {.struct_size = sizeof(voices), .name = "Voice", .size = sizeof(voice),
+                                  .properties = properties, .property_count = 1};
+    invivo_definition lead = {.struct_size = sizeof(lead), .key = "a.lead", .scope = INVIVO_SCOPE_SINGLETON};
+    write_text("a.yaml", "traits: { a.lead: [Set: { gain: 2 }] }\n");
+    OK(invivo_runtime_open(&runtime, &options, E));
+    OK(invivo_type_register(runtime, &voices, &type, E));
+    lead.type = type;
+    OK(invivo_define(runtime, &lead, NULL, E));
+    OK(invivo_watch(runtime, "a.yaml", E));
+    OK(invivo_runtime_close(runtime, E));
+    CHECK(strstr(everything, "'a.lead' is built\n") != NULL);
+    CHECK(strstr(everything, "a job for the domain 'loop'") != NULL);
+    CHECK(strstr(everything, "a.yaml: 39 bytes\n") != NULL);
+    CHECK(strstr(everything, "a.yaml: detect ") != NULL && strstr(everything, ", plan ") != NULL);
+}
+
 int main(void) {
     check_begin();
     check_directory();
@@ -163,5 +195,6 @@ int main(void) {
     an_open_change_set_ends_with_its_runtime();
     a_failed_open_takes_nothing_over();
     documents_of_change_sets_are_open_when_they_are_committed();
+    the_details_are_there_for_whoever_wants_them();
     return check_end();
 }
