@@ -76,6 +76,8 @@ public struct Failure: Error, Sendable {
 
     /// The most that are told one by one.
     public static let most = 100
+    /// Whether the message says already who needed what failed.
+    public var isChained = false
 
     public init(
         _ code: Status, _ message: String, path: String = "", at place: Place = Place(), cause: Failure? = nil

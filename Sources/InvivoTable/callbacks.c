@@ -43,6 +43,14 @@ static void leave(void) {
         leave();                                       \
     }
 
+#define LEADING(name, parameters, arguments)           \
+    static void *guarded_##name parameters {           \
+        if (!enter()) return NULL;                     \
+        void *answer = behind.name arguments;          \
+        leave();                                       \
+        return answer;                                 \
+    }
+
 ANSWERING(make,
           (void **instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
            invivo_error **error),
@@ -72,6 +80,15 @@ ANSWERING(capture, (void *instance, void *user_data, invivo_value *out, void **k
           (instance, user_data, out, kept, error))
 ANSWERING(restore, (void *instance, void *user_data, void *kept, invivo_error **error), (instance, user_data, kept, error))
 TELLING(forget, (void *user_data, void *kept), (user_data, kept))
+ANSWERING(will_inject, (void *instance, void *user_data, invivo_error **error), (instance, user_data, error))
+ANSWERING(did_inject, (void *instance, void *user_data, invivo_error **error), (instance, user_data, error))
+LEADING(weak_make, (void *instance, void *user_data), (instance, user_data))
+LEADING(weak_load, (void *weak, void *user_data), (weak, user_data))
+TELLING(weak_free, (void *weak, void *user_data), (weak, user_data))
+ANSWERING(inject,
+          (void *instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
+           invivo_error **error),
+          (instance, build, arguments, count, user_data, error))
 
 static invivo_status fail(invivo_error **error, invivo_status status, const char *message) {
     if (error) *error = invivo_error_make(status, message, NULL, NULL);
@@ -110,6 +127,12 @@ invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_c
         GUARD(capture);
         GUARD(restore);
         GUARD(forget);
+        GUARD(will_inject);
+        GUARD(did_inject);
+        GUARD(weak_make);
+        GUARD(weak_load);
+        GUARD(weak_free);
+        GUARD(inject);
         *out = guarded;
         __atomic_store_n(&is_open, 1, __ATOMIC_SEQ_CST);
     }

@@ -32,7 +32,7 @@ extension Container {
             takeBack(chain, to: mark)
             chain.completed.removeLast(chain.completed.count - completedMark)
             if failed.object != 0 { _ = ObjectTable.release(failed.object) }
-            throw located(error, recipe.definition)
+            throw located(error, recipe.definition, chain)
         }
     }
 
@@ -60,13 +60,27 @@ extension Container {
         return Made(object: object, record: record, dependencies: found, isForeign: recipe.takesForeignObjects)
     }
 
-    /// An error gets the key that was being made, and where it is declared, when it has none of its own.
-    private func located(_ failure: Failure, _ definition: Definition) -> Failure {
+    /// An error gets the key that was being made, and where it is declared, when it has none of its own; and once, where
+    /// it began, who needed that, up to the outermost resolve.
+    private func located(_ failure: Failure, _ definition: Definition, _ chain: BuildChain) -> Failure {
         var located = failure
         if located.path.isEmpty { located.path = definition.key }
         if located.place.file.isEmpty { located.place = definition.place }
+        if !located.isChained && located.code != .cycle && !chain.frames.isEmpty {
+            located.isChained = true
+            let needs = chain.frames.suffix(Self.mostNeeds).reversed().map { frame in
+                let place = frame.recipe.definition.place
+                let line = place.line > 0 ? ":\(place.line)" : ""
+                return "'\(frame.recipe.key)'" + (place.file.isEmpty ? "" : " (\(place.file)\(line))")
+            }
+            located.message += "; needed by " + needs.joined(separator: ", by ")
+                + (chain.frames.count > Self.mostNeeds ? ", ..." : "")
+        }
         return located
     }
+
+    /// How many links of a chain an error names.
+    private static let mostNeeds = 16
 
     // MARK: instance
 
@@ -520,7 +534,7 @@ extension Container {
         } catch {
             chain.frames.removeLast()
             takeBack(chain, to: mark)
-            throw located(error, recipe.definition)
+            throw located(error, recipe.definition, chain)
         }
         chain.frames.removeLast()
     }
@@ -537,7 +551,7 @@ extension Container {
                 }
                 try type.description.didInject(instance)
             }
-        } catch { throw located(error, recipe.definition) }
+        } catch { throw located(error, recipe.definition, chain) }
     }
 
     // MARK: callables

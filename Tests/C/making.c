@@ -547,6 +547,21 @@ static void a_failing_step_leaves_nothing_half_made(void) {
     }
 }
 
+static void an_error_names_who_needed_what_failed(void) {
+    begin();
+    invivo_injection to_b[] = {KEY("left", "a.b")}, to_c[] = {KEY("input", "a.c")};
+    describe();
+    ADD("a.a", LAZY_SINGLETON, PROPERTIES(to_b), .file = "wiring.c", .line = 7);
+    ADD("a.b", GRAPH, INITIALIZER(to_c), .file = "wiring.c", .line = 8);
+    ADD("a.c", GRAPH, .file = "wiring.c", .line = 9);
+    commit();
+    fail_at = "init:c";
+    invivo_object object;
+    expects_error(invivo_resolve_name(runtime, "a.a", &object, E), INVIVO_E_HOST,
+                  "wiring.c:9: a.c: on purpose; needed by 'a.b' (wiring.c:8), by 'a.a' (wiring.c:7)");
+    end();
+}
+
 static invivo_key hook_key;
 static int hook_depth;
 static invivo_status resolve_in_hook(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
@@ -1134,6 +1149,7 @@ int main(void) {
     a_weak_singleton_lives_as_long_as_somebody_holds_it();
     a_weak_singleton_that_its_host_counts_is_found_again();
     a_child_takes_over_from_its_parents();
+    an_error_names_who_needed_what_failed();
     hooks_run_in_their_order();
     a_failing_step_leaves_nothing_half_made();
     a_hook_may_resolve_and_that_completes_by_itself();

@@ -325,6 +325,12 @@ int main(void) {
     OFFSET(invivo_callbacks, capture, sizeof(((invivo_callbacks *)0)->capture));
     OFFSET(invivo_callbacks, restore, sizeof(((invivo_callbacks *)0)->restore));
     OFFSET(invivo_callbacks, forget, sizeof(((invivo_callbacks *)0)->forget));
+    OFFSET(invivo_callbacks, will_inject, sizeof(((invivo_callbacks *)0)->will_inject));
+    OFFSET(invivo_callbacks, did_inject, sizeof(((invivo_callbacks *)0)->did_inject));
+    OFFSET(invivo_callbacks, weak_make, sizeof(((invivo_callbacks *)0)->weak_make));
+    OFFSET(invivo_callbacks, weak_load, sizeof(((invivo_callbacks *)0)->weak_load));
+    OFFSET(invivo_callbacks, weak_free, sizeof(((invivo_callbacks *)0)->weak_free));
+    OFFSET(invivo_callbacks, inject, sizeof(((invivo_callbacks *)0)->inject));
     NUMBER(INVIVO_VERSION_MAJOR);
     NUMBER(INVIVO_VERSION_MINOR);
     NUMBER(INVIVO_VERSION_PATCH);

@@ -37,6 +37,15 @@ typedef struct invivo_callbacks {
     invivo_status (*capture)(void *instance, void *user_data, invivo_value *out, void **kept, invivo_error **error);
     invivo_status (*restore)(void *instance, void *user_data, void *kept, invivo_error **error);
     void (*forget)(void *user_data, void *kept);
+    /* of types again */
+    invivo_status (*will_inject)(void *instance, void *user_data, invivo_error **error);
+    invivo_status (*did_inject)(void *instance, void *user_data, invivo_error **error);
+    void *(*weak_make)(void *instance, void *user_data);
+    void *(*weak_load)(void *weak, void *user_data);
+    void (*weak_free)(void *weak, void *user_data);
+    /* of definitions again */
+    invivo_status (*inject)(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
+                            void *user_data, invivo_error **error);
 } invivo_callbacks;
 
 /* Answers functions that do what those of `callbacks` do, until invivo_callbacks_end; after it they do nothing and answer

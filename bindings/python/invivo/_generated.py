@@ -773,6 +773,12 @@ invivo_callbacks._fields_ = [
     ("capture", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p))),
     ("restore", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("forget", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)),
+    ("will_inject", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("did_inject", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("weak_make", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)),
+    ("weak_load", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)),
+    ("weak_free", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)),
+    ("inject", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_build), ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
 ]
 
 # Every structure, for the test that compares them with what a C compiler says.
