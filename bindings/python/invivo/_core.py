@@ -11,17 +11,18 @@ import contextlib
 import ctypes
 import os
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from . import _endings, _trampolines, _types, _values
 from . import _generated as c
-from ._describe import Description
+from ._describe import Description, Parameter
 from ._failures import forget_sent
 from ._objects import ForeignCallable, Object, Type, make_proxy
 from .errors import ClosedError, Error, StaleError, error_class
 
 if TYPE_CHECKING:
+    from ._assembly import Assembly
     from ._library import Library
     from ._wiring import Definition
 
@@ -59,6 +60,8 @@ class Face(Protocol):
     """What keeps resolved objects for a core: a `Runtime`."""
 
     def purge(self) -> None: ...
+
+    def fill(self, thing: Any) -> bool: ...
 
 
 class CallableItem:
@@ -108,6 +111,8 @@ class Core:
         self.closing: list[Callable[[], None]] = []  # what else ends with the runtime; must not fail
         self.faces: list[Face] = []
         self.definitions: dict[str, Definition] = {}  # what Python defined
+        self.assemblies: dict[str, list[Assembly]] = {}  # active ones, by name
+        self.marked = True  # whether attributes that are marked for injection are filled
 
     # ---- life ------------------------------------------------------------------------------------------
 
@@ -131,6 +136,13 @@ class Core:
             _trampolines.dismiss(number)
             raise
 
+    def active(self) -> list[Assembly]:
+        return [each for several in self.assemblies.values() for each in several]
+
+    def face(self) -> Face:
+        self.check()
+        return self.faces[0]
+
     def check(self) -> None:
         if self.closed:
             raise ClosedError("the runtime is closed")
@@ -149,6 +161,8 @@ class Core:
             action()
         self.closing.clear()
         self.purge()
+        self.definitions.clear()
+        self.assemblies.clear()
         forget_sent()
 
     def _close_owned(self) -> None:
@@ -196,6 +210,15 @@ class Core:
         _entries[entry.number] = entry
         self.by_id[id(thing)] = entry
         return entry
+
+    def arguments(self, parameters: Sequence[Parameter], values: Any, count: int) -> list[Any]:
+        """What a constructor or factory gets; a runtime that it asks for is this one."""
+        found = _values.read_all(self, values, count)
+        for index, parameter in enumerate(parameters):
+            if parameter.hint.late == "runtime":
+                found += [None] * (index + 1 - len(found))
+                found[index] = self.faces[0] if self.faces else None
+        return found
 
     def disposed(self, number: int) -> None:
         """The library has given an instance up."""

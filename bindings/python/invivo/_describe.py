@@ -12,10 +12,11 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, cast
 
 from . import _generated as c
-from .errors import ArgumentError, RangeError, WrongTypeError
+from ._recipes import Lazy, Provider, Resolver
+from .errors import ArgumentError, NotReadyError, RangeError, WrongTypeError
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -118,9 +119,69 @@ def tunable(
     return cast(T, made)
 
 
+@dataclasses.dataclass(frozen=True)
+class Named:
+    """In ``Annotated[T, Named("lead")]``: the key that is meant, in the same assembly or as ``"assembly.name"``."""
+
+    key: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Inject:
+    """In ``clock: Annotated[Clock, Inject()]``: the attribute is filled wherever an object of the class is made."""
+
+    key: str | None = None
+    exact: bool = False
+    greedy: bool = False
+
+
+class Asker:
+    """In ``Annotated[str | None, Asker]``: the key for which the object is made."""
+
+
+class Injected:
+    """The class attribute behind `injected`, until an instance has its own."""
+
+    def __init__(self, mark: Inject) -> None:
+        self.mark = mark
+        self.name = "?"
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self
+        raise NotReadyError(
+            f"{owner.__name__}.{self.name} is not injected: make the object by a runtime, or use "
+            "runtime.inject(object)",
+            path=self.name,
+        )
+
+
+def injected(key: str | None = None, *, exact: bool = False, greedy: bool = False) -> Any:
+    """An attribute that is filled wherever an object of the class is made or injected: by its annotation, or by a key.
+
+    What a definition says of it wins.
+    """
+    return Injected(Inject(key, exact, greedy))
+
+
 def method(function: F) -> F:
     """Makes a method callable from other languages, also without annotations or with a leading underscore."""
     setattr(function, _MARK, "method")
+    return function
+
+
+def will_inject(function: F) -> F:
+    """The method runs before anything is injected into the object."""
+    setattr(function, _MARK, "will_inject")
+    return function
+
+
+def did_inject(function: F) -> F:
+    """The method runs when everything that was made together with the object is complete, children before parents."""
+    setattr(function, _MARK, "did_inject")
     return function
 
 
@@ -163,6 +224,9 @@ def same(value: Any) -> Any:
     return value
 
 
+Late = Literal["provider", "lazy", "all", "resolver", "asker", "runtime"]
+
+
 @dataclasses.dataclass(frozen=True)
 class Hint:
     """What an annotation asks for."""
@@ -174,6 +238,9 @@ class Hint:
     choices: tuple[tuple[str, int], ...] = ()
     decode: Callable[[Any], Any] = same  # from what crossed to what the attribute or parameter holds
     encode: Callable[[Any], Any] = same
+    late: Late | None = None  # what is wanted is not the object itself but this
+    item: Hint | None = None  # of what
+    inject: Inject | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -227,6 +294,12 @@ class Description:
     methods: tuple[Method, ...]
     start: str | None = None
     stop: str | None = None
+    will_inject: str | None = None
+    did_inject: str | None = None
+
+    @property
+    def injected(self) -> tuple[Property, ...]:
+        return tuple(each for each in self.properties if each.hint.inject is not None)
 
     @property
     def tunables(self) -> dict[str, Property]:
@@ -248,6 +321,7 @@ _SCALARS: dict[Any, int] = {
     typing.Callable: c.INVIVO_KIND_CALLABLE,
 }
 _LISTS = {list, tuple, collections.abc.Sequence, collections.abc.MutableSequence, collections.abc.Iterable}
+_SETS = {set, frozenset, collections.abc.Set, collections.abc.MutableSet}
 _MAPS = {dict, collections.abc.Mapping, collections.abc.MutableMapping}
 _INTEGERS = range(c.INVIVO_KIND_INT8, c.INVIVO_KIND_UINT64 + 1)
 
@@ -312,6 +386,13 @@ def hint_of(annotation: Any) -> Hint:
         for note in notes:
             if isinstance(note, str):
                 hint = dataclasses.replace(hint, key=note)
+            elif isinstance(note, Named):
+                hint = dataclasses.replace(hint, key=note.key)
+            elif isinstance(note, Inject) or note is Inject:
+                note = note if isinstance(note, Inject) else Inject()
+                hint = dataclasses.replace(hint, inject=note, key=note.key or hint.key)
+            elif note is Asker or isinstance(note, Asker):
+                hint = dataclasses.replace(hint, late="asker")
             elif isinstance(note, Kind):
                 hint = dataclasses.replace(hint, kind=note.number)
         return hint
@@ -330,10 +411,15 @@ def hint_of(annotation: Any) -> Hint:
     if hasattr(annotation, "__supertype__"):
         return hint_of(annotation.__supertype__)
     plain = origin if origin is not None else annotation
+    late = _late_hint(plain, typing.get_args(annotation))
+    if late is not None:
+        return late
     if plain in _SCALARS:
         return Hint(kind=_SCALARS[plain])
     if plain in _LISTS:
         return Hint(kind=c.INVIVO_KIND_LIST, decode=tuple if plain is tuple else same)
+    if plain in _SETS:
+        return Hint(kind=c.INVIVO_KIND_LIST, decode=frozenset if plain is frozenset else set)
     if plain in _MAPS:
         return Hint(kind=c.INVIVO_KIND_MAP)
     if isinstance(plain, type):
@@ -341,6 +427,38 @@ def hint_of(annotation: Any) -> Hint:
             return _enum_hint(plain)
         return Hint(kind=c.INVIVO_KIND_OBJECT, wanted=None if plain is object else plain)
     return Hint()
+
+
+_CALLABLES = {collections.abc.Callable, typing.Callable}
+_RUNTIME: list[type] = []  # the class of runtimes, which needs this module
+
+
+def _late_hint(plain: Any, arguments: tuple[Any, ...]) -> Hint | None:
+    """A provider, a lazy, all of a type, a resolver or the runtime; None for anything else."""
+    if plain is Resolver:
+        return Hint(kind=c.INVIVO_KIND_CALLABLE, late="resolver")
+    if plain is Provider or plain is Lazy:
+        item = hint_of(arguments[0]) if arguments else Hint()
+        if plain is Lazy:
+            return Hint(kind=c.INVIVO_KIND_CALLABLE, late="lazy", item=item, decode=_as_lazy)
+        return Hint(kind=c.INVIVO_KIND_CALLABLE, late="provider", item=item)
+    if plain in _RUNTIME:
+        return Hint(optional=True, late="runtime")
+    if not arguments:
+        return None
+    if plain in _CALLABLES:
+        item = hint_of(arguments[-1])
+        if item.kind == c.INVIVO_KIND_OBJECT and item.late is None:
+            return Hint(kind=c.INVIVO_KIND_CALLABLE, late="provider", item=item)
+    elif plain in _LISTS and (plain is not tuple or arguments[1:] == (...,)) and arguments:
+        item = hint_of(arguments[0])
+        if item.wanted is not None and item.late is None:
+            return Hint(kind=c.INVIVO_KIND_LIST, late="all", item=item, decode=tuple if plain is tuple else same)
+    return None
+
+
+def _as_lazy(value: Any) -> Any:
+    return value if value is None or isinstance(value, Lazy) else Lazy(value)
 
 
 def _optional(hint: Hint) -> Hint:
@@ -446,14 +564,19 @@ def describe(cls: type, known: Mapping[str, Any] | None = None, name: str | None
             continue
         tunables.update(owner.__dict__.get(_TUNABLES, {}))
         members.update(owner.__dict__)
-    start = stop = None
+    marked: dict[str, str] = {}
     methods = []
     properties: dict[str, Property] = {}
     hints = hints_of(cls, known)
     for attribute, annotation in hints.items():
-        if attribute.startswith("_") or _is_class_level(annotation) or isinstance(members.get(attribute), property):
+        if _is_class_level(annotation) or isinstance(members.get(attribute), property):
             continue
-        said = tunables.get(attribute, Tunable(members.get(attribute)))
+        member = members.get(attribute)
+        if isinstance(member, Injected):
+            annotation, member = Annotated[annotation, member.mark], None
+        if attribute.startswith("_") and not _is_injected(annotation):
+            continue
+        said = tunables.get(attribute, Tunable(member))
         properties[attribute] = _property(attribute, annotation, said, final=_is_final(annotation))
     for attribute, said in tunables.items():
         if attribute not in properties:
@@ -472,10 +595,8 @@ def describe(cls: type, known: Mapping[str, Any] | None = None, name: str | None
                 properties[attribute] = _property(attribute, annotation, Tunable(None), final=member.fset is None)
         elif isinstance(member, types.FunctionType):
             mark = getattr(member, _MARK, None)
-            if mark == "start":
-                start = attribute
-            elif mark == "stop":
-                stop = attribute
+            if mark in ("start", "stop", "will_inject", "did_inject"):
+                marked[mark] = attribute
             elif mark == "method" or (not attribute.startswith("_") and member.__annotations__):
                 methods.append(_method(attribute, member, known))
     supertypes = tuple(each for each in cls.__mro__[1:] if each not in _OUTSIDE and each.__module__ not in ("abc",))
@@ -487,8 +608,7 @@ def describe(cls: type, known: Mapping[str, Any] | None = None, name: str | None
         parameters=constructor_of(cls, known),
         properties=tuple(properties.values()),
         methods=tuple(methods),
-        start=start,
-        stop=stop,
+        **marked,
     )
 
 
@@ -521,6 +641,10 @@ def _is_class_level(annotation: Any) -> bool:
         or typing.get_origin(annotation) is ClassVar
         or isinstance(annotation, dataclasses.InitVar)
     )
+
+
+def _is_injected(annotation: Any) -> bool:
+    return typing.get_origin(annotation) is Annotated and hint_of(annotation).inject is not None
 
 
 def _is_final(annotation: Any) -> bool:

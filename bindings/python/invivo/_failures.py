@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _KEPT = 32
 _sent: OrderedDict[tuple[int, str], BaseException] = OrderedDict()
 _DEPTH = 16
+_NEEDED = "; needed by "
 
 
 def text(data: bytes | None) -> str:
@@ -25,6 +26,15 @@ def text(data: bytes | None) -> str:
 def encode(value: str) -> bytes:
     """A message as the library takes it: nothing in it is refused."""
     return value.replace("\0", "\\0").encode("utf-8", "backslashreplace")
+
+
+def _origin(code: int, message: str, forget: bool) -> BaseException | None:
+    """The exception that an error began as. What the library adds at the end, who needed it, is not part of it."""
+    for said in (message, message.partition(_NEEDED)[0]):
+        origin = _sent.pop((code, said), None) if forget else _sent.get((code, said))
+        if origin is not None:
+            return origin
+    return None
 
 
 class Failures:
@@ -70,7 +80,7 @@ class Failures:
             column=library.error_column(pointer),
             cause=cause,
         )
-        origin = _sent.pop((code, message), None) if forget else _sent.get((code, message))
+        origin = _origin(code, message, forget)
         if origin is None and cause is not None:
             origin = cause.__cause__ if cause.__cause__ is not None and cause.__cause__ is not cause.cause else cause
         error.__cause__ = origin

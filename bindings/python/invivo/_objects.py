@@ -184,6 +184,8 @@ class Type:
             if library.type_method_at(handle, index, ctypes.byref(one)) == c.INVIVO_OK:
                 names = tuple(_text(one.parameters[place].name) or "" for place in range(one.parameter_count))
                 result = KIND_NAMES.get(one.result, "unknown")
+                if b":" in (one.name or b""):
+                    continue  # not of the type's author
                 found.append(MethodInfo(_text(one.name) or "", _text(one.text), names, result))
         return tuple(found)
 

@@ -14,17 +14,28 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from . import _generated as c
 from . import _trampolines, _values
+from ._assembly import Assembly
 from ._changes import Changes
 from ._core import Core, cores
-from ._describe import Tunable
+from ._describe import _RUNTIME, Hint, Tunable
 from ._failures import text
 from ._library import library_at, own_library
 from ._objects import Object, Type
+from ._recipes import Lazy, Options, Scope
 from ._reloads import Observer, Purger, Reloads, Report
 from ._types import bounds
 from ._views import View
-from ._wiring import Assembly, Definition, Scope, ambiguous, candidates, definition
-from .errors import ArgumentError, ClosedError, Error, HandleError, NotFoundError, RangeError, WrongTypeError
+from ._wiring import ambiguous, candidates, definition
+from .errors import (
+    ArgumentError,
+    ArityError,
+    ClosedError,
+    Error,
+    HandleError,
+    NotFoundError,
+    RangeError,
+    WrongTypeError,
+)
 
 T = TypeVar("T")
 Path = str | os.PathLike[str]
@@ -206,8 +217,11 @@ class Runtime(_Cache):
         commit_timeout: float | None = None,
         pending_targets: bool = False,
         max_document_bytes: int = 0,
+        inject_marked: bool = True,
     ) -> None:
+        """``inject_marked``: whether attributes marked by `injected` or `Inject` are filled."""
         core = Core(own_library())
+        core.marked = inject_marked
         options = make_options(
             core,
             name=name,
@@ -299,7 +313,11 @@ class Runtime(_Cache):
 
     def __missing__(self, key: Any) -> Any:
         core = self._open()
-        handle, word = self._key(self._name(key))
+        name = self._name(key)
+        handle, word = self._key(name)
+        made = core.definitions.get(name)
+        if made is not None and made.arguments:
+            return self._resolve_with(handle, made.bind((), {}))
         before = word.value
         found = c.invivo_object()
         core.library.call("resolve", core.handle, handle, ctypes.byref(found))
@@ -352,25 +370,142 @@ class Runtime(_Cache):
         del old  # what it alone kept ends here, where nothing is locked
 
     @overload
-    def resolve(self, key: type[T], *arguments: Any) -> T: ...
+    def resolve(self, key: type[T], *arguments: Any, **named: Any) -> T: ...
     @overload
-    def resolve(self, key: str, *arguments: Any) -> Any: ...
-    def resolve(self, key: Any, *arguments: Any) -> Any:
-        """Like ``runtime[key]``; with arguments, which follow what the definition injects (prototypes only)."""
-        if not arguments:
+    def resolve(self, key: str, *arguments: Any, **named: Any) -> Any: ...
+    def resolve(self, key: Any, *arguments: Any, **named: Any) -> Any:
+        """Like ``runtime[key]``; with runtime arguments, by position or name."""
+        if not arguments and not named:
             return self[key]
         core = self._open()
-        handle, _ = self._key(self._name(key))
-        found = c.invivo_object()
+        name = self._name(key)
+        handle, _ = self._key(name)
+        made = core.definitions.get(name)
+        if made is not None:
+            return self._resolve_with(handle, made.bind(arguments, named))
+        if named:
+            raise ArityError(f"{name} is not defined by Python: its arguments go by position", path=name)
+        return self._resolve_with(handle, arguments)
+
+    def _resolve_with(self, handle: c.invivo_key, arguments: Iterable[Any], function: str = "resolve_with") -> Any:
+        core, found = self._core, c.invivo_object()
         with _values.Packer(core) as packer:
             array, count = packer.array(arguments)
-            core.library.call("resolve_with", core.handle, handle, array, count, ctypes.byref(found))
-        return core.receive(found.bits, leased=True)
+            core.library.call(function, core.handle, handle, array, count, ctypes.byref(found))
+        return self._take(core, found.bits)
+
+    def _take(self, core: Core, bits: int) -> Any:
+        """What a handle with a lease of ours stands for."""
+        key = c.invivo_key()
+        if not bits or core.library.object_key(c.invivo_object(bits), ctypes.byref(key), None) or not key.bits:
+            return core.receive(bits, leased=True)
+        return self._resolved(core, key, bits)[0]
+
+    @overload
+    def resolve_optional(self, key: type[T], *arguments: Any, **named: Any) -> T | None: ...
+    @overload
+    def resolve_optional(self, key: str, *arguments: Any, **named: Any) -> Any: ...
+    def resolve_optional(self, key: Any, *arguments: Any, **named: Any) -> Any:
+        """The same, or None when there is no such definition, or what makes it answers None."""
+        core = self._open()
+        if not isinstance(key, str):
+            found = candidates(key, core.definitions.values())
+            if not found:
+                return None
+        name = self._name(key)
+        handle = c.invivo_key()
+        core.library.call("key_intern", core.handle, _values.name_bytes(name, "key"), ctypes.byref(handle))
+        made = core.definitions.get(name)
+        given = arguments if made is None else made.bind(arguments, named)
+        return self._resolve_with(handle, given, "resolve_optional")
+
+    def resolve_type(self, of: builtins.type[T], name: str | None = None, *, exact: bool = False) -> T:
+        """The object of the one definition whose class is, or derives from, ``of``; ``name``: with this key, or the end
+        of it."""
+        core, found = self._open(), c.invivo_object()
+        wanted = None if name is None else _values.name_bytes(name)
+        flags = c.INVIVO_LOOKUP_EXACT if exact else 0
+        kind = _values.name_bytes(core.name_of(of))
+        core.library.call("resolve_type", core.handle, kind, wanted, flags, ctypes.byref(found))
+        thing: T = self._take(core, found.bits)
+        return thing
+
+    def resolve_all(self, of: builtins.type[T], *, exact: bool = False) -> list[T]:
+        """One object of each definition of a class, by rank, then as declared; none is an empty list. Objects of graph
+        scope are shared within the call."""
+        core, found = self._open(), c.invivo_value()
+        flags = c.INVIVO_LOOKUP_EXACT if exact else 0
+        core.library.call("resolve_all", core.handle, _values.name_bytes(core.name_of(of)), flags, ctypes.byref(found))
+        things: list[T] = _values.take(core, found)
+        return things
+
+    def inject(self, thing: Any, key: str | None = None) -> None:
+        """Injects into an object made elsewhere, as a key's definition says, or else that of its class, or else what is
+        marked in the class. No constructor runs; all hooks do."""
+        core = self._open()
+        handle = c.invivo_key()
+        if key is not None:
+            handle, _ = self._key(key)
+        elif not isinstance(thing, Object):
+            cls = builtins.type(thing)
+            made = [each for each in core.definitions.values() if each.makes is cls and not each.options.abstract]
+            if not any(not each.owner for each in made):
+                if not self.fill(thing):
+                    raise NotFoundError(
+                        f"no definition makes a {cls.__name__}, and nothing in the class is marked for injection"
+                    )
+                return
+        known = isinstance(thing, Object) or core.entry_for(thing) is not None
+        held = core.lease(thing)
+        try:
+            core.library.call("inject", held, handle)
+        finally:
+            entry = None if known else core.entry_for(thing)
+            if entry is None or entry.record.description.stop is None or not core.lean(entry, thing):
+                core.library.object_release(held)
+
+    def fill(self, thing: Any) -> bool:
+        """Injects what an object's class marks, as if it were defined. False: there is nothing."""
+        core = self._open()
+        described = core.type_for(builtins.type(thing)).description
+        hooks = described.will_inject, described.did_inject
+        places = described.injected if core.marked else ()
+        if hooks[0] is not None:
+            getattr(thing, hooks[0])()
+        for each in places:
+            setattr(thing, each.name, self._for(each.hint, f"{described.name}.{each.name}"))
+        if hooks[1] is not None:
+            getattr(thing, hooks[1])()
+        return bool(places) or hooks != (None, None)
+
+    def _for(self, hint: Hint, place: str) -> Any:
+        """What an annotation asks for, resolved here and now."""
+        inner = hint.item or hint
+        what: Any = hint.key or inner.key or inner.wanted
+        if hint.late == "runtime":
+            return self
+        if hint.late == "resolver":
+            return self.resolve
+        if hint.late == "all":
+            return hint.decode(self.resolve_all(what))
+        if what is None:
+            if hint.optional or hint.late == "asker":
+                return None
+            raise NotFoundError("its annotation does not say what is to be injected", path=place)
+        find = self.resolve_optional if hint.optional or inner.optional else self.resolve
+        if hint.late is None:
+            return find(what)
+        if what not in self:
+            if hint.optional or inner.optional:
+                return None
+            find(what)  # which says what is the matter
+        return Lazy(lambda: find(what)) if hint.late == "lazy" else lambda *arguments: find(what, *arguments)
 
     def __contains__(self, key: object) -> bool:
-        self._open()
+        core, found = self._open(), c.invivo_key()
         try:
-            self._key(self._name(key))
+            name = _values.name_bytes(self._name(key), "key")
+            core.library.call("key_find", core.handle, name, ctypes.byref(found))
         except (NotFoundError, WrongTypeError):
             return False
         return True
@@ -409,13 +544,15 @@ class Runtime(_Cache):
         return Changes(self._core)
 
     def activate(self, *assemblies: Assembly) -> None:
-        """Adds the definitions of assemblies, in one reload."""
+        """Adds assemblies and the ones that they need, in any order, as one reload. One that is active stays as it is;
+        a class's instance replaces an active one of the same name."""
         with self.changes() as changes:
-            for assembly in assemblies:
-                if not isinstance(assembly, Assembly):
-                    raise WrongTypeError(f"an invivo.Assembly is wanted, not {assembly!r}")
-                for made in assembly.definitions.values():
-                    changes.add(made)
+            changes.activate(*assemblies)
+
+    def deactivate(self, *assemblies: Assembly) -> None:
+        """Takes assemblies away, in one reload; their members are recipes again."""
+        with self.changes() as changes:
+            changes.deactivate(*assemblies)
 
     def define(
         self,
@@ -423,12 +560,13 @@ class Runtime(_Cache):
         /,
         key: str | None = None,
         scope: Scope = "lazy_singleton",
+        options: Options | None = None,
         **overrides: Any,
     ) -> None:
         """Adds or replaces one definition, in one reload: of a class, of a factory whose annotation says what it makes,
-        or of a type of another language by its name.
+        of a recipe, or of a type of another language by its name.
         """
-        made: Definition = definition(key, what, scope, overrides)
+        made = definition(key, what, scope, overrides, options=options)
         with self.changes() as changes:
             changes.add(made)
 
@@ -609,6 +747,8 @@ class Runtime(_Cache):
 
 
 _SLICE = 100  # milliseconds
+
+_RUNTIME.append(Runtime)
 
 _BLOCK_FIELDS: list[tuple[type, Any, int]] = [
     (bool, ctypes.c_bool, c.INVIVO_KIND_BOOL),

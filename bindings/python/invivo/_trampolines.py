@@ -114,6 +114,22 @@ def answering(structure: type[ctypes.Structure], field: str, user_data: int) -> 
     return wrap
 
 
+def leading(structure: type[ctypes.Structure], field: str, user_data: int) -> Callable[[Callable[..., int]], Any]:
+    """A callback that answers a number in the place of a pointer; 0 when something goes wrong."""
+
+    def wrap(body: Callable[..., int]) -> Any:
+        def trampoline(*arguments: Any) -> int:
+            try:
+                item = _items.get(arguments[user_data])
+                return 0 if item is None or _over else body(item, *arguments)
+            except BaseException:
+                return 0
+
+        return Trampoline(structure, field, trampoline)
+
+    return wrap
+
+
 def telling(structure: type[ctypes.Structure], field: str, user_data: int) -> Callable[[Callable[..., None]], Any]:
     """A callback that answers nothing. What goes wrong in it reaches `sys.unraisablehook`."""
 

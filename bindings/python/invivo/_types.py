@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import weakref
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
 from . import _trampolines, _values
-from ._describe import Description, Method, Parameter, Property, Tunable, call, component_name, describe, is_protocol
+from ._describe import (
+    Description,
+    Hint,
+    Method,
+    Parameter,
+    Property,
+    Tunable,
+    call,
+    component_name,
+    describe,
+    is_protocol,
+)
 from .errors import Error, ExistsError, StaleError
 
 if TYPE_CHECKING:
@@ -64,9 +76,12 @@ def _instance(core: Core, number: int | None) -> Any:
 
 @_trampolines.answering(c.invivo_type_options, "make", user_data=4)
 def _make(record: TypeRecord, out: Any, build: Any, arguments: Any, count: int, _: int, error: Any) -> None:
-    values = _values.read_all(record.core, arguments, count)
+    values = record.core.arguments(record.description.parameters, arguments, count)
     thing = call(record.description.cls, record.description.parameters, values)
-    out[0] = record.core.adopt(thing, record, build[0].key.bits if build else 0).number
+    key = build[0].key.bits if build else 0
+    if not key and record.description.injected and record.core.faces:
+        record.core.faces[0].fill(thing)
+    out[0] = record.core.adopt(thing, record, key).number
 
 
 @_trampolines.telling(c.invivo_type_options, "release", user_data=1)
@@ -116,9 +131,74 @@ _forget = _trampolines.Trampoline(c.invivo_property, "forget", lambda _, kept: _
 
 @_trampolines.answering(c.invivo_method, "call", user_data=1)
 def _call(item: MethodItem, instance: int, _: int, arguments: Any, count: int, result: Any, error: Any) -> None:
-    method = getattr(_instance(item.core, instance), item.described.name)
+    thing = _instance(item.core, instance)
+    if item.described is ANY_CALL:
+        return call_any(thing, *_values.read_all(item.core, arguments, count))
+    method = getattr(thing, item.described.name)
     answered = call(method, item.described.parameters, _values.read_all(item.core, arguments, count))
     _values.answer(item.core, result, answered, item.described.result.kind)
+
+
+def _hook(name: str) -> Any:
+    @_trampolines.answering(c.invivo_type_options, name, user_data=1)
+    def hook(record: TypeRecord, instance: int, _: int, error: Any) -> None:
+        getattr(_instance(record.core, instance), getattr(record.description, name))()
+
+    return hook
+
+
+_will_inject, _did_inject = _hook("will_inject"), _hook("did_inject")
+
+
+# ---- weak references -----------------------------------------------------------------------------------
+
+_weak: dict[int, weakref.ref[Any]] = {}
+
+
+@_trampolines.leading(c.invivo_type_options, "weak_make", user_data=1)
+def _weak_make(record: TypeRecord, instance: int, _: int) -> int:
+    number = next(_trampolines.numbers)
+    _weak[number] = weakref.ref(_instance(record.core, instance))
+    return number
+
+
+@_trampolines.leading(c.invivo_type_options, "weak_load", user_data=1)
+def _weak_load(record: TypeRecord, weak: int, _: int) -> int:
+    reference = _weak.get(weak)
+    thing = reference() if reference is not None else None
+    return 0 if thing is None else record.core.adopt(thing, record).number
+
+
+@_trampolines.telling(c.invivo_type_options, "weak_free", user_data=1)
+def _weak_free(record: TypeRecord, weak: int, _: int) -> None:
+    _weak.pop(weak, None)
+
+
+# ---- calling anything ----------------------------------------------------------------------------------
+
+# A method that every Python type has besides its own: a function of the object, or one of its methods that says nothing
+# of its parameters, called while the object is made.
+CALL = "invivo:call"
+ANY_CALL = Method(
+    CALL,
+    None,
+    (
+        Parameter("what", Hint(), False, False),
+        Parameter("arguments", Hint(kind=c.INVIVO_KIND_LIST), False, False),
+        Parameter("names", Hint(kind=c.INVIVO_KIND_LIST), False, False),
+    ),
+    Hint(kind=c.INVIVO_KIND_NULL),
+)
+
+
+def call_any(thing: Any, what: Any, arguments: Sequence[Any], names: Sequence[str]) -> None:
+    """The last arguments are named."""
+    count = len(arguments) - len(names)
+    named = dict(zip(names, arguments[count:], strict=True))
+    if isinstance(what, str):
+        getattr(thing, what)(*arguments[:count], **named)
+    else:
+        what(thing, *arguments[:count], **named)
 
 
 # ---- registration --------------------------------------------------------------------------------------
@@ -169,6 +249,28 @@ def bounds(said: Tunable, kind: int) -> tuple[float, float]:
     return (low if said.min is None else said.min), (high if said.max is None else said.max)
 
 
+def last_needed(parameters: Sequence[Parameter]) -> int:
+    """The place of the last parameter that cannot be left out, or -1."""
+    return max((index for index, each in enumerate(parameters) if not each.optional), default=-1)
+
+
+def parameter_table(core: Core, parameters: Sequence[Parameter]) -> Any:
+    """Parameters as C has them: what may be left out comes last. What may be None before that can be anything."""
+    array = (c.invivo_parameter * len(parameters))()
+    needed = last_needed(parameters)
+    for index, (slot, parameter) in enumerate(zip(array, parameters, strict=True)):
+        slot.name = _values.name_bytes(parameter.name)
+        if parameter.optional and index < needed:
+            slot.kind = c.INVIVO_KIND_ANY
+            continue
+        slot.kind = parameter.hint.kind
+        slot.flags = c.INVIVO_PARAMETER_OPTIONAL if parameter.optional else 0
+        wanted = parameter.hint.wanted
+        if wanted is not None and _is_nominal(wanted):
+            slot.type_name = _values.name_bytes(core.name_of(wanted))
+    return array
+
+
 class _Tables:
     """The C tables of a description, alive while the registration runs; the library copies them."""
 
@@ -193,8 +295,8 @@ class _Tables:
         properties = (c.invivo_property * len(described.properties))()
         for slot, prop in zip(properties, described.properties, strict=True):
             self._property(slot, prop)
-        methods = (c.invivo_method * len(described.methods))()
-        for entry, method in zip(methods, described.methods, strict=True):
+        methods = (c.invivo_method * (len(described.methods) + 1))()
+        for entry, method in zip(methods, (*described.methods, ANY_CALL), strict=True):
             self._method(entry, method)
         self._held += [properties, methods]
         options.properties, options.property_count = properties, len(properties)
@@ -203,6 +305,13 @@ class _Tables:
             options.start = _start.of(library)
         if described.stop is not None:
             options.stop = _stop.of(library)
+        if described.will_inject is not None:
+            options.will_inject = _will_inject.of(library)
+        if described.did_inject is not None:
+            options.did_inject = _did_inject.of(library)
+        if has_weak_references(described.cls):
+            options.weak_make, options.weak_load = _weak_make.of(library), _weak_load.of(library)
+            options.weak_free = _weak_free.of(library)
         options.destroy = _trampolines.destroy.of(library)
         return options
 
@@ -215,14 +324,7 @@ class _Tables:
         return array, len(names)
 
     def _parameters(self, parameters: Sequence[Parameter]) -> tuple[Any, int]:
-        array = (c.invivo_parameter * len(parameters))()
-        for slot, parameter in zip(array, parameters, strict=True):
-            slot.name = _values.name_bytes(parameter.name)
-            slot.kind = parameter.hint.kind
-            slot.flags = c.INVIVO_PARAMETER_OPTIONAL if parameter.optional else 0
-            wanted = parameter.hint.wanted
-            if wanted is not None and _is_nominal(wanted):
-                slot.type_name = _values.name_bytes(self._core.name_of(wanted))
+        array = parameter_table(self._core, parameters)
         self._held.append(array)
         return array, len(parameters)
 
@@ -271,6 +373,10 @@ class _Tables:
         number = _trampolines.enroll(item)
         self._record.numbers.append(number)
         return number
+
+
+def has_weak_references(cls: type) -> bool:
+    return bool(cls.__weakrefoffset__)
 
 
 def _is_nominal(cls: type) -> bool:

@@ -81,6 +81,9 @@ class Packer:
             name, handle = self._releases.pop()
             getattr(library, name)(handle)
 
+    def hold(self, thing: Any) -> None:
+        self._held.append(thing)
+
     def value(self, thing: Any, kind: int = c.INVIVO_KIND_ANY) -> c.invivo_value:
         made = c.invivo_value()
         self.fill(made, thing, kind)

@@ -1,46 +1,51 @@
-"""Assemblies and definitions: what is made, for whom, and what goes into it, worked out from annotations."""
+"""Definitions: what is made, for whom, and what goes into it, worked out from annotations and recipes."""
 
 from __future__ import annotations
 
 import ctypes
 import dataclasses
+import functools
 import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
-from . import _trampolines, _values
-from ._describe import Parameter, call, constructor_of, describe, hints_of, parameters_of
+from . import _recipes, _trampolines, _values
+from ._describe import (
+    Hint,
+    Method,
+    Parameter,
+    call,
+    constructor_of,
+    describe,
+    hints_of,
+    is_protocol,
+    parameters_of,
+)
 from ._objects import Type
-from .errors import ArgumentError, Error, ExistsError, NotFoundError, WrongTypeError
+from ._recipes import Call, Draft, MadeBy, Options, Recipe, Ref, Scope
+from ._types import CALL, has_weak_references, last_needed, parameter_table
+from .errors import AmbiguousError, ArgumentError, ArityError, Error, MethodError, NotFoundError, WrongTypeError
 
 if TYPE_CHECKING:
+    import inspect
+
     from ._core import Core
     from ._types import TypeRecord
 
-W = TypeVar("W", bound=Callable[..., Any] | str)
-
-Scope = Literal["prototype", "lazy_singleton", "singleton"]
 _SCOPES: dict[str, int] = {
+    "graph": c.INVIVO_SCOPE_GRAPH,
     "prototype": c.INVIVO_SCOPE_PROTOTYPE,
     "lazy_singleton": c.INVIVO_SCOPE_LAZY_SINGLETON,
     "singleton": c.INVIVO_SCOPE_SINGLETON,
+    "weak_singleton": c.INVIVO_SCOPE_WEAK_SINGLETON,
 }
-
-
-@dataclasses.dataclass(frozen=True)
-class Reference:
-    """What another key, or the definition of another class, resolves to."""
-
-    to: str | type
-
-
-def ref(to: str | type) -> Any:
-    """In a definition: inject what this key (``"synth.lead"``) or class resolves to."""
-    return Reference(to)
+_SHARED = ("lazy_singleton", "singleton", "weak_singleton")
+PLAIN = Options()
+_PLAIN = (bool, int, float, str, bytes, list, tuple, dict, set, frozenset, type(None))
 
 
 def snake(name: str) -> str:
@@ -53,26 +58,59 @@ class Definition:
     """A recipe for a key, before it is wired."""
 
     key: str
-    scope: Scope
-    makes: type | str  # a Python class, or a registered type by its name
+    scope: Scope | None  # None: the parent's, or graph
+    makes: type | str | None  # a Python class, or a registered type by its name; None: an alias', or the parent's
     factory: Callable[..., Any] | None
     overrides: Mapping[str, Any]
     file: str
     line: int
+    positional: tuple[Any, ...] = ()
+    properties: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    calls: tuple[Call, ...] = ()
+    arguments: tuple[Parameter, ...] = ()  # the runtime arguments it takes
+    signature: inspect.Signature | None = None  # by which they are arranged
+    parent: str | None = None
+    alias: Ref | None = None
+    maker: MadeBy | None = None
+    constant: _recipes.Constant | None = None
+    options: Options = PLAIN
+    home: str | None = None  # its assembly, when the key does not say it
+    owner: str = ""  # the key in whose recipe it stands
 
     @property
     def made(self) -> str:
-        return self.makes if isinstance(self.makes, str) else self.makes.__name__
+        return self.makes.__name__ if isinstance(self.makes, type) else self.makes or self.key
 
     @property
     def assembly(self) -> str:
-        return self.key.rpartition(".")[0]
+        return self.key.rpartition(".")[0] if self.home is None else self.home
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}:{self.line}"
 
     def parameters(self, known: Mapping[str, type]) -> tuple[Parameter, ...]:
         if self.factory is not None:
             return parameters_of(self.factory, known, bound=False)
-        assert isinstance(self.makes, type)
-        return constructor_of(self.makes, known)
+        return constructor_of(self.makes, known) if isinstance(self.makes, type) else ()
+
+    def absolute(self, key: str) -> str:
+        return key if "." in key or not self.assembly else f"{self.assembly}.{key}"
+
+    def bind(self, positional: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+        """Runtime arguments in order, defaults filled in."""
+        if self.signature is None:
+            if named:
+                raise ArityError(f"{self.key} takes no arguments by name", path=self.key)
+            return list(positional)
+        try:
+            bound = self.signature.bind(*positional, **named)
+        except TypeError as problem:
+            said = ", ".join(str(each) for each in self.signature.parameters.values())
+            message = f"{self.key}({said}): {problem}"
+            raise ArityError(message, path=self.key, file=self.file, line=self.line) from None
+        bound.apply_defaults()
+        return list(bound.arguments.values())
 
 
 def definition(
@@ -82,32 +120,82 @@ def definition(
     overrides: Mapping[str, Any],
     *,
     assembly: str | None = None,
+    options: Options | None = None,
     depth: int = 2,
 ) -> Definition:
     """A definition of a class, of a factory whose annotation says what it makes, or of a registered type; declared
     `depth` frames up."""
-    if scope not in _SCOPES:
-        raise ArgumentError(f"{scope!r} is no scope; there are {', '.join(_SCOPES)}")
-    makes, factory = _made_by(what)
+    check_scope(scope)
+    caller = sys._getframe(depth)
+    file, line = caller.f_code.co_filename, caller.f_lineno
+    more: dict[str, Any] = {}
+    if isinstance(what, Recipe):
+        if key is None:
+            raise ArgumentError("a recipe has no name of its own: say which by name=...")
+        more = of_recipe(what, None)
+        makes, factory, given = more.pop("makes"), more.pop("factory"), more.pop("overrides")
+        overrides = {**given, **overrides}
+        options = options or more.pop("options", None)
+        more.pop("options", None)
+    else:
+        makes, factory = _made_by(what)
     if key is None:
         key = snake(makes if isinstance(makes, str) else makes.__name__)
     if assembly is not None and "." not in key:
         key = f"{assembly}.{key}"
-    caller = sys._getframe(depth)
-    return Definition(key, scope, makes, factory, dict(overrides), caller.f_code.co_filename, caller.f_lineno)
+    return Definition(
+        key, scope, makes, factory, dict(overrides), file, line, options=options or Options(), home=assembly, **more
+    )
 
 
-def _made_by(what: Callable[..., Any] | str) -> tuple[type | str, Callable[..., Any] | None]:
+def check_scope(scope: str | None) -> None:
+    if scope is not None and scope not in _SCOPES:
+        raise ArgumentError(f"{scope!r} is no scope; there are {', '.join(_SCOPES)}")
+
+
+def of_recipe(recipe: Recipe, wanted: type | None) -> dict[str, Any]:
+    """What a recipe says of a definition; ``wanted`` is what the place wants."""
+    node = recipe._node
+    found: dict[str, Any] = {"makes": wanted, "factory": None, "overrides": {}}
+    match node:
+        case Draft():
+            what = node.what
+            if what is not None:
+                found["makes"], found["factory"] = _made_by(what, wanted)
+            found["positional"], found["overrides"] = node.positional, node.named
+            found["properties"] = {name: thing for name, (thing, _) in node.properties.items()}
+            found["calls"] = tuple(node.calls)
+            if node.parent is not None:
+                found["parent"] = node.parent._node.to
+                if what is None:
+                    found["makes"] = None
+            if node.options is not None:
+                found["options"] = node.options
+        case Ref(to=str()):
+            found["alias"], found["makes"] = node, None
+        case MadeBy():
+            found["maker"] = node
+        case _recipes.Constant(value=value):
+            found["constant"], found["makes"] = node, type(value)
+        case _:
+            raise ArgumentError(
+                f"{recipe!r} is no definition: that is made by invivo.new(), wire(), child() or constant(), is another "
+                "member, or what a method of another member answers"
+            )
+    return found
+
+
+def _made_by(what: Any, wanted: type | None = None) -> tuple[type | str, Callable[..., Any] | None]:
     if isinstance(what, Type):
         return what.name, None
     if isinstance(what, (type, str)):
         return what, None
+    if isinstance(typing.get_origin(what), type):  # Box[int]
+        return typing.get_origin(what), None
     if not callable(what):
         raise WrongTypeError(f"a class, a factory or the name of a type is wanted, not {what!r}")
-    makes = hints_of(what).get("return")
-    if isinstance(typing.get_origin(makes), type):
-        makes = typing.get_origin(makes)
-    if not isinstance(makes, type) or makes is types.NoneType:
+    makes = plain_class(hints_of(what).get("return")) or wanted
+    if makes is None:
         raise ArgumentError(
             f"the factory {getattr(what, '__qualname__', what)!r} does not say what it makes: annotate what it returns "
             "with the class"
@@ -115,55 +203,78 @@ def _made_by(what: Callable[..., Any] | str) -> tuple[type | str, Callable[..., 
     return makes, what
 
 
-class Assembly:
-    """A named set of definitions. Keys are ``assembly.name``; the name of a class is its own, in snake case.
+def plain_class(annotation: Any) -> type | None:
+    """The class that an annotation names, if it is one or none of it."""
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        parts = [part for part in typing.get_args(annotation) if part is not types.NoneType]
+        annotation = parts[0] if len(parts) == 1 else None
+    if isinstance(typing.get_origin(annotation), type):
+        annotation = typing.get_origin(annotation)
+    return annotation if isinstance(annotation, type) and annotation is not types.NoneType else None
 
-    What the constructor (or factory) wants is found by its annotations among all definitions of the runtime;
-    ``Annotated[T, "key"]`` names a key, and keyword arguments here are given as they are.
 
-    A type of another language is named, ``app.singleton("Oscillator", name="lead", wave="saw")``: the keyword arguments
-    are what its making takes and its properties. It is registered by the time the assembly is activated.
-    """
-
-    def __init__(self, name: str) -> None:
-        if not name or name.startswith(".") or name.endswith("."):
-            raise ArgumentError(f"{name!r} is no name for an assembly")
-        self.name = name
-        self.definitions: dict[str, Definition] = {}
-
-    def prototype(self, what: W, /, name: str | None = None, **overrides: Any) -> W:
-        """A new one for each resolve."""
-        return self._add(what, "prototype", name, overrides)
-
-    def lazy_singleton(self, what: W, /, name: str | None = None, **overrides: Any) -> W:
-        """One, built by the first resolve."""
-        return self._add(what, "lazy_singleton", name, overrides)
-
-    def singleton(self, what: W, /, name: str | None = None, **overrides: Any) -> W:
-        """One, built when the assembly is activated."""
-        return self._add(what, "singleton", name, overrides)
-
-    def _add(self, what: W, scope: Scope, name: str | None, overrides: Mapping[str, Any]) -> W:
-        made = definition(name, what, scope, overrides, assembly=self.name, depth=3)
-        if made.key in self.definitions:
-            raise ExistsError(f"{made.key} is already defined: give one of the two another name", path=made.key)
-        self.definitions[made.key] = made
-        return what
-
-    def __repr__(self) -> str:
-        return f"<invivo.Assembly {self.name}: {', '.join(self.definitions) or 'empty'}>"
+def may_be_none(annotation: Any) -> bool:
+    return typing.get_origin(annotation) in (typing.Union, types.UnionType) and types.NoneType in typing.get_args(
+        annotation
+    )
 
 
 # ---- finding what is wanted ----------------------------------------------------------------------------
 
 
-def candidates(wanted: type, among: Iterable[Definition], near: str = "") -> list[Definition]:
-    """The definitions of a class, or else of its subclasses; those of the assembly ``near`` before others."""
-    fitting = [each for each in among if isinstance(each.makes, type) and wanted in each.makes.__mro__]
+def candidates(wanted: type, among: Iterable[Definition], near: str = "", *, exact: bool = False) -> list[Definition]:
+    """The definitions of a class, or else of its subclasses; those of the highest rank, of the assembly ``near`` before
+    others."""
+    every = [each for each in among if isinstance(each.makes, type) and _is_found(each, wanted)]
+    fitting = [each for each in every if each.makes is wanted if exact] if exact else []
+    if not exact:
+        fitting = [each for each in every if wanted in _classes(each)]
+        fitting = fitting or [each for each in every if _behaves(_classes(each)[0], wanted)]
+    best = max((each.options.rank for each in fitting), default=0)
+    fitting = [each for each in fitting if each.options.rank == best]
     for closer in (lambda each: each.makes is wanted, lambda each: each.assembly == near):
         narrowed = [each for each in fitting if closer(each)]
         fitting = narrowed or fitting
     return fitting
+
+
+def all_candidates(wanted: type, among: Iterable[Definition]) -> list[Definition]:
+    """Every definition of a class and of what is derived from it."""
+    return [
+        each for each in among if isinstance(each.makes, type) and _is_found(each, wanted) and wanted in _classes(each)
+    ]
+
+
+def _classes(each: Definition) -> tuple[type, ...]:
+    return each.makes.__mro__ if isinstance(each.makes, type) else ()
+
+
+def _is_found(each: Definition, wanted: type) -> bool:
+    hidden = each.options.hidden
+    if each.options.abstract or hidden is True or each.owner:
+        return False
+    return hidden != ("class" if each.makes is wanted else "interface")
+
+
+def _behaves(makes: type, wanted: type) -> bool:
+    """Whether a class counts as another that it does not derive from: by registration, or as a protocol says."""
+    if is_protocol(wanted):
+        names = {
+            name
+            for each in wanted.__mro__
+            if is_protocol(each) and each is not typing.Protocol
+            for name in (*vars(each), *vars(each).get("__annotations__", ()))
+            if not name.startswith("_") or name in _OPERATORS
+        }
+        annotated = {name for each in makes.__mro__ for name in getattr(each, "__annotations__", ())}
+        return bool(names) and all(hasattr(makes, name) or name in annotated for name in names)
+    try:
+        return issubclass(makes, wanted)
+    except TypeError:
+        return False
+
+
+_OPERATORS = {"__call__", "__iter__", "__next__", "__len__", "__getitem__", "__contains__", "__enter__", "__exit__"}
 
 
 def ambiguous(wanted: type, found: Iterable[Definition]) -> str:
@@ -173,9 +284,28 @@ def ambiguous(wanted: type, found: Iterable[Definition]) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Injection:
+    """What goes to one place, as wiring.h has it."""
+
     name: str
-    reference: str | None = None
+    reference: str | None = None  # a key or a path
     value: Any = None
+    how: int | None = None
+    items: tuple[Injection, ...] = ()
+    index: int = 0
+    flags: int = 0
+    of: type | None = None  # of lookups by type
+
+    @property
+    def way(self) -> int:
+        if self.how is not None:
+            return self.how
+        return c.INVIVO_INJECT_VALUE if self.reference is None else c.INVIVO_INJECT_REFERENCE
+
+
+@dataclasses.dataclass(frozen=True)
+class Invocation:
+    method: str
+    arguments: tuple[Injection, ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -184,9 +314,15 @@ class Plan:
 
     definition: Definition
     parameters: tuple[Parameter, ...]
-    initializer: tuple[Injection, ...]
-    properties: tuple[Injection, ...]
+    initializer: tuple[Injection, ...] = ()
+    properties: tuple[Injection, ...] = ()
     type_bits: int = 0  # of a registered type
+    alias: str | None = None
+    maker: Invocation | None = None
+    methods: tuple[Invocation, ...] = ()
+    before: tuple[Invocation, ...] = ()
+    after: tuple[Invocation, ...] = ()
+    after_all: tuple[Invocation, ...] = ()
 
 
 def plan_all(
@@ -194,15 +330,15 @@ def plan_all(
     existing: Mapping[str, Definition],
     known: Mapping[str, type],
     find: Callable[[str], Type] | None = None,
+    *,
+    marked: bool = True,
 ) -> list[Plan]:
-    """Wires definitions, or raises one error that says all that is missing or ambiguous; ``find`` is for types."""
-    plans, errors = [], list[Error]()
+    """Wires definitions, or raises one error that says all that is missing or ambiguous; ``find`` is for types,
+    ``marked`` whether attributes that ask for it are filled."""
+    plans, errors = list[Plan](), list[Error]()
     for each in new:
         try:
-            if isinstance(each.makes, str):
-                plans.append(_plan_registered(each, each.makes, existing, find, errors))
-            else:
-                plans.append(_plan(each, existing, known, errors))
+            plans.append(_Planner(each, existing, known, find, errors, plans, marked).plan())
         except Error as problem:
             errors.append(problem)
     if len(errors) == 1:
@@ -212,133 +348,494 @@ def plan_all(
     return plans
 
 
-def _plan_registered(
-    made: Definition,
-    name: str,
-    existing: Mapping[str, Definition],
-    find: Callable[[str], Type] | None,
-    errors: list[Error],
-) -> Plan:
-    """A type that is known by its name alone: what is given goes to its making, or else to its properties."""
-    assert find is not None
-    try:
-        found = find(name)
-    except NotFoundError as problem:
-        raise NotFoundError(problem.message, path=made.key, file=made.file, line=made.line) from None
-    settable = [each.name for each in found.properties if not each.read_only]
-    initializer, properties = list[Injection](), list[Injection]()
-    for each, thing in made.overrides.items():
-        if each not in found.parameters and each not in settable:
-            errors.append(_nothing_to_set(made, each, {*found.parameters, *settable}))
-            continue
-        try:
-            (initializer if each in found.parameters else properties).append(_given(made, each, thing, existing))
-        except Error as problem:
-            errors.append(problem)
-    return Plan(made, (), tuple(initializer), tuple(properties), found._bits)
+class _Planner:
+    """Works out one definition, and what stands inline in it."""
 
+    def __init__(
+        self,
+        made: Definition,
+        existing: Mapping[str, Definition],
+        known: Mapping[str, type],
+        find: Callable[[str], Type] | None,
+        errors: list[Error],
+        plans: list[Plan],
+        marked: bool,
+    ) -> None:
+        self.made, self.existing, self.known, self.find = made, existing, known, find
+        self.errors, self.plans, self.marked = errors, plans, marked
+        self.uses_arguments = False
+        self.inline: dict[int, tuple[str, bool]] = {}  # of drafts by identity: key, and whether it takes the arguments
+        self.methods: dict[str, Method] = {}
+        self.cls: type | None = None
 
-def _nothing_to_set(made: Definition, name: str, there: Iterable[str]) -> ArgumentError:
-    return ArgumentError(
-        f"{made.made} has no parameter and no property {name!r} to set; it has {', '.join(sorted(there)) or 'none'}",
-        **_at(made, name),
-    )
+    # ---- the whole ---------------------------------------------------------------------------------------
 
-
-def _plan(made: Definition, existing: Mapping[str, Definition], known: Mapping[str, type], errors: list[Error]) -> Plan:
-    assert isinstance(made.makes, type)
-    parameters = made.parameters(known)
-    by_name = {parameter.name for parameter in parameters}
-    initializer = []
-    for parameter in parameters:
-        try:
-            injection = _injection(made, parameter, existing)
-        except Error as problem:
-            errors.append(problem)
-            continue
-        if injection is not None:
-            initializer.append(injection)
-    properties = []
-    settable = None
-    for name, thing in made.overrides.items():
-        if name in by_name:
-            continue
-        if settable is None:
-            settable = {each.name for each in describe(made.makes, known).properties if not each.read_only}
-        if name not in settable:
-            errors.append(_nothing_to_set(made, name, by_name | settable))
-            continue
-        properties.append(_given(made, name, thing, existing))
-    return Plan(made, parameters, tuple(initializer), tuple(properties))
-
-
-def _at(made: Definition, name: str) -> dict[str, Any]:
-    return {"path": f"{made.key}.{name}", "file": made.file, "line": made.line}
-
-
-def _given(made: Definition, name: str, thing: Any, existing: Mapping[str, Definition]) -> Injection:
-    if not isinstance(thing, Reference):
-        return Injection(name, value=thing)
-    if isinstance(thing.to, str):
-        key = thing.to if "." in thing.to else f"{made.assembly}.{thing.to}"
-        return Injection(name, reference=key)
-    found = candidates(thing.to, existing.values(), made.assembly)
-    if len(found) == 1:
-        return Injection(name, reference=found[0].key)
-    if found:
-        raise ArgumentError(f'{ambiguous(thing.to, found)}; name one by ref("key")', **_at(made, name))
-    raise NotFoundError(f"no definition makes a {thing.to.__name__}", **_at(made, name))
-
-
-def _injection(made: Definition, parameter: Parameter, existing: Mapping[str, Definition]) -> Injection | None:
-    name, hint = parameter.name, parameter.hint
-    if name in made.overrides:
-        return _given(made, name, made.overrides[name], existing)
-    if hint.key is not None:
-        return Injection(name, reference=hint.key if "." in hint.key else f"{made.assembly}.{hint.key}")
-    found: list[Definition] = []
-    if hint.wanted is not None:
-        found = candidates(hint.wanted, existing.values(), made.assembly)
-        if len(found) == 1 and found[0] is not made:
-            return Injection(name, reference=found[0].key)
-    if parameter.has_default:
-        return None
-    if hint.wanted is not None and len(found) > 1:
-        raise ArgumentError(
-            f'{ambiguous(hint.wanted, found)}; say which by Annotated[{hint.wanted.__name__}, "key"] or '
-            f'{name}=invivo.ref("key")',
-            **_at(made, name),
+    def plan(self) -> Plan:
+        made = self.made
+        check_scope(made.scope)
+        if made.alias is not None:
+            return self._alias(made.alias)
+        if made.constant is not None:
+            value = made.constant.value
+            if value is None:
+                raise ArgumentError("None is no constant: a definition makes an object", **self.at(""))
+            return Plan(made, ())
+        if isinstance(made.makes, str):
+            return self._registered(made.makes)
+        self.cls = self._class(made)
+        if self.cls is not None:
+            described = describe(self.cls, self.known)
+            self.methods = {each.name: each for each in described.methods}
+            if made.scope == "weak_singleton" and not has_weak_references(self.cls):
+                raise ArgumentError(
+                    f"a weak singleton lives as long as somebody holds it, and a {self.cls.__name__} cannot be "
+                    "referred to weakly: add __weakref__ to its __slots__",
+                    **self.at(""),
+                )
+        parameters: tuple[Parameter, ...] = ()
+        initializer: list[Injection] = []
+        maker = None
+        if made.maker is not None:
+            items = [self.source(made.maker.start, "maker")]
+            items += [self.source(thing, f"maker.{i}") for i, thing in enumerate(made.maker.arguments)]
+            maker = Invocation(made.maker.method, tuple(items))
+        elif made.parent is None or made.positional or made.overrides:
+            parameters = made.parameters(self.known)
+            if made.parent is not None and not isinstance(made.makes, type) and self.cls is not None:
+                parameters = constructor_of(self.cls, self.known)
+            initializer = self._initializer(parameters)
+        properties = self._properties({each.name for each in parameters})
+        calls = self._invocations(made.calls, "")
+        hooks = made.options
+        return Plan(
+            made,
+            parameters,
+            tuple(initializer),
+            tuple(properties),
+            maker=maker,
+            methods=calls,
+            before=self._invocations([as_call(each) for each in hooks.before], "before"),
+            after=self._invocations([as_call(each) for each in hooks.after], "after"),
+            after_all=self._invocations([as_call(each) for each in hooks.after_all], "after_all"),
         )
-    if hint.optional:
-        return Injection(name, value=None)
-    if made.scope == "prototype" and hint.wanted is None:
-        return None  # an argument of the resolve
-    what = f"no definition makes a {hint.wanted.__name__}" if hint.wanted is not None else "nothing says what it is"
-    raise NotFoundError(
-        f"{made.made} wants {name!r}, and {what}: define it, or pass {name}=... with the definition",
-        **_at(made, name),
-    )
+
+    def at(self, name: str) -> dict[str, Any]:
+        path = f"{self.made.key}.{name}" if name else self.made.key
+        return {"path": path, "file": self.made.file, "line": self.made.line}
+
+    def _class(self, made: Definition) -> type | None:
+        for _ in range(64):
+            if isinstance(made.makes, type):
+                return made.makes
+            parent = self.existing.get(made.parent or "")
+            if parent is None:
+                return None
+            made = parent
+        return None
+
+    def _alias(self, ref: Ref) -> Plan:
+        """Another key; what is given besides goes before the arguments of the resolve."""
+        given = list(ref.arguments)
+        count = len(self.made.arguments)
+        passed = [
+            each._node.index if isinstance(each, Recipe) and isinstance(each._node, _recipes.Argument) else None
+            for each in given
+        ]
+        if count and passed[-count:] != list(range(count)):
+            raise ArgumentError(
+                "an alias hands its own arguments on as they come, after those that are bound: this one does not; make "
+                "it with invivo.new(function, ...)",
+                **self.at(""),
+            )
+        bound = given[: len(given) - count]
+        assert isinstance(ref.to, str)
+        items = tuple(self.source(thing, str(index)) for index, thing in enumerate(bound))
+        return Plan(self.made, (), items, alias=self.made.absolute(ref.to))
+
+    def _registered(self, name: str) -> Plan:
+        """A type that is known by its name alone: what is given goes to its making, or else to its properties."""
+        made = self.made
+        assert self.find is not None
+        try:
+            found = self.find(name)
+        except NotFoundError as problem:
+            raise NotFoundError(problem.message, path=made.key, file=made.file, line=made.line) from None
+        settable = [each.name for each in found.properties if not each.read_only]
+        initializer, properties = list[Injection](), list[Injection]()
+        for each, thing in {**made.overrides, **made.properties}.items():
+            if each not in found.parameters and each not in settable:
+                self.errors.append(self._nothing_to_set(each, {*found.parameters, *settable}))
+                continue
+            with self.gathering():
+                to = initializer if each in found.parameters and each in made.overrides else properties
+                to.append(self.named(each, thing))
+        methods = []
+        for index, one in enumerate(made.calls):
+            assert isinstance(one.what, str)
+            things = (*one.positional, *one.named.values())
+            items = tuple(self.source(thing, f"{one.what}{index or ''}.{i}") for i, thing in enumerate(things))
+            methods.append(Invocation(one.what, items))
+        return Plan(made, (), tuple(initializer), tuple(properties), found._bits, methods=tuple(methods))
+
+    def gathering(self) -> _Gathering:
+        return _Gathering(self.errors)
+
+    def _nothing_to_set(self, name: str, there: Iterable[str]) -> ArgumentError:
+        return ArgumentError(
+            f"{self.made.made} has no parameter and no property {name!r} to set; "
+            f"it has {', '.join(sorted(there)) or 'none'}",
+            **self.at(name),
+        )
+
+    # ---- the initializer ---------------------------------------------------------------------------------
+
+    def _initializer(self, parameters: tuple[Parameter, ...]) -> list[Injection]:
+        made = self.made
+        given = dict(made.overrides)
+        places = [each.name for each in parameters if not each.keyword]
+        if len(made.positional) > len(places):
+            raise ArityError(
+                f"{made.made} takes {len(places)} arguments by position, got {len(made.positional)}", **self.at("")
+            )
+        for name, thing in zip(places, made.positional, strict=False):
+            if name in given:
+                raise ArityError(f"{made.made} got the argument {name!r} twice", **self.at(name))
+            given[name] = thing
+        found = list[Injection]()
+        needed = last_needed(parameters) if made.arguments or made.scope in _SHARED else -1
+        for index, parameter in enumerate(parameters):
+            with self.gathering():
+                if parameter.name in given:
+                    found.append(self.named(parameter.name, given[parameter.name], parameter.hint))
+                elif made.parent is None or isinstance(made.makes, type):
+                    injection = self._wanted(parameter.name, parameter.hint, parameter)
+                    if injection is None and parameter.optional and index < needed:
+                        injection = Injection(parameter.name, value=None)
+                    if injection is not None:
+                        found.append(injection)
+        return found
+
+    def _wanted(self, name: str, hint: Hint, parameter: Parameter | None) -> Injection | None:
+        """What an annotation asks for; None leaves the place alone."""
+        made = self.made
+        if hint.late == "runtime":
+            return Injection(name, value=None)
+        if hint.late == "resolver":
+            return Injection(name, how=c.INVIVO_INJECT_RESOLVER)
+        if hint.late == "asker":
+            return Injection(name, how=c.INVIVO_INJECT_ASKER)
+        key = hint.key or (hint.item.key if hint.item is not None else None)
+        has_default = parameter is not None and parameter.has_default
+        optional = c.INVIVO_INJECT_OPTIONAL if hint.optional or (hint.item is not None and hint.item.optional) else 0
+        if hint.inject is not None:
+            optional |= c.INVIVO_INJECT_GREEDY if hint.inject.greedy else 0
+            optional |= c.INVIVO_INJECT_EXACT if hint.inject.exact else 0
+        late = {"provider": c.INVIVO_INJECT_PROVIDER, "lazy": c.INVIVO_INJECT_LAZY}.get(hint.late or "")
+        if key is not None:
+            found = Injection(name, self.made.absolute(key), flags=optional & c.INVIVO_INJECT_OPTIONAL)
+            return found if late is None else Injection(name, how=late, items=(dataclasses.replace(found, name=""),))
+        wanted = hint.item.wanted if hint.item is not None else hint.wanted
+        if hint.late == "all":
+            assert wanted is not None
+            if not all_candidates(wanted, self.existing.values()) and (has_default or made.scope not in _SHARED):
+                return None
+            return Injection(name, how=c.INVIVO_INJECT_ALL, of=wanted, flags=optional & c.INVIVO_INJECT_EXACT)
+        exact = bool(optional & c.INVIVO_INJECT_EXACT)
+        there = candidates(wanted, self.existing.values(), made.assembly, exact=exact) if wanted is not None else []
+        if late is None:  # a decorator of a class may look for the class, but not for itself
+            there = [each for each in there if each is not made]
+        if len(there) == 1 and wanted is not None:
+            found = self._by_type(name, wanted, there[0], optional)
+            return found if late is None else Injection(name, how=late, items=(dataclasses.replace(found, name=""),))
+        if has_default:
+            return None
+        if wanted is not None and len(there) > 1:
+            raise AmbiguousError(
+                f'{ambiguous(wanted, there)}; say which by Annotated[{wanted.__name__}, "key"] or '
+                f'{name}=invivo.ref("key")',
+                **self.at(name),
+            )
+        if optional & c.INVIVO_INJECT_OPTIONAL:
+            if wanted is None or late is not None:
+                return Injection(name, value=None)
+            return Injection(name, how=c.INVIVO_INJECT_TYPE, of=wanted, flags=optional)
+        if made.scope not in _SHARED and (wanted is None or late is not None):
+            return None  # an argument of the resolve
+        what = f"no definition makes a {wanted.__name__}" if wanted is not None else "nothing says what it is"
+        raise NotFoundError(
+            f"{made.made} wants {name!r}, and {what}: define it, or pass {name}=... with the definition",
+            **self.at(name),
+        )
+
+    def _by_type(self, name: str, wanted: type, found: Definition, flags: int) -> Injection:
+        """The only one of its type is looked for by the type, so that another may take its place one day; one that is
+        merely the closest of several is named."""
+        every = all_candidates(wanted, self.existing.values())
+        if every == [found] and not found.options.hidden:
+            return Injection(name, found.key, how=c.INVIVO_INJECT_TYPE, of=wanted, flags=flags)
+        if flags & c.INVIVO_INJECT_GREEDY and found in every:
+            return Injection(name, found.key, how=c.INVIVO_INJECT_TYPE, of=wanted, flags=flags)
+        return Injection(name, found.key, flags=flags & c.INVIVO_INJECT_OPTIONAL)
+
+    # ---- properties and methods --------------------------------------------------------------------------
+
+    def _properties(self, parameters: set[str]) -> list[Injection]:
+        made = self.made
+        given = {name: thing for name, thing in made.overrides.items() if name not in parameters}
+        for name, thing in made.properties.items():
+            if name in given:
+                raise ArgumentError(f"the property {name!r} is set twice", **self.at(name))
+            given[name] = thing
+        described = {each.name: each for each in describe(self.cls, self.known).properties} if self.cls else {}
+        found = []
+        for name, each in described.items() if self.marked else ():
+            if each.hint.inject is not None and name not in given and made.parent is None:
+                with self.gathering():
+                    wanted = self._wanted(name, each.hint, None)
+                    if wanted is not None:
+                        found.append(wanted)
+        for name, thing in given.items():
+            prop = described.get(name)
+            if prop is None and self.cls is not None:
+                settable = {each.name for each in described.values() if not each.read_only}
+                self.errors.append(self._nothing_to_set(name, parameters | settable))
+                continue
+            with self.gathering():
+                found.append(self.named(name, thing, prop.hint if prop is not None else None))
+        return found
+
+    def _invocations(self, calls: Iterable[Call], place: str) -> tuple[Invocation, ...]:
+        found = []
+        for index, one in enumerate(calls):
+            with self.gathering():
+                found.append(self._invocation(one, f"{place}{index}" if place else str(index)))
+        return tuple(found)
+
+    def _invocation(self, one: Call, place: str) -> Invocation:
+        what = one.what
+        if isinstance(what, str):
+            place = f"{what}{place}"
+            method = self.methods.get(what)
+            if method is not None:
+                things = arrange(method.parameters, one.positional, one.named)
+                if things is None:
+                    raise ArityError(f"{method.name}() does not take these arguments", **self.at(what))
+                items = [self.source(each, f"{place}.{i}") for i, each in enumerate(things)]
+                return Invocation(what, tuple(items))
+            if self.cls is not None and not callable(getattr(self.cls, what, None)):
+                there = ", ".join(sorted(self.methods)) or "none that are annotated"
+                raise MethodError(f"{self.cls.__name__} has no method {what!r}; it has {there}", **self.at(what))
+        things = [*one.positional, *one.named.values()]
+        items = [self.source(each, f"{place}.{i}") for i, each in enumerate(things)]
+        return Invocation(
+            CALL,
+            (
+                Injection("", value=what),
+                Injection("", how=c.INVIVO_INJECT_LIST, items=tuple(items)),
+                Injection("", value=list(one.named)),
+            ),
+        )
+
+    # ---- things ------------------------------------------------------------------------------------------
+
+    def named(self, name: str, thing: Any, hint: Hint | None = None) -> Injection:
+        return dataclasses.replace(self.source(thing, name, hint), name=name)
+
+    def source(self, thing: Any, place: str, hint: Hint | None = None) -> Injection:
+        """Where a value comes from: a recipe says it, anything else is the value itself."""
+        from ._assembly import Bound
+
+        if isinstance(thing, Recipe):
+            return self._recipe(thing, place, hint)
+        if isinstance(thing, Bound):
+            return Injection("", how=c.INVIVO_INJECT_PROVIDER, items=(Injection("", thing.key),))
+        if isinstance(thing, functools.partial) and isinstance(thing.func, Bound):
+            target = thing.func.reference(*thing.args, **thing.keywords)
+            return Injection("", how=c.INVIVO_INJECT_PROVIDER, items=(self.source(target, place),))
+        if isinstance(thing, (set, frozenset)):
+            items = tuple(self.source(each, f"{place}.{i}") for i, each in enumerate(thing))
+            return Injection("", how=c.INVIVO_INJECT_SET, items=items)
+        if isinstance(thing, (list, tuple)) and any(map(_is_said, thing)):
+            items = tuple(self.source(each, f"{place}.{i}") for i, each in enumerate(thing))
+            return Injection("", how=c.INVIVO_INJECT_LIST, items=items)
+        if isinstance(thing, Mapping) and any(map(_is_said, thing.values())):
+            return Injection(
+                "",
+                how=c.INVIVO_INJECT_MAP,
+                items=tuple(self.named_item(name, each, f"{place}.{name}") for name, each in thing.items()),
+            )
+        return Injection("", value=thing)
+
+    def named_item(self, name: str, thing: Any, place: str) -> Injection:
+        if not isinstance(name, str):
+            raise WrongTypeError(f"the keys of a map are texts, not {name!r}", **self.at(place))
+        return dataclasses.replace(self.source(thing, place), name=name)
+
+    def _recipe(self, recipe: Recipe, place: str, hint: Hint | None) -> Injection:
+        node = recipe._node
+        match node:
+            case Ref(to=str(), arguments=arguments, optional=optional):
+                return self._reference(node, arguments, optional, place)
+            case Ref():
+                return self._looked_up(node, place)
+            case _recipes.All(of=of, exact=exact):
+                return Injection("", how=c.INVIVO_INJECT_ALL, of=of, flags=c.INVIVO_INJECT_EXACT if exact else 0)
+            case _recipes.Argument(index=index):
+                self.uses_arguments = True
+                return Injection("", how=c.INVIVO_INJECT_ARGUMENT, index=index)
+            case _recipes.Arguments():
+                self.uses_arguments = True
+                return Injection("", how=c.INVIVO_INJECT_ARGUMENTS)
+            case _recipes.Path(start=start, names=names):
+                return Injection("", ".".join(names), how=c.INVIVO_INJECT_PATH, items=(self.source(start, place),))
+            case _recipes.Late(target=target, once=once):
+                how = c.INVIVO_INJECT_LAZY if once else c.INVIVO_INJECT_PROVIDER
+                inner = self.source(
+                    target.reference() if not isinstance(target, Recipe) and hasattr(target, "reference") else target,
+                    place,
+                )
+                return Injection("", how=how, items=(inner,))
+            case _recipes.Own(what=what):
+                return Injection("", how=c.INVIVO_INJECT_RESOLVER if what == "resolver" else c.INVIVO_INJECT_ASKER)
+            case _recipes.Constant(value=value):
+                return Injection("", value=value)
+        return self._inline(recipe, place, hint)
+
+    def _reference(self, node: Ref, arguments: tuple[Any, ...], optional: bool, place: str) -> Injection:
+        assert isinstance(node.to, str)
+        key = self.made.absolute(node.to)
+        target = self.existing.get(key)
+        if target is not None and target.constant is not None and isinstance(target.constant.value, _PLAIN):
+            return Injection("", value=target.constant.value)
+        items = tuple(self.source(each, f"{place}.{i}") for i, each in enumerate(arguments))
+        return Injection("", key, items=items, flags=c.INVIVO_INJECT_OPTIONAL if optional else 0)
+
+    def _looked_up(self, node: Ref, place: str) -> Injection:
+        assert isinstance(node.to, type)
+        flags = c.INVIVO_INJECT_OPTIONAL if node.optional else 0
+        flags |= c.INVIVO_INJECT_EXACT if node.exact else 0
+        flags |= c.INVIVO_INJECT_GREEDY if node.greedy else 0
+        found = candidates(node.to, self.existing.values(), self.made.assembly, exact=node.exact)
+        found = [each for each in found if each is not self.made]
+        if len(found) == 1:
+            return self._by_type("", node.to, found[0], flags)
+        if found:
+            raise AmbiguousError(f'{ambiguous(node.to, found)}; name one by ref("key")', **self.at(place))
+        if node.optional:
+            return Injection("", how=c.INVIVO_INJECT_TYPE, of=node.to, flags=flags)
+        raise NotFoundError(f"no definition makes a {node.to.__name__}", **self.at(place))
+
+    def _inline(self, recipe: Recipe, place: str, hint: Hint | None) -> Injection:
+        """A recipe in the recipe: a definition with the key of its place, for nobody else."""
+        known = self.inline.get(id(recipe._node))
+        if known is None:
+            node = recipe._node
+            key = f"{self.made.key}.{place}"
+            what = of_recipe(recipe, hint.wanted if hint is not None else None)
+            own = what.pop("options", Options())
+            scope = node.scope if isinstance(node, Draft) else None
+            file, line = (node.file, node.line) if isinstance(node, Draft) else (self.made.file, self.made.line)
+            made = Definition(
+                key,
+                scope,
+                file=file,
+                line=line,
+                options=dataclasses.replace(own, hidden=True),
+                arguments=self.made.arguments,
+                home=self.made.assembly,
+                owner=self.made.key,
+                **what,
+            )
+            planner = _Planner(made, self.existing, self.known, self.find, self.errors, self.plans, self.marked)
+            plan = planner.plan()
+            if not planner.uses_arguments:
+                plan = dataclasses.replace(plan, definition=dataclasses.replace(made, arguments=()))
+            self.plans.append(plan)
+            known = self.inline[id(recipe._node)] = key, planner.uses_arguments
+        key, takes = known
+        self.uses_arguments |= takes
+        count = len(self.made.arguments) if takes else 0
+        items = tuple(Injection("", how=c.INVIVO_INJECT_ARGUMENT, index=index) for index in range(count))
+        return Injection("", key, items=items)
+
+
+class _Gathering:
+    """What goes wrong in its block is noted, and the next thing looked at."""
+
+    def __init__(self, errors: list[Error]) -> None:
+        self.errors = errors
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, _: object) -> bool:
+        if isinstance(problem, Error):
+            self.errors.append(problem)
+            return True
+        return False
+
+
+def _is_said(thing: Any) -> bool:
+    """Whether a thing is, or holds, something that is worked out for each object."""
+    from ._assembly import Bound
+
+    if isinstance(thing, (Recipe, Bound, set, frozenset)):
+        return True
+    if isinstance(thing, functools.partial):
+        return isinstance(thing.func, Bound)
+    if isinstance(thing, (list, tuple)):
+        return any(map(_is_said, thing))
+    return isinstance(thing, Mapping) and any(map(_is_said, thing.values()))
+
+
+def as_call(hook: _recipes.Hook) -> Call:
+    return hook if isinstance(hook, Call) else Call(hook)
+
+
+def arrange(parameters: Sequence[Parameter], positional: Sequence[Any], named: Mapping[str, Any]) -> list[Any] | None:
+    """Arguments in the order of the parameters, null for one that is left out; None when they do not fit."""
+    if len(positional) > len(parameters) or not named.keys() <= {each.name for each in parameters[len(positional) :]}:
+        return None
+    things, last = list(positional), len(positional)
+    for index, each in enumerate(parameters[len(positional) :], len(positional)):
+        things.append(named.get(each.name))
+        if each.name in named:
+            last = index + 1
+    return things[:last]
 
 
 # ---- handing a plan to the library ---------------------------------------------------------------------
 
 
 class FactoryItem:
-    """A factory that a definition holds."""
+    """A function that a definition holds: its factory, or what injects by code."""
 
-    def __init__(self, core: Core, plan: Plan, record: TypeRecord) -> None:
+    def __init__(self, core: Core, plan: Plan, record: TypeRecord | None) -> None:
         self.core, self.plan, self.record = core, plan, record
 
 
 @_trampolines.answering(c.invivo_definition, "factory", user_data=4)
 def _factory(item: FactoryItem, out: Any, build: Any, arguments: Any, count: int, _: int, error: Any) -> None:
-    values = _values.read_all(item.core, arguments, count)
     made = item.plan.definition
-    thing = call(made.factory, item.plan.parameters, values)
     assert isinstance(made.makes, type)
-    if not isinstance(thing, made.makes):
-        raise WrongTypeError(f"the factory answered {thing!r}; it says that it makes a {made.made}")
+    assert item.record is not None
+    if made.constant is not None:
+        thing = made.constant.value
+    else:
+        thing = call(made.factory, item.plan.parameters, item.core.arguments(item.plan.parameters, arguments, count))
+        if thing is None and made.options.nullable:
+            return
+        if not is_protocol(made.makes) and not isinstance(thing, made.makes):
+            raise WrongTypeError(f"the factory answered {thing!r}; it says that it makes a {made.made}")
     out[0] = item.core.adopt(thing, item.record, build[0].key.bits if build else 0).number
+
+
+@_trampolines.answering(c.invivo_definition, "inject", user_data=4)
+def _inject(item: FactoryItem, instance: int, build: Any, arguments: Any, count: int, _: int, error: Any) -> None:
+    from ._types import _instance
+
+    inject = item.plan.definition.options.inject
+    assert inject is not None
+    inject(_instance(item.core, instance))
 
 
 def define(core: Core, changes: c.invivo_changes, plan: Plan) -> None:
@@ -349,23 +846,52 @@ def define(core: Core, changes: c.invivo_changes, plan: Plan) -> None:
         options = c.invivo_definition()
         options.struct_size = ctypes.sizeof(options)
         options.key = _values.name_bytes(made.key, "key")
-        options.scope = _SCOPES[made.scope]
+        options.scope = c.INVIVO_SCOPE_DEFAULT if made.scope is None else _SCOPES[made.scope]
+        if made.constant is not None and made.scope is None:
+            options.scope = c.INVIVO_SCOPE_LAZY_SINGLETON
+        options.flags = _flags(made.options)
+        options.rank = made.options.rank
         options.type.bits = plan.type_bits if record is None else record.bits
-        initializer = _injections(packer, plan.initializer if made.factory is None else _in_order(plan))
-        properties = _injections(packer, plan.properties)
-        options.initializer, options.initializer_count = initializer, len(initializer)
-        options.properties, options.property_count = properties, len(properties)
-        options.file, options.line = made.file.replace("\0", "\\0").encode("utf-8", "replace"), made.line
+        options.file, options.line = made.file.encode("utf-8", "replace"), made.line
+        if plan.alias is not None:
+            options.alias = _values.name_bytes(plan.alias, "key")
+        if made.parent is not None:
+            options.parent = _values.name_bytes(made.absolute(made.parent), "key")
+        initializer = _in_order(plan) if made.factory is not None else plan.initializer
+        options.initializer, options.initializer_count = _injections(core, packer, initializer)
+        options.properties, options.property_count = _injections(core, packer, plan.properties)
+        options.methods, options.method_count = _invocations(core, packer, plan.methods)
+        options.before, options.before_count = _invocations(core, packer, plan.before)
+        options.after, options.after_count = _invocations(core, packer, plan.after)
+        options.after_all, options.after_all_count = _invocations(core, packer, plan.after_all)
+        if plan.maker is not None:
+            options.maker_method = _values.name_bytes(plan.maker.method, "method")
+            options.maker, options.maker_count = _injections(core, packer, plan.maker.arguments)
+        if made.arguments and plan.alias is None:
+            table = parameter_table(core, made.arguments)
+            packer.hold(table)
+            options.parameters, options.parameter_count = table, len(table)
         number = 0
-        if made.factory is not None and record is not None:
+        makes = made.factory is not None or made.constant is not None
+        if makes or made.options.inject is not None:
             number = _trampolines.enroll(FactoryItem(core, plan, record))
-            options.factory, options.user_data = _factory.of(core.library), number
-            options.destroy = _trampolines.destroy.of(core.library)
+            options.user_data, options.destroy = number, _trampolines.destroy.of(core.library)
+            if makes:
+                options.factory = _factory.of(core.library)
+            if made.options.inject is not None:
+                options.inject = _inject.of(core.library)
         try:
             core.library.call("changes_define", changes, ctypes.byref(options), None)
         except BaseException:
             _trampolines.dismiss(number)
             raise
+
+
+def _flags(options: Options) -> int:
+    flags = c.INVIVO_DEFINITION_ABSTRACT if options.abstract else 0
+    flags |= c.INVIVO_DEFINITION_NULLABLE if options.nullable else 0
+    flags |= c.INVIVO_DEFINITION_HIDDEN_CLASS if options.hidden in (True, "class") else 0
+    return flags | (c.INVIVO_DEFINITION_HIDDEN_INTERFACE if options.hidden in (True, "interface") else 0)
 
 
 def _in_order(plan: Plan) -> tuple[Injection, ...]:
@@ -376,14 +902,26 @@ def _in_order(plan: Plan) -> tuple[Injection, ...]:
     return tuple(dataclasses.replace(given.get(name, Injection("")), name="") for name in names)
 
 
-def _injections(packer: _values.Packer, injections: tuple[Injection, ...]) -> Any:
+def _injections(core: Core, packer: _values.Packer, injections: Sequence[Injection]) -> tuple[Any, int]:
     array = (c.invivo_injection * len(injections))()
     for slot, injection in zip(array, injections, strict=True):
         slot.name = _values.name_bytes(injection.name) if injection.name else None
-        if injection.reference is not None:
-            slot.how = c.INVIVO_INJECT_REFERENCE
+        slot.how, slot.flags, slot.index = injection.way, injection.flags, injection.index
+        if injection.of is not None:
+            slot.reference = _values.name_bytes(core.name_of(injection.of))
+        elif injection.reference is not None:
             slot.reference = _values.name_bytes(injection.reference, "key")
-        else:
-            slot.how = c.INVIVO_INJECT_VALUE
+        elif slot.how == c.INVIVO_INJECT_VALUE:
             packer.fill(slot.value, injection.value)
-    return array
+        slot.items, slot.item_count = _injections(core, packer, injection.items)
+    packer.hold(array)
+    return array, len(array)
+
+
+def _invocations(core: Core, packer: _values.Packer, invocations: Sequence[Invocation]) -> tuple[Any, int]:
+    array = (c.invivo_invocation * len(invocations))()
+    for slot, one in zip(array, invocations, strict=True):
+        slot.method = _values.name_bytes(one.method, "method")
+        slot.arguments, slot.argument_count = _injections(core, packer, one.arguments)
+    packer.hold(array)
+    return array, len(array)

@@ -3,6 +3,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 README = Path(__file__).resolve().parent.parent / "README.md"
 
 
@@ -31,3 +33,14 @@ def step(self):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "[90.0, 70.0]\n"
+
+
+def samples() -> list[str]:
+    found = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+    return [each for each in found[1:] if "import invivo" in each]
+
+
+@pytest.mark.parametrize("number", range(len(samples())))
+def test_the_other_samples_of_the_readme_do_what_they_say(script, number: int) -> None:
+    done = script(samples()[number])
+    assert done.returncode == 0, done.stderr

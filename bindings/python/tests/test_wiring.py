@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import pytest
 
 import invivo
+from invivo import _generated as c
 from invivo._wiring import Injection, plan_all, snake
 
 
@@ -74,7 +75,7 @@ def test_two_of_a_kind_are_ambiguous_until_a_key_is_named() -> None:
     app.singleton(Clock, name="a")
     app.singleton(Clock, name="b")
     app.singleton(Filter)
-    with pytest.raises(invivo.ArgumentError, match=r"synth\.a, synth\.b") as caught:
+    with pytest.raises(invivo.AmbiguousError, match=r"synth\.a, synth\.b") as caught:
         plan(app, key="synth.filter")
     assert caught.value.path == "synth.filter.clock"
     assert caught.value.file == __file__
@@ -135,7 +136,10 @@ def test_a_default_stays_and_an_optional_is_none_where_nothing_matches() -> None
 
     app = invivo.Assembly("synth")
     app.singleton(Mixer)
-    assert plan(app, key="synth.mixer") == {"a": Injection("a")}
+    found = plan(app, key="synth.mixer")
+    assert list(found) == ["a"]
+    assert (found["a"].way, found["a"].of) == (c.INVIVO_INJECT_TYPE, Clock)
+    assert found["a"].flags == c.INVIVO_INJECT_OPTIONAL
 
 
 def test_a_prototype_leaves_plain_values_to_the_resolve() -> None:

@@ -1,0 +1,408 @@
+"""Recipes: what is said of an object before it is made.
+
+To a type checker a recipe is the object that it stands for, so that names, arguments and types are checked where they
+are written. At run time it only remembers what was said; `_wiring` turns that into a definition.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast, overload
+
+from .errors import ArgumentError, ExistsError, PropertyError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+Scope = Literal["graph", "prototype", "lazy_singleton", "singleton", "weak_singleton"]
+Hidden = bool | Literal["class", "interface"]
+
+
+class Provider(Generic[T_co]):
+    """Makes or finds a ``T`` each time it is called; its arguments are those of the definition behind it."""
+
+    def __call__(self, *arguments: Any) -> T_co:
+        raise TypeError("an invivo.Provider comes from a runtime: annotate a parameter or an attribute with it")
+
+
+class Lazy(Generic[T_co]):
+    """A ``T`` that is resolved when it is first asked for, and again when a reload has changed it."""
+
+    __slots__ = ("_resolve",)
+
+    def __init__(self, resolve: Callable[[], T_co]) -> None:
+        self._resolve = resolve
+
+    @property
+    def value(self) -> T_co:
+        return self._resolve()
+
+    def __call__(self) -> T_co:
+        return self._resolve()
+
+    def __repr__(self) -> str:
+        return "<invivo.Lazy>"
+
+
+class Resolver:
+    """Resolves the key that it is called with; further arguments are passed on."""
+
+    def __call__(self, key: str, *arguments: Any) -> Any:
+        raise TypeError("an invivo.Resolver comes from a runtime: annotate a parameter or an attribute with it")
+
+
+# ---- what was said -------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Ref:
+    """What a key, or the definition of a class, resolves to."""
+
+    to: str | type
+    arguments: tuple[Any, ...] = ()
+    optional: bool = False
+    exact: bool = False
+    greedy: bool = False
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class All:
+    of: type
+    exact: bool = False
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Argument:
+    """A runtime argument of the member that is described."""
+
+    index: int
+    name: str
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Arguments: ...
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Path:
+    """The property at a path of another object."""
+
+    start: Recipe
+    names: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Late:
+    """A provider, or (once) a lazy."""
+
+    target: Any
+    once: bool
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Own:
+    what: Literal["resolver", "asker"]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Constant:
+    value: Any
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class MadeBy:
+    """What a method of another object answers."""
+
+    start: Recipe
+    method: str
+    arguments: tuple[Any, ...]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Call:
+    """A method, or any function of the object, called while the object is made."""
+
+    what: str | Callable[..., Any]
+    positional: tuple[Any, ...] = ()
+    named: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+
+Hook = str | Callable[[Any], Any] | Call
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """What a definition says besides how its object is made.
+
+    ``rank``: higher comes first in lists and wins lookups by type. ``hidden``: not found by type, or only not by its
+    ``"class"``, or by what it is besides (``"interface"``). ``abstract``: for children only. ``nullable``: its factory
+    may answer None. ``before``, ``after``: run before and after the injection; ``after_all``: when everything that the
+    outermost resolve makes is complete, children before parents. Each is the name of a method, a function of the
+    object, a `call`, or several of them. ``inject`` injects by code, between the methods and ``after``.
+    """
+
+    rank: int = 0
+    hidden: Hidden = False
+    abstract: bool = False
+    nullable: bool = False
+    before: tuple[Hook, ...] = ()
+    after: tuple[Hook, ...] = ()
+    after_all: tuple[Hook, ...] = ()
+    inject: Callable[[Any], Any] | None = None
+
+
+def options(
+    *,
+    rank: int = 0,
+    hidden: Hidden = False,
+    abstract: bool = False,
+    nullable: bool = False,
+    before: Hook | tuple[Hook, ...] | list[Hook] = (),
+    after: Hook | tuple[Hook, ...] | list[Hook] = (),
+    after_all: Hook | tuple[Hook, ...] | list[Hook] = (),
+    inject: Callable[[Any], Any] | None = None,
+) -> Options:
+    """`Options`, with a single hook where there is only one."""
+
+    def several(given: Hook | tuple[Hook, ...] | list[Hook]) -> tuple[Hook, ...]:
+        return tuple(given) if isinstance(given, (tuple, list)) else (given,)
+
+    return Options(rank, hidden, abstract, nullable, several(before), several(after), several(after_all), inject)
+
+
+class Draft:
+    """A definition that is being described."""
+
+    def __init__(
+        self,
+        what: Any,
+        positional: tuple[Any, ...],
+        named: Mapping[str, Any],
+        place: tuple[str, int],
+        *,
+        parent: Recipe | None = None,
+    ) -> None:
+        self.what, self.positional, self.named, self.parent = what, positional, dict(named), parent
+        self.file, self.line = place
+        self.properties: dict[str, tuple[Any, int]] = {}
+        self.calls: list[Call] = []
+        self.layer = 0  # one more for each override that goes on describing it
+        self.scope: Scope | None = None
+        self.options: Options | None = None
+
+    def set(self, name: str, thing: Any) -> None:
+        former = self.properties.get(name)
+        if former is not None and former[1] == self.layer:
+            raise ExistsError(f"the property {name!r} is set twice", path=name, file=self.file, line=self.line)
+        self.properties[name] = thing, self.layer
+
+
+# ---- what is handed to the author ----------------------------------------------------------------------
+
+
+class Recipe:
+    """What stands for an object while definitions are described."""
+
+    __slots__ = ("__weakref__", "_node")
+
+    _node: Any
+
+    def __init__(self, node: Any) -> None:
+        object.__setattr__(self, "_node", node)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        node = self._node
+        if isinstance(node, Draft):
+            return Step(self, name)
+        if isinstance(node, Path):
+            return Recipe(Path(node.start, (*node.names, name)))
+        return Recipe(Path(self, (name,)))
+
+    def __setattr__(self, name: str, thing: Any) -> None:
+        node = self._node
+        if not isinstance(node, Draft):
+            raise PropertyError(
+                f"{self!r} is described elsewhere: set {name!r} there, or describe another one with invivo.new()",
+                path=name,
+            )
+        node.set(name, thing)
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a recipe's {name!r} cannot be deleted")
+
+    def __call__(self, *positional: Any, **named: Any) -> Any:
+        node = self._node
+        if not isinstance(node, Path):
+            raise TypeError(f"{self!r} is a recipe, and cannot be called")
+        start = node.start if len(node.names) == 1 else Recipe(Path(node.start, node.names[:-1]))
+        return Recipe(MadeBy(start, node.names[-1], (*positional, *named.values())))
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"{self!r} is a recipe, not the object itself: what it will be is not known yet")
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError(f"{self!r} is a recipe, not the object itself: it cannot be iterated over")
+
+    def __repr__(self) -> str:
+        return f"<invivo recipe: {said(self._node)}>"
+
+
+class Step(Recipe):
+    """An attribute of an object under description: called, it is a method to be called; else the property's value."""
+
+    __slots__ = ()
+
+    def __init__(self, owner: Recipe, name: str) -> None:
+        super().__init__(Path(owner, (name,)))
+
+    def __call__(self, *positional: Any, **named: Any) -> Any:
+        path = self._node
+        path.start._node.calls.append(Call(path.names[0], positional, named))
+
+
+def said(node: Any) -> str:
+    """A recipe in a few words."""
+    match node:
+        case Ref(to=to):
+            return to if isinstance(to, str) else to.__name__
+        case Draft(what=what, parent=parent):
+            return f"a {name_of(what)}" if what is not None else f"a child of {said(node_of(parent))}"
+        case Path(start=start, names=names):
+            return ".".join((said(start._node), *names))
+        case MadeBy(start=start, method=method):
+            return f"{said(start._node)}.{method}(...)"
+        case Argument(name=name):
+            return f"the argument {name}"
+        case Late(target=target, once=once):
+            of = said(node_of(target)) if isinstance(target, Recipe) else repr(target)
+            return f"{'a lazy' if once else 'a provider'} of {of}"
+        case All(of=of):
+            return f"all {of.__name__}"
+        case Constant(value=value):
+            return repr(value)
+        case Own(what=what):
+            return f"the {what}"
+    return "all arguments"
+
+
+def name_of(what: Any) -> str:
+    return what if isinstance(what, str) else str(getattr(what, "__qualname__", what))
+
+
+def node_of(recipe: Recipe | None) -> Any:
+    return None if recipe is None else recipe._node
+
+
+def here(depth: int = 2) -> tuple[str, int]:
+    """The file and line of the caller's caller."""
+    frame = sys._getframe(depth)
+    return frame.f_code.co_filename, frame.f_lineno
+
+
+# ---- the words of the author ---------------------------------------------------------------------------
+
+
+def new(what: Callable[P, T], /, *arguments: P.args, **named: P.kwargs) -> T:
+    """In a definition: an object made by a class or function with these arguments.
+
+    Afterwards attributes may be set on it and methods called: they are done to each object, in this order. An argument
+    may be another recipe, also an inline one; a member that is not called is handed over as a provider.
+    """
+    return cast(T, Recipe(Draft(what, arguments, named, here())))
+
+
+@overload
+def wire(what: Callable[..., T], /, **given: Any) -> T: ...
+@overload
+def wire(what: str, /, **given: Any) -> Any: ...
+def wire(what: Any, /, **given: Any) -> Any:
+    """Like `new`, but what is not given is found by the annotations; names are those of parameters, else of properties.
+
+    ``what`` may also be the name of another language's type.
+    """
+    return Recipe(Draft(what, (), given, here()))
+
+
+@overload
+def child(parent: T, /, **named: Any) -> T: ...
+@overload
+def child(parent: Any, what: Callable[..., T], /, *arguments: Any, **named: Any) -> T: ...
+def child(parent: Any, what: Any = None, /, *arguments: Any, **named: Any) -> Any:
+    """In a definition: an object that takes over from another definition all that is not said here.
+
+    ``what`` is another class than the parent's; arguments replace those of the parent's constructor.
+    """
+    if not isinstance(parent, Recipe) or not isinstance(parent._node, Ref) or not isinstance(parent._node.to, str):
+        raise ArgumentError("the parent of a definition is another member, called: invivo.child(self.base())")
+    return Recipe(Draft(what, arguments, named, here(), parent=parent))
+
+
+def constant(value: T) -> T:
+    """In a definition: this very object."""
+    return cast(T, Recipe(Constant(value)))
+
+
+def scoped(recipe: T, scope: Scope, /, **more: Any) -> T:
+    """Gives an inline recipe a scope, and `options`."""
+    node = node_of(recipe) if isinstance(recipe, Recipe) else None
+    if not isinstance(node, Draft):
+        raise ArgumentError("scoped() is for inline recipes: invivo.scoped(invivo.new(Horse), 'prototype')")
+    node.scope = scope
+    if more:
+        node.options = options(**more)
+    return recipe
+
+
+@overload
+def ref(to: type[T], /, *, optional: bool = False, exact: bool = False, greedy: bool = False) -> T: ...
+@overload
+def ref(to: str, /, *arguments: Any, optional: bool = False) -> Any: ...
+def ref(to: Any, /, *arguments: Any, optional: bool = False, exact: bool = False, greedy: bool = False) -> Any:
+    """In a definition: inject what this key (``"synth.lead"``), with arguments, or this class resolves to.
+
+    ``optional``: None where there is none. ``exact``: the class itself, no subclass. ``greedy``: a better candidate
+    that comes later is taken.
+    """
+    if arguments and not isinstance(to, str):
+        raise ArgumentError("arguments go to a key: the definition that a class will find is not known")
+    return Recipe(Ref(to, arguments, optional, exact, greedy))
+
+
+def every(of: type[T], /, *, exact: bool = False) -> list[T]:
+    """In a definition: one object of each definition of a class, by rank, then as declared."""
+    return cast("list[T]", Recipe(All(of, exact)))
+
+
+def provider(recipe: T, /) -> Provider[T]:
+    """In a definition: a callable that resolves the recipe each time."""
+    return cast("Provider[T]", Recipe(Late(recipe, False)))
+
+
+def lazy(recipe: T, /) -> Lazy[T]:
+    """In a definition: resolves the recipe when it is first asked for."""
+    return cast("Lazy[T]", Recipe(Late(recipe, True)))
+
+
+def arguments() -> list[Any]:
+    """In a definition: all its runtime arguments, as a list."""
+    return cast("list[Any]", Recipe(Arguments()))
+
+
+def resolver() -> Resolver:
+    """In a definition: a callable that resolves the key it is called with."""
+    return cast(Resolver, Recipe(Own("resolver")))
+
+
+def asker() -> str | None:
+    """In a definition: the key for which the object is made. What it goes into is never shared."""
+    return cast("str | None", Recipe(Own("asker")))
+
+
+def call(what: str | Callable[..., Any], /, *arguments: Any, **named: Any) -> Call:
+    """A hook with arguments: a method's name, or a function that gets the object first."""
+    return Call(what, arguments, named)

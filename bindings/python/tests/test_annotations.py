@@ -1,0 +1,301 @@
+"""Wiring from annotations: names, optionals, lists, providers, lazies, and attributes that ask to be filled."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated, Any, Optional, Protocol, runtime_checkable
+
+import pytest
+
+import invivo
+from invivo import Inject, Lazy, Named, Provider
+
+
+class Clock:
+    def __init__(self, rate: int = 1) -> None:
+        self.rate = rate
+
+
+class FineClock(Clock): ...
+
+
+class Missing: ...
+
+
+def app_of(*classes: Any) -> invivo.Assembly:
+    app = invivo.Assembly("app")
+    for cls in classes:
+        app.lazy_singleton(cls)
+    return app
+
+
+def test_names_in_annotations_are_keys() -> None:
+    class Player:
+        def __init__(self, clock: Annotated[Clock, Named("b")], other: Annotated[Any, Named("far.thing")]) -> None:
+            self.clock, self.other = clock, other
+
+    far = invivo.Assembly("far")
+    far.lazy_singleton(Clock, name="thing", rate=3)
+    app = app_of(Player)
+    app.lazy_singleton(Clock, name="a")
+    app.lazy_singleton(Clock, name="b", rate=2)
+    with invivo.Runtime(app, far) as runtime:
+        assert (runtime[Player].clock.rate, runtime[Player].other.rate) == (2, 3)
+
+
+def test_an_optional_is_none_until_something_makes_one() -> None:
+    class Player:
+        clock: Optional[Clock] = invivo.injected()  # noqa: UP045
+
+        def __init__(self, first: Clock | None) -> None:
+            self.first = first
+
+    with invivo.Runtime(app_of(Player)) as runtime:
+        player = runtime[Player]
+        assert player.first is player.clock is None
+        runtime.define(Clock, "app.clock")
+        assert runtime[Player].first is runtime[Clock]
+        assert runtime[Player].clock is runtime[Clock]
+
+
+def test_a_list_is_all_of_a_type_by_rank_then_as_declared() -> None:
+    class Player:
+        def __init__(
+            self,
+            clocks: list[Clock],
+            some: Sequence[Clock],
+            fixed: tuple[Clock, ...],
+            none: list[Missing],
+            numbers: Iterable[int] = (),
+        ) -> None:
+            self.clocks, self.some, self.fixed, self.none, self.numbers = clocks, some, fixed, none, numbers
+
+    app = app_of(Player)
+    app.lazy_singleton(Clock, name="a", rate=1)
+    app.lazy_singleton(FineClock, name="b", rate=2)
+    app.lazy_singleton(Clock, name="c", rate=3, options=invivo.options(rank=5))
+    with invivo.Runtime(app) as runtime:
+        player = runtime[Player]
+        assert [clock.rate for clock in player.clocks] == [3, 1, 2]
+        assert player.some == player.clocks
+        assert player.fixed == tuple(player.clocks)
+        assert player.none == []
+        assert player.numbers == ()
+        runtime.define(Clock, "other.clock", rate=4)
+        assert [clock.rate for clock in runtime[Player].clocks] == [3, 1, 2, 4]
+
+
+def test_providers_make_each_time_and_lazies_wait() -> None:
+    made: list[int] = []
+
+    class Voice:
+        def __init__(self, note: int = 0) -> None:
+            made.append(note)
+            self.note = note
+
+    class Engine:
+        def __init__(self) -> None:
+            made.append(-1)
+
+    class Player:
+        def __init__(
+            self,
+            voice: Provider[Voice],
+            same: Callable[[int], Voice],
+            engine: Lazy[Engine],
+            named: Annotated[Provider[Any], Named("voice")],
+            inner: Provider[Annotated[Voice, Named("app.voice")]],
+            missing: Provider[Missing] | None,
+            plain: Callable[[int], int] = abs,
+        ) -> None:
+            self.voice, self.same, self.engine, self.named, self.inner = voice, same, engine, named, inner
+            self.missing, self.plain = missing, plain
+
+    app = app_of(Player, Engine)
+    app.prototype(Voice)
+    with invivo.Runtime(app) as runtime:
+        player = runtime[Player]
+        assert made == []
+        assert player.voice() is not player.voice()
+        assert player.same(7).note == 7
+        assert player.named().note == player.inner().note == 0
+        assert -1 not in made
+        assert player.engine.value is player.engine() is runtime[Engine]
+        assert player.missing is None
+        assert player.plain(-3) == 3
+        runtime.define(Engine, "app.engine")
+        assert runtime[Player] is player, "who holds a lazy is left alone"
+        assert player.engine.value is runtime[Engine]
+
+
+def test_the_runtime_a_resolver_and_the_asker_can_be_asked_for() -> None:
+    class Logger:
+        def __init__(self, who: Annotated[str | None, invivo.Asker]) -> None:
+            self.who = who
+
+    class Player:
+        def __init__(self, runtime: invivo.Runtime, resolve: invivo.Resolver, logger: Logger) -> None:
+            self.runtime, self.resolve, self.logger = runtime, resolve, logger
+
+    class Other:
+        def __init__(self, logger: Logger) -> None:
+            self.logger = logger
+
+    with invivo.Runtime(app_of(Logger, Player, Other, Clock)) as runtime:
+        player = runtime[Player]
+        assert player.runtime is runtime
+        assert player.resolve("app.clock") is runtime[Clock]
+        assert player.logger.who == "app.player"
+        assert runtime[Other].logger.who == "app.other"
+
+
+def test_any_callable_makes_what_its_annotation_says() -> None:
+    class Maker:
+        def __call__(self, clock: Clock) -> FineClock:
+            return FineClock(clock.rate + 1)
+
+    app = invivo.Assembly("app")
+    app.lazy_singleton(Clock, name="plain")
+    app.lazy_singleton(Maker().__call__, name="fine", clock=invivo.ref("plain"))
+    with invivo.Runtime(app) as runtime:
+        assert runtime[FineClock].rate == 2
+
+
+# ---- interfaces ----------------------------------------------------------------------------------------
+
+
+class Ticking(Protocol):
+    rate: int
+
+
+@runtime_checkable
+class Ringing(Protocol):
+    def ring(self) -> str: ...
+
+
+class Source(abc.ABC):
+    @abc.abstractmethod
+    def read(self) -> int: ...
+
+
+class File(Source):
+    def read(self) -> int:
+        return 1
+
+
+class Bell:
+    def ring(self) -> str:
+        return "ding"
+
+
+class Registered: ...
+
+
+Source.register(Registered)
+
+
+def test_classes_protocols_and_abstract_classes_are_looked_for() -> None:
+    class Metronome(Ticking):
+        rate: int = 9
+
+    class Player:
+        def __init__(self, ticking: Ticking, ringing: Ringing, source: Source) -> None:
+            self.ticking, self.ringing, self.source = ticking, ringing, source
+
+    with invivo.Runtime(app_of(Metronome, Bell, File, Player)) as runtime:
+        player = runtime[Player]
+        assert player.ticking.rate == 9
+        assert player.ringing.ring() == "ding"
+        assert player.source.read() == 1
+        assert runtime[Ticking] is player.ticking  # type: ignore[type-abstract]
+        assert runtime.resolve_type(Source) is player.source  # type: ignore[type-abstract]
+    with invivo.Runtime(app_of(Registered)) as runtime:
+        assert type(runtime[Source]) is Registered  # type: ignore[type-abstract]
+
+
+# ---- attributes ----------------------------------------------------------------------------------------
+
+
+class Marked:
+    clock: Clock = invivo.injected()
+    _hidden: Annotated[Clock, Inject("app.fine")]
+    clocks: list[Clock] = invivo.injected()
+    make: Provider[Clock] = invivo.injected("app.fine")
+    later: Lazy[Clock] = invivo.injected(key="fine")
+    maybe: Missing | None = invivo.injected()
+
+
+def marked_app() -> invivo.Assembly:
+    app = invivo.Assembly("app")
+    app.lazy_singleton(Clock)
+    app.lazy_singleton(FineClock, name="fine", rate=2)
+    return app
+
+
+def check(marked: Marked, runtime: invivo.Runtime) -> None:
+    fine = runtime["app.fine"]
+    assert marked.clock is runtime["app.clock"]
+    assert marked._hidden is fine
+    assert marked.clocks == [runtime["app.clock"], fine]
+    assert marked.make() is fine
+    assert marked.later.value is fine
+    assert marked.maybe is None
+
+
+def test_marked_attributes_are_filled() -> None:
+    app = marked_app()
+    app.lazy_singleton(Marked)
+    with invivo.Runtime(app) as runtime:
+        check(runtime[Marked], runtime)
+
+
+def test_marked_attributes_are_filled_without_a_definition_too() -> None:
+    with invivo.Runtime(marked_app()) as runtime:
+        runtime.define(Clock, "app.other", options=invivo.options(hidden=True))
+        marked = Marked()
+        with pytest.raises(invivo.NotReadyError, match=r"Marked\.clock is not injected"):
+            _ = marked.clock
+        # Its keys name no assembly: by "fine" alone nothing is found.
+        with pytest.raises(invivo.NotFoundError, match="fine"):
+            runtime.inject(marked)
+        runtime.define(FineClock, "fine", rate=3, options=invivo.options(hidden=True))
+        runtime.inject(marked)
+        assert marked.later.value.rate == 3
+        assert runtime.find_type("Clock") is not None
+        assert runtime.type(Marked)().clock is runtime["app.clock"], "nor does it need one when the type makes it"
+        with pytest.raises(invivo.NotFoundError):
+            runtime.inject(Missing())
+
+
+def test_what_a_definition_says_wins_over_the_mark() -> None:
+    app = marked_app()
+    app.lazy_singleton(Marked, clock=invivo.ref("fine"))
+    with invivo.Runtime(app) as runtime:
+        assert runtime[Marked].clock is runtime["app.fine"]
+
+
+def test_filling_marked_attributes_can_be_turned_off() -> None:
+    app = marked_app()
+    app.lazy_singleton(Marked)
+    with invivo.Runtime(app, inject_marked=False) as runtime, pytest.raises(invivo.NotReadyError):
+        _ = runtime[Marked].clock
+
+
+def test_a_greedy_mark_takes_a_better_candidate_that_comes_later_and_others_stay() -> None:
+    class Player:
+        kept: Clock = invivo.injected()
+        greedy: Clock = invivo.injected(greedy=True)
+
+    app = invivo.Assembly("app")
+    app.lazy_singleton(Clock)
+    app.lazy_singleton(Player)
+    with invivo.Runtime(app) as runtime:
+        player = runtime[Player]
+        runtime.define(FineClock, "app.fine", options=invivo.options(rank=3))
+        assert runtime[Player] is player
+        assert player.kept is runtime["app.clock"]
+        assert player.greedy is runtime["app.fine"]
+        with runtime.changes() as changes:
+            changes.remove("app.clock")
+        assert player.kept is runtime["app.fine"], "without its target it takes the other"

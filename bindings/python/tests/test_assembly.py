@@ -1,0 +1,584 @@
+"""Assemblies as classes: members are recipes before activation and factories afterwards."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import weakref
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import pytest
+
+import invivo
+
+
+class Quest:
+    def __init__(self, name: str = "grail") -> None:
+        self.name = name
+
+
+class Fort:
+    def __init__(self, towers: int = 1) -> None:
+        self.towers = towers
+
+
+class Horse:
+    name: str = "unnamed"
+    rider: Knight | None = None
+
+    def __init__(self, age: int = 3) -> None:
+        self.age = age
+
+
+class Knight:
+    fort: Fort
+    horse: Horse
+    horses: list[Horse]
+    by_name: dict[str, Horse]
+    damsels: int = 0
+    motto: str = ""
+    friend: Knight | None = None
+    make_horse: Callable[..., Horse]
+    later: invivo.Lazy[Fort]
+
+    def __init__(self, quest: Quest, *, name: str = "Lancelot") -> None:
+        self.quest, self.name = quest, name
+        self.said: list[str] = []
+
+    def say(self, text: str, twice: bool = False) -> None:
+        self.said.append(text * (2 if twice else 1))
+
+    def whisper(self, *words):
+        self.said.append(" ".join(words).lower())
+
+    def raise_horse(self, age: int) -> Horse:
+        return Horse(age)
+
+
+class Weather(invivo.Assembly):
+    @invivo.lazy_singleton
+    def fort(self) -> Fort:
+        return invivo.new(Fort, 4)
+
+
+class Camelot(invivo.Assembly):
+    weather: Weather
+
+    @invivo.define
+    def fort(self) -> Fort:
+        return invivo.new(Fort, towers=3)
+
+    @invivo.define
+    def knight(self, quest: Quest, damsels: int = 2) -> Knight:
+        knight = invivo.new(Knight, quest, name="Galahad")
+        knight.fort = self.fort()
+        knight.damsels = damsels
+        knight.say("hail")
+        knight.say("ho", twice=True)
+        knight.whisper("AND", "hush")
+        return knight
+
+    @invivo.define
+    def pair(self) -> Knight:
+        knight = invivo.new(Knight, invivo.new(Quest, "pair"))
+        knight.friend = self.knight(invivo.new(Quest, "friend's"), damsels=7)
+        knight.fort = self.fort()
+        return knight
+
+
+def test_a_member_is_a_recipe_before_activation_and_a_factory_afterwards() -> None:
+    camelot = Camelot()
+    assert "recipe" in repr(camelot.fort())
+    with invivo.Runtime(camelot) as runtime:
+        fort = camelot.fort()
+        assert type(fort) is Fort
+        assert fort.towers == 3
+        assert camelot.runtime is runtime
+        quest = Quest("dragon")
+        knight = camelot.knight(quest)
+        assert (knight.quest is quest, knight.name, knight.damsels) == (True, "Galahad", 2)
+        assert knight.said == ["hail", "hoho", "and hush"]
+        assert camelot.knight(quest=quest, damsels=5).damsels == 5
+        assert runtime.resolve("camelot.knight", quest, damsels=6).damsels == 6
+        assert runtime["camelot.fort"].towers == 3
+        assert camelot["fort"].towers == 3
+    with pytest.raises(invivo.ClosedError):
+        camelot.fort()
+
+
+def test_members_refer_to_each_other_with_arguments_and_share_graph_scope_within_a_resolve() -> None:
+    with invivo.Runtime(camelot := Camelot()):
+        pair = camelot.pair()
+        assert pair.friend is not None
+        assert (pair.friend.damsels, pair.friend.quest.name, pair.quest.name) == (7, "friend's", "pair")
+        assert pair.friend.fort is pair.fort
+        assert camelot.pair().fort is not pair.fort
+
+
+def test_wrong_arguments_are_told_with_the_parameters() -> None:
+    with invivo.Runtime(camelot := Camelot()) as runtime:
+        member: Any = camelot.knight
+        with pytest.raises(TypeError, match=r"camelot\.knight.*quest.*missing a required argument"):
+            member()
+        with pytest.raises(TypeError, match="too many"):
+            runtime.resolve("camelot.knight", Quest(), 1, 2)
+        with pytest.raises(invivo.WrongTypeError, match="damsels"):
+            member(Quest(), "many")
+
+
+def test_a_cycle_through_properties_is_closed() -> None:
+    class Stable(invivo.Assembly):
+        @invivo.define
+        def rider(self) -> Knight:
+            rider = invivo.new(Knight, invivo.new(Quest))
+            rider.horse = self.horse()
+            return rider
+
+        @invivo.define
+        def horse(self) -> Horse:
+            horse = invivo.new(Horse)
+            horse.rider = self.rider()
+            return horse
+
+    with invivo.Runtime(stable := Stable()):
+        rider, horse = stable.rider(), stable.horse()
+        assert rider.horse.rider is rider
+        assert horse.rider is not None
+        assert horse.rider.horse is horse
+        gone = weakref.ref(rider)
+        del rider
+        gc.collect()
+        assert gone() is None
+
+
+def test_an_inline_definition_has_the_key_of_its_place() -> None:
+    class Stable(invivo.Assembly):
+        @invivo.prototype
+        def knight(self, age: int) -> Knight:
+            knight = invivo.new(Knight, invivo.new(Quest, "inline"))
+            knight.horse = invivo.new(Horse, age)
+            knight.horse.name = "not a property of the knight" if False else knight.horse.name
+            knight.horses = [invivo.new(Horse, 1), invivo.scoped(invivo.new(Horse, 2), "prototype")]
+            knight.by_name = {"old": invivo.new(Horse, age), "same": knight.horse}
+            return knight
+
+    class Plain(invivo.Assembly):
+        @invivo.prototype
+        def knight(self, age: int) -> Knight:
+            horse = invivo.new(Horse, age)
+            horse.name = "Rocinante"
+            knight = invivo.new(Knight, invivo.new(Quest, "inline"))
+            knight.horse = horse
+            knight.horses = [invivo.new(Horse, 1), invivo.scoped(invivo.new(Horse, 2), "prototype")]
+            knight.by_name = {"old": invivo.new(Horse, age), "same": horse}
+            return knight
+
+    with invivo.Runtime(plain := Plain()) as runtime:
+        knight = plain.knight(9)
+        assert (knight.horse.age, knight.horse.name, knight.quest.name) == (9, "Rocinante", "inline")
+        assert [horse.age for horse in knight.horses] == [1, 2]
+        assert knight.by_name["old"].age == 9
+        assert knight.by_name["same"] is knight.horse
+        assert runtime.resolve("plain.knight.horse", 4).age == 4
+        assert runtime["plain.knight.quest"].name == "inline"
+        assert "plain.knight.horses.1" in runtime
+        assert runtime.resolve_all(Horse) == [], "what stands inline is nobody else's"
+        runtime.define(Knight, "plain.knight", quest=Quest())
+        assert "plain.knight.horse" not in runtime, "with its owner it goes"
+
+
+def test_a_member_that_answers_another_is_an_alias_also_with_bound_arguments() -> None:
+    class Round(Camelot, name="round"):
+        @invivo.define
+        def hero(self, damsels: int) -> Knight:
+            return self.knight(invivo.new(Quest, "hero's"), damsels)
+
+        @invivo.define
+        def champion(self) -> Knight:
+            return self.hero(12)
+
+        @invivo.define
+        def home(self) -> Fort:
+            return self.weather.fort()
+
+    with invivo.Runtime(table := Round()):
+        assert (table.hero(4).damsels, table.hero(4).quest.name) == (4, "hero's")
+        assert table.champion().damsels == 12
+        assert table.home() is table.weather.fort()
+
+
+def test_properties_and_methods_of_other_components_are_recipes_too() -> None:
+    class Stable(Camelot, name="stable"):
+        @invivo.lazy_singleton
+        def breeder(self) -> Knight:
+            knight = invivo.new(Knight, invivo.new(Quest, "breeding"))
+            knight.fort = self.fort()
+            return knight
+
+        @invivo.prototype
+        def foal(self, age: int) -> Horse:
+            return self.breeder().raise_horse(age)
+
+        @invivo.define
+        def copy(self) -> Knight:
+            knight = invivo.new(Knight, invivo.new(Quest))
+            knight.damsels = self.breeder().fort.towers
+            return knight
+
+    class Tall(Fort):
+        towers: int
+
+    class Tower(Stable, name="tower"):
+        def fort(self) -> Fort:
+            return invivo.new(Tall, 5)
+
+    with invivo.Runtime(stable := Tower()):
+        assert stable.foal(2).age == 2
+        assert stable.copy().damsels == 5
+
+
+def test_providers_and_lazies_of_members() -> None:
+    class Stable(Camelot, name="stable"):
+        @invivo.prototype
+        def horse(self, age: int) -> Horse:
+            return invivo.new(Horse, age)
+
+        @invivo.define
+        def owner(self) -> Knight:
+            owner = invivo.new(Knight, invivo.new(Quest))
+            owner.make_horse = self.horse
+            owner.later = invivo.lazy(self.weather.fort())
+            return owner
+
+        @invivo.define
+        def old(self) -> Knight:
+            owner = invivo.new(Knight, invivo.new(Quest))
+            owner.make_horse = functools.partial(self.horse, 30)
+            return owner
+
+    with invivo.Runtime(stable := Stable()):
+        owner = stable.owner()
+        assert owner.make_horse(8).age == 8
+        assert owner.make_horse(8) is not owner.make_horse(8)
+        assert owner.later.value is stable.weather.fort()
+        assert stable.old().make_horse().age == 30
+
+
+# ---- overriding ----------------------------------------------------------------------------------------
+
+
+class Avalon(Camelot):
+    def fort(self) -> Fort:
+        return invivo.new(Fort, towers=9)
+
+    @invivo.define
+    def knight(self, quest: Quest, damsels: int = 1) -> Knight:
+        knight = super().knight(quest, damsels)
+        knight.damsels = 40
+        knight.motto = "overridden"
+        return knight
+
+
+def test_an_overridden_member_overrides_the_definition_for_everything_that_names_it() -> None:
+    with invivo.Runtime(avalon := Avalon()) as runtime:
+        assert avalon.name == "camelot"
+        assert runtime["camelot.fort"].towers == 9
+        knight = avalon.knight(Quest())
+        assert (knight.name, knight.damsels, knight.motto, knight.fort.towers) == ("Galahad", 40, "overridden", 9)
+        friend = avalon.pair().friend
+        assert friend is not None
+        assert friend.motto == "overridden"
+
+
+def test_base_and_derived_activated_in_turn_never_bleed_into_each_other() -> None:
+    for _ in range(3):
+        for cls, towers in ((Camelot, 3), (Avalon, 9)):
+            with invivo.Runtime(assembly := cls()):
+                assert assembly.fort().towers == towers
+                assert assembly.pair().fort.towers == towers
+    with invivo.Runtime(base := Camelot()) as runtime:
+        knight = runtime["camelot.fort"]
+        assert knight.towers == 3
+        runtime.activate(derived := Avalon())
+        assert (runtime["camelot.fort"].towers, derived.fort().towers) == (9, 9)
+        assert "recipe" in repr(base.fort()), "it was replaced"
+        runtime.activate(Camelot())
+        assert runtime["camelot.fort"].towers == 3
+
+
+# ---- two phases ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "use"),
+    [
+        ("app[Fort]", lambda app: app[Fort]),
+        ("app[fort]", lambda app: app["fort"]),
+        ("resolve()", lambda app: app.resolve("fort")),
+        ("resolve_optional()", lambda app: app.resolve_optional("fort")),
+        ("resolve_all()", lambda app: app.resolve_all(Fort)),
+        ("resolve_type()", lambda app: app.resolve_type(Fort)),
+        ("inject()", lambda app: app.inject(object())),
+        ("runtime", lambda app: app.runtime),
+    ],
+)
+def test_before_activation_every_resolving_call_says_which_assembly_must_be_activated(call: str, use: Any) -> None:
+    with pytest.raises(invivo.NotReadyError) as caught:
+        use(Camelot())
+    assert caught.value.message.startswith(f"{call} needs the assembly 'camelot' to be activated")
+    assert caught.value.path == "camelot"
+
+
+def test_activation_is_idempotent() -> None:
+    with invivo.Runtime(weather := Weather()) as runtime:
+        fort, generation = weather.fort(), runtime.info.generation
+        runtime.activate(weather, weather)
+        assert weather.fort() is fort
+        assert runtime.info.generation <= generation + 1
+
+
+def test_a_failed_activation_leaves_recipes() -> None:
+    class Broken(invivo.Assembly):
+        @invivo.singleton
+        def fort(self) -> Fort:
+            return invivo.new(_fail)
+
+    broken = Broken()
+    with invivo.Runtime() as runtime:
+        with pytest.raises(invivo.Error, match="on purpose") as caught:
+            runtime.activate(broken)
+        assert caught.value.file == __file__
+        assert "recipe" in repr(broken.fort())
+        assert "broken.fort" not in runtime
+
+
+def _fail() -> Fort:
+    raise LookupError("on purpose")
+
+
+def test_an_assembly_can_be_taken_away_while_live() -> None:
+    with invivo.Runtime(weather := Weather()) as runtime:
+        gone = weakref.ref(weather.fort())
+        runtime.deactivate(weather)
+        gc.collect()
+        assert gone() is None
+        assert "weather.fort" not in runtime
+        assert "recipe" in repr(weather.fort())
+        runtime.activate(weather)
+        assert weather.fort().towers == 4
+        with pytest.raises(invivo.StaleError):
+            runtime.deactivate(Weather())
+
+
+def test_what_others_need_cannot_be_taken_away() -> None:
+    class Needy(Camelot, name="needy"):
+        @invivo.lazy_singleton
+        def home(self) -> Knight:
+            knight = invivo.new(Knight, invivo.new(Quest))
+            knight.fort = self.weather.fort()
+            return knight
+
+    with invivo.Runtime(needy := Needy()) as runtime:
+        weather = needy.weather
+        with pytest.raises(invivo.NotFoundError, match=r"weather\.fort.*needy\.home"):
+            runtime.deactivate(weather)
+        assert weather.fort().towers == 4
+        runtime.deactivate(needy, weather)
+
+
+def test_a_duplicate_key_names_both_places() -> None:
+    with pytest.raises(invivo.ExistsError, match=r"camelot\.fort is defined twice, at .*:\d+ and at .*:\d+"):
+        invivo.Runtime(Camelot(), Avalon())
+    app = invivo.Assembly("app")
+    app.singleton(Fort)
+    with pytest.raises(invivo.ExistsError, match=r"app\.fort is defined twice, at .*:\d+ and at .*:\d+"):
+        app.prototype(Fort)
+
+
+def test_an_assembly_belongs_to_one_runtime_at_a_time() -> None:
+    weather = Weather()
+    with invivo.Runtime(weather), invivo.Runtime() as other, pytest.raises(invivo.ExistsError, match="another runtime"):
+        other.activate(weather)
+    with invivo.Runtime(weather):
+        assert weather.fort().towers == 4
+
+
+# ---- collaborators -------------------------------------------------------------------------------------
+
+
+class Ping(invivo.Assembly):
+    pong: Pong
+
+    @invivo.lazy_singleton
+    def knight(self) -> Knight:
+        knight = invivo.new(Knight, invivo.new(Quest))
+        knight.friend = self.pong.knight()
+        return knight
+
+
+class Pong(invivo.Assembly):
+    ping: Ping
+
+    @invivo.lazy_singleton
+    def knight(self) -> Knight:
+        knight = invivo.new(Knight, invivo.new(Quest))
+        knight.friend = self.ping.knight()
+        return knight
+
+
+@pytest.mark.parametrize("first", [Ping, Pong])
+def test_collaborators_come_along_transitively_in_a_cycle_too(first: Any) -> None:
+    with invivo.Runtime(one := first()) as runtime:
+        knight = one.knight()
+        assert knight.friend.friend is knight
+        assert {knight, knight.friend} == {runtime["ping.knight"], runtime["pong.knight"]}
+
+
+def test_assemblies_are_activated_together_in_any_order_as_one_reload() -> None:
+    for order in (0, 1):
+        ping, pong = Ping(), Pong()
+        with invivo.Runtime() as runtime:
+            runtime.activate(*((ping, pong) if order else (pong, ping)))
+            assert runtime.info.generation == 1
+            assert ping.knight() is pong.knight().friend
+            assert ping.pong is pong
+
+
+def test_a_derived_assembly_stands_in_for_the_one_asked_for() -> None:
+    class Storm(Weather):
+        def fort(self) -> Fort:
+            return invivo.new(Fort, 77)
+
+    class Asking(Camelot, name="asking"):
+        @invivo.define
+        def home(self) -> Fort:
+            return self.weather.fort()
+
+    with invivo.Runtime(Storm(), asking := Asking()):
+        assert asking.home().towers == 77
+    with invivo.Runtime(asking := Asking()):
+        assert asking.home().towers == 4
+    asking = Asking()
+    asking.weather = Storm()  # set by hand
+    with invivo.Runtime(asking):
+        assert asking.home().towers == 77
+
+
+class Forts(Protocol):
+    def fort(self) -> Fort: ...
+
+
+class ByInterface(invivo.Assembly):
+    forts: Forts = invivo.collaborator()
+
+    @invivo.define
+    def home(self) -> Fort:
+        return self.forts.fort()
+
+
+class ByKey(invivo.Assembly):
+    other: Any = invivo.collaborator("weather")
+
+    @invivo.define
+    def home(self) -> Fort:
+        return self.other.fort()
+
+
+@pytest.mark.parametrize("cls", [ByInterface, ByKey])
+def test_a_collaborator_is_found_by_interface_or_by_key(cls: Any) -> None:
+    with invivo.Runtime(one := cls(), Weather()):
+        assert one.home().towers == 4
+    with invivo.Runtime(Weather()) as runtime:
+        runtime.activate(one := cls())
+        assert one.home().towers == 4
+
+
+@pytest.mark.parametrize(("cls", "what"), [(ByInterface, "that is a Forts"), (ByKey, "named 'weather'")])
+def test_an_unmet_collaborator_is_an_error_at_activation(cls: Any, what: str) -> None:
+    with pytest.raises(invivo.NotFoundError, match=f"{what}, and none is given or active") as caught:
+        invivo.Runtime(cls())
+    assert caught.value.file == __file__
+    with pytest.raises(invivo.NotReadyError):
+        _ = (cls().forts if cls is ByInterface else cls().other).fort
+
+
+# ---- mistakes ------------------------------------------------------------------------------------------
+
+
+def error_of(*members: Any) -> invivo.Error:
+    wrong = type("Wrong", (invivo.Assembly,), {member.name: member for member in members})
+    with pytest.raises(invivo.Error) as caught:
+        invivo.Runtime(wrong())
+    return caught.value
+
+
+def test_a_member_that_is_no_recipe_is_an_error_with_its_place() -> None:
+    @invivo.define
+    def fort(self: Any) -> Fort:
+        return Fort(3)
+
+    error = error_of(fort)
+    assert "is no recipe" in error.message
+    assert (error.path, error.file) == ("wrong.fort", __file__)
+    assert error.line == fort.place["line"]
+
+
+def test_a_property_set_twice_and_one_that_is_not_there_are_errors() -> None:
+    @invivo.define
+    def twice(self: Any) -> Horse:
+        horse = invivo.new(Horse)
+        horse.name = "a"
+        horse.name = "b"
+        return horse
+
+    assert "'name' is set twice" in error_of(twice).message
+
+    @invivo.define
+    def missing(self: Any) -> Horse:
+        horse: Any = invivo.new(Horse)
+        horse.nmae = "a"
+        return horse
+
+    error = error_of(missing)
+    assert "name" in error.message
+    assert error.path == "wrong.missing.nmae"
+
+    @invivo.define
+    def nobody(self: Any) -> Knight:
+        knight: Any = invivo.new(Knight, invivo.new(Quest))
+        knight.shout("a")
+        return knight
+
+    assert isinstance(error_of(nobody), invivo.MethodError)
+
+
+def test_all_mistakes_of_an_activation_are_told_at_once() -> None:
+    @invivo.define
+    def one(self: Any) -> Horse:
+        horse: Any = invivo.new(Horse)
+        horse.nmae = "a"
+        return horse
+
+    @invivo.define
+    def other(self: Any) -> Knight:
+        knight: Any = invivo.wire(Knight)
+        return knight
+
+    assert [each.path for each in error_of(one, other).errors] == ["wrong.one.nmae", "wrong.other.quest"]
+
+
+def test_a_recipe_is_not_the_object() -> None:
+    fort: Any = Weather().fort()
+    for use in (lambda: bool(fort), lambda: list(fort), lambda: setattr(fort, "towers", 3)):
+        with pytest.raises((TypeError, AttributeError), match="recipe"):
+            use()
+
+
+def test_a_member_may_not_have_the_name_of_a_method_of_every_assembly() -> None:
+    with pytest.raises(invivo.ArgumentError, match="every assembly has a resolve"):
+
+        class Wrong(invivo.Assembly):
+            @invivo.define
+            def resolve(self) -> Fort:  # type: ignore[override]
+                return invivo.new(Fort)

@@ -1,0 +1,126 @@
+"""What a type checker makes of assemblies: members' names, arguments and results are checked, before anything runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+
+PROGRAM = """
+from __future__ import annotations
+from typing import Annotated, Callable, Protocol
+import invivo
+
+class Fort:
+    def __init__(self, towers: int) -> None: ...
+
+class Tall(Fort): ...
+
+class Knight:
+    fort: Fort
+    make: Callable[[int], Fort]
+    later: invivo.Lazy[Fort]
+    forts: list[Fort]
+    clock: Fort = invivo.injected()
+    def __init__(self, name: str, *, age: int = 3) -> None: ...
+    def say(self, text: str) -> None: ...
+    def ready(self) -> None: ...
+
+class Forts(Protocol):
+    def fort(self, towers: int) -> Fort: ...
+
+class Weather(invivo.Assembly):
+    @invivo.lazy_singleton
+    def fort(self, towers: int) -> Fort:
+        return invivo.new(Fort, towers)
+
+class Camelot(invivo.Assembly, name="camelot"):
+    weather: Weather
+    other: Forts = invivo.collaborator()
+
+    @invivo.graph(rank=3, after=Knight.ready)
+    def knight(self, name: str) -> Knight:
+        knight = invivo.new(Knight, name, age=4)
+        knight.fort = self.weather.fort(3)
+        knight.fort = self.other.fort(3)
+        knight.make = self.weather.fort
+        knight.later = invivo.lazy(self.weather.fort(1))
+        knight.forts = [self.weather.fort(1), *invivo.every(Fort)]
+        knight.say("hail")
+        return knight
+
+    @invivo.define
+    def child(self) -> Knight:
+        return invivo.child(self.knight("Arthur"))
+
+    @invivo.graph(before=Knight.say)  # E: arg-type
+    def wired(self) -> Knight:
+        return invivo.wire(Knight)
+
+    @invivo.prototype
+    def wrong(self) -> Knight:
+        knight = invivo.new(Knight, 3)  # E: arg-type
+        knight.fort = self.knight("x")  # E: assignment
+        knight.fort = self.weather.fort("x")  # E: arg-type
+        knight.nothing = 3  # E: attr-defined
+        knight.say(3)  # E: arg-type
+        knight.make = self.knight  # E: assignment
+        knight.later = invivo.lazy(self.knight("x"))  # E: arg-type
+        invivo.new(Knight, "x", age="y")  # E: arg-type
+        invivo.new(Knight)  # E: call-arg
+        return invivo.new(Fort, 3)  # E: return-value
+
+class Derived(Weather):
+    def fort(self, towers: int) -> Tall:
+        return invivo.new(Tall, towers)
+
+class WrongOne(Weather):
+    def fort(self, towers: str) -> Fort:  # E: override
+        return invivo.new(Fort, 3)
+
+with invivo.Runtime(camelot := Camelot()) as runtime:
+    knight: Knight = camelot.knight("Lancelot")
+    camelot.knight(quest="x")  # E: call-arg
+    camelot.knight(3)  # E: arg-type
+    camelot.night("x")  # E: attr-defined
+    fort: Fort = camelot.knight("x")  # E: assignment
+    tall: Tall = Derived().fort(3)
+    found: Knight = runtime[Knight]
+    all_of: list[Knight] = runtime.resolve_all(Knight)
+    maybe: Knight | None = runtime.resolve_optional(Knight)
+    other: Fort = runtime.resolve_type(Knight)  # E: assignment
+    weather: int = camelot.weather  # E: assignment
+    provider: invivo.Provider[Knight] = invivo.provider(camelot.knight("x"))
+    made: Knight = provider()
+    lazy: Fort = invivo.lazy(camelot.weather.fort(1)).value
+"""
+
+
+def test_names_arguments_and_results_of_members_are_checked(tmp_path: Path) -> None:
+    api = pytest.importorskip("mypy.api")
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM)
+    settings = tmp_path / "mypy.ini"
+    settings.write_text(f"[mypy]\nstrict = true\nmypy_path = {HERE.parent}\ncache_dir = {tmp_path / 'cache'}\n")
+    said, problems, _ = api.run(["--config-file", str(settings), "--no-error-summary", str(path)])
+    assert not problems
+    found: dict[int, set[str]] = {}
+    for line in said.splitlines():
+        match = re.match(r".*program\.py:(\d+): error: .*\[([\w-]+)\]$", line)
+        if match:
+            found.setdefault(int(match[1]), set()).add(match[2])
+        else:
+            assert "note:" in line, line
+    wanted = {
+        number: set(line.partition("# E: ")[2].split(","))
+        for number, line in enumerate(PROGRAM.splitlines(), 1)
+        if "# E: " in line
+    }
+    lines = PROGRAM.splitlines()
+    for number in sorted(found.keys() | wanted.keys()):
+        there = found.get(number, set())
+        assert there <= wanted.get(number, set()), f"{lines[number - 1]}\n{said}"
+        assert there or not wanted.get(number), f"not noticed: {lines[number - 1]}"
