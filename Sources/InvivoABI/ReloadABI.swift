@@ -86,6 +86,6 @@ public func invivo_observe(
 public func invivo_observer_close(_ observer: invivo_observer, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
     answering(error) { () throws(Failure) in
         let observer = try HandleTable.require(observer.bits, .observer, as: Observer.self)
-        observer.close()
+        try observer.close()
     }
 }

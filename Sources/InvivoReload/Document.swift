@@ -10,7 +10,8 @@ public final class Document: @unchecked Sendable {
     /// Documents open one after another; a later one wins.
     public internal(set) var order: UInt64 = 0
     public private(set) var handleBits: UInt64 = 0
-    public unowned let engine: Engine
+    /// Nil after close, which a call on another thread may overtake.
+    private weak let runtime: Engine?
     var follow: FollowID?
 
     struct State {
@@ -25,7 +26,12 @@ public final class Document: @unchecked Sendable {
     init(name: String, path: FilePath?, engine: Engine) {
         self.name = name
         self.path = path
-        self.engine = engine
+        runtime = engine
+    }
+
+    /// What it belongs to, kept alive for the length of a call.
+    public var engine: Engine {
+        get throws(Failure) { try Engine.ofCall(runtime) }
     }
 
     func open() -> UInt64 {

@@ -33,8 +33,17 @@ extension Engine {
                 throw error
             }
         }
-        container.monitor.locked { openDocuments.append(document) }
-        _ = document.open()
+        do throws(Failure) {
+            try container.monitor.locked { () throws(Failure) in
+                // Close makes the handles of open documents stale, and has nothing to do with others.
+                guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
+                openDocuments.append(document)
+                _ = document.open()
+            }
+        } catch {
+            unfollow(document)
+            throw error
+        }
         return document
     }
 
@@ -138,11 +147,12 @@ extension Engine {
             loop: try loop(), settle: settle,
             onBurst: { [weak self] bursts in self?.filesChanged(bursts) },
             onTrouble: { [weak self] failure in self?.trouble(failure) })
-        let kept = container.monitor.locked { () -> FileFollower in
-            if follower == nil { follower = made }
-            return follower ?? made
+        let kept = container.monitor.locked { () -> FileFollower? in
+            if follower == nil && !container.isClosing { follower = made }
+            return follower
         }
         if kept !== made { made.stop() }
+        guard let kept else { throw Failure(.closed, "the runtime is closing") }
         return kept
     }
 
@@ -193,28 +203,39 @@ extension Engine {
         guard let record = ObjectTable.record(object) else { throw Failure(.handle, "the object handle is stale") }
         let id = try container.intern(key)
         let target = Target(id: id, key: key, object: object, type: Container.type(record), engine: self)
-        var set = ChangeSet(cause: "attach \(key)")
-        let formerTarget = container.monitor.locked { attachments[object] }
-        if let formerTarget { set.detached = [formerTarget] }
-        set.attached = [target]
-        try commit(set)
-        formerTarget?.closeHandle()
-        container.monitor.locked { attachments[object] = target }
-        // Attached, it belongs to its domain.
-        record.pointee.thread = Container.type(record).domain?.thread ?? 0
-        _ = target.open()
-        if formerTarget == nil {
-            container.extra(record).beforeDisposal.append { [weak self] in self?.objectGone(object) }
+        // One turn for all of it: another thread may attach the same object.
+        var former: Target?
+        try commit { (set) throws(Failure) in
+            former = container.monitor.locked { attachments[object] }
+            set.cause = "attach \(key)"
+            if let former { set.detached = [former] }
+            set.attached = [target]
+        } then: {
+            former?.closeHandle()
+            _ = target.open()
+            container.monitor.locked { attachments[object] = target }
+            // Attached, it belongs to its domain.
+            record.pointee.thread = Container.type(record).domain?.thread ?? 0
+            let extra = container.extra(record)
+            if !extra.tellsOfDisposal {
+                extra.tellsOfDisposal = true
+                extra.beforeDisposal.append { [weak self] in self?.objectGone(object) }
+            }
         }
         return target
     }
 
     public func detach(_ target: Target) throws(Failure) {
-        var set = ChangeSet(cause: "detach \(target.key)")
-        set.detached = [target]
-        try commit(set)
-        container.monitor.locked { attachments[target.object] = nil }
-        target.closeHandle()
+        try commit { (set) throws(Failure) in
+            guard container.monitor.locked({ attachments[target.object] === target }) else {
+                throw Failure(.handle, "the target is detached already: its object was attached anew, or is gone")
+            }
+            set.cause = "detach \(target.key)"
+            set.detached = [target]
+        } then: {
+            container.monitor.locked { _ = attachments.removeValue(forKey: target.object) }
+            target.closeHandle()
+        }
     }
 
     /// A target is being disposed of: it is forgotten without touching it.

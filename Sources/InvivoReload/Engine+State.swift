@@ -67,8 +67,8 @@ extension Engine {
         try container.monitor.locked { () throws(Failure) in
             guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
             observers.append(observer)
+            _ = observer.open()
         }
-        _ = observer.open()
         return observer
     }
 

@@ -138,6 +138,12 @@ public final class Engine: @unchecked Sendable {
         return engine
     }
 
+    /// The engine of something that refers to it weakly, for the length of a call that found it by a handle.
+    static func ofCall(_ engine: Engine?) throws(Failure) -> Engine {
+        guard let engine else { throw Failure(.closed, "the runtime is closed") }
+        return engine
+    }
+
     // MARK: turns
 
     /// Waits for the turn to reload, serving the calling thread's domain. Refused inside callbacks.
@@ -164,8 +170,20 @@ public final class Engine: @unchecked Sendable {
 
     /// Runs a change set on this thread and waits until it is done.
     public func commit(_ set: ChangeSet) throws(Failure) {
+        try commit({ $0 = set })
+    }
+
+    /// The same for a change set that depends on what others did before, with something to be done in the same turn when it
+    /// has taken effect.
+    func commit(_ fill: (inout ChangeSet) throws(Failure) -> Void, then done: () -> Void = {}) throws(Failure) {
+        var set = ChangeSet(cause: "")
         try takeTurn()
+        do throws(Failure) { try fill(&set) } catch {
+            endTurn()
+            throw error
+        }
         let report = reload(set)
+        if report.failure == nil { done() }
         endTurn()
         reclaim()
         if let failure = report.failure { throw failure }
@@ -253,11 +271,13 @@ public final class Engine: @unchecked Sendable {
     func loop() throws(Failure) -> Loop {
         if let running = container.monitor.locked({ loopThread }) { return running }
         let started = try Loop(name: container.name)
-        let kept = container.monitor.locked { () -> Loop in
-            if loopThread == nil { loopThread = started }
-            return loopThread ?? started
+        let kept = container.monitor.locked { () -> Loop? in
+            // Close has ended the loop, and would not end this one.
+            if loopThread == nil && !container.isClosing { loopThread = started }
+            return loopThread
         }
         if kept !== started { started.stop() }
+        guard let kept else { throw Failure(.closed, "the runtime is closing") }
         return kept
     }
 

@@ -1,4 +1,4 @@
-internal import InvivoBase
+public import InvivoBase
 internal import InvivoWiring
 
 /// Hears of reloads. `active` and `isOpen` are guarded by the container's monitor.
@@ -7,13 +7,14 @@ public final class Observer: @unchecked Sendable {
     let callback: Callback
     let domain: Domain?
     private let destroy: (@Sendable () -> Void)?
-    unowned let engine: Engine
+    /// Nil after close, which a call on another thread may overtake.
+    private weak let runtime: Engine?
     public private(set) var handleBits: UInt64 = 0
     var isOpen = true
     var active: [UInt64] = []
 
     init(engine: Engine, domain: Domain?, destroy: (@Sendable () -> Void)?, callback: @escaping Callback) {
-        self.engine = engine
+        runtime = engine
         self.domain = domain
         self.destroy = destroy
         self.callback = callback
@@ -32,7 +33,7 @@ public final class Observer: @unchecked Sendable {
 
     /// Calls it, unless it was closed.
     func tell(_ report: Report) {
-        let container = engine.container
+        guard let container = runtime?.container else { return }
         let me = currentThread().identity
         let begun = container.monitor.locked { () -> Bool in
             guard isOpen else { return false }
@@ -48,7 +49,8 @@ public final class Observer: @unchecked Sendable {
     }
 
     /// After it the callback is not called again; a call under way on another thread is awaited.
-    public func close() {
+    public func close() throws(Failure) {
+        let engine = try Engine.ofCall(runtime)
         let container = engine.container
         let me = currentThread().identity
         container.monitor.locked {

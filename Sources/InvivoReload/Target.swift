@@ -11,14 +11,20 @@ public final class Target: @unchecked Sendable {
     public private(set) var handleBits: UInt64 = 0
     /// Keeps the object from being let go of until it is detached. Guarded by the monitor.
     var kept: ObjectLease?
-    public unowned let engine: Engine
+    /// Nil after close, which a call on another thread may overtake.
+    private weak let runtime: Engine?
 
     init(id: UInt32, key: String, object: UInt64, type: ObjectType, engine: Engine) {
         self.id = id
         self.key = key
         self.object = object
         self.type = type
-        self.engine = engine
+        runtime = engine
+    }
+
+    /// What it belongs to, kept alive for the length of a call.
+    public var engine: Engine {
+        get throws(Failure) { try Engine.ofCall(runtime) }
     }
 
     func open() -> UInt64 {

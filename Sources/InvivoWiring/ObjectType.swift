@@ -72,6 +72,8 @@ public final class ObjectExtra: @unchecked Sendable {
     public var tuning: AnyObject?
     /// Called once before disposal: attachments let go.
     public var beforeDisposal: [@Sendable () -> Void] = []
+    /// Whether `beforeDisposal` has what tells the engine of an attached object's end. Touched by the reload that has the turn.
+    public var tellsOfDisposal = false
     public var isStarted = false
     /// Of an object that survives its runtime.
     var keptType: ObjectType?
