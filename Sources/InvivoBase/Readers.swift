@@ -51,6 +51,28 @@ public enum Readers {
         if depth == 0 { iv_store_u64(iv_reader_epoch(reader), 0) }
     }
 
+    /// Begins an outermost build of this thread; paired with `endBuild`. Nil when the runtime is closed, or closing and
+    /// this thread builds nothing for it yet: what a build under way asks for is still made. Close stores `closing`,
+    /// issues a barrier, and then sees every build that did not see it.
+    public static func beginBuild(_ core: Core, tag: UInt64) -> Reader? {
+        let thread = iv_thread()!
+        var reader = thread.pointee.reader
+        if thread.pointee.core != core { reader = seat(core, thread) }
+        guard let reader else { return nil }
+        let former = reader.pointee.building
+        iv_store_u64(iv_reader_building(reader), former &+ 1)
+        iv_compiler_barrier()
+        guard iv_load_u64(iv_core_tag(core)) == tag, former > 0 || iv_load_u64(iv_core_closing(core)) == 0 else {
+            iv_store_u64(iv_reader_building(reader), former)
+            return nil
+        }
+        return reader
+    }
+
+    public static func endBuild(_ reader: Reader) {
+        iv_store_u64(iv_reader_building(reader), reader.pointee.building &- 1)
+    }
+
     /// The slot of this thread in a core, made when there is none. Nil only without memory.
     @usableFromInline @inline(never)
     static func seat(_ core: Core, _ thread: ThreadState) -> Reader? {
@@ -99,6 +121,7 @@ public enum Readers {
             guard let reader = thread.pointee.seats[index].reader else { continue }
             reader.pointee.depth = 0
             iv_store_u64(iv_reader_making(reader), 0)
+            iv_store_u64(iv_reader_building(reader), 0)
             iv_store_u64(iv_reader_epoch(reader), 0)
             iv_reader_set_thread(reader, 0)
         }
@@ -122,7 +145,7 @@ public enum Readers {
         iv_core_publish(core, graph, epoch)
     }
 
-    /// After it every reader that began before is seen by `oldestEpoch`, `isMaking` and `readers`.
+    /// After it every reader that began before is seen by `oldestEpoch`, `making`, `building` and `readers`.
     public static func barrier() { _ = iv_membarrier_all() }
 
     /// The oldest epoch that somebody reads, `.max` when nobody does. Says nothing of generations that were replaced
@@ -138,26 +161,57 @@ public enum Readers {
         return oldest
     }
 
-    /// Whether somebody makes an object outside a view.
-    public static func isMaking(_ core: Core) -> Bool {
+    /// Threads (kernel ids) that make an object outside a view.
+    public static func making(_ core: Core) -> [UInt32] { threads(core) { iv_load_u64(iv_reader_making($0)) != 0 } }
+
+    /// Threads that are inside an outermost build.
+    public static func building(_ core: Core) -> [UInt32] { threads(core) { iv_load_u64(iv_reader_building($0)) != 0 } }
+
+    private static func threads(_ core: Core, where holds: (Reader) -> Bool) -> [UInt32] {
+        var threads: [UInt32] = []
         var slot = iv_readers(core)
         while let reader = slot {
-            if iv_load_u64(iv_reader_making(reader)) != 0 { return true }
+            if holds(reader) { threads.append(iv_reader_thread(reader)) }
             slot = reader.pointee.next
         }
-        return false
+        return threads
     }
 
     /// Threads (kernel ids) that are inside a view of `epoch` or older, besides `except`.
     public static func readers(_ core: Core, upTo epoch: UInt64) -> [UInt32] {
-        var threads: [UInt32] = []
-        var slot = iv_readers(core)
-        while let reader = slot {
-            let seen = iv_load_u64(iv_reader_epoch(reader))
-            if seen != 0 && seen <= epoch { threads.append(iv_reader_thread(reader)) }
-            slot = reader.pointee.next
+        threads(core) {
+            let seen = iv_load_u64(iv_reader_epoch($0))
+            return seen != 0 && seen <= epoch
         }
-        return threads
+    }
+
+    // MARK: closing
+
+    /// Whether the calling thread makes something for this core.
+    public static func isBuilding(_ core: Core) -> Bool {
+        guard let reader = seat(core, iv_thread()!) else { return false }
+        return reader.pointee.building + reader.pointee.making > 0
+    }
+
+    /// Whether the calling thread has a view open.
+    public static func isReading(_ core: Core) -> Bool { (seat(core, iv_thread()!)?.pointee.depth ?? 0) > 0 }
+
+    /// From here on no new outermost build begins; those under way are seen by `building`.
+    public static func refuseBuilds(_ core: Core) {
+        iv_store_u64(iv_core_closing(core), 1)
+        barrier()
+    }
+
+    /// From here on nobody enters; those inside are seen by `readers` and `making`.
+    public static func shut(_ core: Core) {
+        iv_store_u64(iv_core_tag(core), 0)
+        barrier()
+    }
+
+    /// Takes both back.
+    public static func reopen(_ core: Core, tag: UInt64) {
+        iv_store_u64(iv_core_tag(core), tag)
+        iv_store_u64(iv_core_closing(core), 0)
     }
 
     // MARK: cores
@@ -181,9 +235,9 @@ public enum Readers {
                     core?.pointee.index = index
                     iv_core_set(index, core)
                 }
-                guard let core, core.pointee.state == UInt32(IV_CORE_FREE) else { continue }
-                core.pointee.state = UInt32(IV_CORE_OPEN)
-                core.pointee.epoch = 1
+                guard let core, iv_load_u32(iv_core_state(core)) == UInt32(IV_CORE_FREE) else { continue }
+                iv_store_u32(iv_core_state(core), UInt32(IV_CORE_OPEN))
+                iv_store_u64(iv_core_epoch(core), 1)
                 let tag = (UInt64(index) << 16) | (tags.next() % 0xffff + 1)
                 return (core, tag)
             }
@@ -194,7 +248,8 @@ public enum Readers {
     public static func freeCore(_ core: Core) {
         registry.locked {
             core.pointee.engine = nil
-            core.pointee.state = UInt32(IV_CORE_FREE)
+            iv_store_u64(iv_core_closing(core), 0)
+            iv_store_u32(iv_core_state(core), UInt32(IV_CORE_FREE))
         }
     }
 }

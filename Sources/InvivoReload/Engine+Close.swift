@@ -1,23 +1,43 @@
 internal import CPlatform
-internal import Glibc
 public import InvivoBase
 internal import InvivoLoop
 internal import InvivoWiring
 
 extension Engine {
     /// Ends the runtime; see invivo_runtime_close. With `deferring`, objects that hosts still lease live on.
+    ///
+    /// Until nothing is left inside that would have to be waited for, everything can be taken back: files are followed and
+    /// the worker lives on, so a refused close leaves a runtime that has missed nothing.
     public func close(deferring: Bool) throws(Failure) {
+        let core = container.core
         let onLoop = container.monitor.locked { loopThread }?.isCurrent ?? false
         guard !Container.isInCallback, !onLoop else {
             throw Failure(.inCallback, "a runtime cannot be closed from inside one of its callbacks or on its loop thread")
         }
-        try takeTurn()
-        reclaim(.now)
-        if !deferring, let busy = outstanding() {
-            endTurn()
-            throw busy
+        guard !Readers.isBuilding(core) else {
+            throw Failure(.inCallback, "a runtime cannot be closed from inside what makes its objects")
         }
-        let former = container.monitor.locked { () -> (follower: FileFollower?, worker: Worker?, documents: [Document]) in
+        guard !Readers.isReading(core) else {
+            throw Failure(.busy, "the calling thread has a view open, which nobody else could end: end it first")
+        }
+        let deadline = monotonicNow() + Self.patience
+        try takeTurnToClose(until: deadline)
+        do throws(Failure) {
+            Readers.refuseBuilds(core)
+            try wait(until: deadline, "objects are still being made") { Readers.building(core) }
+            reclaim(.now)
+            if !deferring { try refuseLeased() }
+            // From here on no reader enters; those inside are waited for.
+            Readers.shut(core)
+            try wait(until: deadline, "views are still open") { Readers.readers(core, upTo: .max) + Readers.making(core) }
+            // Again: the last ones may have taken leases with them.
+            if !deferring { try refuseLeased() }
+        } catch {
+            Readers.reopen(core, tag: container.tag)
+            endTurn()
+            throw error
+        }
+        let former = container.monitor.locked { () -> (follower: FileFollower?, worker: Worker?, documents: [Document], [ChangeSet]) in
             container.isClosing = true
             container.monitor.broadcast()
             defer {
@@ -26,21 +46,14 @@ extension Engine {
                 openDocuments = []
                 owed = []
                 followed = [:]
+                pending = []
+                goneTargets = []
             }
-            return (follower, worker, openDocuments)
+            // Change sets hold callbacks of hosts: they are let go without the monitor.
+            return (follower, worker, openDocuments, pending)
         }
         former.follower?.stop()
         former.worker?.join()
-        // From here on no reader enters; those inside are waited for.
-        iv_store_u64(iv_core_tag(container.core), 0)
-        Readers.barrier()
-        guard waitForReaders() else {
-            reopen(former.documents)
-            throw Failure(
-                .busy,
-                "views are still open after 5 s, in thread "
-                    + Readers.readers(container.core, upTo: .max).map(String.init).joined(separator: ", "))
-        }
         for document in former.documents { document.closeHandle() }
         restoreTargets()
         disposeAll()
@@ -55,54 +68,72 @@ extension Engine {
         forgetAll()
     }
 
-    /// Leases of hosts, not counting those that injected objects hold on each other.
-    private func outstanding() -> Failure? {
-        let objects = ObjectTable.all(of: container.tag)
-        var internalLeases = container.monitor.locked { leasesOfTargets() }
-        for object in objects {
-            guard let record = ObjectTable.record(object), let pointer = record.pointee.extra else { continue }
-            let extra = Unmanaged<ObjectExtra>.fromOpaque(pointer).takeUnretainedValue()
-            for value in extra.injected + extra.injectedProperties.values {
-                value.forEachLease { internalLeases[$0.bits, default: 0] += 1 }
+    /// How long close waits for others, in nanoseconds.
+    private static let patience: UInt64 = 5_000_000_000
+    /// How long a domain has to take jobs that keep close waiting.
+    private static let patienceWithDomains: UInt64 = 2_000_000_000
+
+    /// The turn, as `takeTurn`; but a reload that waits for a domain which takes no jobs does not keep close for ever.
+    private func takeTurnToClose(until deadline: UInt64) throws(Failure) {
+        let begun = monotonicNow()
+        let closed = try container.monitor.locked { () throws(Failure) -> Bool in
+            while isReloading {
+                let now = monotonicNow()
+                guard now < deadline else { throw Failure(.busy, "a reload is still under way after 5 s; the runtime stays open") }
+                if now - begun >= Self.patienceWithDomains { container.withdrawWaitingJobs() }
+                container.wait(until: min(deadline, now + 100_000_000)) { !isReloading }
+            }
+            if container.isClosing { return true }
+            isReloading = true
+            return false
+        }
+        if closed { throw Failure(.closed, "the runtime is closing") }
+    }
+
+    /// Waits until no thread is left that `threads` names, serving the calling thread's domain meanwhile.
+    private func wait(until deadline: UInt64, _ what: String, _ threads: () -> [UInt32]) throws(Failure) {
+        while true {
+            let found = threads()
+            guard !found.isEmpty else { return }
+            let now = monotonicNow()
+            guard now < deadline else {
+                throw Failure(.busy, "\(what) after 5 s, in thread " + found.map(String.init).joined(separator: ", "))
+            }
+            // Those who leave tell nobody: that would cost every one of them.
+            container.monitor.locked { container.wait(until: now + 200_000) { false } }
+        }
+    }
+
+    /// Fails when hosts hold leases, not counting those that injected objects hold on each other.
+    ///
+    /// Other threads may release meanwhile: what is looked at is leased, and the tables of what was injected are read under
+    /// the monitor, where they change.
+    private func refuseLeased() throws(Failure) {
+        var leases: [ObjectLease] = []
+        var names: [String] = []
+        for object in ObjectTable.all(of: container.tag) where ObjectTable.retain(object) { leases.append(ObjectLease(owning: object)) }
+        let records = leases.compactMap { ObjectTable.record($0.bits) }
+        let leased = container.monitor.locked { () -> [Record] in
+            // One lease of each is this look's.
+            var accounted = leasesOfTargets()
+            for record in records {
+                accounted[ObjectTable.handle(record), default: 0] += 1
+                Container.forEachInjected(record) { accounted[$0, default: 0] += 1 }
+            }
+            return records.filter { record in
+                let object = ObjectTable.handle(record)
+                return ObjectTable.leases(object) > accounted[object] ?? 0
             }
         }
-        var names: [String] = []
-        for object in objects {
-            let leases = ObjectTable.leases(object)
-            guard leases > internalLeases[object] ?? 0, let record = ObjectTable.record(object) else { continue }
-            let type = Container.type(record).name
-            names.append(record.pointee.key == 0 ? "a '\(type)'" : "'\(container.keyName(record.pointee.key - 1))'")
+        for record in leased {
+            names.append(record.pointee.key == 0 ? "a '\(Container.type(record).name)'" : "'\(container.keyName(record.pointee.key - 1))'")
         }
-        guard !names.isEmpty else { return nil }
-        return Failure(
-            .busy,
-            "\(names.count) object\(names.count == 1 ? " is" : "s are") still leased: "
-                + names.prefix(5).joined(separator: ", ") + (names.count > 5 ? ", ..." : "")
-                + "; release them first, or defer the close until they are gone")
-    }
-
-    /// At most five seconds.
-    private func waitForReaders() -> Bool {
-        let deadline = monotonicNow() + 5_000_000_000
-        while Readers.oldestEpoch(container.core) != .max || Readers.isMaking(container.core) {
-            guard monotonicNow() < deadline else { return false }
-            usleep(200)
-        }
-        return true
-    }
-
-    /// A close that found open views leaves the runtime as it was.
-    private func reopen(_ documents: [Document]) {
-        container.monitor.locked {
-            container.isClosing = false
-            openDocuments = documents
-        }
-        iv_store_u64(iv_core_tag(container.core), container.tag)
-        endTurn()
-        for document in documents {
-            guard let path = document.path else { continue }
-            do throws(Failure) { try followAgain(document, path) } catch { container.log(.error, error.text) }
-        }
+        withExtendedLifetime(leases) {}
+        guard !names.isEmpty else { return }
+        let count = names.count == 1 ? "1 object is" : "\(names.count) objects are"
+        let shown = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? ", ..." : "")
+        throw Failure(
+            .busy, "\(count) still leased: \(shown); release them first, or defer the close until they are gone")
     }
 
     /// Shared instances go in reverse order of creation, each in its domain.
@@ -119,7 +150,7 @@ extension Engine {
         objects.sort { $0.sequence > $1.sequence }
         for (_, object) in objects { ObjectTable.dropHold(object) }
         // What was posted to this thread's domain is run here; other domains run theirs before the loop ends.
-        container.finishJobs(timeout: 2_000_000_000)
+        container.finishJobs(timeout: Self.patienceWithDomains)
         container.detach()
         // What hosts still lease survives: it keeps its type, and through it what disposal needs.
         for object in ObjectTable.all(of: container.tag) { Container.keepType(of: object) }
@@ -168,17 +199,5 @@ extension Engine {
         if let engine { Unmanaged<Container>.fromOpaque(engine).release() }
         letGo()
         container.log.end()
-    }
-}
-
-extension Value {
-    /// Every object in it.
-    fileprivate func forEachLease(_ body: (ObjectLease) -> Void) {
-        switch self {
-        case .object(let lease): body(lease)
-        case .list(let items): for item in items { item.forEachLease(body) }
-        case .map(let pairs): for pair in pairs { pair.value.forEachLease(body) }
-        default: break
-        }
     }
 }

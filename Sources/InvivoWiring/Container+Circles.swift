@@ -1,5 +1,5 @@
 internal import CPlatform
-internal import InvivoBase
+public import InvivoBase
 
 /// Objects that were injected into each other in a circle hold each other by leases. When a claim on one of them goes,
 /// and nothing but the circle claims its members, all of them end: trial deletion over the injected references of the
@@ -54,16 +54,21 @@ extension Container {
                 let record = ObjectTable.record(object), Self.type(record).container === self
             else { continue }
             var targets: [UInt64] = []
-            if let extra = record.pointee.extra {
-                let extra = Unmanaged<ObjectExtra>.fromOpaque(extra).takeUnretainedValue()
-                for value in extra.injected { value.collectObjects(&targets) }
-                for value in extra.injectedProperties.values { value.collectObjects(&targets) }
-            }
+            Self.forEachInjected(record) { targets.append($0) }
             nodes[object] = Node(record: record, leases: claims.leases, isHeld: claims.isHeld, targets: targets)
             queue += targets
         }
         for node in nodes.values { for target in node.targets { nodes[target]?.inner += 1 } }
         return nodes
+    }
+
+    /// Under the monitor: the objects that a record's injected references lead to, each as often as it holds leases on it.
+    /// The record's own lease or hold keeps it.
+    public static func forEachInjected(_ record: Record, _ body: (UInt64) -> Void) {
+        guard let pointer = iv_load_pointer(iv_record_extra(record)) else { return }
+        let extra = Unmanaged<ObjectExtra>.fromOpaque(pointer).takeUnretainedValue()
+        for value in extra.injected { value.forEachObject(body) }
+        for value in extra.injectedProperties.values { value.forEachObject(body) }
     }
 
     private func live(_ start: UInt64, _ nodes: inout [UInt64: Node]) {
@@ -78,11 +83,11 @@ extension Container {
 
 extension Value {
     /// The objects it holds leases on, each as often as it does.
-    fileprivate func collectObjects(_ found: inout [UInt64]) {
+    fileprivate func forEachObject(_ body: (UInt64) -> Void) {
         switch self {
-        case .object(let lease): found.append(lease.bits)
-        case .list(let items): for item in items { item.collectObjects(&found) }
-        case .map(let pairs): for pair in pairs { pair.value.collectObjects(&found) }
+        case .object(let lease): body(lease.bits)
+        case .list(let items): for item in items { item.forEachObject(body) }
+        case .map(let pairs): for pair in pairs { pair.value.forEachObject(body) }
         default: break
         }
     }

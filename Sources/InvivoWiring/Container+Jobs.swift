@@ -47,6 +47,11 @@ extension Container {
             try deadline()
         }
         log(.trace, "a job for the domain '\(domain.name)', which is waited for")
+        monitor.locked { awaitedJobs.append(job) }
+        defer {
+            monitor.locked { awaitedJobs.removeAll { $0 === job } }
+            job.closeHandle()
+        }
         try post(job)
         var warnAt = monotonicNow() + 1_000_000_000
         monitor.lock()
@@ -56,9 +61,6 @@ extension Container {
                 monitor.unlock()
                 if let failure { throw failure }
                 return
-            case .withdrawn:
-                monitor.unlock()
-                throw Failure(.stale, "the job was withdrawn")
             case .waiting, .claimed:
                 if serveOwnDomain() { continue }
                 if monotonicNow() >= warnAt, case .waiting = job.state {
@@ -73,14 +75,14 @@ extension Container {
                 let until = min(deadline.time, warnAt)
                 guard monitor.wait(until: until) || monotonicNow() < deadline.time else {
                     if case .waiting = job.state {
-                        job.state = .withdrawn
-                        domain.take(job)
-                        monitor.unlock()
-                        job.closeHandle()
-                        throw Failure(
+                        let failure = Failure(
                             .timeout,
                             "the domain '\(domain.name)' did not take its job in time; its thread must poll the runtime "
                                 + "(or run posted jobs)")
+                        job.state = .done(failure)
+                        domain.take(job)
+                        monitor.unlock()
+                        throw failure
                     }
                     monitor.wait()
                     continue
@@ -168,6 +170,24 @@ extension Container {
             if condition() { return }
             monitor.wait()
         }
+    }
+
+    /// The same, at most until `deadline` (monotonic nanoseconds).
+    public func wait(until deadline: UInt64, _ condition: () -> Bool) {
+        while !condition(), monotonicNow() < deadline {
+            if !serveOwnDomain() && !condition() { _ = monitor.wait(until: deadline) }
+        }
+    }
+
+    /// Under the monitor, at close: what waits for a domain that does not take its jobs fails.
+    public func withdrawWaitingJobs() {
+        for job in awaitedJobs {
+            guard case .waiting = job.state else { continue }
+            job.domain.take(job)
+            job.state = .done(
+                Failure(.closed, "the domain '\(job.domain.name)' did not take its job, and the runtime is being closed: it was withdrawn"))
+        }
+        monitor.broadcast()
     }
 
     /// At close: waits until no job is left that nobody waits for, at most `timeout` nanoseconds; what its domain has not

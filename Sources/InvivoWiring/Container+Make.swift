@@ -136,13 +136,18 @@ extension Container {
         if let made = lease.type, !made.isKind(of: type.name) {
             throw Failure(.type, "the method '\(name)' of '\(Self.type(record).name)' answered a '\(made.name)' where a '\(type.name)' is needed")
         }
-        if let made = ObjectTable.record(lease.bits) { extra(made).injected.append(.object(maker)) }
+        if let made = ObjectTable.record(lease.bits) {
+            let extra = extra(made)
+            monitor.locked { extra.injected.append(.object(maker)) }
+        }
         guard ObjectTable.retain(lease.bits) else { throw Failure(.stale, "the object is gone") }
         return lease.bits
     }
 
     /// An object without a definition.
     public func makeObject(_ type: ObjectType, _ arguments: [Value]) throws(Failure) -> UInt64 {
+        let build = try beginBuild()
+        defer { Readers.endBuild(build) }
         let chain = currentChain ?? BuildChain(graph: currentGraph())
         return try building(chain) { () throws(Failure) -> UInt64 in
             guard let record = try makeInstance(type, arguments, key: nil, factory: nil) else { return 0 }
@@ -156,7 +161,9 @@ extension Container {
 
     /// A handle for an instance of the host's.
     public func wrap(_ type: ObjectType, _ instance: UnsafeMutableRawPointer, key: UInt32? = nil) throws(Failure) -> UInt64 {
-        try opened(try newRecord(type, instance: instance, key: key))
+        let build = try beginBuild()
+        defer { Readers.endBuild(build) }
+        return try opened(try newRecord(type, instance: instance, key: key))
     }
 
     private func opened(_ record: Record) throws(Failure) -> UInt64 {
@@ -591,11 +598,13 @@ extension Container {
 
     public func extra(_ record: Record) -> ObjectExtra { Self.extra(of: record) }
 
+    /// Made when first asked for; several threads may ask at once.
     static func extra(of record: Record) -> ObjectExtra {
-        if let extra = record.pointee.extra { return Unmanaged<ObjectExtra>.fromOpaque(extra).takeUnretainedValue() }
-        let extra = ObjectExtra()
-        record.pointee.extra = Unmanaged.passRetained(extra).toOpaque()
-        return extra
+        if let extra = iv_load_pointer(iv_record_extra(record)) { return Unmanaged<ObjectExtra>.fromOpaque(extra).takeUnretainedValue() }
+        let fresh = Unmanaged.passRetained(ObjectExtra())
+        guard let first = iv_store_first(iv_record_extra(record), fresh.toOpaque()) else { return fresh.takeUnretainedValue() }
+        fresh.release()
+        return Unmanaged<ObjectExtra>.fromOpaque(first).takeUnretainedValue()
     }
 
     private func start(_ record: Record) throws(Failure) {

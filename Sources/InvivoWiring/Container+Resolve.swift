@@ -77,8 +77,10 @@ extension Container {
     func whole<Result>(
         _ body: (BuildChain) throws(Failure) -> Result, giveBack: (Result) -> Void = { _ in }
     ) throws(Failure) -> Result {
+        if let chain = currentChain, chain.depth > 0 { return try body(chain) }
+        let build = try beginBuild()
+        defer { Readers.endBuild(build) }
         let chain = currentChain ?? BuildChain(graph: currentGraph())
-        guard chain.depth == 0 else { return try body(chain) }
         chain.depth = 1
         defer { chain.depth = 0 }
         return try building(chain) { () throws(Failure) -> Result in
@@ -108,6 +110,15 @@ extension Container {
             throw error
         }
         settle(chain)
+    }
+
+    /// Something is about to be made on this thread, in no build that is under way: close waits until `Readers.endBuild`.
+    func beginBuild() throws(Failure) -> Reader {
+        if let build = Readers.beginBuild(core, tag: tag) { return build }
+        guard home.isHere else {
+            throw Failure(.forked, "the runtime was opened by the parent process; open one of your own after fork")
+        }
+        throw Failure(.closed, "the runtime is closing")
     }
 
     func resolve(_ id: UInt32, _ arguments: [Value], _ chain: BuildChain) throws(Failure) -> UInt64 {
@@ -240,10 +251,6 @@ extension Container {
                 }
                 break waiting
             }
-        }
-        if isClosing && !chain.isReload {
-            monitor.unlock()
-            throw Failure(.closed, "the runtime is closing")
         }
         do throws(Failure) { try checkDomain(definition, chain) } catch {
             monitor.unlock()

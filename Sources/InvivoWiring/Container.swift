@@ -25,6 +25,8 @@ public final class Container: @unchecked Sendable {
     public var domains: [Domain] = []
     /// Jobs that hosts have tokens of.
     var openJobs: [UInt64: Job] = [:]
+    /// Jobs that a thread waits for.
+    var awaitedJobs: [Job] = []
     /// Their domain gave the job of disposing them back: disposed by close.
     var undisposed: [Record] = []
     public private(set) var graph: Graph
@@ -75,7 +77,7 @@ public final class Container: @unchecked Sendable {
             throw .badHandle(bits, kind)
         }
         guard let reader = Readers.enter(core, tag: upper & 0xfff_ffff) else {
-            if core.pointee.state == UInt32(IV_CORE_FORKED) {
+            if iv_load_u32(iv_core_state(core)) == UInt32(IV_CORE_FORKED) {
                 throw Failure(.forked, "the runtime was opened by the parent process; open one of your own after fork")
             }
             throw Failure(.closed, "the runtime is closed")

@@ -116,8 +116,8 @@ public final class Job: @unchecked Sendable {
     enum State {
         case waiting
         case claimed
+        /// Run, dropped or withdrawn.
         case done(Failure?)
-        case withdrawn
     }
     let domain: Domain
     let container: Container

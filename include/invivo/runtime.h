@@ -51,10 +51,18 @@ INVIVO_API void invivo_runtime_options_init(invivo_runtime_options *options) INV
 /* Opens an engine. `options` may be NULL. Threads are started when the first source needs them. */
 INVIVO_API invivo_status invivo_runtime_open(invivo_runtime *out, const invivo_runtime_options *options,
                                              invivo_error **error) INVIVO_WAITS;
-/* Closes it: refuses new work, removes watches, stops and disposes shared instances in reverse order of creation,
- * waits for views (at most 5 s), ends the threads. With leases outstanding it answers INVIVO_E_BUSY, names them and
- * leaves the runtime open; from inside a callback INVIVO_E_IN_CALLBACK. After it no thread, descriptor, object or
- * callback is left. Call it in the opening thread when confined objects live there. */
+/* Closes it: refuses new work, waits for what is being made, for a reload under way and for views, removes watches,
+ * stops and disposes shared instances in reverse order of creation, ends the threads. It waits for at most 5 s in all and
+ * then answers INVIVO_E_BUSY; a reload that waits for a domain which takes no jobs fails after 2 s of that with
+ * INVIVO_E_CLOSED. With leases outstanding it answers INVIVO_E_BUSY and names them, with a view of the calling thread open
+ * INVIVO_E_BUSY at once, from inside a callback INVIVO_E_IN_CALLBACK. A close that is refused leaves the runtime as it was:
+ * calls of other threads meanwhile may have got INVIVO_E_CLOSED, and no edit is lost. After a close that succeeds no thread,
+ * descriptor, object or callback is left. Call it in the opening thread when confined objects live there.
+ *
+ * What was injected is leased by the runtime on its user's behalf and does not count. A lease that a component takes itself
+ * (invivo_object_retain, a copied value) and gives back when it is disposed does: nothing tells it from one that the
+ * component hands on. Such a component uses what was injected without a lease of its own, which is there for as long as the
+ * component is; or the host closes with invivo_runtime_close_deferred, which disposes of both. */
 INVIVO_API invivo_status invivo_runtime_close(invivo_runtime runtime, invivo_error **error) INVIVO_WAITS;
 /* The same for hosts that collect garbage: objects still leased stay valid and are disposed with their last lease. */
 INVIVO_API invivo_status invivo_runtime_close_deferred(invivo_runtime runtime, invivo_error **error) INVIVO_WAITS;

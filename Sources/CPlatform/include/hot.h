@@ -16,8 +16,9 @@ struct iv_reader {
     uint32_t depth;
     uint32_t thread; /* the kernel's thread id, 0 = free */
     struct iv_reader *next;
-    uint64_t making;  /* prototypes that this thread makes outside a view; close waits for them as for views */
-    uint64_t padding[2];
+    uint64_t making;   /* prototypes that this thread makes outside a view; close waits for them as for views */
+    uint64_t building; /* outermost builds of this thread; close waits for them while the runtime is still open */
+    uint64_t padding;
 };
 
 /* One for each open runtime, never freed, taken again with another tag. `tag` is the upper half of the runtime's
@@ -30,6 +31,7 @@ struct iv_core {
     void *engine;              /* unretained; valid while tag != 0 or a reader is inside */
     uint32_t index;
     uint32_t state; /* IV_CORE_... */
+    uint64_t closing; /* no new outermost build is begun; taken back by a close that fails */
 };
 
 enum { IV_CORE_FREE = 0, IV_CORE_OPEN = 1, IV_CORE_CLOSING = 2, IV_CORE_FORKED = 3 };
@@ -269,8 +271,12 @@ static inline uint64_t *iv_live_thread_ids(void) { return &iv_live.thread_ids; }
 /* Swift takes `&pointer.pointee.word` for a modifying access of its own; the address alone is none. */
 static inline uint64_t *iv_reader_epoch(struct iv_reader *reader) { return &reader->epoch; }
 static inline uint64_t *iv_reader_making(struct iv_reader *reader) { return &reader->making; }
+static inline uint64_t *iv_reader_building(struct iv_reader *reader) { return &reader->building; }
+static inline uint64_t *iv_core_closing(struct iv_core *core) { return &core->closing; }
+static inline uint32_t *iv_core_state(struct iv_core *core) { return &core->state; }
 static inline uint64_t *iv_core_tag(struct iv_core *core) { return &core->tag; }
 static inline uint64_t *iv_core_epoch(struct iv_core *core) { return &core->epoch; }
+static inline void **iv_record_extra(struct iv_record *record) { return &record->extra; }
 static inline uint64_t *iv_slot_state(struct iv_slot *slot) { return &slot->state; }
 static inline struct iv_program *iv_cell_program(struct iv_cell *cell) { return __atomic_load_n(&cell->program, __ATOMIC_ACQUIRE); }
 static inline void iv_cell_set_program(struct iv_cell *cell, struct iv_program *program) { __atomic_store_n(&cell->program, program, __ATOMIC_RELEASE); }

@@ -38,6 +38,11 @@ static inline void iv_store_u32(uint32_t *p, uint32_t v) { __atomic_store_n(p, v
 static inline uint32_t iv_exchange_u32(uint32_t *p, uint32_t v) { return __atomic_exchange_n(p, v, __ATOMIC_ACQ_REL); }
 static inline void *iv_load_pointer(void *const *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 static inline void iv_store_pointer(void **p, void *v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
+/* Stores into an empty place; answers what somebody else stored there first, or NULL. */
+static inline void *iv_store_first(void **p, void *v) {
+    void *found = 0;
+    return __atomic_compare_exchange_n(p, &found, v, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ? 0 : found;
+}
 static inline bool iv_same_bytes(const void *a, const void *b, size_t n) { return memcmp(a, b, n) == 0; }
 static inline void iv_compiler_barrier(void) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
 static inline void iv_fence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
