@@ -11,7 +11,9 @@ struct HeldObject: ~Copyable {
     private let bits: UInt64
 
     init(_ object: invivo_object) throws(Failure) {
-        guard ObjectTable.retain(object.bits) else { throw Failure.badHandle(object.bits, .object) }
+        guard ObjectTable.retain(object.bits) else {
+            throw ObjectTable.isExhausted(object.bits) ? .exhausted() : .badHandle(object.bits, .object)
+        }
         // A lease is held, so there is a record.
         let record = ObjectTable.record(object.bits).unsafelyUnwrapped
         guard Container.type(record).container.home.isHere else {
@@ -46,7 +48,8 @@ struct HeldObject: ~Copyable {
 
 @c @implementation
 public func invivo_object_retain(_ object: invivo_object) -> invivo_status {
-    ObjectTable.retain(object.bits) ? 0 : Status.handle.rawValue
+    if ObjectTable.retain(object.bits) { return 0 }
+    return (ObjectTable.isExhausted(object.bits) ? Status.tooLarge : Status.handle).rawValue
 }
 
 @c @implementation

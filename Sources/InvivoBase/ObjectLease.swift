@@ -9,10 +9,18 @@ public final class ObjectLease: Sendable {
     /// Takes a lease of its own.
     public static func retaining(_ bits: UInt64) throws(Failure) -> ObjectLease {
         guard ObjectTable.retain(bits) else {
+            if ObjectTable.isExhausted(bits) { throw .exhausted() }
             throw Failure(.handle, "the object handle \(bits) is stale, foreign or of another kind")
         }
         return ObjectLease(owning: bits)
     }
 
     deinit { _ = ObjectTable.release(bits) }
+}
+
+extension Failure {
+    /// The answer to a lease too many on one object.
+    public static func exhausted(path: String = "") -> Failure {
+        Failure(.tooLarge, "the object has 2,147,483,648 leases and takes no more: somebody does not give back what he takes", path: path)
+    }
 }

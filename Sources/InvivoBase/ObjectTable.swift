@@ -8,8 +8,12 @@ public typealias Record = UnsafeMutablePointer<iv_record>
 /// A handle is [kind 2: 4 bits][generation: 28][slot: 32]. The slot's one word holds the generation, the graph's hold
 /// and the leases of hosts, so that every check and count is one atomic operation; slots are never freed. Whoever makes
 /// the last claim go away sets IV_DYING in the same operation and is the only one to dispose of the record.
+///
+/// An object takes 2^31 leases and no more: what is asked for beyond that is refused, long before it would reach the bits
+/// above. Nobody who gives back what he takes comes near.
 public enum ObjectTable {
     @usableFromInline static let kind: UInt64 = 2
+    @usableFromInline static let lastGeneration: UInt64 = 0xfff_ffff
     private static let monitor = Monitor(isProcessWide: true)
     nonisolated(unsafe) private static var freeSlots: [UInt32] = []
     nonisolated(unsafe) private static var slotCount: UInt32 = 0
@@ -93,7 +97,8 @@ public enum ObjectTable {
     public static func close(_ index: UInt32) {
         guard let slot = iv_slot_at(index) else { return }
         let generation = iv_load_relaxed_u64(iv_slot_state(slot)) >> UInt64(IV_GENERATION_SHIFT)
-        iv_store_u64(iv_slot_state(slot), ((generation &+ 1) & 0xfff_ffff) << UInt64(IV_GENERATION_SHIFT))
+        guard generation < lastGeneration else { return retire(slot) }
+        iv_store_u64(iv_slot_state(slot), (generation &+ 1) << UInt64(IV_GENERATION_SHIFT))
         let thread = iv_thread()!
         let count = thread.pointee.magazine_count
         if count < UInt32(IV_MAGAZINE), thread.pointee.prepared != 0 {
@@ -102,6 +107,13 @@ public enum ObjectTable {
         } else {
             giveBack(thread, index)
         }
+    }
+
+    /// A slot that has used all its generations is given up, so that no handle is ever of two objects.
+    @usableFromInline @inline(never)
+    static func retire(_ slot: UnsafeMutablePointer<iv_slot>) {
+        slot.pointee.record = nil
+        iv_store_u64(iv_slot_state(slot), lastGeneration << UInt64(IV_GENERATION_SHIFT))
     }
 
     @usableFromInline @inline(never)
@@ -127,11 +139,22 @@ public enum ObjectTable {
 
     // MARK: claims
 
-    /// One lease more, for who may be sure that the object lives (inside a view that leads to it, or holding a lease).
+    /// One lease more, for who may be sure that the object lives (inside a view that leads to it, or holding a lease). False
+    /// when it has as many as it takes.
     @inlinable @inline(__always)
-    public static func leaseKnownAlive(_ bits: UInt64) {
-        if let slot = iv_slot_at(UInt32(truncatingIfNeeded: bits)) { _ = iv_add_u64(iv_slot_state(slot), 1) }
+    public static func leaseKnownAlive(_ bits: UInt64) -> Bool {
+        guard let slot = iv_slot_at(UInt32(truncatingIfNeeded: bits)) else { return false }
+        if iv_add_u64(iv_slot_state(slot), 1) & tooMany == 0 { return true }
+        // Threads that add at once find room: there is as much again before anything else is touched.
+        _ = iv_sub_u64(iv_slot_state(slot), 1)
+        return false
     }
+
+    /// The bit of the leases that only too many reach.
+    @usableFromInline static let tooMany: UInt64 = 1 << 31
+
+    /// Whether an object is refused for having as many leases as it takes.
+    public static func isExhausted(_ bits: UInt64) -> Bool { (claims(bits)?.leases ?? 0) & tooMany != 0 }
 
     /// The graph's hold on an object that somebody leases.
     public static func hold(_ bits: UInt64) {
@@ -172,13 +195,13 @@ public enum ObjectTable {
         if let slot = slot(bits) { _ = iv_and_u64(iv_slot_state(slot), ~(1 << 33)) }
     }
 
-    /// One lease more; false when the handle is stale or nobody holds the object any more.
+    /// One lease more; false when the handle is stale, nobody holds the object any more, or it has as many as it takes.
     @inlinable @inline(__always)
     public static func retain(_ bits: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }
         var state = iv_load_u64(iv_slot_state(slot))
         while true {
-            guard state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & (1 << 33) == 0,
+            guard state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & (1 << 33 | tooMany) == 0,
                 state & 0x1_ffff_ffff != 0
             else { return false }
             if iv_cas_u64(iv_slot_state(slot), &state, state &+ 1) { return true }

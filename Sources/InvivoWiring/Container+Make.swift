@@ -50,7 +50,7 @@ extension Container {
         try chain.graph.configuration(recipe.id)?.configure(record)
         try start(record)
         if !recipe.afterAll.isEmpty || recipe.type?.description.functions.didInject != nil {
-            ObjectTable.leaseKnownAlive(object)
+            _ = ObjectTable.leaseKnownAlive(object)
             chain.completed.append((recipe, arguments, ObjectLease(owning: object)))
             // Not complete, and nobody else's, before its last hooks have run.
             chain.frames[index].low = 0

@@ -15,8 +15,7 @@ extension Container {
         guard bits != 0 else { return (0, entry.pointee.layers == nil ? full : nil) }
         let allowed = full.pointee.thread
         guard allowed == 0 || allowed == thread.pointee.id else { return (0, nil) }
-        ObjectTable.leaseKnownAlive(bits)
-        return (bits, nil)
+        return ObjectTable.leaseKnownAlive(bits) ? (bits, nil) : (0, nil)
     }
 
     /// A built shared object, a plain prototype or the graph of a program, without locks. 0 when it must go the general way;
@@ -226,9 +225,10 @@ extension Container {
                     }
                     return bits
                 }
-                guard recipe.scope == .weakSingleton else {
+                guard recipe.scope == .weakSingleton, !ObjectTable.isExhausted(bits) else {
                     monitor.unlock()
-                    throw Failure(.stale, "the object is gone", path: definition.key)
+                    throw ObjectTable.isExhausted(bits)
+                        ? Failure.exhausted(path: definition.key) : Failure(.stale, "the object is gone", path: definition.key)
                 }
                 break waiting
             case .building(let other):
@@ -324,7 +324,7 @@ extension Container {
         let isShared = frame.cell != nil
         if isShared || frame.recipe.scope == .graph {
             // One lease is the chain's until it ends; a shared instance gets the graph's hold instead.
-            ObjectTable.leaseKnownAlive(made.object)
+            _ = ObjectTable.leaseKnownAlive(made.object)
             chain.made.append(
                 BuildChain.Entry(
                     id: frame.recipe.id, arguments: frame.arguments, object: made.object, cell: frame.cell, made: made,
