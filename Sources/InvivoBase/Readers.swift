@@ -46,6 +46,8 @@ public enum Readers {
 
     @inlinable @inline(__always)
     public static func leave(_ reader: Reader) {
+        // A view that is ended twice must not end a later one's protection.
+        guard reader.pointee.depth > 0 else { return }
         let depth = reader.pointee.depth &- 1
         reader.pointee.depth = depth
         if depth == 0 { iv_store_u64(iv_reader_epoch(reader), 0) }

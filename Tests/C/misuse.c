@@ -436,6 +436,30 @@ static void wrong_struct_sizes_are_refused(void) {
     close_all(h);
 }
 
+static int ended;
+static void count_end(void *instance, void *user_data) { (void)instance, (void)user_data, ended++; }
+
+static void a_view_ended_twice_leaves_later_ones_protected(void) {
+    invivo_type_options options = {.struct_size = sizeof(options), .name = "Shared", .size = sizeof(voice), .concurrency = INVIVO_SHARED,
+                                   .deinit = count_end};
+    invivo_definition definition = {.struct_size = sizeof(definition), .key = "a.shared", .scope = INVIVO_SCOPE_SINGLETON};
+    invivo_runtime runtime;
+    invivo_key key;
+    OK(invivo_runtime_open(&runtime, NULL, E));
+    OK(invivo_type_register(runtime, &options, &definition.type, E));
+    OK(invivo_define(runtime, &definition, &key, E));
+    invivo_view view = invivo_view_begin(runtime);
+    invivo_view_end(view);
+    invivo_view_end(view);
+    view = invivo_view_begin(runtime);
+    CHECK(invivo_view_get(view, key) != NULL);
+    OK(invivo_define(runtime, &definition, NULL, E));
+    CHECK_EQUAL(ended, 0);
+    invivo_view_end(view);
+    OK(invivo_runtime_close(runtime, E));
+    CHECK_EQUAL(ended, 2);
+}
+
 int main(void) {
     check_begin();
     handles_that_are_zero_foreign_or_of_another_kind();
@@ -443,5 +467,6 @@ int main(void) {
     releasing_twice_takes_nobody_elses();
     null_is_refused();
     wrong_struct_sizes_are_refused();
+    a_view_ended_twice_leaves_later_ones_protected();
     return check_end();
 }

@@ -37,6 +37,8 @@ typedef struct invivo_view {
  * one sees the generation of the outer. A view of a closed or bad runtime is empty: everything in it is NULL.
  * Wait-free once the thread has a slot (invivo_thread_prepare, or its first view, which allocates one). */
 INVIVO_API invivo_view invivo_view_begin(invivo_runtime runtime) INVIVO_NOWAIT;
+/* Ends a view, in the thread that began it, once. An end too many is ignored where no view of the thread is open; where one
+ * is, it ends that, and what is read through it then may be gone. */
 INVIVO_API void invivo_view_end(invivo_view view) INVIVO_NOWAIT;
 
 /* Finds a key by the bytes of its name; zero when there is none. */
