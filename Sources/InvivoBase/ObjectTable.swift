@@ -180,20 +180,56 @@ public enum ObjectTable {
         return (state & 0xffff_ffff, state & (1 << 32) != 0)
     }
 
-    /// Ends an object that has exactly so many leases and no hold: from here on nobody can take one. Who ends it disposes
-    /// of it, or takes that back.
-    public static func end(_ bits: UInt64, leases: UInt64) -> Bool {
+    // MARK: circles
+    //
+    // Whether objects are held by nothing but each other cannot be seen at one glance, so they are put on trial one after
+    // another: from then on who takes a lease calls the trial off. When all are on trial at once, nobody has a claim.
+
+    /// Puts an object on trial that has exactly so many leases and no hold. False when it has others.
+    public static func beginTrial(_ bits: UInt64, leases: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }
         var state = iv_load_u64(iv_slot_state(slot))
         while state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & 0x3_ffff_ffff == leases {
-            if iv_cas_u64(iv_slot_state(slot), &state, state | 1 << 33) { return true }
+            if iv_cas_u64(iv_slot_state(slot), &state, state | trial | 1 << 33) { return true }
         }
         return false
     }
 
-    public static func takeBackEnd(_ bits: UInt64) {
-        if let slot = slot(bits) { _ = iv_and_u64(iv_slot_state(slot), ~(1 << 33)) }
+    public static func isOnTrial(_ bits: UInt64) -> Bool {
+        guard let slot = slot(bits) else { return false }
+        return iv_load_u64(iv_slot_state(slot)) & trial != 0
     }
+
+    /// Ends an object that is on trial: who ends it disposes of it. False when the trial was called off.
+    public static func end(_ bits: UInt64) -> Bool {
+        guard let slot = slot(bits) else { return false }
+        var state = iv_load_u64(iv_slot_state(slot))
+        while state & trial != 0 {
+            if iv_cas_u64(iv_slot_state(slot), &state, state & ~trial) { return true }
+        }
+        return false
+    }
+
+    /// It lives on: ended or on trial, or as somebody called the trial off.
+    public static func acquit(_ bits: UInt64) {
+        if let slot = slot(bits) { _ = iv_and_u64(iv_slot_state(slot), ~(trial | 1 << 33)) }
+    }
+
+    /// One lease less, of who has looked for circles himself and saw that the object lives. True when it was the last claim
+    /// after all: the caller disposes.
+    public static func releaseUnseen(_ bits: UInt64) -> Bool {
+        guard let slot = slot(bits) else { return false }
+        var state = iv_load_u64(iv_slot_state(slot))
+        while true {
+            let last = state & 0x3_ffff_ffff == 1
+            if iv_cas_u64(iv_slot_state(slot), &state, last ? (state &- 1) | 1 << 33 : state &- 1) { return last }
+        }
+    }
+
+    /// With the dying bit: it may be called off.
+    @usableFromInline static let trial: UInt64 = 1 << 35
+
+    // MARK: leases
 
     /// One lease more; false when the handle is stale, nobody holds the object any more, or it has as many as it takes.
     @inlinable @inline(__always)
@@ -203,9 +239,21 @@ public enum ObjectTable {
         while true {
             guard state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & (1 << 33 | tooMany) == 0,
                 state & 0x1_ffff_ffff != 0
-            else { return false }
+            else { return retainOnTrial(slot, bits) }
             if iv_cas_u64(iv_slot_state(slot), &state, state &+ 1) { return true }
         }
+    }
+
+    /// One lease more on an object that is on trial, which calls that off.
+    @usableFromInline @inline(never)
+    static func retainOnTrial(_ slot: UnsafeMutablePointer<iv_slot>, _ bits: UInt64) -> Bool {
+        var state = iv_load_u64(iv_slot_state(slot))
+        while state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & tooMany == 0, state & 0x1_ffff_ffff != 0,
+            state & (1 << 33) == 0 || state & trial != 0
+        {
+            if iv_cas_u64(iv_slot_state(slot), &state, (state & ~(trial | 1 << 33)) &+ 1) { return true }
+        }
+        return false
     }
 
     /// One lease less; the last claim disposes. False when the handle is stale or no lease is out.

@@ -46,11 +46,14 @@ public enum Readers {
 
     @inlinable @inline(__always)
     public static func leave(_ reader: Reader) {
-        // A view that is ended twice must not end a later one's protection.
-        guard reader.pointee.depth > 0 else { return }
-        let depth = reader.pointee.depth &- 1
-        reader.pointee.depth = depth
-        if depth == 0 { iv_store_u64(iv_reader_epoch(reader), 0) }
+        let depth = reader.pointee.depth
+        // A view that is ended twice must not take the protection from all later ones.
+        if depth > 1 {
+            reader.pointee.depth = depth &- 1
+        } else {
+            reader.pointee.depth = 0
+            iv_store_u64(iv_reader_epoch(reader), 0)
+        }
     }
 
     /// Begins an outermost build of this thread; paired with `endBuild`. Nil when the runtime is closed, or closing and

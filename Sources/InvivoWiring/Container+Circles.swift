@@ -21,31 +21,48 @@ extension Container {
         ObjectTable.markCircle(object)
     }
 
+    /// The object lost a claim, and others may go at any time: it is leased while it is looked at. Somebody who meanwhile
+    /// takes this lease for a host's is followed by this look.
     static func lookForCircle(_ bits: UInt64) {
-        guard let record = ObjectTable.record(bits) else { return }
-        type(record).container.endCircle(from: bits)
+        guard ObjectTable.retain(bits), let record = ObjectTable.record(bits) else { return }
+        let container = type(record).container
+        // In a forked child the monitor may be held for ever: the memory is left alone.
+        guard container.home.isHere else { return }
+        container.endCircle(from: bits, record)
     }
 
-    private func endCircle(from bits: UInt64) {
-        let ended = monitor.locked { () -> [(bits: UInt64, record: Record)] in
-            var nodes = reachable(from: bits)
-            for (object, node) in nodes where node.leases > node.inner || node.isHeld { live(object, &nodes) }
-            let garbage = nodes.filter { !$0.value.isLive }
-            var ended: [(bits: UInt64, record: Record)] = []
-            for (object, node) in garbage {
-                guard ObjectTable.end(object, leases: node.leases) else {
-                    // Somebody took a lease meanwhile; its release looks again.
-                    for (object, _) in ended { ObjectTable.takeBackEnd(object) }
-                    return []
-                }
-                ended.append((object, node.record))
-            }
-            return ended
+    private func endCircle(from bits: UInt64, _ record: Record) {
+        let ended = monitor.locked { () -> [Record] in
+            let garbage = unclaimed(from: bits)
+            if !garbage.isEmpty, end(garbage) { return garbage.map(\.value.record) }
+            return ObjectTable.releaseUnseen(bits) ? [record] : []
         }
-        for (_, record) in ended.sorted(by: { $0.record.pointee.sequence > $1.record.pointee.sequence }) { Self.dispose(record) }
+        for record in ended.sorted(by: { $0.pointee.sequence > $1.pointee.sequence }) { Self.dispose(record) }
     }
 
-    /// Under the monitor: the marked objects that injected references lead to, with how many of their leases those are.
+    /// Under the monitor: what `start` leads to and nothing else claims. The caller's lease on it does not count.
+    private func unclaimed(from start: UInt64) -> [(key: UInt64, value: Node)] {
+        var nodes = reachable(from: start)
+        nodes[start]?.inner += 1
+        for (object, node) in nodes where node.leases > node.inner || node.isHeld { live(object, &nodes) }
+        return nodes.filter { !$0.value.isLive }
+    }
+
+    /// Under the monitor: ends all of them, or none when somebody took a lease meanwhile; its release looks again.
+    private func end(_ objects: [(key: UInt64, value: Node)]) -> Bool {
+        var tried: [UInt64] = []
+        for (object, node) in objects where ObjectTable.beginTrial(object, leases: node.leases) { tried.append(object) }
+        var ended: [UInt64] = []
+        if tried.count == objects.count, tried.allSatisfy({ ObjectTable.isOnTrial($0) }) {
+            for object in tried where ObjectTable.end(object) { ended.append(object) }
+        }
+        if ended.count == objects.count { return true }
+        for object in tried { ObjectTable.acquit(object) }
+        return false
+    }
+
+    /// Under the monitor: the marked objects that injected references lead to, with how many of their leases those are. The
+    /// caller has a lease on `start`; each of the others is leased by one before it, whose table changes under the monitor.
     private func reachable(from start: UInt64) -> [UInt64: Node] {
         var nodes: [UInt64: Node] = [:]
         var queue = [start]

@@ -135,6 +135,8 @@ struct iv_slot {
 #define IV_DYING (1ull << 33)
 /* Objects that refer to each other in a circle may be held by nothing else: looked into when a claim goes. */
 #define IV_CIRCLE (1ull << 34)
+/* With IV_DYING: whether it is held by anything but its circle is being found out; a lease calls that off. */
+#define IV_TRIAL (1ull << 35)
 #define IV_GENERATION_SHIFT 36
 
 /* The control block; the instance of a sized type follows it. */
