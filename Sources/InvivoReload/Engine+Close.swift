@@ -115,7 +115,7 @@ extension Engine {
         let records = leases.compactMap { ObjectTable.record($0.bits) }
         let leased = container.monitor.locked { () -> [Record] in
             // One lease of each is this look's.
-            var accounted = leasesOfTargets()
+            var accounted = container.leasesOfGraph().merging(leasesOfTargets(), uniquingKeysWith: +)
             for record in records {
                 accounted[ObjectTable.handle(record), default: 0] += 1
                 Container.forEachInjected(record) { accounted[$0, default: 0] += 1 }

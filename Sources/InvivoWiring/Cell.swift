@@ -55,6 +55,9 @@ public final class Cell: @unchecked Sendable {
         (object != 0 && claim == nil ? [(sequence, object)] : []) + variants.values.flatMap { $0.heldObjects() }
     }
 
+    /// Under the monitor: its claims on objects that were not made here.
+    func claims() -> [ObjectLease] { (claim.map { [$0] } ?? []) + variants.values.flatMap { $0.claims() } }
+
     /// Under the monitor: every object that is made and not gone, those with runtime arguments too.
     public func objects() -> [(sequence: UInt64, object: UInt64)] {
         var found: [(sequence: UInt64, object: UInt64)] = []

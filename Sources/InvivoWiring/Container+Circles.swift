@@ -82,10 +82,13 @@ extension Container {
     /// Under the monitor: the objects that a record's injected references lead to, each as often as it holds leases on it.
     /// The record's own lease or hold keeps it.
     public static func forEachInjected(_ record: Record, _ body: (UInt64) -> Void) {
+        if let edges = iv_record_edges(record, record.pointee.type.pointee.size) {
+            for index in 0..<Int(iv_record_edge_count(record)) { body(edges[index]) }
+        }
         guard let pointer = iv_load_pointer(iv_record_extra(record)) else { return }
         let extra = Unmanaged<ObjectExtra>.fromOpaque(pointer).takeUnretainedValue()
-        for value in extra.injected { value.forEachObject(body) }
-        for value in extra.injectedProperties.values { value.forEachObject(body) }
+        for value in extra.injected { value.forEachLease { body($0.bits) } }
+        for value in extra.injectedProperties.values { value.forEachLease { body($0.bits) } }
     }
 
     private func live(_ start: UInt64, _ nodes: inout [UInt64: Node]) {
@@ -94,18 +97,6 @@ extension Container {
             guard let node = nodes[object], !node.isLive else { continue }
             nodes[object]?.isLive = true
             queue += node.targets
-        }
-    }
-}
-
-extension Value {
-    /// The objects it holds leases on, each as often as it does.
-    fileprivate func forEachObject(_ body: (UInt64) -> Void) {
-        switch self {
-        case .object(let lease): body(lease.bits)
-        case .list(let items): for item in items { item.forEachObject(body) }
-        case .map(let pairs): for pair in pairs { pair.value.forEachObject(body) }
-        default: break
         }
     }
 }

@@ -328,7 +328,7 @@ extension Container {
 
     func value(of source: Recipe.Source, _ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain) throws(Failure) -> Value {
         switch source {
-        case .value(let value): return value
+        case .value(let value): return value.holdsReference ? try value.leasedAnew() : value
         case .object(let id, let sources, _):
             let given = try values(of: sources, recipe, arguments, chain)
             let object = try resolve(id, given, chain)
@@ -340,8 +340,10 @@ extension Container {
                 if object != 0 { found.append(.object(ObjectLease(owning: object))) }
             }
             return .list(found)
-        case .argument(let index): return index < arguments.count ? arguments[index] : .null
-        case .arguments: return .list(arguments)
+        case .argument(let index):
+            guard index < arguments.count else { return .null }
+            return arguments[index].holdsReference ? try arguments[index].leasedAnew() : arguments[index]
+        case .arguments: return try Value.list(arguments).leasedAnew()
         case .path(let object, let path, let isOptional):
             return try follow(path, from: try value(of: object, recipe, arguments, chain), isOptional, recipe)
         case .list(let items): return .list(try values(of: items, recipe, arguments, chain))

@@ -63,11 +63,10 @@ extension Container {
             let cell = UnsafeMutableRawPointer(mutating: arguments[index].thing.unsafelyUnwrapped).assumingMemoryBound(to: iv_cell.self)
             let bits = iv_load_u64(iv_cell_object(cell))
             let allowed = cell.pointee.thread
-            guard bits != 0, allowed == 0 || allowed == thread else {
+            guard bits != 0, allowed == 0 || allowed == thread, ObjectTable.leaseKnownAlive(bits) else {
                 for before in 0..<index where arguments[before].what == UInt32(IV_ARGUMENT_SHARED) { _ = ObjectTable.release(shared[before]) }
                 return false
             }
-            ObjectTable.leaseKnownAlive(bits)
             shared[index] = bits
         }
         return true

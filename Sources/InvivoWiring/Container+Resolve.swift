@@ -423,7 +423,7 @@ extension Container {
             return
         }
         if made.isForeign {
-            ObjectTable.leaseKnownAlive(made.object)
+            _ = ObjectTable.leaseKnownAlive(made.object)
             cell.claim = ObjectLease(owning: made.object)
         } else {
             ObjectTable.hold(made.object)

@@ -1,0 +1,71 @@
+internal import InvivoBase
+
+/// Which leases are the runtime's own: those of constants and of objects that hosts put in a key's place.
+extension Container {
+    /// Under the monitor: how many leases the current graph has on each object that it did not make.
+    public func leasesOfGraph() -> [UInt64: UInt64] {
+        var seen: Set<ObjectIdentifier> = []
+        var counts: [UInt64: UInt64] = [:]
+        // One lease may stand in several places.
+        func count(_ lease: ObjectLease) {
+            if seen.insert(ObjectIdentifier(lease)).inserted { counts[lease.bits, default: 0] += 1 }
+        }
+        graph.forEachCell { id, cell in
+            for lease in cell.claims() { count(lease) }
+            graph.recipe(id)?.forEachLease(count)
+        }
+        return counts
+    }
+}
+
+extension Recipe {
+    fileprivate func forEachLease(_ body: (ObjectLease) -> Void) {
+        if case .constant(let lease) = maker { body(lease) }
+        if case .method(let source, _) = maker { source.forEachLease(body) }
+        for slot in slots { slot.source.forEachLease(body) }
+        for step in steps + before + after + afterAll {
+            for source in step.sources { source.forEachLease(body) }
+        }
+    }
+}
+
+extension Recipe.Source {
+    fileprivate func forEachLease(_ body: (ObjectLease) -> Void) {
+        switch self {
+        case .value(let value): value.forEachLease(body)
+        case .object(_, let arguments, _), .provider(_, let arguments, _): for source in arguments { source.forEachLease(body) }
+        case .path(let source, _, _): source.forEachLease(body)
+        case .list(let items), .set(let items): for source in items { source.forEachLease(body) }
+        case .map(let pairs): for pair in pairs { pair.source.forEachLease(body) }
+        case .all, .argument, .arguments, .resolver, .asker: break
+        }
+    }
+}
+
+extension Value {
+    /// The leases in it.
+    func forEachLease(_ body: (ObjectLease) -> Void) {
+        switch self {
+        case .object(let lease): body(lease)
+        case .list(let items): for item in items { item.forEachLease(body) }
+        case .map(let pairs): for pair in pairs { pair.value.forEachLease(body) }
+        default: break
+        }
+    }
+
+    /// The same with leases of its own, for who keeps it: each is then counted where it is.
+    func leasedAnew() throws(Failure) -> Value {
+        switch self {
+        case .object(let lease): return .object(try ObjectLease.retaining(lease.bits))
+        case .list(let items):
+            var fresh: [Value] = []
+            for item in items { fresh.append(try item.leasedAnew()) }
+            return .list(fresh)
+        case .map(let pairs):
+            var fresh = pairs
+            for index in fresh.indices { fresh[index].value = try fresh[index].value.leasedAnew() }
+            return .map(fresh)
+        default: return self
+        }
+    }
+}
