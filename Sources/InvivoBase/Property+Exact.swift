@@ -14,6 +14,9 @@ extension Property {
     /// Whether the host keeps more of its values than a value can say; never of a nested struct, whose fields go one by one.
     public var keepsMore: Bool { keeping != nil && !isNested }
 
+    /// Neither a nested struct nor one of which the host keeps more: its value is all there is to it.
+    public var isPlain: Bool { !isNested && keeping == nil }
+
     /// What is there now, and what the host keeps of it.
     public func capture(_ instance: UnsafeMutableRawPointer, _ kept: inout Kept?) throws(Failure) -> Value {
         guard let keeping else { return try exact(instance) }

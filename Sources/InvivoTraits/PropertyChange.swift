@@ -8,8 +8,7 @@ internal import InvivoWiring
 /// once. Values of nested structs are maps of those fields alone that are concerned: each field has a base and layers
 /// of its own.
 final class PropertyChange {
-    /// Belongs to the type, which outlives the object.
-    unowned(unsafe) let property: Property
+    let property: Property
     let index: Int
     /// What was remembered. Needed while its own commit may be undone, and cut off when the next one begins.
     private(set) var before: PropertyChange?
@@ -36,7 +35,7 @@ final class PropertyChange {
     private var notes: [Tuning.Outcome] = []
     private var isRefused = false
     /// It could not be undone: its base is kept so that the next change can restore it.
-    private var isStuck = false
+    private(set) var isStuck = false
 
     init(
         _ property: Property, _ index: Int, before: PropertyChange?, wanted: Value?, place: Place, newBase: Value? = nil
@@ -50,6 +49,31 @@ final class PropertyChange {
         before?.before = nil
         before?.keptPresent = nil
     }
+
+    /// Of a property alone, which was read already: the first layer on it.
+    init(alone property: Property, _ layer: Override, present: Value) {
+        self.property = property
+        index = layer.property
+        wanted = layer.value
+        place = layer.place
+        self.present = present
+        base = present
+        goal = layer.value
+    }
+
+    /// Of a property alone, which was read already: the last layer off it.
+    init(alone before: PropertyChange, present: Value) {
+        property = before.property
+        index = before.index
+        self.before = before
+        wanted = nil
+        place = Place()
+        self.present = present
+        before.before = nil
+    }
+
+    /// What an object that was changed alone answered.
+    func answered(_ value: Value) { seen = value }
 
     deinit {
         // A long chain must not end in as deep a recursion.
@@ -69,52 +93,6 @@ final class PropertyChange {
 
     /// What an earlier commit could not undo and nobody asks for: it is tried again, and nothing fails when it refuses.
     private var isLeftover: Bool { wanted == nil && newBase == nil && before?.isStuck == true }
-
-    /// All of it for a property that is no nested struct, alone: the same as the steps below, without storing what
-    /// nobody asks for again.
-    func makeAlone(
-        _ instance: UnsafeMutableRawPointer, _ key: String, _ isBegun: (PropertyChange) -> Void
-    ) throws(Failure) -> [Tuning.Outcome] {
-        let property = property
-        guard !property.isNested, before == nil || wanted == nil, !isLeftover, newBase == nil else {
-            try read(instance, key)
-            isBegun(self)
-            try set(instance, key)
-            try readBack(instance, key)
-            return finish()
-        }
-        let goal: Value
-        do throws(Failure) {
-            let found = try capture(instance)
-            present = found
-            if let wanted {
-                base = found
-                goal = wanted
-            } else {
-                guard let before, let base = before.base else { return [] }
-                let shown = property.shown(found)
-                guard shown.isSame(as: before.seen) else {
-                    isBegun(self)
-                    return [
-                        Tuning.Outcome(
-                            path: property.name, place: place, what: .left(expected: before.seen, found: shown))
-                    ]
-                }
-                goal = base
-            }
-            isBegun(self)
-            if let kept = keptGoal {
-                try property.restore(instance, goal, kept)
-            } else {
-                try property.set(instance, goal)
-            }
-            let answer = try property.get(instance)
-            seen = answer
-            let asked = property.shown(goal)
-            if asked.isSame(as: answer) { return [] }
-            return [Tuning.Outcome(path: property.name, place: place, what: .adjusted(wanted: asked, seen: answer))]
-        } catch { throw located(error, key) }
-    }
 
     // MARK: its steps
 
@@ -175,6 +153,10 @@ final class PropertyChange {
 
     /// A failure with the property's path, and the layer's place: what code of the host said is the message.
     private func located(_ failure: Failure, _ key: String) -> Failure {
+        Self.located(failure, property, key, place)
+    }
+
+    static func located(_ failure: Failure, _ property: Property, _ key: String, _ place: Place) -> Failure {
         var located = failure
         located.path = key.isEmpty ? property.name : "\(key).\(property.name)"
         if place.line > 0 { located.place = place }

@@ -69,12 +69,7 @@ public final class Tuning {
         bases: [Base] = [],
         undo: inout Undo
     ) throws(Failure) -> [Outcome] {
-        // Most commits concern one property, and nothing else of its object is under a layer: the same without a chain.
-        if bases.isEmpty, wanted.count <= 1,
-            first == nil || first?.next == nil && (wanted.isEmpty || first?.index == wanted[0].property)
-        {
-            return try changeOne(type, instance, key, wanted.first, &undo)
-        }
+        if let outcomes = try changeAlone(type, instance, key, wanted, bases, &undo) { return outcomes }
         guard let changes = concerned(type, wanted, bases) else { return [] }
         try changes.forEach { change throws(Failure) in try change.read(instance, key) }
         undo.add(ObjectUndo(tuning: self, instance: instance, key: key, changes: changes, former: first))
@@ -83,27 +78,71 @@ public final class Tuning {
         first = changes
         var outcomes: [Outcome] = []
         changes.forEach { outcomes += $0.finish() }
+        if changes.first(where: { $0.isApplied }) == nil { first = nil }
         return outcomes
     }
 
-    private func changeOne(
-        _ type: ObjectType, _ instance: UnsafeMutableRawPointer, _ key: String, _ layer: Override?, _ undo: inout Undo
+    /// Most commits put the first layer on an object, or take the last one off, of one plain property: the same in a straight
+    /// line, because nothing else can have moved. Nil for all others.
+    private func changeAlone(
+        _ type: ObjectType, _ instance: UnsafeMutableRawPointer, _ key: String, _ wanted: [Override], _ bases: [Base],
+        _ undo: inout Undo
+    ) throws(Failure) -> [Outcome]? {
+        guard bases.isEmpty else { return nil }
+        if let former = first {
+            guard wanted.isEmpty, former.next == nil, !former.isStuck, let base = former.base, former.property.isPlain
+            else {
+                return nil
+            }
+            return try takeOff(former, base, former.property, instance, key, &undo)
+        }
+        guard wanted.count == 1 else { return nil }
+        let property = type.description.properties[wanted[0].property]
+        return property.isPlain ? try putOn(wanted[0], property, instance, key, &undo) : nil
+    }
+
+    @inline(never)
+    private func putOn(
+        _ layer: Override, _ property: Property, _ instance: UnsafeMutableRawPointer, _ key: String, _ undo: inout Undo
     ) throws(Failure) -> [Outcome] {
-        let change: PropertyChange
-        if let layer {
-            if let first, first.has(layer.value) { return [] }
-            let property = type.description.properties[layer.property]
-            change = PropertyChange(property, layer.property, before: first, wanted: layer.value, place: layer.place)
-        } else if let first {
-            change = PropertyChange(first.property, first.index, before: first, wanted: nil, place: Place())
-        } else {
-            return []
-        }
-        let outcomes = try change.makeAlone(instance, key) { begun in
-            undo.add(ObjectUndo(tuning: self, instance: instance, key: key, changes: begun, former: first))
-        }
-        first = change.isApplied ? change : nil
-        return outcomes
+        do throws(Failure) {
+            let change = PropertyChange(alone: property, layer, present: try property.exact(instance))
+            undo.add(ObjectUndo(tuning: self, instance: instance, key: key, changes: change, former: nil))
+            try property.set(instance, layer.value)
+            let answer = try property.get(instance)
+            change.answered(answer)
+            first = change
+            if layer.value.isSame(as: answer) { return [] }
+            let what = Outcome.What.adjusted(wanted: layer.value, seen: answer)
+            return [Outcome(path: property.name, place: layer.place, what: what)]
+        } catch { throw PropertyChange.located(error, property, key, layer.place) }
+    }
+
+    @inline(never)
+    private func takeOff(
+        _ former: PropertyChange, _ base: Value, _ property: Property, _ instance: UnsafeMutableRawPointer,
+        _ key: String,
+        _ undo: inout Undo
+    ) throws(Failure) -> [Outcome] {
+        do throws(Failure) {
+            let present = try property.exact(instance)
+            undo.add(
+                ObjectUndo(
+                    tuning: self, instance: instance, key: key,
+                    changes: PropertyChange(alone: former, present: present),
+                    former: former))
+            let shown = property.shown(present)
+            guard shown.isSame(as: former.seen) else {
+                first = nil
+                return [Outcome(path: property.name, place: Place(), what: .left(expected: former.seen, found: shown))]
+            }
+            try property.set(instance, base)
+            let answer = try property.get(instance)
+            first = nil
+            let asked = property.shown(base)
+            if asked.isSame(as: answer) { return [] }
+            return [Outcome(path: property.name, place: Place(), what: .adjusted(wanted: asked, seen: answer))]
+        } catch { throw PropertyChange.located(error, property, key, Place()) }
     }
 
     /// What there is to do, in the order in which it is done: first what goes back to its base, then the layers. Nil
