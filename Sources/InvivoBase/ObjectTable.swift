@@ -265,12 +265,12 @@ public enum ObjectTable {
             guard state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & 0xffff_ffff != 0 else {
                 return false
             }
-            // Not when it is being disposed of already, with its circle.
+            // Not when it is being disposed of already, with its circle: its record may be gone.
             let last = state & 0x3_ffff_ffff == 1
             if iv_cas_u64(iv_slot_state(slot), &state, last ? (state &- 1) | 1 << 33 : state &- 1) {
                 if last {
                     if let record = slot.pointee.record { dispose(record) }
-                } else if state & (1 << 34 | 1 << 32) == 1 << 34 {
+                } else if state & (7 << 32) == 1 << 34 {
                     lookForCircle(bits)
                 }
                 return true
@@ -287,7 +287,7 @@ public enum ObjectTable {
             let last = state & 0x3_ffff_ffff == 1
             if iv_cas_u64(iv_slot_state(slot), &state, last ? (state &- 1) | 1 << 33 : state &- 1) {
                 if last { return slot.pointee.record }
-                if state & (1 << 34 | 1 << 32) == 1 << 34 { lookForCircle(bits) }
+                if state & (7 << 32) == 1 << 34 { lookForCircle(bits) }
                 return nil
             }
         }

@@ -252,6 +252,22 @@ static void circles_through_properties_are_made_and_end(void) {
     end();
 }
 
+static void an_object_may_be_injected_into_itself(void) {
+    begin();
+    invivo_injection itself[] = {KEY("left", "a.self"), KEY("right", "a.leaf")};
+    describe();
+    ADD("a.self", PROTOTYPE, PROPERTIES(itself));
+    ADD("a.leaf", PROTOTYPE);
+    commit();
+    for (int round = 0; round < 100; round++) {
+        invivo_object object = resolve("a.self");
+        CHECK(at(object)->left.bits == object.bits);
+        drop(object);
+        CHECK_EQUAL(live, 0);
+    }
+    end();
+}
+
 static void an_initializer_may_close_a_circle_with_a_property(void) {
     begin();
     invivo_injection to_b[] = {KEY("left", "a.b")}, with_a[] = {KEY("input", "a.a")}, with_b[] = {KEY("input", "a.b")}, to_a[] = {KEY("left", "a.a")};
@@ -1142,6 +1158,7 @@ int main(void) {
     graph_scope_is_one_for_each_outermost_resolve();
     a_prototype_referred_to_from_inside_its_making_is_itself();
     circles_through_properties_are_made_and_end();
+    an_object_may_be_injected_into_itself();
     an_initializer_may_close_a_circle_with_a_property();
     shared_objects_are_kept_for_each_set_of_arguments();
     arguments_are_passed_on_and_bound();
