@@ -37,7 +37,7 @@ class Entry:
     to. Should somebody else hold it still, it lives on until they let go.
     """
 
-    __slots__ = ("bits", "core", "key", "lease", "number", "record", "strong", "weak")
+    __slots__ = ("bits", "core", "ended", "key", "lease", "number", "record", "strong", "weak")
 
     def __init__(self, core: Core, record: _types.TypeRecord, thing: Any) -> None:
         self.core, self.record, self.strong = core, record, thing
@@ -45,6 +45,7 @@ class Entry:
         self.bits = 0
         self.key = 0
         self.lease = 0
+        self.ended = False
         self.number = next(_trampolines.numbers)
 
     def target(self) -> Any:
@@ -328,13 +329,31 @@ class Core:
             if leased:
                 self.library.object_release(handle)
             raise StaleError("the Python object is gone")
-        if leased and (shared or entry.record.description.stop is None or not self.lean(entry, thing)):
-            self.library.object_release(handle)
+        if entry.record.description.stop is None:
+            if leased:
+                self.library.object_release(handle)
+        elif leased:
+            if shared or not self.lean(entry, thing):
+                self.library.object_release(handle)
+        elif not entry.lease and not self.is_graphs(entry) and self.library.object_retain(handle) == c.INVIVO_OK:
+            # Injected into a Python object, which may outlive all handles: it is stopped when Python lets go of it.
+            if not self.lean(entry, thing):
+                self.library.object_release(handle)
         return thing
+
+    def is_graphs(self, entry: Entry) -> bool:
+        """Whether the graph holds the object, as it does what is shared for longer than a resolve."""
+        if not entry.key:
+            return False
+        name = (self.library.key_name(c.invivo_key(entry.key)) or b"").decode("utf-8", "replace")
+        made = self.definitions.get(name)
+        while made is not None and made.scope is None and made.parent is not None:
+            made = self.definitions.get(made.absolute(made.parent))
+        return made is not None and made.scope in ("singleton", "lazy_singleton")
 
     def lean(self, entry: Entry, thing: Any) -> bool:
         """Turns an entry with one lease of ours round: the lease ends when the object is about to."""
-        if entry.lease:
+        if entry.lease or entry.ended:
             return False
         entry.lease = self.keep("object_release", c.invivo_object(entry.bits))
         if _endings.watch(type(thing)):
@@ -351,6 +370,7 @@ class Core:
         if entry is None or not entry.lease or entry.strong is not None:
             return
         entry.strong, number, entry.lease = thing, entry.lease, 0
+        entry.ended = True  # should it live on, its second end would not be heard of
         self.drop(number)
 
     def _proxy(self, bits: int) -> Object:

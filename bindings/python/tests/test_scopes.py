@@ -518,3 +518,79 @@ def test_all_arguments_resolvers_and_every_of_a_type_can_be_injected() -> None:
         assert [fort.towers for fort in bag.forts] == [2, 1]
         assert bag.resolve("app.one") is app.one()
         assert bag.who is None
+
+
+# ---- stopping ------------------------------------------------------------------------------------------
+
+
+class Device:
+    def __init__(self) -> None:
+        self.running = True
+
+    @invivo.on_stop
+    def halt(self) -> None:
+        self.running = False
+        halted.append(self)
+
+
+halted: list[Device] = []
+
+
+class Devices(invivo.Assembly):
+    @invivo.graph
+    def device(self) -> Device:
+        return invivo.new(Device)
+
+    @invivo.prototype
+    def user(self) -> User:
+        user = invivo.new(User, self.device())
+        user.again = self.device()
+        user.me = self.user()
+        return user
+
+    @invivo.lazy_singleton
+    def shared(self) -> Device:
+        return invivo.new(Device)
+
+    @invivo.prototype
+    def guest(self) -> User:
+        return invivo.new(User, self.shared())
+
+    @invivo.prototype
+    def forgetful(self) -> Forgetful:
+        return invivo.new(Forgetful, self.device())
+
+
+class User:
+    again: Device
+    me: User
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+
+
+class Forgetful:
+    def __init__(self, device: Device) -> None: ...
+
+
+def test_what_an_object_was_given_is_stopped_when_python_lets_go_of_it() -> None:
+    halted.clear()
+    with invivo.Runtime(devices := Devices()) as runtime:
+        user = devices.user()
+        gc.collect()
+        assert user.me is user
+        assert user.device is user.again
+        assert user.device.running
+        del user
+        gc.collect()
+        assert len(halted) == 1
+        guest = devices.guest()
+        del guest
+        gc.collect()
+        assert len(halted) == 1, "the runtime holds what is shared"
+        devices.forgetful()
+        gc.collect()
+        assert len(halted) == 2
+        assert runtime.info.objects == 1
+    assert len(halted) == 3
+    halted.clear()
