@@ -37,6 +37,7 @@ from ._describe import (
     will_inject,
 )
 from ._objects import ForeignCallable, MethodInfo, Object, PropertyInfo, Type
+from ._overrides import Override
 from ._recipes import (
     Lazy,
     Options,
@@ -87,6 +88,7 @@ __all__ = [
     "Object",
     "Observer",
     "Options",
+    "Override",
     "PropertyInfo",
     "Provider",
     "Reloads",

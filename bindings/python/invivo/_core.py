@@ -10,6 +10,7 @@ import atexit
 import contextlib
 import ctypes
 import os
+import types
 import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -70,6 +71,19 @@ class CallableItem:
 
     def __init__(self, core: Core, function: Callable[..., Any]) -> None:
         self.core, self.function = core, function
+        self.bits = 0
+
+    def destroyed(self) -> None:
+        key = identity(self.function)
+        if self.core.functions.get(key) is self:
+            self.core.functions.pop(key, None)
+
+
+def identity(function: Any) -> Any:
+    """What tells functions apart: each access to a method makes another object for the same one."""
+    if isinstance(function, types.MethodType):
+        return id(function.__self__), id(function.__func__)
+    return id(function)
 
 
 @_trampolines.answering(c.invivo_callable_options, "invoke", user_data=0)
@@ -108,6 +122,7 @@ class Core:
         self.by_id: dict[int, Entry] = {}
         self.proxies: weakref.WeakValueDictionary[int, Object] = weakref.WeakValueDictionary()
         self.callables: weakref.WeakValueDictionary[int, ForeignCallable] = weakref.WeakValueDictionary()
+        self.functions: dict[Any, CallableItem] = {}  # what the library holds, by `identity`
         self.leases: dict[int, tuple[str, ctypes.Structure]] = {}
         self.closing: list[Callable[[], None]] = []  # what else ends with the runtime; must not fail
         self.faces: list[Face] = []
@@ -329,16 +344,16 @@ class Core:
             if leased:
                 self.library.object_release(handle)
             raise StaleError("the Python object is gone")
-        if entry.record.description.stop is None:
-            if leased:
-                self.library.object_release(handle)
-        elif leased:
-            if shared or not self.lean(entry, thing):
-                self.library.object_release(handle)
-        elif not entry.lease and not self.is_graphs(entry) and self.library.object_retain(handle) == c.INVIVO_OK:
-            # Injected into a Python object, which may outlive all handles: it is stopped when Python lets go of it.
-            if not self.lean(entry, thing):
-                self.library.object_release(handle)
+        # What Python has of an object that the graph does not hold may outlive all handles: where the object is to be
+        # stopped, that is when Python lets go of it.
+        leans = entry.record.description.stop is not None and not entry.lease
+        if not leased:
+            leans = leans and not self.is_graphs(entry) and not self.library.object_retain(handle)
+            leased = leans
+        else:
+            leans = leans and not shared
+        if leased and not (leans and self.lean(entry, thing)):
+            self.library.object_release(handle)
         return thing
 
     def is_graphs(self, entry: Entry) -> bool:
@@ -440,11 +455,17 @@ class Core:
             handle = c.invivo_callable(function._bits)
             self._succeed(self.library.callable_retain(handle))
             return handle
+        known = self.functions.get(identity(function))
+        if known is not None and known.bits:
+            handle = c.invivo_callable(known.bits)
+            if self.library.callable_retain(handle) == c.INVIVO_OK:
+                return handle
+        item = CallableItem(self, function)
         options = c.invivo_callable_options()
         options.struct_size = ctypes.sizeof(options)
         options.name = str(getattr(function, "__qualname__", type(function).__name__)).encode("utf-8", "replace")
         options.invoke = _invoke.of(self.library)
-        options.user_data = number = _trampolines.enroll(CallableItem(self, function))
+        options.user_data = number = _trampolines.enroll(item)
         options.destroy = _trampolines.destroy.of(self.library)
         handle = c.invivo_callable()
         try:
@@ -452,6 +473,8 @@ class Core:
         except BaseException:
             _trampolines.dismiss(number)
             raise
+        item.bits = handle.bits
+        self.functions[identity(function)] = item
         return handle
 
     def receive_callable(self, bits: int) -> Callable[..., Any] | None:

@@ -21,6 +21,7 @@ from ._describe import _RUNTIME, Hint, Tunable
 from ._failures import text
 from ._library import library_at, own_library
 from ._objects import Object, Type
+from ._overrides import Override
 from ._recipes import Lazy, Options, Scope
 from ._reloads import Observer, Purger, Reloads, Report
 from ._types import bounds
@@ -569,6 +570,21 @@ class Runtime(_Cache):
         made = definition(key, what, scope, overrides, options=options)
         with self.changes() as changes:
             changes.add(made)
+
+    def override(
+        self, key: str | builtins.type, what: Any = None, /, *, instance: Any = None, **overrides: Any
+    ) -> Override:
+        """Puts another recipe (a class, a factory, a recipe) or an object in a key's place, for tests and trials, in
+        one reload, with the key's scope and visibility; dependents follow.
+
+        ``with`` takes it back, as `Override.end` does. Several lie on each other, the last one counts, and may be taken
+        back in any order.
+        """
+        core, name = self._open(), self._name(key)
+        if (what is None) == (instance is None):
+            raise ArgumentError("an override needs either what makes the object, or instance=...", path=name)
+        made = None if what is None else definition(name, what, None, overrides)
+        return Override(core, made, name, instance)
 
     def define_block(self, key: str, /, type_name: str | None = None, **tunables: Any) -> None:
         """A key that is nothing but tunable numbers, read through views: ``gain=invivo.tunable(1.0, max=2)``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import dataclasses
 import functools
@@ -9,7 +10,7 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
@@ -116,7 +117,7 @@ class Definition:
 def definition(
     key: str | None,
     what: Callable[..., Any] | str,
-    scope: Scope,
+    scope: Scope | None,
     overrides: Mapping[str, Any],
     *,
     assembly: str | None = None,
@@ -840,6 +841,13 @@ def _inject(item: FactoryItem, instance: int, build: Any, arguments: Any, count:
 
 def define(core: Core, changes: c.invivo_changes, plan: Plan) -> None:
     """Adds a wired definition to a change set."""
+    with defined(core, plan) as options:
+        core.library.call("changes_define", changes, ctypes.byref(options), None)
+
+
+@contextlib.contextmanager
+def defined(core: Core, plan: Plan) -> Iterator[c.invivo_definition]:
+    """A wired definition as C has it, for the call in the block; what it holds is given back if that fails."""
     made = plan.definition
     record = core.type_for(made.makes) if isinstance(made.makes, type) else None
     with _values.Packer(core) as packer:
@@ -881,7 +889,7 @@ def define(core: Core, changes: c.invivo_changes, plan: Plan) -> None:
             if made.options.inject is not None:
                 options.inject = _inject.of(core.library)
         try:
-            core.library.call("changes_define", changes, ctypes.byref(options), None)
+            yield options
         except BaseException:
             _trampolines.dismiss(number)
             raise

@@ -35,6 +35,8 @@ class Knight:
     def __init__(self, fort: Fort | None = None) -> None:
         self.given = fort
 
+    def greet(self) -> None: ...
+
 
 class Scopes(invivo.Assembly):
     @invivo.graph
@@ -107,6 +109,9 @@ def test_shared_objects_are_kept_for_each_set_of_arguments() -> None:
         assert scopes.for_each(3, owner) is not scopes.for_each(3, other)
         assert runtime.resolve("scopes.for_each", 3) is scopes.for_each(3)
         assert scopes.for_each(4).towers == 4
+        assert scopes.for_each(3, len) is scopes.for_each(3, len)
+        assert scopes.for_each(3, owner.greet) is scopes.for_each(3, owner.greet)
+        assert scopes.for_each(3, owner.greet) is not scopes.for_each(3, other.greet)
     app = invivo.Assembly("app")
 
     class Eager(invivo.Assembly):

@@ -1,0 +1,61 @@
+"""Overrides: another recipe, or an object, in a key's place for a while."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+from . import _generated as c
+from . import _values
+from ._wiring import Definition, defined, plan_all
+from .errors import ArgumentError
+
+if TYPE_CHECKING:
+    from ._core import Core
+
+
+class Override:
+    """One override. In ``with`` it is taken back at the end of the block, also when that raises."""
+
+    def __init__(self, core: Core, made: Definition | None, key: str, instance: Any) -> None:
+        self._core, self.key = core, key
+        self._handle = c.invivo_override()
+        if made is None:
+            self._put_instance(key, instance)
+            return
+        existing = {**core.definitions, key: made}
+        plans = plan_all([made], existing, core.known, core.find_type, marked=core.marked)
+        if len(plans) > 1:
+            raise ArgumentError("an override has no inline definitions: define them by keys of their own", path=key)
+        with defined(core, plans[0]) as options:
+            core.library.call("override_begin", core.handle, ctypes.byref(options), ctypes.byref(self._handle))
+
+    def _put_instance(self, key: str, instance: Any) -> None:
+        core = self._core
+        options = c.invivo_definition()
+        options.struct_size = ctypes.sizeof(options)
+        options.key = _values.name_bytes(key, "key")
+        held = core.lease(instance)
+        try:
+            options.constant = held
+            kind = c.invivo_type()
+            core.library.call("object_type", held, ctypes.byref(kind))
+            options.type = kind
+            core.library.call("override_begin", core.handle, ctypes.byref(options), ctypes.byref(self._handle))
+        finally:
+            core.library.object_release(held)
+
+    def end(self) -> None:
+        """Takes it back, in any order. May be called again."""
+        handle, self._handle = self._handle, c.invivo_override()
+        if handle.bits and not self._core.closed:
+            self._core.library.call("override_end", handle)
+
+    def __enter__(self) -> Override:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def __repr__(self) -> str:
+        return f"<invivo.Override of {self.key}{'' if self._handle.bits else ', taken back'}>"

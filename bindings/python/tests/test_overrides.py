@@ -1,0 +1,102 @@
+"""Overrides: for tests and trials, stackable, taken back in any order."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import pytest
+
+import invivo
+
+
+class Clock:
+    def __init__(self, rate: int = 1) -> None:
+        self.rate = rate
+
+
+class FakeClock(Clock): ...
+
+
+class Player:
+    clock: Clock
+
+    def __init__(self, voice: Voice) -> None:
+        self.voice = voice
+
+
+class Voice: ...
+
+
+class Synth(invivo.Assembly):
+    @invivo.lazy_singleton
+    def clock(self) -> Clock:
+        return invivo.new(Clock)
+
+    @invivo.lazy_singleton
+    def voice(self) -> Voice:
+        return invivo.new(Voice)
+
+    @invivo.lazy_singleton
+    def player(self) -> Player:
+        player = invivo.new(Player, self.voice())
+        player.clock = self.clock()
+        return player
+
+
+def test_an_override_holds_for_a_block_also_when_it_fails() -> None:
+    with invivo.Runtime(synth := Synth()) as runtime:
+        player, clock = synth.player(), synth.clock()
+        with pytest.raises(ZeroDivisionError), runtime.override("synth.clock", FakeClock, rate=7):
+            assert type(synth.clock()) is FakeClock
+            assert synth.clock() is runtime[Clock] is player.clock
+            assert synth.clock().rate == 7
+            assert synth.player() is player, "it was injected again"
+            raise ZeroDivisionError
+        assert type(synth.clock()) is Clock
+        assert player.clock is synth.clock()
+        assert clock.rate == 1
+
+
+def test_an_object_can_be_put_in_a_keys_place_and_is_let_go() -> None:
+    with invivo.Runtime(synth := Synth()) as runtime:
+        fake = FakeClock(3)
+        with runtime.override(Clock, instance=fake):
+            assert synth.clock() is synth.player().clock is fake
+        assert type(synth.clock()) is Clock
+        gone = weakref.ref(fake)
+        del fake
+        gc.collect()
+        assert gone() is None
+
+
+def test_overrides_lie_on_each_other_and_are_taken_back_in_any_order() -> None:
+    with invivo.Runtime(synth := Synth()) as runtime:
+        one = runtime.override("synth.clock", Clock, rate=2)
+        two = runtime.override("synth.clock", invivo.wire(Clock, rate=3))
+        assert synth.clock().rate == 3
+        one.end()
+        assert synth.clock().rate == 3
+        two.end()
+        two.end()
+        assert synth.clock().rate == 1
+        assert "taken back" in repr(two)
+
+
+def test_who_got_it_through_the_constructor_is_remade() -> None:
+    class Fake(Voice): ...
+
+    with invivo.Runtime(synth := Synth()) as runtime:
+        player = synth.player()
+        with runtime.override(Voice, Fake):
+            assert synth.player() is not player
+            assert type(synth.player().voice) is Fake
+
+
+def test_an_override_of_what_is_not_there_or_by_what_does_not_fit_is_an_error() -> None:
+    with invivo.Runtime(Synth()) as runtime:
+        with pytest.raises(invivo.NotFoundError):
+            runtime.override("synth.clokc", Clock)
+        with pytest.raises(invivo.ArgumentError):
+            runtime.override("synth.clock")
+        runtime.override("synth.clock", Clock, rate=2)  # goes with the runtime
