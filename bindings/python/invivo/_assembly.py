@@ -74,6 +74,10 @@ class Member:
             )
         return signature.replace(parameters=mine)
 
+    @functools.cached_property
+    def may_be_none(self) -> bool:
+        return may_be_none(hints_of(self.function).get("return"))
+
     @property
     def place(self) -> dict[str, Any]:
         code = getattr(inspect.unwrap(self.function), "__code__", None)
@@ -106,7 +110,7 @@ class Bound:
         if core.closed:
             raise ClosedError(f"the runtime of the assembly {self.assembly.name!r} is closed", path=self.key)
         face: Any = self.assembly.runtime
-        if may_be_none(hints_of(self.member.function).get("return")):
+        if self.member.may_be_none:
             return face.resolve_optional(self.key, *positional, **named)
         return face.resolve(self.key, *positional, **named)
 
