@@ -56,27 +56,49 @@ public enum Readers {
         }
     }
 
-    /// Begins an outermost build of this thread; paired with `endBuild`. Nil when the runtime is closed, or closing and
-    /// this thread builds nothing for it yet: what a build under way asks for is still made. Close stores `closing`,
-    /// issues a barrier, and then sees every build that did not see it.
-    public static func beginBuild(_ core: Core, tag: UInt64) -> Reader? {
-        let thread = iv_thread()!
-        var reader = thread.pointee.reader
-        if thread.pointee.core != core { reader = seat(core, thread) }
-        guard let reader else { return nil }
+    // MARK: builds
+
+    /// Begins an outermost build of the slot's thread, which is inside a view; paired with `endBuild`. False when the runtime
+    /// is closing and this thread builds nothing for it yet: what a build under way asks for is still made. Close stores
+    /// `closing`, issues a barrier, and then sees every build that did not see it.
+    @inlinable @inline(__always)
+    public static func beginBuild(_ reader: Reader, _ core: Core) -> Bool {
         let former = reader.pointee.building
         iv_store_u64(iv_reader_building(reader), former &+ 1)
         iv_compiler_barrier()
-        guard iv_load_u64(iv_core_tag(core)) == tag, former > 0 || iv_load_u64(iv_core_closing(core)) == 0 else {
+        guard former > 0 || iv_load_u64(iv_core_closing(core)) == 0 else {
             iv_store_u64(iv_reader_building(reader), former)
-            return nil
+            return false
         }
+        return true
+    }
+
+    /// The same outside a view, with the current generation pinned: what it holds is not disposed of before the build ends.
+    /// Nil also when the runtime is closed.
+    public static func beginBuild(_ core: Core, tag: UInt64) -> Reader? {
+        guard let reader = enter(core, tag: tag) else { return nil }
+        defer { leave(reader) }
+        guard beginBuild(reader, core) else { return nil }
+        // The view's, which is not newer than what is loaded from now on.
+        if reader.pointee.pinned == 0 { iv_store_u64(iv_reader_pinned(reader), reader.pointee.epoch) }
         return reader
     }
 
-    public static func endBuild(_ reader: Reader) {
-        iv_store_u64(iv_reader_building(reader), reader.pointee.building &- 1)
+    /// Pins the generation for a build of the calling thread that began without; what is loaded from now on is not older.
+    public static func pin(_ core: Core) {
+        guard let reader = seat(core, iv_thread()!), reader.pointee.pinned == 0 else { return }
+        iv_store_u64(iv_reader_pinned(reader), iv_load_u64(iv_core_epoch(core)))
+        iv_compiler_barrier()
     }
+
+    @inlinable @inline(__always)
+    public static func endBuild(_ reader: Reader) {
+        let left = reader.pointee.building &- 1
+        if left == 0 && reader.pointee.pinned != 0 { iv_store_u64(iv_reader_pinned(reader), 0) }
+        iv_store_u64(iv_reader_building(reader), left)
+    }
+
+    // MARK: slots
 
     /// The slot of this thread in a core, made when there is none. Nil only without memory.
     @usableFromInline @inline(never)
@@ -125,8 +147,8 @@ public enum Readers {
         for index in 0..<Int(thread.pointee.seat_count) {
             guard let reader = thread.pointee.seats[index].reader else { continue }
             reader.pointee.depth = 0
-            iv_store_u64(iv_reader_making(reader), 0)
             iv_store_u64(iv_reader_building(reader), 0)
+            iv_store_u64(iv_reader_pinned(reader), 0)
             iv_store_u64(iv_reader_epoch(reader), 0)
             iv_reader_set_thread(reader, 0)
         }
@@ -150,7 +172,7 @@ public enum Readers {
         iv_core_publish(core, graph, epoch)
     }
 
-    /// After it every reader that began before is seen by `oldestEpoch`, `making`, `building` and `readers`.
+    /// After it every reader that began before is seen by `oldestEpoch`, `building` and `readers`.
     public static func barrier() { _ = iv_membarrier_all() }
 
     /// The oldest epoch that somebody reads, `.max` when nobody does. Says nothing of generations that were replaced
@@ -159,17 +181,20 @@ public enum Readers {
         var oldest = UInt64.max
         var slot = iv_readers(core)
         while let reader = slot {
-            let epoch = iv_load_u64(iv_reader_epoch(reader))
-            if epoch != 0 && epoch < oldest { oldest = epoch }
+            oldest = min(oldest, epoch(of: reader))
             slot = reader.pointee.next
         }
         return oldest
     }
 
-    /// Threads (kernel ids) that make an object outside a view.
-    public static func making(_ core: Core) -> [UInt32] { threads(core) { iv_load_u64(iv_reader_making($0)) != 0 } }
+    /// The oldest generation that a thread reads or builds with; `.max` for none.
+    private static func epoch(of reader: Reader) -> UInt64 {
+        let read = iv_load_u64(iv_reader_epoch(reader))
+        let pinned = iv_load_u64(iv_reader_pinned(reader))
+        return min(read == 0 ? .max : read, pinned == 0 ? .max : pinned)
+    }
 
-    /// Threads that are inside an outermost build.
+    /// Threads (kernel ids) that are inside an outermost build.
     public static func building(_ core: Core) -> [UInt32] { threads(core) { iv_load_u64(iv_reader_building($0)) != 0 } }
 
     private static func threads(_ core: Core, where holds: (Reader) -> Bool) -> [UInt32] {
@@ -182,11 +207,11 @@ public enum Readers {
         return threads
     }
 
-    /// Threads (kernel ids) that are inside a view of `epoch` or older, besides `except`.
+    /// Threads that read or build with `epoch` or older.
     public static func readers(_ core: Core, upTo epoch: UInt64) -> [UInt32] {
         threads(core) {
-            let seen = iv_load_u64(iv_reader_epoch($0))
-            return seen != 0 && seen <= epoch
+            let oldest = self.epoch(of: $0)
+            return oldest != .max && oldest <= epoch
         }
     }
 
@@ -195,7 +220,7 @@ public enum Readers {
     /// Whether the calling thread makes something for this core.
     public static func isBuilding(_ core: Core) -> Bool {
         guard let reader = seat(core, iv_thread()!) else { return false }
-        return reader.pointee.building + reader.pointee.making > 0
+        return reader.pointee.building > 0
     }
 
     /// Whether the calling thread has a view open.
@@ -207,7 +232,7 @@ public enum Readers {
         barrier()
     }
 
-    /// From here on nobody enters; those inside are seen by `readers` and `making`.
+    /// From here on nobody enters; those inside are seen by `readers`.
     public static func shut(_ core: Core) {
         iv_store_u64(iv_core_tag(core), 0)
         barrier()

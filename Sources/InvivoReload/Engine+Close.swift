@@ -29,7 +29,7 @@ extension Engine {
             if !deferring { try refuseLeased() }
             // From here on no reader enters; those inside are waited for.
             Readers.shut(core)
-            try wait(until: deadline, "views are still open") { Readers.readers(core, upTo: .max) + Readers.making(core) }
+            try wait(until: deadline, "views are still open") { Readers.readers(core, upTo: .max) }
             // Again: the last ones may have taken leases with them.
             if !deferring { try refuseLeased() }
         } catch {

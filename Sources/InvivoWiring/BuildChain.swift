@@ -60,6 +60,9 @@ public final class BuildChain: @unchecked Sendable {
     /// Set together with a failure: the frame in whose initializer the missing object is.
     var later: Int?
     var waitingOn: Cell?
+    /// Of the chain at the beginning, set together with a failure: waiting for this cell would have closed a circle of chains,
+    /// so the whole build is taken back and tried again when the other is done.
+    var givesWayTo: Cell?
 
     public init(graph: Graph, isReload: Bool = false, parent: BuildChain? = nil) {
         self.graph = graph

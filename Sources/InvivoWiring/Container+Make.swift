@@ -188,7 +188,7 @@ extension Container {
         _ type: UnsafeMutablePointer<iv_type>, _ reader: Reader, owner: UInt64, runtime: UInt64, key: UInt64,
         failed: inout FastFailure
     ) -> UInt64 {
-        defer { iv_store_u64(iv_reader_making(reader), reader.pointee.making &- 1) }
+        defer { Readers.endBuild(reader) }
         let size = Int(type.pointee.size)
         let offset = Int(type.pointee.offset)
         guard let slot = ObjectTable.takeSlot() else { return 0 }

@@ -10,9 +10,15 @@ extension Container {
         public var error: UnsafeMutableRawPointer?
         public var key: UInt64 = 0
         public init() {}
+
+        /// It goes the general way instead.
+        mutating func discard() {
+            ErrorBox.release(error.map { OpaquePointer($0) })
+            self = FastFailure()
+        }
     }
 
-    /// Makes the graph of a program. Called inside a view, which it ends: what runs then is held by counts. 0 when it must go
+    /// Makes the graph of a program. Called inside a view and a build, which it ends: what runs then is held by counts. 0 when it must go
     /// the general way, or `failed` says why.
     @inline(never)
     static func run(
@@ -24,11 +30,11 @@ extension Container {
                 guard let objects = objects.baseAddress, let shared = shared.baseAddress,
                     claim(program, graph, shared)
                 else {
+                    Readers.endBuild(reader)
                     Readers.leave(reader)
                     return 0
                 }
                 _ = iv_add_u64(iv_program_references(program), 1)
-                iv_store_u64(iv_reader_making(reader), reader.pointee.making &+ 1)
                 let container = program.pointee.nodes[0].type.pointee.container
                 Readers.leave(reader)
                 let thread = iv_thread()!
@@ -41,7 +47,7 @@ extension Container {
                     return running.pointee.chain == nil ? object : endChain(of: running, object, &failed)
                 }
                 ProgramSource.release(program)
-                iv_store_u64(iv_reader_making(reader), reader.pointee.making &- 1)
+                Readers.endBuild(reader)
                 return object
             }
         }
@@ -200,6 +206,7 @@ extension Container {
             let nodes = program.pointee.nodes, let arguments = program.pointee.arguments, let objects = running.pointee.objects
         else { return nil }
         if let known = running.pointee.chain { return Unmanaged<BuildChain>.fromOpaque(known).takeUnretainedValue() }
+        Readers.pin(core)
         let chain = BuildChain(graph: currentGraph())
         chain.depth = 1
         let current = Int(running.pointee.made)
@@ -237,10 +244,13 @@ extension Container {
         chain.frames = []
         guard object != 0 else {
             container.abandon(chain)
+            // The general way waits for the other chain and begins anew.
+            if chain.givesWayTo != nil { failed.discard() }
             return 0
         }
         do throws(Failure) { try container.end(chain) } catch {
             _ = ObjectTable.release(object)
+            guard chain.givesWayTo == nil else { return 0 }
             failed.status = error.code.rawValue
             failed.error = UnsafeMutableRawPointer(ErrorBox.make(error))
             return 0

@@ -33,20 +33,21 @@ extension Container {
         }
         let (bits, cell) = leaseBuilt(
             graph.assumingMemoryBound(to: iv_graph.self), UInt32(truncatingIfNeeded: key), thread)
-        guard bits == 0, makes, let cell, reader.pointee.making < 32 else {
+        guard bits == 0, makes, let cell, reader.pointee.building < 32 else {
             Readers.leave(reader)
             return bits
         }
         guard let type = cell.pointee.prototype else {
-            guard let program = iv_cell_program(cell) else {
+            guard let program = iv_cell_program(cell), Readers.beginBuild(reader, core) else {
                 Readers.leave(reader)
                 return 0
             }
             return run(
                 program, graph.assumingMemoryBound(to: iv_graph.self), reader, owner: upper & 0xfff_ffff, runtime: runtime, failed: &failed)
         }
-        iv_store_u64(iv_reader_making(reader), reader.pointee.making &+ 1)
+        let begun = Readers.beginBuild(reader, core)
         Readers.leave(reader)
+        guard begun else { return 0 }
         return makePlain(type, reader, owner: upper & 0xfff_ffff, runtime: runtime, key: key, failed: &failed)
     }
 
@@ -79,7 +80,25 @@ extension Container {
         if let chain = currentChain, chain.depth > 0 { return try body(chain) }
         let build = try beginBuild()
         defer { Readers.endBuild(build) }
-        let chain = currentChain ?? BuildChain(graph: currentGraph())
+        var tries = 0
+        while true {
+            let chain = currentChain ?? BuildChain(graph: currentGraph())
+            do throws(Failure) { return try whole(chain, body, giveBack) } catch {
+                tries += 1
+                // A chain whose hook this one runs in holds what the other waits for: it gives way as a whole.
+                guard chain.parent == nil, let other = chain.givesWayTo, tries < Self.mostTries else { throw error }
+                chain.givesWayTo = nil
+                waitForBuild(of: other)
+            }
+        }
+    }
+
+    /// How often a build gives way to others.
+    private static let mostTries = 100
+
+    private func whole<Result>(
+        _ chain: BuildChain, _ body: (BuildChain) throws(Failure) -> Result, _ giveBack: (Result) -> Void
+    ) throws(Failure) -> Result {
         chain.depth = 1
         defer { chain.depth = 0 }
         return try building(chain) { () throws(Failure) -> Result in
@@ -92,8 +111,14 @@ extension Container {
                 giveBack(result)
                 throw error
             }
+            if chain.parent == nil { chain.givesWayTo = nil }
             return result
         }
+    }
+
+    /// Until nobody builds it, serving the calling thread's domain meanwhile. The caller holds nothing that others wait for.
+    private func waitForBuild(of cell: Cell) {
+        monitor.locked { wait { if case .building = cell.state { false } else { true } } }
     }
 
     /// An outermost resolve failed: nothing of it stays.
@@ -237,6 +262,7 @@ extension Container {
                     return try ownBuild(cell, recipe, chain)
                 }
                 if let cycle = waitsForCycle(from: other, to: chain.root, cell) {
+                    chain.root.givesWayTo = cell
                     monitor.unlock()
                     throw cycle
                 }
@@ -269,7 +295,8 @@ extension Container {
             }
             return made.object
         } catch {
-            monitor.locked { reset(cell, error) }
+            // Who waited for a build that gave way builds it himself.
+            monitor.locked { reset(cell, chain.root.givesWayTo == nil ? error : nil) }
             throw error
         }
     }

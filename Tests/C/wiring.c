@@ -523,13 +523,13 @@ static void a_cold_build_happens_once_under_64_threads(void) {
 static invivo_status make_cross(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count,
                                 void *user_data, invivo_error **error) {
     size_t other = (size_t)user_data;
-    static __thread int depth;
+    static __thread bool met;
     invivo_object object;
     invivo_status status;
     (void)build, (void)arguments, (void)count;
-    if (depth++ == 0) pthread_barrier_wait(&barrier);
+    /* Once: the one that gives way begins anew. */
+    if (!met) met = true, pthread_barrier_wait(&barrier);
     status = invivo_resolve(runtime, cross_keys[other], &object, error);
-    depth--;
     if (status) return status;
     invivo_object_release(object);
     ((part *)*instance)->serial = __atomic_add_fetch(&serials, 1, __ATOMIC_SEQ_CST);

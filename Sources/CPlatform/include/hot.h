@@ -16,8 +16,8 @@ struct iv_reader {
     uint32_t depth;
     uint32_t thread; /* the kernel's thread id, 0 = free */
     struct iv_reader *next;
-    uint64_t making;   /* prototypes that this thread makes outside a view; close waits for them as for views */
     uint64_t building; /* outermost builds of this thread; close waits for them while the runtime is still open */
+    uint64_t pinned;   /* 0, else a generation not newer than the oldest that one of them builds with */
     uint64_t padding;
 };
 
@@ -186,7 +186,7 @@ struct iv_running {
     const void *graph;   /* the iv_graph it was found in: held by nothing, for comparison only */
     uint64_t *objects;   /* handles of the nodes made so far */
     uint32_t made;
-    void *container;     /* unretained: the reader slot's `making` keeps the runtime open */
+    void *container;     /* unretained: the reader slot's `building` keeps the runtime open */
     void *chain;         /* the BuildChain that a resolve needed, retained; NULL mostly */
 };
 
@@ -272,8 +272,8 @@ static inline uint64_t *iv_live_thread_ids(void) { return &iv_live.thread_ids; }
 
 /* Swift takes `&pointer.pointee.word` for a modifying access of its own; the address alone is none. */
 static inline uint64_t *iv_reader_epoch(struct iv_reader *reader) { return &reader->epoch; }
-static inline uint64_t *iv_reader_making(struct iv_reader *reader) { return &reader->making; }
 static inline uint64_t *iv_reader_building(struct iv_reader *reader) { return &reader->building; }
+static inline uint64_t *iv_reader_pinned(struct iv_reader *reader) { return &reader->pinned; }
 static inline uint64_t *iv_core_closing(struct iv_core *core) { return &core->closing; }
 static inline uint32_t *iv_core_state(struct iv_core *core) { return &core->state; }
 static inline uint64_t *iv_core_tag(struct iv_core *core) { return &core->tag; }
