@@ -77,8 +77,8 @@ int iv_condition_init(pthread_cond_t *condition) {
 static __thread uintptr_t stack_end;
 
 uint64_t iv_stack_left(void) {
-    char here;
-    uintptr_t place = (uintptr_t)&here;
+    /* Not the address of a variable, which a sanitizer puts elsewhere. */
+    uintptr_t place = (uintptr_t)__builtin_frame_address(0);
     if (!stack_end) {
         pthread_attr_t attributes;
         void *lowest = NULL;

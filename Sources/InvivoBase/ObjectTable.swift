@@ -86,7 +86,7 @@ public enum ObjectTable {
         let generation = iv_load_relaxed_u64(iv_slot_state(slot)) >> UInt64(IV_GENERATION_SHIFT)
         record.pointee.slot = index
         slot.pointee.record = record
-        slot.pointee.owner = owner
+        iv_store_relaxed_u64(iv_slot_owner(slot), owner)
         iv_store_u64(
             iv_slot_state(slot), generation << UInt64(IV_GENERATION_SHIFT) | (hold ? 1 << 32 : 0) | leases)
         return kind << 60 | generation << 32 | UInt64(index)
@@ -340,14 +340,14 @@ public enum ObjectTable {
         return live
     }
 
-    /// The live objects of one runtime, as handles. Only while nothing of it can be made or disposed elsewhere.
+    /// The live objects of one runtime, as handles: who goes on lays a lease on each.
     public static func all(of owner: UInt64) -> [UInt64] {
         let count = monitor.locked { slotCount }
         var found: [UInt64] = []
         for index in 0..<count {
             guard let slot = iv_slot_at(index) else { continue }
             let state = iv_load_u64(iv_slot_state(slot))
-            guard state & 0x1_ffff_ffff != 0, slot.pointee.owner == owner else { continue }
+            guard state & 0x1_ffff_ffff != 0, iv_load_relaxed_u64(iv_slot_owner(slot)) == owner else { continue }
             found.append(kind << 60 | (state >> UInt64(IV_GENERATION_SHIFT)) << 32 | UInt64(index))
         }
         return found

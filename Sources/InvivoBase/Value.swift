@@ -113,7 +113,7 @@ public enum Value: Sendable {
         case (.double(let a), .double(let b)): a.bitPattern == b.bitPattern
         case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
         case (.bytes(let a), .bytes(let b)): a == b
-        case (.list(let a), .list(let b)): a.elementsEqual(b) { $0.isSame(as: $1) }
+        case (.list(let a), .list(let b)): Self.areSame(a, b)
         case (.map(let a), .map(let b)): Self.areSame(a, b)
         case (.object(let a), .object(let b)): a.bits == b.bits
         case (.type(let a), .type(let b)): a === b
@@ -122,6 +122,13 @@ public enum Value: Sendable {
             a == b && (nameA == nil || nameB == nil || nameA == nameB)
         default: false
         }
+    }
+
+    /// A loop, because values may lie deep in each other and the stack may be small.
+    private static func areSame(_ a: [Value], _ b: [Value]) -> Bool {
+        guard a.count == b.count else { return false }
+        for index in a.indices where !a[index].isSame(as: b[index]) { return false }
+        return true
     }
 
     private static func areSame(_ a: [(name: String, value: Value)], _ b: [(name: String, value: Value)]) -> Bool {

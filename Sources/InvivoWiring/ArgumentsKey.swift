@@ -7,7 +7,7 @@ struct ArgumentsKey: Hashable, Sendable {
     init(_ values: [Value]) { self.values = values }
 
     static func == (a: ArgumentsKey, b: ArgumentsKey) -> Bool {
-        a.values.count == b.values.count && zip(a.values, b.values).allSatisfy { $0.isSame(as: $1) }
+        Value.list(a.values).isSame(as: .list(b.values))
     }
 
     func hash(into hasher: inout Hasher) {

@@ -343,7 +343,9 @@ extension Container {
         case .argument(let index):
             guard index < arguments.count else { return .null }
             return arguments[index].holdsReference ? try arguments[index].leasedAnew() : arguments[index]
-        case .arguments: return try Value.list(arguments).leasedAnew()
+        case .arguments:
+            let all = Value.list(arguments)
+            return all.holdsReference ? try all.leasedAnew() : all
         case .path(let object, let path, let isOptional):
             return try follow(path, from: try value(of: object, recipe, arguments, chain), isOptional, recipe)
         case .list(let items): return .list(try values(of: items, recipe, arguments, chain))
@@ -695,7 +697,32 @@ extension Container {
             container.post(to: domain, onDrop: givenBack) { finish(record) }
             return
         }
+        let thread = currentThread()
+        guard thread.pointee.ending.is_open == 0 else {
+            record.pointee.thread = 0
+            if let last = thread.pointee.ending.last {
+                last.pointee.thread = UInt64(UInt(bitPattern: record))
+            } else {
+                thread.pointee.ending.first = record
+            }
+            thread.pointee.ending.last = record
+            return
+        }
         finish(record)
+    }
+
+    /// Lets go of what an object held. What has no other claim is disposed of here, one after the other.
+    private static func letGo(of extra: Unmanaged<ObjectExtra>) {
+        let thread = currentThread()
+        guard thread.pointee.ending.is_open == 0 else { return extra.release() }
+        thread.pointee.ending.is_open = 1
+        extra.release()
+        while let record = thread.pointee.ending.first {
+            thread.pointee.ending.first = Record(bitPattern: UInt(record.pointee.thread))
+            if thread.pointee.ending.first == nil { thread.pointee.ending.last = nil }
+            finish(record)
+        }
+        thread.pointee.ending.is_open = 0
     }
 
     static func finish(_ record: Record) {
@@ -708,24 +735,31 @@ extension Container {
     static func destroy(_ record: Record) {
         let type = type(record)
         let description = type.description
-        var extra: ObjectExtra?
-        if let pointer = record.pointee.extra {
-            extra = Unmanaged<ObjectExtra>.fromOpaque(pointer).takeRetainedValue()
-            record.pointee.extra = nil
-        }
-        _ = type.container.callback { () -> Bool in
-            for action in extra?.beforeDisposal ?? [] { action() }
-            guard let instance = record.pointee.instance else { return true }
-            if extra?.isStarted == true {
-                do throws(Failure) { try description.stop(instance) } catch { type.container.log(.error, error.text) }
-            }
-            description.dispose(instance)
-            return true
-        }
+        let extra = record.pointee.extra.map { Unmanaged<ObjectExtra>.fromOpaque($0) }
+        record.pointee.extra = nil
+        let thread = currentThread()
+        // What host code lets go of ends before its call returns.
+        let outer = thread.pointee.ending
+        thread.pointee.ending = iv_ending()
+        type.container.callback { end(record, description, extra, type) }
+        thread.pointee.ending = outer
         if iv_record_edge_count(record) != 0 { releaseEdges(record) }
         free(record)
         // What was injected goes last: its users are gone.
-        withExtendedLifetime(extra) {}
+        if let extra { letGo(of: extra) }
+    }
+
+    private static func end(_ record: Record, _ description: TypeDescription, _ extra: Unmanaged<ObjectExtra>?, _ type: ObjectType) {
+        var isStarted = false
+        if let extra = extra?.takeUnretainedValue() {
+            for action in extra.beforeDisposal { action() }
+            isStarted = extra.isStarted
+        }
+        guard let instance = record.pointee.instance else { return }
+        if isStarted {
+            do throws(Failure) { try description.stop(instance) } catch { type.container.log(.error, error.text) }
+        }
+        description.dispose(instance)
     }
 
     private static func free(_ record: Record) {

@@ -174,8 +174,9 @@ extension Container {
 
     /// No chain of objects that need each other is longer.
     static let deepest = 256
-    /// What the thread's stack must still hold for one more object and its host's code.
-    private static let leastStack: UInt64 = 96 << 10
+    /// What the thread's stack must still hold for one more object and its host's code, and for comparing arguments that lie
+    /// in each other as deep as the chain is long.
+    private static let leastStack: UInt64 = 160 << 10
 
     private func tooDeep(_ recipe: Recipe, _ chain: BuildChain) -> Failure {
         let depth = chain.frames.count

@@ -1,3 +1,4 @@
+import Glibc
 import Invivo
 import Synchronization
 import Testing
@@ -107,6 +108,45 @@ extension SwiftAPI {
                 }
                 #expect(failures.all.isEmpty, "\(failures.all.first.map { "\($0)" } ?? "")")
             }
+        }
+
+        @Test func closeWaitsForWhatIsBeingMade() throws {
+            let before = Live.now
+            let runtime = try Runtime()
+            let begun = Atomic<Bool>(false)
+            let goOn = Atomic<Bool>(false)
+            let slow = try runtime.define("a.slow") { _ in
+                begun.store(true, ordering: .releasing)
+                while !goOn.load(ordering: .acquiring) { sched_yield() }
+                return Clock()
+            }
+            let other = try runtime.define("a.other", scope: .prototype) { _ in Clock() }
+            let problems = Log<InvivoError>()
+            onThreads(3) { index in
+                if index == 0 {
+                    do { _ = try runtime.resolve(slow) } catch { problems.add(InvivoError.of(error)) }
+                    return
+                }
+                while !begun.load(ordering: .acquiring) { sched_yield() }
+                guard index == 1 else {
+                    // Refused as soon as close has begun.
+                    while (try? runtime.resolve(other)) != nil { sched_yield() }
+                    return goOn.store(true, ordering: .releasing)
+                }
+                var refused = true
+                while refused {
+                    do {
+                        try runtime.close()
+                        refused = false
+                    } catch {
+                        // The first thread may hold what it has just got.
+                        refused = InvivoError.of(error).code == .busy
+                        if !refused { problems.add(InvivoError.of(error)) }
+                    }
+                }
+            }
+            #expect(problems.all.isEmpty, "\(problems.all.first.map { "\($0)" } ?? "")")
+            #expect(Live.now == before)
         }
 
         @Test func manyRuntimesOpenAndCloseAtOnce() throws {

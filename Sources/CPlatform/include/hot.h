@@ -196,6 +196,10 @@ enum { IV_MAGAZINE = 32 };
 
 struct iv_seat { struct iv_core *core; struct iv_reader *reader; };
 
+/* Objects that lost their last claim while what another one held is let go of: a queue through `thread` of their records.
+ * One after the other and not inside each other, because a chain may be longer than the stack. */
+struct iv_ending { struct iv_record *first, *last; uint64_t is_open; };
+
 /* One for each thread; freed by its end. */
 struct iv_block;
 struct iv_thread {
@@ -209,6 +213,7 @@ struct iv_thread {
     void *engine;             /* the engine whose reload or job this thread is running, unretained */
     struct iv_block *block;   /* of which objects are being disposed of further up, and how many were meanwhile */
     uint64_t block_gone;
+    struct iv_ending ending;
     uint32_t magazine_count;  /* free object slots kept by this thread */
     uint32_t prepared;
     uint32_t magazine[IV_MAGAZINE];
@@ -279,6 +284,7 @@ static inline uint32_t *iv_core_state(struct iv_core *core) { return &core->stat
 static inline uint64_t *iv_core_tag(struct iv_core *core) { return &core->tag; }
 static inline uint64_t *iv_core_epoch(struct iv_core *core) { return &core->epoch; }
 static inline void **iv_record_extra(struct iv_record *record) { return &record->extra; }
+static inline uint64_t *iv_slot_owner(struct iv_slot *slot) { return &slot->owner; }
 static inline uint64_t *iv_slot_state(struct iv_slot *slot) { return &slot->state; }
 static inline struct iv_program *iv_cell_program(struct iv_cell *cell) { return __atomic_load_n(&cell->program, __ATOMIC_ACQUIRE); }
 static inline void iv_cell_set_program(struct iv_cell *cell, struct iv_program *program) { __atomic_store_n(&cell->program, program, __ATOMIC_RELEASE); }

@@ -372,6 +372,33 @@ def test_close_from_inside_a_callback_is_refused_and_closes_nothing() -> None:
         assert runtime[Player].tempo == 60
 
 
+def test_close_waits_for_a_constructor_on_another_thread() -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    class Slow:
+        def __init__(self) -> None:
+            begun.set()
+            assert go_on.wait(30)
+
+    app = invivo.Assembly("app")
+    app.lazy_singleton(Slow)
+    app.prototype(Clock)
+    runtime = invivo.Runtime(app)
+    found: list[object] = []
+    builder = threading.Thread(target=lambda: found.append(runtime[Slow]))
+    closer = threading.Thread(target=runtime.close)
+    builder.start()
+    assert begun.wait(30)
+    closer.start()
+    with pytest.raises(invivo.ClosedError):
+        while True:
+            runtime[Clock]
+    go_on.set()
+    builder.join(30)
+    closer.join(30)
+    assert isinstance(found[0], Slow)
+
+
 def test_an_assembly_that_fails_leaves_nothing_open() -> None:
     class Wants:
         def __init__(self, clock: Clock) -> None: ...
