@@ -262,15 +262,42 @@ static void the_former_text_again_clears_the_error(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
-int main(void) {
+static void begin_cases(void) {
     check_begin();
     check_directory();
     invivo_runtime_options_init(&options);
     options.quiet_ms = 5;
     options.max_document_bytes = 4096;
+}
+
+/* Root may read everything: the unreadable file is tried by somebody else, in a process of his own that began before this
+ * one had any thread. */
+static void an_unreadable_file_is_tried_by_somebody_else(void) {
+    pid_t child;
+    int status = -1;
+    if (geteuid() != 0) return;
+    child = fork();
+    if (child == 0) {
+        if (setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534)) _exit(2);
+        begin_cases();
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+            if (cases[i].make != make_unreadable) continue;
+            a_bad_edit_keeps_the_generation(&cases[i]);
+            a_bad_first_start_leaves_nothing_running(&cases[i]);
+        }
+        _exit(check_end() ? 1 : 0);
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        check_failed(__FILE__, __LINE__, "the unreadable file, tried by another user, ends with status %d", status);
+    }
+}
+
+int main(void) {
+    an_unreadable_file_is_tried_by_somebody_else();
+    begin_cases();
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         int before = check_failures;
-        if (cases[i].make == make_unreadable && geteuid() == 0) continue; /* root may read everything */
+        if (cases[i].make == make_unreadable && geteuid() == 0) continue; /* see above */
         a_bad_edit_keeps_the_generation(&cases[i]);
         a_bad_first_start_leaves_nothing_running(&cases[i]);
         if (check_failures > before) fprintf(stderr, "  in the case: %s\n", cases[i].rule);
