@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 
 /// SIGINT and SIGTERM, taken by a thread that waits for them and not by a handler. The first one asks the tool to end, the
-/// second one ends it at once, whatever it is waiting for. Made first of all, before any other thread.
+/// second one, a tenth of a second later or more, ends it at once, whatever it is waiting for. Made first of all, before any other thread.
 final class StopSignals: Sendable {
     /// Written by the thread, once: the number of the first signal.
     private let first = Atomic<Int32>(0)
@@ -47,6 +47,10 @@ final class StopSignals: Sendable {
             }
             // Its reader sees the end of the file from now on, as often as it looks.
             close(pipe.write)
+            // Who ends a process often ends its group too: what comes at the same time is the same wish.
+            usleep(100_000)
+            var now = timespec()
+            while sigtimedwait(&set, nil, &now) > 0 {}
         }
     }
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
@@ -77,6 +79,13 @@ def hear_signals(output: Output) -> threading.Event:
         stops = (number for number in iter(lambda: os.read(reading, 1)[0], None) if number in _STOPS)
         output.line(f"ending on {signal.Signals(next(stops)).name}")
         first.set()
+        # Who ends a process often ends its group too: what comes at the same time is the same wish.
+        time.sleep(0.1)
+        os.set_blocking(reading, False)
+        with contextlib.suppress(BlockingIOError):
+            while os.read(reading, 64):
+                pass
+        os.set_blocking(reading, True)
         os._exit(128 + next(stops))
 
     threading.Thread(target=listen, name="invivo-signals", daemon=True).start()

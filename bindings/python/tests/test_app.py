@@ -6,6 +6,7 @@ import queue
 import signal
 import subprocess
 import sys
+import time
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -265,7 +266,16 @@ def test_the_line_of_a_reload_that_a_signal_meets_is_still_printed(manifest: Pat
 
 def test_a_second_signal_ends_a_program_that_hangs(manifest: Path) -> None:
     with stopped_in_a_setter(manifest) as run:
+        time.sleep(0.2)  # what comes within a tenth of a second is the same wish
         assert run.end(signal.SIGINT) == 130
+
+
+def test_signals_that_come_together_are_one(manifest: Path) -> None:
+    with stopped_in_a_setter(manifest) as run:
+        run.process.send_signal(signal.SIGINT)
+        (manifest.parent / "go").touch()
+        run.until("generation 2: ")
+        assert run.process.wait(60) == 0
 
 
 CONFINED = """
