@@ -41,7 +41,8 @@ let package = Package(
             ]),
 
         .executableTarget(
-            name: "InvivoBenchmarks", dependencies: ["CInvivo", "Invivo", "InvivoABI", "InvivoBase", "InvivoTraits", "InvivoWiring"],
+            name: "InvivoBenchmarks",
+            dependencies: ["CInvivo", "Invivo", "InvivoABI", "InvivoBase", "InvivoTraits", "InvivoWiring"],
             path: "Benchmarks/swift"),
 
         .testTarget(name: "InvivoBaseTests", dependencies: ["InvivoBase"]),
@@ -49,7 +50,8 @@ let package = Package(
         .testTarget(name: "InvivoLoopTests", dependencies: ["InvivoLoop"]),
         .testTarget(name: "InvivoModulesTests", dependencies: ["CInvivo", "InvivoBase", "InvivoModules"]),
         .testTarget(
-            name: "InvivoReloadTests", dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoReload", "InvivoWiring"]),
+            name: "InvivoReloadTests",
+            dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoReload", "InvivoWiring"]),
         .testTarget(name: "InvivoTests", dependencies: ["Invivo", "InvivoABI"]),
     ],
     swiftLanguageModes: [.v6]

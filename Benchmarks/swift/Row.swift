@@ -5,7 +5,8 @@ func row(_ name: String, _ value: Double, _ unit: String, floor: (String, Double
     let ratio = floor.1 > 0 ? value / floor.1 : 0
     print(
         "{\"name\": \"\(name)\", \"value\": \(rounded(value)), \"unit\": \"\(unit)\", \"floor\": \"\(floor.0)\", "
-            + "\"floor_value\": \(rounded(floor.1)), \"ratio\": \(rounded(ratio)), \"budget\": \"\(budget)\", \"within\": \(within)}")
+            + "\"floor_value\": \(rounded(floor.1)), \"ratio\": \(rounded(ratio)), \"budget\": \"\(budget)\", \"within\": \(within)}"
+    )
 }
 
 private func rounded(_ value: Double) -> Double { (value * 1000).rounded() / 1000 }

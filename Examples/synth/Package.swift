@@ -4,7 +4,8 @@ import PackageDescription
 // What of the example is Swift: the filter, a module that any host loads, and a host. A program of its own would name the
 // package by its address, and its modules and hosts would not sit in one folder.
 let others = [
-    "app.yaml", "tuning.yaml", "build.sh", "host.c", "host.py", "mixer.c", "oscillator.c", "plot.py", "README.md", "run",
+    "app.yaml", "tuning.yaml", "build.sh", "host.c", "host.py", "mixer.c", "oscillator.c", "plot.py", "README.md",
+    "run",
     "sequencer.py", "test.sh", "tour.py", "watch.c",
 ]
 let package = Package(

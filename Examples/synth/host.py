@@ -1,6 +1,6 @@
 """The synthesiser with Python as its host: the application of app.yaml, driven from a program of one's own.
 
-    python3 host.py [seconds]
+python3 host.py [seconds]
 """
 
 import os

@@ -142,7 +142,9 @@ class Tour:
         """Saves, waits until the edit is applied, answers the milliseconds from change to applied."""
         save(self.player.tuning, text)
         line = self.player.hears("tuned", "not applied")
-        if save is backup_save and "not applied" in line:  # for a moment there is no file, and a slow machine may say so
+        if (
+            save is backup_save and "not applied" in line
+        ):  # for a moment there is no file, and a slow machine may say so
             line = self.player.hears("tuned")
         need("not applied" not in line, f"the edit was refused: {line}")
         self.generation = generation_of(line)
@@ -218,7 +220,7 @@ class Tour:
         where = self.player.hears("tuning.yaml:")
         line = self.player.hears("stays")
         need(generation_of(line) == self.generation, f"generation {self.generation} should stay: {line}")
-        return f"refused at {where[where.index('tuning.yaml:'):].split(': ')[0]}, generation {self.generation} stays"
+        return f"refused at {where[where.index('tuning.yaml:') :].split(': ')[0]}, generation {self.generation} stays"
 
     def mended(self) -> str:
         took = self.edit(rename_save, spec(gain=0.5))
@@ -250,12 +252,16 @@ class Tour:
                 total = (total * 31 + bits) & 0xFFFFFFFFFFFFFFFF
             need(total == int(row["sum"]), f"the samples of buffer {index} are not those that were rendered")
         late = sorted(int(row["late_ns"]) for row in rows)
-        figures = ", ".join(f"{name} {late[int((len(late) - 1) * part)] / 1000:.0f} us" for name, part in
-                            (("p50", 0.5), ("p99", 0.99), ("most", 1.0)))
+        figures = ", ".join(
+            f"{name} {late[int((len(late) - 1) * part)] / 1000:.0f} us"
+            for name, part in (("p50", 0.5), ("p99", 0.99), ("most", 1.0))
+        )
         return f"{len(rows) * FRAMES} samples in {len(rows)} buffers, each once; lateness {figures}"
 
     def plot(self) -> str:
-        subprocess.run([HERE / ".venv/bin/python", HERE / "plot.py", self.folder / "synth"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [HERE / ".venv/bin/python", HERE / "plot.py", self.folder / "synth"], check=True, stdout=subprocess.DEVNULL
+        )
         picture = self.folder / "synth.png"
         need(picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n", "no PNG was written")
         return str(picture)

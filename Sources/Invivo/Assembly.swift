@@ -65,7 +65,8 @@ final class AssemblyBox: @unchecked Sendable {
                 } else if label.hasPrefix(lazyPrefix), child.value is any OptionalRecipe {
                     problems.append(
                         InvivoError(
-                            .argument, "a definition must be there from the start: declare it with `let`, not `lazy var`",
+                            .argument,
+                            "a definition must be there from the start: declare it with `let`, not `lazy var`",
                             path: "\(name).\(label.dropFirst(lazyPrefix.count))"))
                 }
             }

@@ -61,7 +61,8 @@ public struct BlockLayout<Content: BitwiseCopyable>: Sendable where Content: Sen
     ) {
         guard let offset = MemoryLayout<Content>.offset(of: path) else {
             problems.append(
-                InvivoError(.argument, "field '\(name)' of \(Content.self) is computed; a field must be a stored property"))
+                InvivoError(
+                    .argument, "field '\(name)' of \(Content.self) is computed; a field must be a stored property"))
             return
         }
         let about = Property.About(range: range, step: step, unit: unit, text: text, was: was)

@@ -107,9 +107,10 @@ private final class CallableBox: Sendable {
         self.core = core
     }
 
-    typealias Invoke = @convention(c) (
-        UnsafeMutableRawPointer?, UnsafePointer<invivo_value>?, Int, UnsafeMutablePointer<invivo_value>?, ErrorOut?
-    ) -> invivo_status
+    typealias Invoke =
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafePointer<invivo_value>?, Int, UnsafeMutablePointer<invivo_value>?, ErrorOut?
+        ) -> invivo_status
 
     /// One address for all, by which our own closures are known again.
     static let invoke: Invoke = { data, arguments, count, result, error in

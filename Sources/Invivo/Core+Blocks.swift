@@ -7,7 +7,8 @@ extension Core {
         if let problem = block.layout.problems.first { throw problem }
         return try registering.withLock { _ throws(InvivoError) in
             if let bits = registry.withLock({ $0.blocks[block.typeName] }) {
-                guard bits.content == ObjectIdentifier(Content.self), bits.names == block.layout.fields.map(\.name) else {
+                guard bits.content == ObjectIdentifier(Content.self), bits.names == block.layout.fields.map(\.name)
+                else {
                     throw InvivoError(
                         .exists, "the type '\(block.typeName)' is taken by another block; give this one a typeName",
                         path: block.key)
@@ -53,7 +54,8 @@ extension Core {
         let declared = registry.withLock { $0.blockContents[described.bits] }
         guard declared.map({ $0 == ObjectIdentifier(Content.self) }) ?? mayLieIn(Content.self, described) else {
             throw InvivoError(
-                .type, "the block of \(TypeReference(self, described).name) has not the layout of \(Content.self)", path: name)
+                .type, "the block of \(TypeReference(self, described).name) has not the layout of \(Content.self)",
+                path: name)
         }
         return BlockKey(handle, type: described.bits, initial: block.load(as: Content.self), name: name)
     }

@@ -73,7 +73,8 @@ final class Core: Sendable {
             throw InvivoError(
                 .version,
                 "the library has ABI version \(table.pointee.abi_version) with \(table.pointee.function_count) functions; "
-                    + "this package was built for version \(INVIVO_ABI_VERSION) and a newer library: build both from one version")
+                    + "this package was built for version \(INVIVO_ABI_VERSION) and a newer library: build both from one version"
+            )
         }
     }
 
@@ -81,7 +82,8 @@ final class Core: Sendable {
     static func own() throws(InvivoError) -> Table {
         guard let table = invivo_table_get() else {
             throw InvivoError(
-                .notReady, "this is module code and its entry has not run; a module works on the runtime that it is handed")
+                .notReady,
+                "this is module code and its entry has not run; a module works on the runtime that it is handed")
         }
         try check(table)
         return table

@@ -1,7 +1,13 @@
 /// An enumeration crosses by name: `enum Wave: String, CaseIterable, InvivoConvertible { case sine, saw }`. Its names are
 /// its raw values when these are strings, its numbers its raw values when these are integers.
 extension InvivoConvertible where Self: CaseIterable {
-    public static var invivoShape: InvivoShape { Enumeration<Self>.shape { _ in nil } name: { "\($0)" } }
+    public static var invivoShape: InvivoShape {
+        Enumeration<Self>.shape { _ in
+            nil
+        } name: {
+            "\($0)"
+        }
+    }
     public static func fromInvivo(_ value: InvivoValue) throws(InvivoError) -> Self {
         try Enumeration<Self>.read(value, invivoShape)
     }
@@ -9,7 +15,13 @@ extension InvivoConvertible where Self: CaseIterable {
 }
 
 extension InvivoConvertible where Self: CaseIterable & RawRepresentable, RawValue == String {
-    public static var invivoShape: InvivoShape { Enumeration<Self>.shape { _ in nil } name: { $0.rawValue } }
+    public static var invivoShape: InvivoShape {
+        Enumeration<Self>.shape { _ in
+            nil
+        } name: {
+            $0.rawValue
+        }
+    }
     public static func fromInvivo(_ value: InvivoValue) throws(InvivoError) -> Self {
         try Enumeration<Self>.read(value, invivoShape)
     }
@@ -18,7 +30,11 @@ extension InvivoConvertible where Self: CaseIterable & RawRepresentable, RawValu
 
 extension InvivoConvertible where Self: CaseIterable & RawRepresentable, RawValue: FixedWidthInteger {
     public static var invivoShape: InvivoShape {
-        Enumeration<Self>.shape { Int64(truncatingIfNeeded: $0.rawValue) } name: { "\($0)" }
+        Enumeration<Self>.shape {
+            Int64(truncatingIfNeeded: $0.rawValue)
+        } name: {
+            "\($0)"
+        }
     }
     public static func fromInvivo(_ value: InvivoValue) throws(InvivoError) -> Self {
         try Enumeration<Self>.read(value, invivoShape)

@@ -162,7 +162,8 @@ extension InvivoError {
         line = Int(functions.pointee.error_line(error))
         column = Int(functions.pointee.error_column(error))
         text = String(text: functions.pointee.error_text(error))
-        causes = functions.pointee.error_cause(error).map { [InvivoError(reading: $0, status: status, table: table)] } ?? []
+        causes =
+            functions.pointee.error_cause(error).map { [InvivoError(reading: $0, status: status, table: table)] } ?? []
         let count = functions.pointee.error_count(error)
         parts =
             count < 2

@@ -28,7 +28,8 @@ extension InvivoValue {
             self = .enumeration(
                 number: value.as.enumeration.number, name: value.as.enumeration.name.map { String(cString: $0) })
         case .any, nil:
-            throw InvivoError(.type, "a value of the unknown kind \(value.kind); the library is newer than this package")
+            throw InvivoError(
+                .type, "a value of the unknown kind \(value.kind); the library is newer than this package")
         }
     }
 

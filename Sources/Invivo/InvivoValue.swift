@@ -161,7 +161,8 @@ extension InvivoValue: CustomStringConvertible {
         case .string(let value): value
         case .bytes(let value): "\(value.count) bytes"
         case .list(let value): "\(value)"
-        case .map(let value): "{" + value.sorted { $0.key < $1.key }.map { "\($0): \($1)" }.joined(separator: ", ") + "}"
+        case .map(let value):
+            "{" + value.sorted { $0.key < $1.key }.map { "\($0): \($1)" }.joined(separator: ", ") + "}"
         case .object(let value): "\(value)"
         case .instance(let value): "\(value)"
         case .type(let value): value.name

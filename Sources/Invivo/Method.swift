@@ -36,7 +36,8 @@ struct Parameter: Sendable {
         func add<Type: InvivoConvertible>(_ type: Type.Type) {
             let index = parameters.count
             parameters.append(
-                Parameter(name: index < names.count ? names[index] : "argument\(index + 1)", shape: { Type.invivoShape }))
+                Parameter(
+                    name: index < names.count ? names[index] : "argument\(index + 1)", shape: { Type.invivoShape }))
         }
         repeat add(each types)
         return parameters
@@ -69,16 +70,17 @@ final class MethodBox: Sendable {
         self.method = method
     }
 
-    static let call: @convention(c) (
-        UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafePointer<invivo_value>?, Int,
-        UnsafeMutablePointer<invivo_value>?, ErrorOut?
-    ) -> invivo_status = { instance, data, arguments, count, result, error in
-        guard let instance, let data else { return InvivoError.Code.internal.rawValue }
-        let box = Unmanaged<MethodBox>.fromOpaque(data).takeUnretainedValue()
-        let object = Unmanaged<AnyObject>.fromOpaque(instance).takeUnretainedValue()
-        return answering(box.core.table, error) {
-            let values = try InvivoValue.array(arguments, count, box.core, .component)
-            try box.method.call(object, values).answered(result, box.core)
+    static let call:
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafePointer<invivo_value>?, Int,
+            UnsafeMutablePointer<invivo_value>?, ErrorOut?
+        ) -> invivo_status = { instance, data, arguments, count, result, error in
+            guard let instance, let data else { return InvivoError.Code.internal.rawValue }
+            let box = Unmanaged<MethodBox>.fromOpaque(data).takeUnretainedValue()
+            let object = Unmanaged<AnyObject>.fromOpaque(instance).takeUnretainedValue()
+            return answering(box.core.table, error) {
+                let values = try InvivoValue.array(arguments, count, box.core, .component)
+                try box.method.call(object, values).answered(result, box.core)
+            }
         }
-    }
 }

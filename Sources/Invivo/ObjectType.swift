@@ -82,9 +82,12 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
     ) {
         // It is the same key path, which is Sendable.
         nonisolated(unsafe) let writable = readOnly ? nil : path as? ReferenceWritableKeyPath<Instance, Value>
-        let set = writable == nil ? nil : { @Sendable (instance: Instance, value: Value) in
-            if let writable { instance[keyPath: writable] = value }
-        }
+        let set =
+            writable == nil
+            ? nil
+            : { @Sendable (instance: Instance, value: Value) in
+                if let writable { instance[keyPath: writable] = value }
+            }
         property(
             name, get: { $0[keyPath: path] }, set: set, in: range, step: step, unit: unit, text: text, was: was)
     }

@@ -45,7 +45,9 @@ struct Property: Sendable {
         property.was = try arena.names(about.was)
         property.was_count = UInt64(about.was.count)
         var choices: [invivo_choice] = []
-        for choice in shape.choices { choices.append(invivo_choice(name: try arena.name(choice.name), number: choice.number)) }
+        for choice in shape.choices {
+            choices.append(invivo_choice(name: try arena.name(choice.name), number: choice.number))
+        }
         property.choices = UnsafePointer(arena.table(choices))
         property.choice_count = UInt64(choices.count)
         switch place {
@@ -55,7 +57,11 @@ struct Property: Sendable {
             property.size = UInt64(size)
         case .accessors(_, let set):
             property.get = PropertyBox.get
-            if set == nil { property.flags |= UInt32(INVIVO_PROPERTY_READ_ONLY) } else { property.set = PropertyBox.set }
+            if set == nil {
+                property.flags |= UInt32(INVIVO_PROPERTY_READ_ONLY)
+            } else {
+                property.set = PropertyBox.set
+            }
             property.user_data = box.map { Unmanaged.passUnretained($0).toOpaque() }
         }
         return property
@@ -75,23 +81,25 @@ final class PropertyBox: Sendable {
         write = set
     }
 
-    static let get: @convention(c) (
-        UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<invivo_value>?, ErrorOut?
-    ) -> invivo_status = { instance, data, out, error in
-        guard let instance, let data else { return InvivoError.Code.internal.rawValue }
-        let box = Unmanaged<PropertyBox>.fromOpaque(data).takeUnretainedValue()
-        let object = Unmanaged<AnyObject>.fromOpaque(instance).takeUnretainedValue()
-        return answering(box.core.table, error) { try box.read(object).answered(out, box.core) }
-    }
-
-    static let set: @convention(c) (
-        UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafePointer<invivo_value>?, ErrorOut?
-    ) -> invivo_status = { instance, data, value, error in
-        guard let instance, let data, let value else { return InvivoError.Code.internal.rawValue }
-        let box = Unmanaged<PropertyBox>.fromOpaque(data).takeUnretainedValue()
-        let object = Unmanaged<AnyObject>.fromOpaque(instance).takeUnretainedValue()
-        return answering(box.core.table, error) {
-            try box.write?(object, try InvivoValue(reading: value.pointee, box.core, .component))
+    static let get:
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<invivo_value>?, ErrorOut?
+        ) -> invivo_status = { instance, data, out, error in
+            guard let instance, let data else { return InvivoError.Code.internal.rawValue }
+            let box = Unmanaged<PropertyBox>.fromOpaque(data).takeUnretainedValue()
+            let object = Unmanaged<AnyObject>.fromOpaque(instance).takeUnretainedValue()
+            return answering(box.core.table, error) { try box.read(object).answered(out, box.core) }
         }
-    }
+
+    static let set:
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafePointer<invivo_value>?, ErrorOut?
+        ) -> invivo_status = { instance, data, value, error in
+            guard let instance, let data, let value else { return InvivoError.Code.internal.rawValue }
+            let box = Unmanaged<PropertyBox>.fromOpaque(data).takeUnretainedValue()
+            let object = Unmanaged<AnyObject>.fromOpaque(instance).takeUnretainedValue()
+            return answering(box.core.table, error) {
+                try box.write?(object, try InvivoValue(reading: value.pointee, box.core, .component))
+            }
+        }
 }

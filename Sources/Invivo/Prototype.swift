@@ -55,7 +55,8 @@ public func prototype<Value, each Argument: InvivoConvertible>(
 
 extension Resolver {
     /// What another definition of the assembly makes: `resolver(\Synth.clock)`.
-    public func callAsFunction<Part: Assembly, Value>(_ path: KeyPath<Part, Shared<Value>>) throws(InvivoError) -> Value {
+    public func callAsFunction<Part: Assembly, Value>(_ path: KeyPath<Part, Shared<Value>>) throws(InvivoError) -> Value
+    {
         let assembly = try ownAssembly()
         return try core.resolve(try assembly.key(try assembly.read(path)), as: Value.self, .component)
     }

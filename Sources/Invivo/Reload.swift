@@ -62,7 +62,8 @@ public struct Reload: Sendable {
         generation = table.pointee.report_generation(report)
         cause = String(text: table.pointee.report_cause(report))
         let status = table.pointee.report_status(report)
-        error = status == 0 ? nil : InvivoError(reading: table.pointee.report_error(report), status: status, table: table)
+        error =
+            status == 0 ? nil : InvivoError(reading: table.pointee.report_error(report), status: status, table: table)
         changes = (0..<table.pointee.report_count(report)).map { index in
             Change(
                 key: String(text: table.pointee.report_key(report, index)),
@@ -71,7 +72,8 @@ public struct Reload: Sendable {
         }
         durations = Durations(
             detect: duration(INVIVO_PHASE_DETECT), settle: duration(INVIVO_PHASE_SETTLE),
-            stage: duration(INVIVO_PHASE_STAGE), plan: duration(INVIVO_PHASE_PLAN), commit: duration(INVIVO_PHASE_COMMIT),
+            stage: duration(INVIVO_PHASE_STAGE), plan: duration(INVIVO_PHASE_PLAN),
+            commit: duration(INVIVO_PHASE_COMMIT),
             total: duration(INVIVO_PHASE_TOTAL))
         self.text = String(text: table.pointee.report_text(report))
     }

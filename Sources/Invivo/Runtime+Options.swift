@@ -79,7 +79,8 @@ final class LogBox: Sendable {
         for pair in UnsafeBufferPointer(start: entry.fields, count: Int(entry.field_count)) {
             guard let name = pair.name else { continue }
             let bytes = UnsafeBufferPointer(start: name, count: Int(pair.length))
-            fields[String(decoding: bytes.lazy.map(UInt8.init(bitPattern:)), as: UTF8.self)] = InvivoValue(plain: pair.value)
+            fields[String(decoding: bytes.lazy.map(UInt8.init(bitPattern:)), as: UTF8.self)] = InvivoValue(
+                plain: pair.value)
         }
         log(
             LogEntry(

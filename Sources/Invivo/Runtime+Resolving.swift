@@ -74,7 +74,9 @@ extension Runtime {
 
     /// Reads through a view: everything read in `body` belongs to one generation, and nothing in it waits.
     @inlinable
-    public func view<Result, Failure: Error>(_ body: (borrowing View) throws(Failure) -> Result) throws(Failure) -> Result {
+    public func view<Result, Failure: Error>(_ body: (borrowing View) throws(Failure) -> Result) throws(Failure)
+        -> Result
+    {
         let raw = core.table.pointee.view_begin(core.handle)
         defer { core.table.pointee.view_end(raw) }
         let view = View(raw, core)

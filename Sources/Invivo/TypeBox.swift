@@ -74,7 +74,9 @@ final class TypeBox: Sendable {
         options.parameters = try type.parameters.described(arena)
         options.parameter_count = UInt64(type.parameters.count)
         var table: [invivo_property] = []
-        for (property, box) in zip(type.properties, properties) { table.append(try property.described(arena, box: box)) }
+        for (property, box) in zip(type.properties, properties) {
+            table.append(try property.described(arena, box: box))
+        }
         options.properties = UnsafePointer(arena.table(table))
         options.property_count = UInt64(table.count)
         var calls: [invivo_method] = []

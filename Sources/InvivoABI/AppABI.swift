@@ -7,7 +7,8 @@ internal import InvivoReload
 
 @c @implementation
 public func invivo_app_open(
-    _ out: UnsafeMutablePointer<invivo_app>!, _ options: UnsafePointer<invivo_app_options>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+    _ out: UnsafeMutablePointer<invivo_app>!, _ options: UnsafePointer<invivo_app_options>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     out?.pointee = invivo_app()
     return answering(error) { () throws(Failure) in
@@ -24,7 +25,9 @@ public func invivo_app_open(
             app.loadOther = { (engine, name, path) throws(Failure) in
                 try CallbackResult.run("the load_module function") { error in
                     name.withCString { name in
-                        path.withCString { load(given.user_data, invivo_runtime(bits: engine.container.handle), name, $0, error) }
+                        path.withCString {
+                            load(given.user_data, invivo_runtime(bits: engine.container.handle), name, $0, error)
+                        }
                     }
                 }
             }
@@ -38,7 +41,9 @@ private func application(_ app: invivo_app) throws(Failure) -> Application {
 }
 
 @c @implementation
-public func invivo_app_runtime(_ app: invivo_app, _ out: UnsafeMutablePointer<invivo_runtime>!, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+public func invivo_app_runtime(
+    _ app: invivo_app, _ out: UnsafeMutablePointer<invivo_runtime>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
     out?.pointee = invivo_runtime()
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
@@ -52,7 +57,10 @@ public func invivo_app_close(_ app: invivo_app, _ error: UnsafeMutablePointer<Op
 }
 
 @c @implementation
-public func invivo_app_needs_python(_ manifest: UnsafePointer<CChar>!, _ out: UnsafeMutablePointer<Bool>!, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+public func invivo_app_needs_python(
+    _ manifest: UnsafePointer<CChar>!, _ out: UnsafeMutablePointer<Bool>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
     out?.pointee = false
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }

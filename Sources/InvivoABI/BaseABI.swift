@@ -38,7 +38,8 @@ public func invivo_error_make(
 
 @c @implementation
 public func invivo_error_make_at(
-    _ code: invivo_status, _ message: UnsafePointer<CChar>!, _ path: UnsafePointer<CChar>!, _ file: UnsafePointer<CChar>!,
+    _ code: invivo_status, _ message: UnsafePointer<CChar>!, _ path: UnsafePointer<CChar>!,
+    _ file: UnsafePointer<CChar>!,
     _ line: UInt32, _ column: UInt32, _ cause: OpaquePointer!
 ) -> OpaquePointer! {
     var failure = Failure(hostCode: code, message: message, path: path, cause: Failure(takingOver: cause))

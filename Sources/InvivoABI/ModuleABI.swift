@@ -6,7 +6,8 @@ internal import InvivoReload
 
 @c @implementation
 public func invivo_module_load(
-    _ runtime: invivo_runtime, _ path: UnsafePointer<CChar>!, _ out: UnsafeMutablePointer<invivo_module>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+    _ runtime: invivo_runtime, _ path: UnsafePointer<CChar>!, _ out: UnsafeMutablePointer<invivo_module>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     out?.pointee = invivo_module()
     return answering(error) { () throws(Failure) in
@@ -18,7 +19,10 @@ public func invivo_module_load(
 private let tokenMagic = UInt64(INVIVO_TOKEN_MAGIC)
 
 @c @implementation
-public func invivo_share(_ runtime: invivo_runtime, _ out: UnsafeMutablePointer<UnsafePointer<invivo_token>?>!, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+public func invivo_share(
+    _ runtime: invivo_runtime, _ out: UnsafeMutablePointer<UnsafePointer<invivo_token>?>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
     out?.pointee = nil
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
@@ -32,14 +36,21 @@ public func invivo_share(_ runtime: invivo_runtime, _ out: UnsafeMutablePointer<
 }
 
 @c @implementation
-public func invivo_attach(_ token: UnsafePointer<invivo_token>!, _ out: UnsafeMutablePointer<invivo_runtime>!, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+public func invivo_attach(
+    _ token: UnsafePointer<invivo_token>!, _ out: UnsafeMutablePointer<invivo_runtime>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
     out?.pointee = invivo_runtime()
     return answering(error) { () throws(Failure) in
         guard let token, let out else { throw Failure(.argument, "token or out is NULL") }
-        guard token.pointee.magic == tokenMagic else { throw Failure(.handle, "this is not the address of an invivo_token") }
+        guard token.pointee.magic == tokenMagic else {
+            throw Failure(.handle, "this is not the address of an invivo_token")
+        }
         guard token.pointee.table == invivo_table_get() else {
             throw Failure(
-                .handle, "the token is of another copy of the library: call through its table (token->table), as the stub library does")
+                .handle,
+                "the token is of another copy of the library: call through its table (token->table), as the stub library does"
+            )
         }
         _ = try Engine.find(token.pointee.runtime.bits)
         out.pointee = token.pointee.runtime

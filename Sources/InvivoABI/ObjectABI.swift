@@ -37,7 +37,8 @@ struct HeldObject: ~Copyable {
                 throw Failure(
                     .domain,
                     "an object of the confined type '\(type.name)' belongs to "
-                        + (isDomains ? "the domain '\(domain.name)'" : "the thread that made it") + " and cannot be touched on this thread")
+                        + (isDomains ? "the domain '\(domain.name)'" : "the thread that made it")
+                        + " and cannot be touched on this thread")
             }
         }
         return record.pointee.instance
@@ -59,7 +60,8 @@ public func invivo_object_release(_ object: invivo_object) -> invivo_status {
 
 @c @implementation
 public func invivo_object_get(
-    _ object: invivo_object, _ property: UnsafePointer<CChar>!, _ out: UnsafeMutablePointer<invivo_value>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+    _ object: invivo_object, _ property: UnsafePointer<CChar>!, _ out: UnsafeMutablePointer<invivo_value>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     out?.pointee = invivo_null()
     return answering(error) { () throws(Failure) in
@@ -80,7 +82,8 @@ public func invivo_object_get(
 
 @c @implementation
 public func invivo_object_set(
-    _ object: invivo_object, _ property: UnsafePointer<CChar>!, _ value: UnsafePointer<invivo_value>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+    _ object: invivo_object, _ property: UnsafePointer<CChar>!, _ value: UnsafePointer<invivo_value>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
         let held = try HeldObject(object)
@@ -90,7 +93,9 @@ public func invivo_object_set(
         }
         let checked = try property.check(try Value(borrowing: value, "value"))
         if property.isInBlock {
-            guard let id = held.keyID else { throw Failure(.notReady, "'\(property.name)' lives in a block, and this object has none") }
+            guard let id = held.keyID else {
+                throw Failure(.notReady, "'\(property.name)' lives in a block, and this object has none")
+            }
             let container = held.type.container
             var set = ChangeSet(cause: "set \(container.keyName(id)).\(property.name)")
             set.bases = [(id, property.name, checked)]
@@ -120,7 +125,8 @@ public func invivo_object_call(
 
 @c @implementation
 public func invivo_object_instance(
-    _ object: invivo_object, _ type: invivo_type, _ out: UnsafeMutablePointer<UnsafeMutableRawPointer?>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+    _ object: invivo_object, _ type: invivo_type, _ out: UnsafeMutablePointer<UnsafeMutableRawPointer?>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     out?.pointee = nil
     return answering(error) { () throws(Failure) in
@@ -128,14 +134,17 @@ public func invivo_object_instance(
         let held = try HeldObject(object)
         if type.bits != 0 && type.bits != held.type.description.handleBits {
             throw Failure(
-                .type, "the object is a '\(held.type.name)', not a '\((try? TypeDescription.find(type.bits))?.name ?? "?")'")
+                .type,
+                "the object is a '\(held.type.name)', not a '\((try? TypeDescription.find(type.bits))?.name ?? "?")'")
         }
         out.pointee = held.record.pointee.instance
     }
 }
 
 @c @implementation
-public func invivo_object_type(_ object: invivo_object, _ out: UnsafeMutablePointer<invivo_type>!, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+public func invivo_object_type(
+    _ object: invivo_object, _ out: UnsafeMutablePointer<invivo_type>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
     out?.pointee = invivo_type()
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
@@ -144,7 +153,9 @@ public func invivo_object_type(_ object: invivo_object, _ out: UnsafeMutablePoin
 }
 
 @c @implementation
-public func invivo_object_key(_ object: invivo_object, _ out: UnsafeMutablePointer<invivo_key>!, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+public func invivo_object_key(
+    _ object: invivo_object, _ out: UnsafeMutablePointer<invivo_key>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
     out?.pointee = invivo_key()
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
@@ -154,7 +165,10 @@ public func invivo_object_key(_ object: invivo_object, _ out: UnsafeMutablePoint
 }
 
 @c @implementation
-public func invivo_object_runtime(_ object: invivo_object, _ out: UnsafeMutablePointer<invivo_runtime>!, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+public func invivo_object_runtime(
+    _ object: invivo_object, _ out: UnsafeMutablePointer<invivo_runtime>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
     out?.pointee = invivo_runtime()
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
@@ -166,7 +180,9 @@ public func invivo_object_runtime(_ object: invivo_object, _ out: UnsafeMutableP
 func objectType(_ type: invivo_type, in container: Container) throws(Failure) -> ObjectType {
     let description = try TypeDescription.find(type.bits)
     let found = try container.type(named: description.name)
-    guard found.description === description else { throw Failure(.handle, "the type '\(description.name)' belongs to another runtime") }
+    guard found.description === description else {
+        throw Failure(.handle, "the type '\(description.name)' belongs to another runtime")
+    }
     return found
 }
 
@@ -179,13 +195,15 @@ public func invivo_object_make(
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
         let container = try Container.find(runtime.bits, .runtime)
-        out.pointee.bits = try container.makeObject(try objectType(type, in: container), try Value.borrowed(arguments, count))
+        out.pointee.bits = try container.makeObject(
+            try objectType(type, in: container), try Value.borrowed(arguments, count))
     }
 }
 
 @c @implementation
 public func invivo_object_wrap(
-    _ runtime: invivo_runtime, _ type: invivo_type, _ instance: UnsafeMutableRawPointer!, _ out: UnsafeMutablePointer<invivo_object>!,
+    _ runtime: invivo_runtime, _ type: invivo_type, _ instance: UnsafeMutableRawPointer!,
+    _ out: UnsafeMutablePointer<invivo_object>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     out?.pointee = invivo_object()
@@ -200,7 +218,8 @@ public func invivo_object_wrap(
 
 @c @implementation
 public func invivo_target_attach(
-    _ object: invivo_object, _ key: UnsafePointer<CChar>!, _ out: UnsafeMutablePointer<invivo_target>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+    _ object: invivo_object, _ key: UnsafePointer<CChar>!, _ out: UnsafeMutablePointer<invivo_target>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     out?.pointee = invivo_target()
     return answering(error) { () throws(Failure) in
@@ -212,7 +231,9 @@ public func invivo_target_attach(
 }
 
 @c @implementation
-public func invivo_target_detach(_ target: invivo_target, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+public func invivo_target_detach(_ target: invivo_target, _ error: UnsafeMutablePointer<OpaquePointer?>!)
+    -> invivo_status
+{
     answering(error) { () throws(Failure) in
         let target = try HandleTable.require(target.bits, .target, as: Target.self)
         try target.engine.detach(target)
@@ -220,7 +241,9 @@ public func invivo_target_detach(_ target: invivo_target, _ error: UnsafeMutable
 }
 
 @c @implementation
-public func invivo_target_detach_later(_ target: invivo_target, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+public func invivo_target_detach_later(_ target: invivo_target, _ error: UnsafeMutablePointer<OpaquePointer?>!)
+    -> invivo_status
+{
     answering(error) { () throws(Failure) in
         let target = try HandleTable.require(target.bits, .target, as: Target.self)
         try target.engine.detachLater(target)
@@ -229,7 +252,8 @@ public func invivo_target_detach_later(_ target: invivo_target, _ error: UnsafeM
 
 @c @implementation
 public func invivo_target_declare(
-    _ runtime: invivo_runtime, _ key: UnsafePointer<CChar>!, _ type: invivo_type, _ error: UnsafeMutablePointer<OpaquePointer?>!
+    _ runtime: invivo_runtime, _ key: UnsafePointer<CChar>!, _ type: invivo_type,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
         let engine = try Engine.find(runtime.bits)

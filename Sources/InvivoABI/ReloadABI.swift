@@ -60,7 +60,8 @@ public func invivo_report_text(_ report: OpaquePointer!) -> UnsafePointer<CChar>
 
 @c @implementation
 public func invivo_observe(
-    _ runtime: invivo_runtime, _ options: UnsafePointer<invivo_observer_options>!, _ out: UnsafeMutablePointer<invivo_observer>!,
+    _ runtime: invivo_runtime, _ options: UnsafePointer<invivo_observer_options>!,
+    _ out: UnsafeMutablePointer<invivo_observer>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     out?.pointee = invivo_observer()
@@ -83,7 +84,9 @@ public func invivo_observe(
 }
 
 @c @implementation
-public func invivo_observer_close(_ observer: invivo_observer, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+public func invivo_observer_close(_ observer: invivo_observer, _ error: UnsafeMutablePointer<OpaquePointer?>!)
+    -> invivo_status
+{
     answering(error) { () throws(Failure) in
         let observer = try HandleTable.require(observer.bits, .observer, as: Observer.self)
         try observer.close()

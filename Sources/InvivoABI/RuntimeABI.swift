@@ -16,7 +16,9 @@ func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Fai
     let given = try versioned(pointer, "options", least: least, as: invivo_runtime_options.self)
     if let name = try optionalText(given.name, "options.name") { options.name = name }
     guard given.default_domain <= UInt32(INVIVO_DOMAIN_LOOP) else {
-        throw Failure(.argument, "options.default_domain is \(given.default_domain); expected INVIVO_DOMAIN_OPENER or INVIVO_DOMAIN_LOOP")
+        throw Failure(
+            .argument,
+            "options.default_domain is \(given.default_domain); expected INVIVO_DOMAIN_OPENER or INVIVO_DOMAIN_LOOP")
     }
     options.isLoopDefault = given.default_domain == UInt32(INVIVO_DOMAIN_LOOP)
     options.allowsPendingTargets = given.flags & UInt32(INVIVO_RUNTIME_PENDING_TARGETS) != 0
@@ -79,7 +81,8 @@ public func invivo_runtime_options_init(_ options: UnsafeMutablePointer<invivo_r
 
 @c @implementation
 public func invivo_runtime_open(
-    _ out: UnsafeMutablePointer<invivo_runtime>!, _ options: UnsafePointer<invivo_runtime_options>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+    _ out: UnsafeMutablePointer<invivo_runtime>!, _ options: UnsafePointer<invivo_runtime_options>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     out?.pointee = invivo_runtime()
     return answering(error) { () throws(Failure) in
@@ -90,18 +93,23 @@ public func invivo_runtime_open(
 }
 
 @c @implementation
-public func invivo_runtime_close(_ runtime: invivo_runtime, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+public func invivo_runtime_close(_ runtime: invivo_runtime, _ error: UnsafeMutablePointer<OpaquePointer?>!)
+    -> invivo_status
+{
     answering(error) { () throws(Failure) in try Engine.find(runtime.bits).close(deferring: false) }
 }
 
 @c @implementation
-public func invivo_runtime_close_deferred(_ runtime: invivo_runtime, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+public func invivo_runtime_close_deferred(_ runtime: invivo_runtime, _ error: UnsafeMutablePointer<OpaquePointer?>!)
+    -> invivo_status
+{
     answering(error) { () throws(Failure) in try Engine.find(runtime.bits).close(deferring: true) }
 }
 
 @c @implementation
 public func invivo_runtime_poll(
-    _ runtime: invivo_runtime, _ timeout_ms: UInt32, _ ran: UnsafeMutablePointer<UInt32>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+    _ runtime: invivo_runtime, _ timeout_ms: UInt32, _ ran: UnsafeMutablePointer<UInt32>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     ran?.pointee = 0
     return answering(error) { () throws(Failure) in
@@ -111,7 +119,9 @@ public func invivo_runtime_poll(
 }
 
 @c @implementation
-public func invivo_runtime_descriptor(_ runtime: invivo_runtime, _ out: UnsafeMutablePointer<Int32>!, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+public func invivo_runtime_descriptor(
+    _ runtime: invivo_runtime, _ out: UnsafeMutablePointer<Int32>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
     out?.pointee = -1
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
@@ -120,7 +130,9 @@ public func invivo_runtime_descriptor(_ runtime: invivo_runtime, _ out: UnsafeMu
 }
 
 @c @implementation
-public func invivo_thread_prepare(_ runtime: invivo_runtime, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+public func invivo_thread_prepare(_ runtime: invivo_runtime, _ error: UnsafeMutablePointer<OpaquePointer?>!)
+    -> invivo_status
+{
     answering(error) { () throws(Failure) in
         _ = try Container.find(runtime.bits, .runtime)
         _ = currentThread().identity
@@ -132,7 +144,8 @@ public func invivo_thread_prepare(_ runtime: invivo_runtime, _ error: UnsafeMuta
 
 @c @implementation
 public func invivo_domain_register(
-    _ runtime: invivo_runtime, _ options: UnsafePointer<invivo_domain_options>!, _ out: UnsafeMutablePointer<invivo_domain>!,
+    _ runtime: invivo_runtime, _ options: UnsafePointer<invivo_domain_options>!,
+    _ out: UnsafeMutablePointer<invivo_domain>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     out?.pointee = invivo_domain()
@@ -150,7 +163,9 @@ public func invivo_domain_register(
             name: name,
             kind: .posted(anyThread: given.flags & UInt32(INVIVO_DOMAIN_ANY_THREAD) != 0) { job throws(Failure) in
                 let bits = job.open()
-                try CallbackResult.run("the post function of the domain '\(name)'") { post(userData, invivo_job(bits: bits), $0) }
+                try CallbackResult.run("the post function of the domain '\(name)'") {
+                    post(userData, invivo_job(bits: bits), $0)
+                }
             },
             isHere: isHere, destroy: destroy.map { destroy in { destroy(userData) } })
         try engine.container.add(domain, asDefault: given.flags & UInt32(INVIVO_DOMAIN_DEFAULT) != 0)
@@ -178,12 +193,15 @@ public func invivo_job_drop(_ job: invivo_job) -> invivo_status {
 
 @c @implementation
 public func invivo_runtime_inspect(
-    _ runtime: invivo_runtime, _ out: UnsafeMutablePointer<invivo_runtime_info>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+    _ runtime: invivo_runtime, _ out: UnsafeMutablePointer<invivo_runtime_info>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
         let size = out.pointee.struct_size == 0 ? MemoryLayout<invivo_runtime_info>.size : out.pointee.struct_size
-        guard size >= 16 else { throw Failure(.argument, "out.struct_size is \(size): set it to sizeof(invivo_runtime_info)") }
+        guard size >= 16 else {
+            throw Failure(.argument, "out.struct_size is \(size): set it to sizeof(invivo_runtime_info)")
+        }
         let facts = try Engine.find(runtime.bits).inspect()
         var info = invivo_runtime_info()
         info.struct_size = size
@@ -199,13 +217,16 @@ public func invivo_runtime_inspect(
         info.waiting_jobs = facts.waitingJobs
         info.waiting_since_ns = facts.waitingSince
         withUnsafeBytes(of: &info) { bytes in
-            UnsafeMutableRawPointer(out).copyMemory(from: bytes.baseAddress ?? UnsafeRawPointer(out), byteCount: min(size, bytes.count))
+            UnsafeMutableRawPointer(out).copyMemory(
+                from: bytes.baseAddress ?? UnsafeRawPointer(out), byteCount: min(size, bytes.count))
         }
     }
 }
 
 @c @implementation
-public func invivo_runtime_last_error(_ runtime: invivo_runtime, _ out: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+public func invivo_runtime_last_error(_ runtime: invivo_runtime, _ out: UnsafeMutablePointer<OpaquePointer?>!)
+    -> invivo_status
+{
     out?.pointee = nil
     return answering(nil) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
@@ -238,6 +259,7 @@ public func invivo_live(_ out: UnsafeMutablePointer<invivo_live_counts>!) {
     counts.threads = live.threads
     counts.descriptors = live.descriptors
     withUnsafeBytes(of: &counts) { bytes in
-        UnsafeMutableRawPointer(out).copyMemory(from: bytes.baseAddress ?? UnsafeRawPointer(out), byteCount: min(size, bytes.count))
+        UnsafeMutableRawPointer(out).copyMemory(
+            from: bytes.baseAddress ?? UnsafeRawPointer(out), byteCount: min(size, bytes.count))
     }
 }

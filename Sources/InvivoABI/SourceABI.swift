@@ -14,7 +14,8 @@ func documentBytes(_ text: UnsafePointer<CChar>?, _ length: UInt64) throws(Failu
 
 @c @implementation
 public func invivo_source_open(
-    _ runtime: invivo_runtime, _ options: UnsafePointer<invivo_source_options>!, _ out: UnsafeMutablePointer<invivo_source>!,
+    _ runtime: invivo_runtime, _ options: UnsafePointer<invivo_source_options>!,
+    _ out: UnsafeMutablePointer<invivo_source>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     out?.pointee = invivo_source()
@@ -35,7 +36,9 @@ public func invivo_source_open(
 }
 
 @c @implementation
-public func invivo_watch(_ runtime: invivo_runtime, _ path: UnsafePointer<CChar>!, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+public func invivo_watch(
+    _ runtime: invivo_runtime, _ path: UnsafePointer<CChar>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
     answering(error) { () throws(Failure) in
         let path = try text(path, "path")
         _ = try Engine.find(runtime.bits).openDocument(path: path, name: path, text: nil, waits: false)
@@ -48,7 +51,8 @@ private func document(_ source: invivo_source) throws(Failure) -> Document {
 
 @c @implementation
 public func invivo_source_update(
-    _ source: invivo_source, _ text: UnsafePointer<CChar>!, _ length: UInt64, _ error: UnsafeMutablePointer<OpaquePointer?>!
+    _ source: invivo_source, _ text: UnsafePointer<CChar>!, _ length: UInt64,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
         let document = try document(source)
@@ -57,7 +61,9 @@ public func invivo_source_update(
 }
 
 @c @implementation
-public func invivo_source_refresh(_ source: invivo_source, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+public func invivo_source_refresh(_ source: invivo_source, _ error: UnsafeMutablePointer<OpaquePointer?>!)
+    -> invivo_status
+{
     answering(error) { () throws(Failure) in
         let document = try document(source)
         try document.engine.refresh(document)
@@ -65,7 +71,9 @@ public func invivo_source_refresh(_ source: invivo_source, _ error: UnsafeMutabl
 }
 
 @c @implementation
-public func invivo_source_close(_ source: invivo_source, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+public func invivo_source_close(_ source: invivo_source, _ error: UnsafeMutablePointer<OpaquePointer?>!)
+    -> invivo_status
+{
     answering(error) { () throws(Failure) in
         let document = try document(source)
         try document.engine.close(document)

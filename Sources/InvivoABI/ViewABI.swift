@@ -16,7 +16,8 @@ nonisolated(unsafe) let emptyGraph: UnsafePointer<invivo_graph> = {
 @c @implementation
 public func invivo_view_begin(_ runtime: invivo_runtime) -> invivo_view {
     let upper = runtime.bits >> 32
-    guard upper >> 28 == 1, UInt32(truncatingIfNeeded: runtime.bits) == 0, let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff),
+    guard upper >> 28 == 1, UInt32(truncatingIfNeeded: runtime.bits) == 0,
+        let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff),
         let reader = Readers.enter(core, tag: upper & 0xfff_ffff), let graph = reader.pointee.graph
     else { return invivo_view(graph: emptyGraph, reader: nil) }
     return invivo_view(graph: graph.assumingMemoryBound(to: invivo_graph.self), reader: OpaquePointer(reader))

@@ -9,7 +9,8 @@ internal import InvivoWiring
 
 @c @implementation
 public func invivo_key_intern(
-    _ runtime: invivo_runtime, _ name: UnsafePointer<CChar>!, _ out: UnsafeMutablePointer<invivo_key>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+    _ runtime: invivo_runtime, _ name: UnsafePointer<CChar>!, _ out: UnsafeMutablePointer<invivo_key>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     out?.pointee = invivo_key()
     return answering(error) { () throws(Failure) in
@@ -21,7 +22,8 @@ public func invivo_key_intern(
 
 @c @implementation
 public func invivo_key_find(
-    _ runtime: invivo_runtime, _ name: UnsafePointer<CChar>!, _ out: UnsafeMutablePointer<invivo_key>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+    _ runtime: invivo_runtime, _ name: UnsafePointer<CChar>!, _ out: UnsafeMutablePointer<invivo_key>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     out?.pointee = invivo_key()
     return answering(error) { () throws(Failure) in
@@ -92,7 +94,8 @@ final class OpenChanges: @unchecked Sendable {
     func define(_ pointer: UnsafePointer<invivo_definition>?) throws(Failure) -> UInt32 {
         let definition = try definition(from: pointer, in: engine.container)
         guard defined.insert(definition.id).inserted else {
-            throw Failure(.exists, "the key is defined twice in one change set", path: definition.key, at: definition.place)
+            throw Failure(
+                .exists, "the key is defined twice in one change set", path: definition.key, at: definition.place)
         }
         // What is said last counts.
         if !set.removed.isEmpty { set.removed.removeAll { $0.id == definition.id } }
@@ -111,10 +114,14 @@ private func definition(
     let given = try versioned(pointer, "definition", least: least, as: invivo_definition.self)
     let key = try text(given.key, "definition.key")
     func fail(_ code: Status, _ message: String) -> Failure { Failure(code, message, path: key) }
-    func table(_ pointer: UnsafePointer<invivo_injection>?, _ count: UInt64, _ what: String) throws(Failure) -> [Injection] {
+    func table(_ pointer: UnsafePointer<invivo_injection>?, _ count: UInt64, _ what: String) throws(Failure)
+        -> [Injection]
+    {
         try injections(pointer, count, what, key)
     }
-    func calls(_ pointer: UnsafePointer<invivo_invocation>?, _ count: UInt64, _ what: String) throws(Failure) -> [Invocation] {
+    func calls(_ pointer: UnsafePointer<invivo_invocation>?, _ count: UInt64, _ what: String) throws(Failure)
+        -> [Invocation]
+    {
         try invocations(pointer, count, what, key)
     }
     var body = Definition.Body()
@@ -128,7 +135,8 @@ private func definition(
     }
     body.alias = try optionalText(given.alias, "definition.alias")
     body.parent = try optionalText(given.parent, "definition.parent")
-    body.place = Place(file: try optionalText(given.file, "definition.file") ?? "", line: given.line, column: given.column)
+    body.place = Place(
+        file: try optionalText(given.file, "definition.file") ?? "", line: given.line, column: given.column)
     body.rank = given.rank
     let id = try container.intern(key)
     body.initializer = try table(given.initializer, given.initializer_count, "initializer")
@@ -156,13 +164,16 @@ private func definition(
     body.afterAll = try calls(given.after_all, given.after_all_count, "after_all")
     if given.maker_method != nil || given.maker_count > 0 {
         let items = try table(given.maker, given.maker_count, "maker")
-        guard let object = items.first else { throw fail(.argument, "definition.maker needs the object whose method makes the instance") }
+        guard let object = items.first else {
+            throw fail(.argument, "definition.maker needs the object whose method makes the instance")
+        }
         guard given.factory == nil, body.initializer.isEmpty else {
             throw fail(.argument, "a definition has one way of making: factory, initializer or maker")
         }
         body.maker = MakerMethod(
             object: object.source,
-            invocation: Invocation(method: try text(given.maker_method, "definition.maker_method"), arguments: Array(items.dropFirst())))
+            invocation: Invocation(
+                method: try text(given.maker_method, "definition.maker_method"), arguments: Array(items.dropFirst())))
     }
     // Last, because from here on `destroy` is ours to call.
     if given.factory != nil || given.inject != nil || given.destroy != nil {
@@ -185,7 +196,8 @@ private func signature(_ given: invivo_definition, _ key: String) throws(Failure
         let entry = pointer[index]
         let name = try text(entry.name, "parameters[\(index)].name")
         guard let kind = ValueKind(rawValue: entry.kind), kind != .null else {
-            throw Failure(.argument, "parameters[\(index)].kind is \(entry.kind), which is no kind of a parameter", path: key)
+            throw Failure(
+                .argument, "parameters[\(index)].kind is \(entry.kind), which is no kind of a parameter", path: key)
         }
         guard entry.flags & ~UInt32(INVIVO_PARAMETER_OPTIONAL) == 0 else {
             throw Failure(.argument, "parameters[\(index)].flags contains unknown ones", path: key)
@@ -197,7 +209,10 @@ private func signature(_ given: invivo_definition, _ key: String) throws(Failure
         guard !found.contains(where: { $0.name == name }) else {
             throw Failure(.argument, "two parameters are named '\(name)'", path: key)
         }
-        found.append(Parameter(name: name, kind: kind, isOptional: isOptional, typeName: try optionalText(entry.type_name, "parameters[\(index)].type_name")))
+        found.append(
+            Parameter(
+                name: name, kind: kind, isOptional: isOptional,
+                typeName: try optionalText(entry.type_name, "parameters[\(index)].type_name")))
     }
     return Signature(name: key, parameters: found)
 }
@@ -206,7 +221,9 @@ private func injections(
     _ pointer: UnsafePointer<invivo_injection>?, _ count: UInt64, _ what: String, _ key: String, depth: Int = 0
 ) throws(Failure) -> [Injection] {
     guard count > 0 else { return [] }
-    guard let pointer, count < 65_536 else { throw Failure(.argument, "definition.\(what) is NULL or too long", path: key) }
+    guard let pointer, count < 65_536 else {
+        throw Failure(.argument, "definition.\(what) is NULL or too long", path: key)
+    }
     guard depth < 32 else { throw Failure(.tooLarge, "definition.\(what) is nested deeper than 32", path: key) }
     var found: [Injection] = []
     for index in 0..<Int(count) {
@@ -222,7 +239,9 @@ private func invocations(
     _ pointer: UnsafePointer<invivo_invocation>?, _ count: UInt64, _ what: String, _ key: String
 ) throws(Failure) -> [Invocation] {
     guard count > 0 else { return [] }
-    guard let pointer, count < 65_536 else { throw Failure(.argument, "definition.\(what) is NULL or too long", path: key) }
+    guard let pointer, count < 65_536 else {
+        throw Failure(.argument, "definition.\(what) is NULL or too long", path: key)
+    }
     var found: [Invocation] = []
     for index in 0..<Int(count) {
         let given = pointer[index]
@@ -234,25 +253,31 @@ private func invocations(
     return found
 }
 
-private func source(_ given: invivo_injection, _ place: String, _ key: String, depth: Int) throws(Failure) -> Injection.Source {
+private func source(_ given: invivo_injection, _ place: String, _ key: String, depth: Int) throws(Failure)
+    -> Injection.Source
+{
     func fail(_ message: String) -> Failure { Failure(.argument, "\(place).\(message)", path: key) }
     let known = UInt32(INVIVO_INJECT_OPTIONAL | INVIVO_INJECT_EXACT | INVIVO_INJECT_GREEDY)
     guard given.flags & ~known == 0 else { throw fail("flags contains unknown ones") }
     let isOptional = given.flags & UInt32(INVIVO_INJECT_OPTIONAL) != 0
     let items = try injections(given.items, given.item_count, "\(place).items", key, depth: depth + 1)
     func only() throws(Failure) -> Injection.Source {
-        guard let first = items.first, items.count == 1 else { throw fail("items must have one, it has \(items.count)") }
+        guard let first = items.first, items.count == 1 else {
+            throw fail("items must have one, it has \(items.count)")
+        }
         return first.source
     }
     func wish() throws(Failure) -> Injection.TypeWish {
         Injection.TypeWish(
-            name: try text(given.reference, "\(place).reference"), isExact: given.flags & UInt32(INVIVO_INJECT_EXACT) != 0,
+            name: try text(given.reference, "\(place).reference"),
+            isExact: given.flags & UInt32(INVIVO_INJECT_EXACT) != 0,
             isOptional: isOptional, isGreedy: given.flags & UInt32(INVIVO_INJECT_GREEDY) != 0)
     }
     switch Int(given.how) {
     case INVIVO_INJECT_VALUE: return .value(try Value(borrowing: given.value))
     case INVIVO_INJECT_REFERENCE:
-        return .reference(try text(given.reference, "\(place).reference"), arguments: items.map(\.source), isOptional: isOptional)
+        return .reference(
+            try text(given.reference, "\(place).reference"), arguments: items.map(\.source), isOptional: isOptional)
     case INVIVO_INJECT_TYPE: return .type(try wish())
     case INVIVO_INJECT_ALL: return .all(try wish())
     case INVIVO_INJECT_ARGUMENT:
@@ -260,7 +285,9 @@ private func source(_ given: invivo_injection, _ place: String, _ key: String, d
         return .argument(Int(given.index))
     case INVIVO_INJECT_ARGUMENTS: return .arguments
     case INVIVO_INJECT_PATH:
-        let path = try text(given.reference, "\(place).reference").split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let path = try text(given.reference, "\(place).reference").split(
+            separator: ".", omittingEmptySubsequences: false
+        ).map(String.init)
         guard !path.contains("") else { throw fail("reference is no path of properties") }
         return .path(try only(), path, isOptional: isOptional)
     case INVIVO_INJECT_LIST: return .list(items.map(\.source))
@@ -268,7 +295,9 @@ private func source(_ given: invivo_injection, _ place: String, _ key: String, d
     case INVIVO_INJECT_MAP:
         var pairs: [(name: String, source: Injection.Source)] = []
         for item in items {
-            guard let name = item.name, !pairs.contains(where: { $0.name == name }) else { throw fail("items of a map need a name each, all different") }
+            guard let name = item.name, !pairs.contains(where: { $0.name == name }) else {
+                throw fail("items of a map need a name each, all different")
+            }
             pairs.append((name, item.source))
         }
         return .map(pairs)
@@ -285,7 +314,10 @@ private func changes(_ handle: invivo_changes) throws(Failure) -> OpenChanges {
 }
 
 @c @implementation
-public func invivo_changes_open(_ runtime: invivo_runtime, _ out: UnsafeMutablePointer<invivo_changes>!, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+public func invivo_changes_open(
+    _ runtime: invivo_runtime, _ out: UnsafeMutablePointer<invivo_changes>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
     out?.pointee = invivo_changes()
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
@@ -295,7 +327,8 @@ public func invivo_changes_open(_ runtime: invivo_runtime, _ out: UnsafeMutableP
 
 @c @implementation
 public func invivo_changes_define(
-    _ changes: invivo_changes, _ definition: UnsafePointer<invivo_definition>!, _ out: UnsafeMutablePointer<invivo_key>!,
+    _ changes: invivo_changes, _ definition: UnsafePointer<invivo_definition>!,
+    _ out: UnsafeMutablePointer<invivo_key>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     out?.pointee = invivo_key()
@@ -307,7 +340,9 @@ public func invivo_changes_define(
 }
 
 @c @implementation
-public func invivo_changes_remove(_ changes: invivo_changes, _ key: UnsafePointer<CChar>!, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+public func invivo_changes_remove(
+    _ changes: invivo_changes, _ key: UnsafePointer<CChar>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
     answering(error) { () throws(Failure) in
         let changes = try InvivoABI.changes(changes)
         let name = try text(key, "key")
@@ -319,7 +354,8 @@ public func invivo_changes_remove(_ changes: invivo_changes, _ key: UnsafePointe
 
 @c @implementation
 public func invivo_changes_document(
-    _ changes: invivo_changes, _ name: UnsafePointer<CChar>!, _ text: UnsafePointer<CChar>!, _ length: UInt64, _ error: UnsafeMutablePointer<OpaquePointer?>!
+    _ changes: invivo_changes, _ name: UnsafePointer<CChar>!, _ text: UnsafePointer<CChar>!, _ length: UInt64,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
         let changes = try InvivoABI.changes(changes)
@@ -332,20 +368,24 @@ public func invivo_changes_document(
 
 @c @implementation
 public func invivo_changes_set(
-    _ changes: invivo_changes, _ key: UnsafePointer<CChar>!, _ property: UnsafePointer<CChar>!, _ value: UnsafePointer<invivo_value>!,
+    _ changes: invivo_changes, _ key: UnsafePointer<CChar>!, _ property: UnsafePointer<CChar>!,
+    _ value: UnsafePointer<invivo_value>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
         let changes = try InvivoABI.changes(changes)
         let key = try text(key, "key")
         let property = try text(property, "property")
-        changes.set.bases.append((try changes.engine.container.intern(key), property, try Value(borrowing: value, "value")))
+        changes.set.bases.append(
+            (try changes.engine.container.intern(key), property, try Value(borrowing: value, "value")))
         changes.note("set \(key).\(property)")
     }
 }
 
 @c @implementation
-public func invivo_changes_commit(_ changes: invivo_changes, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+public func invivo_changes_commit(_ changes: invivo_changes, _ error: UnsafeMutablePointer<OpaquePointer?>!)
+    -> invivo_status
+{
     answering(error) { () throws(Failure) in
         let changes = try InvivoABI.changes(changes)
         changes.close()
@@ -355,7 +395,9 @@ public func invivo_changes_commit(_ changes: invivo_changes, _ error: UnsafeMuta
 }
 
 @c @implementation
-public func invivo_changes_submit(_ changes: invivo_changes, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+public func invivo_changes_submit(_ changes: invivo_changes, _ error: UnsafeMutablePointer<OpaquePointer?>!)
+    -> invivo_status
+{
     answering(error) { () throws(Failure) in
         let changes = try InvivoABI.changes(changes)
         changes.close()
@@ -371,7 +413,8 @@ public func invivo_changes_discard(_ changes: invivo_changes) {
 
 @c @implementation
 public func invivo_define(
-    _ runtime: invivo_runtime, _ definition: UnsafePointer<invivo_definition>!, _ out: UnsafeMutablePointer<invivo_key>!,
+    _ runtime: invivo_runtime, _ definition: UnsafePointer<invivo_definition>!,
+    _ out: UnsafeMutablePointer<invivo_key>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     out?.pointee = invivo_key()
@@ -385,19 +428,23 @@ public func invivo_define(
 
 @c @implementation
 public func invivo_override_begin(
-    _ runtime: invivo_runtime, _ definition: UnsafePointer<invivo_definition>!, _ out: UnsafeMutablePointer<invivo_override>!,
+    _ runtime: invivo_runtime, _ definition: UnsafePointer<invivo_definition>!,
+    _ out: UnsafeMutablePointer<invivo_override>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     out?.pointee = invivo_override()
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL: an override must be taken back by its handle") }
         let engine = try Engine.find(runtime.bits)
-        out.pointee.bits = try engine.override(try InvivoABI.definition(from: definition, in: engine.container, isOverride: true))
+        out.pointee.bits = try engine.override(
+            try InvivoABI.definition(from: definition, in: engine.container, isOverride: true))
     }
 }
 
 @c @implementation
-public func invivo_override_end(_ override: invivo_override, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+public func invivo_override_end(_ override: invivo_override, _ error: UnsafeMutablePointer<OpaquePointer?>!)
+    -> invivo_status
+{
     answering(error) { () throws(Failure) in
         try HandleTable.require(override.bits, .override, as: Override.self).end()
     }
@@ -430,7 +477,9 @@ public func invivo_define_block(
 }
 
 /// The type that is nothing but a block; registered when new, else it must say the same.
-private func blockType(_ given: invivo_block_options, _ name: String, _ container: Container) throws(Failure) -> ObjectType {
+private func blockType(_ given: invivo_block_options, _ name: String, _ container: Container) throws(Failure)
+    -> ObjectType
+{
     guard given.property_count < 65_536, given.properties != nil || given.property_count == 0 else {
         throw Failure(.argument, "block.properties is NULL or too long")
     }
@@ -459,9 +508,12 @@ private func blockType(_ given: invivo_block_options, _ name: String, _ containe
         return try TypeDescription(options: &options)
     }
     if let known = try? container.type(named: name) {
-        let same = known.description.blockSize == description.blockSize
+        let same =
+            known.description.blockSize == description.blockSize
             && known.description.properties.map(\.name) == description.properties.map(\.name)
-            && zip(known.description.properties, description.properties).allSatisfy { $0.kind == $1.kind && $0.offset == $1.offset }
+            && zip(known.description.properties, description.properties).allSatisfy {
+                $0.kind == $1.kind && $0.offset == $1.offset
+            }
             && zip(known.description.properties, description.properties).allSatisfy { $0.hasSameOwnInitial(as: $1) }
         guard same else { throw Failure(.exists, "the type '\(name)' is registered already and means something else") }
         return known
@@ -473,7 +525,8 @@ private func blockType(_ given: invivo_block_options, _ name: String, _ containe
 
 @c @implementation
 public func invivo_resolve(
-    _ runtime: invivo_runtime, _ key: invivo_key, _ out: UnsafeMutablePointer<invivo_object>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+    _ runtime: invivo_runtime, _ key: invivo_key, _ out: UnsafeMutablePointer<invivo_object>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     guard let out else { return nullOut(error) }
     var failed = Container.FastFailure()
@@ -494,7 +547,8 @@ private func nullOut(_ error: UnsafeMutablePointer<OpaquePointer?>?) -> invivo_s
 
 @inline(never)
 private func initFailed(
-    _ key: invivo_key, _ status: invivo_status, _ given: UnsafeMutableRawPointer?, _ error: UnsafeMutablePointer<OpaquePointer?>?
+    _ key: invivo_key, _ status: invivo_status, _ given: UnsafeMutableRawPointer?,
+    _ error: UnsafeMutablePointer<OpaquePointer?>?
 ) -> invivo_status {
     let name = (try? Container.find(key.bits, .key))?.keyName(UInt32(truncatingIfNeeded: key.bits)) ?? ""
     var failure = Failure(status: status, takingOver: given.map { OpaquePointer($0) }, from: "the init function")
@@ -512,7 +566,8 @@ private func resolveSlowly(
         let object = try container.resolve(id, arguments: try Value.borrowed(arguments, count))
         guard object != 0 else {
             throw Failure(
-                .null, "what makes '\(container.keyName(id))' answered null; ask with invivo_resolve_optional where that is allowed",
+                .null,
+                "what makes '\(container.keyName(id))' answered null; ask with invivo_resolve_optional where that is allowed",
                 path: container.keyName(id))
         }
         out.pointee.bits = object
@@ -531,7 +586,8 @@ public func invivo_resolve_with(
 
 @c @implementation
 public func invivo_resolve_name(
-    _ runtime: invivo_runtime, _ name: UnsafePointer<CChar>!, _ out: UnsafeMutablePointer<invivo_object>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+    _ runtime: invivo_runtime, _ name: UnsafePointer<CChar>!, _ out: UnsafeMutablePointer<invivo_object>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     out?.pointee = invivo_object()
     return answering(error) { () throws(Failure) in
@@ -539,13 +595,17 @@ public func invivo_resolve_name(
         let container = try Container.find(runtime.bits, .runtime)
         let id = try container.definedKey(try text(name, "name"))
         let object = try container.resolve(id)
-        guard object != 0 else { throw Failure(.null, "what makes '\(container.keyName(id))' answered null", path: container.keyName(id)) }
+        guard object != 0 else {
+            throw Failure(.null, "what makes '\(container.keyName(id))' answered null", path: container.keyName(id))
+        }
         out.pointee.bits = object
     }
 }
 
 @c @implementation
-public func invivo_peek(_ runtime: invivo_runtime, _ key: invivo_key, _ out: UnsafeMutablePointer<invivo_object>!) -> invivo_status {
+public func invivo_peek(_ runtime: invivo_runtime, _ key: invivo_key, _ out: UnsafeMutablePointer<invivo_object>!)
+    -> invivo_status
+{
     guard let out else { return Status.argument.rawValue }
     var failed = Container.FastFailure()
     out.pointee.bits = Container.fastResolve(runtime.bits, key.bits, makes: false, failed: &failed)
@@ -576,7 +636,8 @@ public func invivo_resolve_type(
         guard let out else { throw Failure(.argument, "out is NULL") }
         let container = try Container.find(runtime.bits, .runtime)
         let isExact = try lookupFlags(flags) & UInt32(INVIVO_LOOKUP_EXACT) != 0
-        let lookup = Container.Lookup(type: try text(type, "type"), name: try optionalText(name, "name"), isExact: isExact)
+        let lookup = Container.Lookup(
+            type: try text(type, "type"), name: try optionalText(name, "name"), isExact: isExact)
         let object = try container.resolve(lookup)
         guard object != nil || flags & UInt32(INVIVO_LOOKUP_OPTIONAL) != 0 else { throw container.nothing(lookup) }
         guard object != 0 || flags & UInt32(INVIVO_LOOKUP_OPTIONAL) != 0 else {
@@ -587,13 +648,16 @@ public func invivo_resolve_type(
 }
 
 private func lookupFlags(_ flags: UInt32) throws(Failure) -> UInt32 {
-    guard flags & ~UInt32(INVIVO_LOOKUP_EXACT | INVIVO_LOOKUP_OPTIONAL) == 0 else { throw Failure(.argument, "flags contains unknown ones") }
+    guard flags & ~UInt32(INVIVO_LOOKUP_EXACT | INVIVO_LOOKUP_OPTIONAL) == 0 else {
+        throw Failure(.argument, "flags contains unknown ones")
+    }
     return flags
 }
 
 @c @implementation
 public func invivo_resolve_all(
-    _ runtime: invivo_runtime, _ type: UnsafePointer<CChar>!, _ flags: UInt32, _ out: UnsafeMutablePointer<invivo_value>!,
+    _ runtime: invivo_runtime, _ type: UnsafePointer<CChar>!, _ flags: UInt32,
+    _ out: UnsafeMutablePointer<invivo_value>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     out?.pointee = invivo_null()
@@ -607,7 +671,9 @@ public func invivo_resolve_all(
 }
 
 @c @implementation
-public func invivo_inject(_ object: invivo_object, _ key: invivo_key, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+public func invivo_inject(_ object: invivo_object, _ key: invivo_key, _ error: UnsafeMutablePointer<OpaquePointer?>!)
+    -> invivo_status
+{
     answering(error) { () throws(Failure) in
         let held = try HeldObject(object)
         let container = held.type.container
@@ -623,6 +689,8 @@ private func keyed(_ runtime: invivo_runtime, _ key: invivo_key) throws(Failure)
         throw key.bits == 0 ? .badHandle(0, .key) : Failure(.handle, "the key belongs to another runtime")
     }
     let id = UInt32(truncatingIfNeeded: key.bits)
-    guard container.monitor.locked({ Int(id) < container.keys.count }) else { throw Failure(.handle, "the key is no key of this runtime") }
+    guard container.monitor.locked({ Int(id) < container.keys.count }) else {
+        throw Failure(.handle, "the key is no key of this runtime")
+    }
     return (container, id)
 }

@@ -47,7 +47,8 @@ public final class Application: @unchecked Sendable {
         let path = try FilePath(options.manifest)
         let manifest = try manifest(path)
         // Before code of the application can change the working directory.
-        let modules = try manifest.modules.map { module throws(Failure) in (module, try path.beside(module.modulePath)) }
+        let modules = try manifest.modules.map { module throws(Failure) in (module, try path.beside(module.modulePath))
+        }
         let specs = try manifest.specs.map { spec throws(Failure) in try path.beside(spec.specPath) }
         let engine = try Engine.open(options.engine)
         do throws(Failure) {
@@ -56,7 +57,9 @@ public final class Application: @unchecked Sendable {
         } catch {
             // As with a runtime that could not be opened at all.
             engine.container.log.giveBack()
-            do throws(Failure) { try engine.close(deferring: true) } catch let second { throw Failure.gathered([error, second]) ?? error }
+            do throws(Failure) { try engine.close(deferring: true) } catch let second {
+                throw Failure.gathered([error, second]) ?? error
+            }
             throw error
         }
         let application = Application(engine)
@@ -71,14 +74,16 @@ public final class Application: @unchecked Sendable {
     }
 
     /// Loads what can be loaded; answers what cannot.
-    private static func load(_ modules: [(ManifestModule, FilePath)], _ options: Options, _ engine: Engine) -> [Failure] {
+    private static func load(_ modules: [(ManifestModule, FilePath)], _ options: Options, _ engine: Engine) -> [Failure]
+    {
         var failures: [Failure] = []
         for (module, path) in modules {
             do throws(Failure) {
                 if module.modulePath.hasSuffix(".py") {
                     guard let loadOther = options.loadOther else {
                         throw Failure(
-                            .unsupported, "a Python module needs a Python host: run the manifest with 'python3 -m invivo run'")
+                            .unsupported,
+                            "a Python module needs a Python host: run the manifest with 'python3 -m invivo run'")
                     }
                     try loadOther(engine, module.name, path.shown)
                 } else {

@@ -39,7 +39,8 @@ struct ApplicationStart {
                 id: try engine.container.intern(component.key), key: component.key, scope: .prototype, type: type,
                 place: component.keyPlace)
             if type == nil { typeless.insert(component.key) } else { outlines.definitions.append(outline) }
-            wiring.definitions.append(try type.map { type throws(Failure) in try definition(component, type, &failures) } ?? outline)
+            wiring.definitions.append(
+                try type.map { type throws(Failure) in try definition(component, type, &failures) } ?? outline)
         }
         var documents: [Document] = []
         for path in specs { documents.append(try engine.prepareDocument(path: path, name: path.shown)) }
@@ -48,7 +49,8 @@ struct ApplicationStart {
             if !waits { failures += documentFailures(outlines, documents) }
             // What follows from a type that is not known has been said.
             failures.removeAll { failure in
-                typeless.contains(failure.path) || failure.path.hasPrefix("traits.") && typeless.contains(String(failure.path.dropFirst(7)))
+                typeless.contains(failure.path)
+                    || failure.path.hasPrefix("traits.") && typeless.contains(String(failure.path.dropFirst(7)))
             }
             if let failure = Failure.gathered(failures) { throw failure }
             return
@@ -63,7 +65,8 @@ struct ApplicationStart {
         do throws(Failure) { try engine.commit(whole) } catch {
             if waits { return try commitApart(wiring, documents) }
             var failures = error.all
-            for other in engine.check(wiring) + documentFailures(outlines, documents) where !failures.contains(where: other.isSame(as:)) {
+            for other in engine.check(wiring) + documentFailures(outlines, documents)
+            where !failures.contains(where: other.isSame(as:)) {
                 failures.append(other)
             }
             throw Failure.gathered(failures) ?? error
@@ -101,25 +104,31 @@ struct ApplicationStart {
             }
         let parameters = type.description.signature.parameters
         var wrong: [Failure] = []
-        func injections(_ given: [ManifestInjection], _ wanted: (Int, String?) throws(Failure) -> Wanted) -> [Injection] {
+        func injections(_ given: [ManifestInjection], _ wanted: (Int, String?) throws(Failure) -> Wanted) -> [Injection]
+        {
             var found: [Injection] = []
             for (position, injection) in given.enumerated() {
                 do throws(Failure) {
                     let wanted = try wanted(position, injection.name)
                     let source = try source(injection.value, wanted)
-                    if case .property(let property) = wanted, case .value(let value) = source { _ = try property.check(value) }
+                    if case .property(let property) = wanted, case .value(let value) = source {
+                        _ = try property.check(value)
+                    }
                     found.append(Injection(name: injection.name, source))
                 } catch {
                     var failure = error
                     failure.path = injection.path
-                    if failure.place.line == 0 { failure.place = failure.code == .property ? injection.namePlace : injection.place }
+                    if failure.place.line == 0 {
+                        failure.place = failure.code == .property ? injection.namePlace : injection.place
+                    }
                     wrong.append(failure)
                 }
             }
             return found
         }
         var initializer = injections(component.initializer) { position, name throws(Failure) in
-            let parameter = name.map { name in parameters.first { $0.name == name } } ?? parameters.dropFirst(position).first
+            let parameter =
+                name.map { name in parameters.first { $0.name == name } } ?? parameters.dropFirst(position).first
             return .kind(parameter?.kind)
         }
         let properties = injections(component.properties) { _, name throws(Failure) in
@@ -133,7 +142,8 @@ struct ApplicationStart {
             failures += wrong
         }
         return Definition(
-            id: try engine.container.intern(component.key), key: component.key, scope: scope, type: type, initializer: initializer,
+            id: try engine.container.intern(component.key), key: component.key, scope: scope, type: type,
+            initializer: initializer,
             properties: properties, place: component.keyPlace)
     }
 

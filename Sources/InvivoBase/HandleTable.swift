@@ -162,7 +162,8 @@ extension Failure {
     /// The answer to a handle of a runtime that the parent process opened.
     public static func parents(_ kind: HandleKind) -> Failure {
         Failure(
-            .forked, "the \(kind.name) belongs to a runtime of the parent process; open a runtime of your own after fork")
+            .forked,
+            "the \(kind.name) belongs to a runtime of the parent process; open a runtime of your own after fork")
     }
 
     /// The answer to a handle that cannot be used.

@@ -21,6 +21,9 @@ public final class ObjectLease: Sendable {
 extension Failure {
     /// The answer to a lease too many on one object.
     public static func exhausted(path: String = "") -> Failure {
-        Failure(.tooLarge, "the object has 2,147,483,648 leases and takes no more: somebody does not give back what he takes", path: path)
+        Failure(
+            .tooLarge,
+            "the object has 2,147,483,648 leases and takes no more: somebody does not give back what he takes",
+            path: path)
     }
 }

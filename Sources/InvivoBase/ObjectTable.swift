@@ -248,7 +248,8 @@ public enum ObjectTable {
     @usableFromInline @inline(never)
     static func retainOnTrial(_ slot: UnsafeMutablePointer<iv_slot>, _ bits: UInt64) -> Bool {
         var state = iv_load_u64(iv_slot_state(slot))
-        while state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & tooMany == 0, state & 0x1_ffff_ffff != 0,
+        while state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & tooMany == 0,
+            state & 0x1_ffff_ffff != 0,
             state & (1 << 33) == 0 || state & trial != 0
         {
             if iv_cas_u64(iv_slot_state(slot), &state, (state & ~(trial | 1 << 33)) &+ 1) { return true }

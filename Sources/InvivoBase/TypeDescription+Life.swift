@@ -72,7 +72,9 @@ extension TypeDescription {
     }
 
     /// The instance with one reference more, or nil when it is gone. Never with a lock held.
-    public func loadWeak(_ weak: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? { functions.weakLoad?(weak, userData) }
+    public func loadWeak(_ weak: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+        functions.weakLoad?(weak, userData)
+    }
 
     public func freeWeak(_ weak: UnsafeMutableRawPointer) { functions.weakFree?(weak, userData) }
 }

@@ -78,7 +78,9 @@ public enum FileReader {
         let place = Place(file: path.shown)
         switch error {
         case ENOENT, ENOTDIR:
-            if linkTarget(path.absolute) != nil { return Failure(.notFound, "the symbolic link leads nowhere", at: place) }
+            if linkTarget(path.absolute) != nil {
+                return Failure(.notFound, "the symbolic link leads nowhere", at: place)
+            }
             return Failure(.notFound, "no such file", at: place)
         case EACCES, EPERM: return Failure(.file, "the file cannot be read: permission denied", at: place)
         case ENXIO: return Failure(.file, "expected a regular file, this is a socket", at: place)

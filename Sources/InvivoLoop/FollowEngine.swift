@@ -118,11 +118,12 @@ final class FollowEngine {
     /// Once for each reason.
     private func report(_ error: Int32, _ directory: String) {
         guard reported.insert(error).inserted else { return }
-        let advice = switch error {
-        case ENOSPC: " (raise fs.inotify.max_user_watches)"
-        case EMFILE: " (raise fs.inotify.max_user_instances)"
-        default: ""
-        }
+        let advice =
+            switch error {
+            case ENOSPC: " (raise fs.inotify.max_user_watches)"
+            case EMFILE: " (raise fs.inotify.max_user_instances)"
+            default: ""
+            }
         troubles.append(
             Failure(
                 .system,

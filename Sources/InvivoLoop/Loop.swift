@@ -170,11 +170,13 @@ public final class Loop: @unchecked Sendable {
         var mask = Self.blocked
         iv_attr_set_mask(&attributes, &mask)
         let context = Unmanaged.passRetained(self)
-        let code = pthread_create(&thread, &attributes, { context in
-            guard let context else { return nil }
-            Unmanaged<Loop>.fromOpaque(context).takeRetainedValue().run()
-            return nil
-        }, context.toOpaque())
+        let code = pthread_create(
+            &thread, &attributes,
+            { context in
+                guard let context else { return nil }
+                Unmanaged<Loop>.fromOpaque(context).takeRetainedValue().run()
+                return nil
+            }, context.toOpaque())
         if code == 0 { _ = iv_add_u64(iv_live_threads(), 1) } else { context.release() }
         return -code
     }

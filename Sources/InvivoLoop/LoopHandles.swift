@@ -19,10 +19,12 @@ final class LoopAlarm: LoopResident {
     func set(after milliseconds: UInt64, repeating: UInt64 = 0) {
         guard fired != nil else { return }
         uv_update_time(loop.uv)
-        uv_timer_start(handle, { handle in
-            guard let data = handle?.pointee.data else { return }
-            Unmanaged<LoopAlarm>.fromOpaque(data).takeUnretainedValue().fired?()
-        }, milliseconds, repeating)
+        uv_timer_start(
+            handle,
+            { handle in
+                guard let data = handle?.pointee.data else { return }
+                Unmanaged<LoopAlarm>.fromOpaque(data).takeUnretainedValue().fired?()
+            }, milliseconds, repeating)
     }
 
     func unset() {

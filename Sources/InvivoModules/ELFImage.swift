@@ -56,7 +56,8 @@ struct ELFImage {
 
     private func checkHeader() throws(Defect) {
         guard bytes.count >= 4, bytes.starts(with: [0x7f, 0x45, 0x4c, 0x46]) else {
-            throw Defect(text: bytes.count == 0 ? "is empty" : "is no shared library: it does not begin as an ELF file does")
+            throw Defect(
+                text: bytes.count == 0 ? "is empty" : "is no shared library: it does not begin as an ELF file does")
         }
         guard bytes.count >= Layout.header else { throw Self.cut }
         guard bytes.u8(4) == 2, bytes.u8(5) == 1, bytes.u8(6) == 1 else {
@@ -66,7 +67,8 @@ struct ELFImage {
             throw Defect(text: "is an ELF file, but no shared library (build it with -shared)")
         }
         guard bytes.u16(18) == Layout.machine else {
-            throw Defect(text: "is built for another machine (ELF machine \(bytes.u16(18) ?? 0), expected \(Layout.machine))")
+            throw Defect(
+                text: "is built for another machine (ELF machine \(bytes.u16(18) ?? 0), expected \(Layout.machine))")
         }
     }
 
@@ -90,7 +92,8 @@ struct ELFImage {
 
     /// The section table is written last, so it is the first thing that an unfinished file lacks.
     private mutating func readSections() throws(Defect) {
-        guard let start = bytes.size(40), let entry = bytes.u16(58), let count = bytes.u16(60), let names = bytes.u16(62)
+        guard let start = bytes.size(40), let entry = bytes.u16(58), let count = bytes.u16(60),
+            let names = bytes.u16(62)
         else { throw Self.cut }
         guard start > 0, count > 0 else { return }
         guard entry == Layout.section, bytes.holds(start, count * entry), names < count else { throw Self.cut }
@@ -138,10 +141,14 @@ struct ELFImage {
             let step = segment.alignment == 8 ? 8 : 4
             let end = segment.offset + segment.fileSize
             var at = segment.offset
-            while at + 12 <= end, let nameSize = bytes.u32(at), let size = bytes.u32(at + 4), let kind = bytes.u32(at + 8) {
+            while at + 12 <= end, let nameSize = bytes.u32(at), let size = bytes.u32(at + 4),
+                let kind = bytes.u32(at + 8)
+            {
                 let content = at + (12 + nameSize + step - 1) / step * step
                 guard content + size <= end else { break }
-                if kind == 1, size == 4, nameSize == 7, bytes.text(at: at + 12) == "Invivo", let version = bytes.u32(content) {
+                if kind == 1, size == 4, nameSize == 7, bytes.text(at: at + 12) == "Invivo",
+                    let version = bytes.u32(content)
+                {
                     abiVersion = UInt32(version)
                     return
                 }

@@ -10,18 +10,21 @@ enum ModuleFile {
     static func read(_ path: String) throws(Failure) -> [UInt8] {
         var before = stat()
         guard stat(path, &before) == 0 else {
-            throw Failure(.file, "module \(path) cannot be read: \(String(cString: strerror(errno)))", at: Place(file: path))
+            throw Failure(
+                .file, "module \(path) cannot be read: \(String(cString: strerror(errno)))", at: Place(file: path))
         }
         try checkKind(before, path)
         // O_NONBLOCK: should it have become a FIFO meanwhile, opening it must not wait for a writer.
         let descriptor = iv_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else {
-            throw Failure(.file, "module \(path) cannot be read: \(String(cString: strerror(errno)))", at: Place(file: path))
+            throw Failure(
+                .file, "module \(path) cannot be read: \(String(cString: strerror(errno)))", at: Place(file: path))
         }
         defer { close(descriptor) }
         var opened = stat()
         guard fstat(descriptor, &opened) == 0 else {
-            throw Failure(.file, "module \(path) cannot be read: \(String(cString: strerror(errno)))", at: Place(file: path))
+            throw Failure(
+                .file, "module \(path) cannot be read: \(String(cString: strerror(errno)))", at: Place(file: path))
         }
         try checkKind(opened, path)
         guard opened.st_size <= limit else {
@@ -32,7 +35,8 @@ enum ModuleFile {
         guard fstat(descriptor, &after) == 0, Int(after.st_size) == content.count,
             after.st_mtim.tv_sec == opened.st_mtim.tv_sec, after.st_mtim.tv_nsec == opened.st_mtim.tv_nsec
         else {
-            throw Failure(.module, "module \(path) changed while it was read; load it when it is written", at: Place(file: path))
+            throw Failure(
+                .module, "module \(path) changed while it was read; load it when it is written", at: Place(file: path))
         }
         return content
     }
@@ -50,7 +54,8 @@ enum ModuleFile {
             }
         }
         guard trouble == 0 else {
-            throw Failure(.file, "module \(path) cannot be read: \(String(cString: strerror(trouble)))", at: Place(file: path))
+            throw Failure(
+                .file, "module \(path) cannot be read: \(String(cString: strerror(trouble)))", at: Place(file: path))
         }
         content.removeLast(size - filled)
         return content

@@ -13,7 +13,8 @@ public struct LoadedModule: Sendable {
 
     /// `invivo_module_entry_function`, never NULL.
     public typealias Entry =
-        @convention(c) (UnsafePointer<invivo_table>?, invivo_runtime, UnsafeMutablePointer<OpaquePointer?>?) -> invivo_status
+        @convention(c) (UnsafePointer<invivo_table>?, invivo_runtime, UnsafeMutablePointer<OpaquePointer?>?) ->
+        invivo_status
 }
 
 /// Loads modules: checks a file, copies it to a private place, and only then lets the dynamic linker have it.
@@ -36,7 +37,8 @@ public final class ModuleLoader: Sendable {
             let reason = dlerror().map { String(cString: $0) } ?? "no reason given"
             unlink(copy)
             throw Failure(
-                .module, "module \(path) cannot be loaded: \(Self.inTermsOf(path, reason, copy))", at: Place(file: path))
+                .module, "module \(path) cannot be loaded: \(Self.inTermsOf(path, reason, copy))", at: Place(file: path)
+            )
         }
         // The image stays from here on, found wanting or not: unloading a Swift image is never safe.
         guard let symbol = dlsym(handle, INVIVO_MODULE_ENTRY_NAME) else { throw Self.withoutEntry(path) }

@@ -15,7 +15,9 @@ extension Engine {
         // What is bound to something else now: remade when that goes through the initializer.
         for (id, recipe) in plan.recipes.sorted(by: { $0.key < $1.key }) where plan.definitions[id] == nil {
             plan.touched.insert(id)
-            if let former = graph.recipe(id), former.hasSameInitializer(as: recipe), isHeld(id, graph), recipe.scope.isShared {
+            if let former = graph.recipe(id), former.hasSameInitializer(as: recipe), isHeld(id, graph),
+                recipe.scope.isShared
+            {
                 plan.rebound.insert(id)
             } else {
                 queue.append(id)
@@ -40,9 +42,13 @@ extension Engine {
                 }
             }
             let found = container.monitor.locked {
-                (container.dynamicDependents[id] ?? []).filter { container.dynamicDependencies[$0]?.contains(id) == true }
+                (container.dynamicDependents[id] ?? []).filter {
+                    container.dynamicDependencies[$0]?.contains(id) == true
+                }
             }
-            for holder in found.sorted() where isHeld(holder, graph) && seen.insert(holder).inserted { queue.append(holder) }
+            for holder in found.sorted() where isHeld(holder, graph) && seen.insert(holder).inserted {
+                queue.append(holder)
+            }
         }
         plan.remade = seen
         for id in remade { remake(id, &plan, graph, isDeclared: declared.contains(id), isCold: cold.contains(id)) }
@@ -51,7 +57,8 @@ extension Engine {
         for id in reinjected.union(plan.rebound).sorted() where !seen.contains(id) {
             guard let cell = graph.cell(id), container.monitor.locked({ !cell.objects().isEmpty }) else { continue }
             plan.reinjected.append((id, cell))
-            plan.changes.append(Report.Change(key: container.keyName(id), what: UInt32(INVIVO_CHANGED_REINJECTED), property: ""))
+            plan.changes.append(
+                Report.Change(key: container.keyName(id), what: UInt32(INVIVO_CHANGED_REINJECTED), property: ""))
         }
     }
 
@@ -87,15 +94,20 @@ extension Engine {
         let isEager = recipe.scope == .singleton && !recipe.isAbstract
         // What is shared by arguments or weakly is made anew when somebody asks.
         let isRebuilt = wasBuilt && !wasAlias && former?.object != 0 && recipe.scope == .lazySingleton
-        let isBeingBuilt = wasBuilt && recipe.scope == .lazySingleton && former.map { cell in container.monitor.locked { cell.isBuilding } } ?? false
-        if hasInstance && !recipe.isAbstract && (isEager || isRebuilt || isBeingBuilt) { plan.builds.append((id, cell)) }
+        let isBeingBuilt =
+            wasBuilt && recipe.scope == .lazySingleton
+            && former.map { cell in container.monitor.locked { cell.isBuilding } } ?? false
+        if hasInstance && !recipe.isAbstract && (isEager || isRebuilt || isBeingBuilt) {
+            plan.builds.append((id, cell))
+        }
         note(former == nil || !wasBuilt && isDeclared ? INVIVO_CHANGED_DEFINED : INVIVO_CHANGED_REMADE)
     }
 
     /// A key of which only base values change: what is built is kept.
     private func rebase(_ id: UInt32, _ plan: inout Plan, _ graph: Graph) {
         plan.touched.insert(id)
-        guard let cell = graph.cell(id), let recipe = plan.recipes[id], !container.monitor.locked({ cell.isHeld() }) else { return }
+        guard let cell = graph.cell(id), let recipe = plan.recipes[id], !container.monitor.locked({ cell.isHeld() })
+        else { return }
         plan.replaced.append(cell)
         let fresh = Cell(recipe)
         plan.editor.set(fresh, at: id)

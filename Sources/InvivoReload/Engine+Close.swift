@@ -12,7 +12,8 @@ extension Engine {
         let core = container.core
         let onLoop = container.monitor.locked { loopThread }?.isCurrent ?? false
         guard !Container.isInCallback, !onLoop else {
-            throw Failure(.inCallback, "a runtime cannot be closed from inside one of its callbacks or on its loop thread")
+            throw Failure(
+                .inCallback, "a runtime cannot be closed from inside one of its callbacks or on its loop thread")
         }
         guard !Readers.isBuilding(core) else {
             throw Failure(.inCallback, "a runtime cannot be closed from inside what makes its objects")
@@ -37,7 +38,8 @@ extension Engine {
             endTurn()
             throw error
         }
-        let former = container.monitor.locked { () -> (follower: FileFollower?, worker: Worker?, documents: [Document], [ChangeSet]) in
+        let former = container.monitor.locked {
+            () -> (follower: FileFollower?, worker: Worker?, documents: [Document], [ChangeSet]) in
             container.isClosing = true
             container.monitor.broadcast()
             defer {
@@ -79,7 +81,9 @@ extension Engine {
         let closed = try container.monitor.locked { () throws(Failure) -> Bool in
             while isReloading {
                 let now = monotonicNow()
-                guard now < deadline else { throw Failure(.busy, "a reload is still under way after 5 s; the runtime stays open") }
+                guard now < deadline else {
+                    throw Failure(.busy, "a reload is still under way after 5 s; the runtime stays open")
+                }
                 if now - begun >= Self.patienceWithDomains { container.withdrawWaitingJobs() }
                 container.wait(until: min(deadline, now + 100_000_000)) { !isReloading }
             }
@@ -111,7 +115,9 @@ extension Engine {
     private func refuseLeased() throws(Failure) {
         var leases: [ObjectLease] = []
         var names: [String] = []
-        for object in ObjectTable.all(of: container.tag) where ObjectTable.retain(object) { leases.append(ObjectLease(owning: object)) }
+        for object in ObjectTable.all(of: container.tag) where ObjectTable.retain(object) {
+            leases.append(ObjectLease(owning: object))
+        }
         let records = leases.compactMap { ObjectTable.record($0.bits) }
         let leased = container.monitor.locked { () -> [Record] in
             // One lease of each is this look's.
@@ -126,7 +132,9 @@ extension Engine {
             }
         }
         for record in leased {
-            names.append(record.pointee.key == 0 ? "a '\(Container.type(record).name)'" : "'\(container.keyName(record.pointee.key - 1))'")
+            names.append(
+                record.pointee.key == 0
+                    ? "a '\(Container.type(record).name)'" : "'\(container.keyName(record.pointee.key - 1))'")
         }
         withExtendedLifetime(leases) {}
         guard !names.isEmpty else { return }

@@ -34,7 +34,9 @@ extension Engine {
 
     private func build(_ plan: Plan, _ work: Work) throws(Failure) {
         // Shared types first: a slow constructor must not stop a domain's thread.
-        let ordered = plan.builds.filter { $0.cell.recipe.type?.domain == nil } + plan.builds.filter { $0.cell.recipe.type?.domain != nil }
+        let ordered =
+            plan.builds.filter { $0.cell.recipe.type?.domain == nil }
+            + plan.builds.filter { $0.cell.recipe.type?.domain != nil }
         for (id, cell) in ordered {
             let container = container
             let chain = work.chain
@@ -127,7 +129,8 @@ extension Engine {
                 guard let record = ObjectTable.record(object) else { continue }
                 add(domain(of: record)) { undo throws(Failure) in
                     undo.add { () throws(Failure) in
-                        try container.reinject(former, into: object, BuildChain(graph: work.former, isReload: true), changed: changed)
+                        try container.reinject(
+                            former, into: object, BuildChain(graph: work.former, isReload: true), changed: changed)
                     }
                     try container.reinject(recipe, into: object, work.chain, changed: changed)
                 }
@@ -140,7 +143,9 @@ extension Engine {
             guard ObjectTable.retain(object) else { continue }
             work.leases.append(ObjectLease(owning: object))
             let bases = bases[object] ?? []
-            guard let record = ObjectTable.record(object), needsTuning(record, layers) || !bases.isEmpty else { continue }
+            guard let record = ObjectTable.record(object), needsTuning(record, layers) || !bases.isEmpty else {
+                continue
+            }
             let key = container.keyName(id)
             add(domain(of: record)) { undo throws(Failure) in
                 for outcome in try Tuning.change(record, key: key, to: layers, bases: bases, undo: &undo) {
@@ -193,7 +198,9 @@ extension Engine {
             if changed == nil { forgetEdges(id, former.recipe(id)) }
             definitions[id] = changed
             if let alias = changed?.alias, let target = keyID(alias) { aliases[target, default: []].insert(id) }
-            if let parent = changed?.body.parent, let parent = keyID(parent) { children[parent, default: []].insert(id) }
+            if let parent = changed?.body.parent, let parent = keyID(parent) {
+                children[parent, default: []].insert(id)
+            }
         }
         for (id, stack) in plan.overrides { overrides[id] = stack.isEmpty ? nil : stack }
         for (id, recipe) in plan.recipes {
@@ -225,7 +232,8 @@ extension Engine {
             }
             objects.sort { $0.sequence > $1.sequence }
             retired.append(
-                Retired(epoch: former.generation + 1, graph: former, objects: objects.map(\.object), since: monotonicNow()))
+                Retired(
+                    epoch: former.generation + 1, graph: former, objects: objects.map(\.object), since: monotonicNow()))
             container.monitor.broadcast()
         }
     }

@@ -28,7 +28,10 @@ extension Engine {
         }
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) {
             guard let definition else { continue }
-            if let recipe = compiler.compile(definition, former: definitions[id]?.alias == nil ? graph.recipe(id) : nil) { plan.recipes[id] = recipe }
+            if let recipe = compiler.compile(definition, former: definitions[id]?.alias == nil ? graph.recipe(id) : nil)
+            {
+                plan.recipes[id] = recipe
+            }
         }
         failures += compiler.failures
         rebind(names, changed, &plan, graph, &compiler, &failures)
@@ -56,18 +59,26 @@ extension Engine {
             }
             for child in (children[id] ?? []).sorted() where changed[child] == nil {
                 failures.append(
-                    Failure(.notFound, "'\(container.keyName(id))' cannot be removed: it is the parent of '\(container.keyName(child))'"))
+                    Failure(
+                        .notFound,
+                        "'\(container.keyName(id))' cannot be removed: it is the parent of '\(container.keyName(child))'"
+                    ))
             }
             for alias in (aliases[id] ?? []).sorted() where changed[alias] == nil {
                 failures.append(
-                    Failure(.notFound, "'\(container.keyName(id))' cannot be removed: the alias '\(container.keyName(alias))' names it"))
+                    Failure(
+                        .notFound,
+                        "'\(container.keyName(id))' cannot be removed: the alias '\(container.keyName(alias))' names it"
+                    ))
             }
         }
         for holder in holders.sorted() where changed[holder] == nil {
             guard let definition = definitions[holder], let former = graph.recipe(holder) else { continue }
             let before = compiler.failures.count
             if let recipe = compiler.compile(definition, former: former) {
-                if recipe.bindings != former.bindings || recipe.edges.count != former.edges.count { plan.recipes[holder] = recipe }
+                if recipe.bindings != former.bindings || recipe.edges.count != former.edges.count {
+                    plan.recipes[holder] = recipe
+                }
             } else {
                 failures += compiler.failures[before...]
             }
@@ -112,8 +123,10 @@ extension Engine {
             let isMade = circle.contains { (changed[$0] ?? definitions[$0])?.alias == nil }
             failures.append(
                 Failure(
-                    .cycle, "the wiring goes round in a circle: \(path.joined(separator: " -> "))"
-                        + (isMade ? ", all through initializers; inject one of them as a property, or by a provider" : ""),
+                    .cycle,
+                    "the wiring goes round in a circle: \(path.joined(separator: " -> "))"
+                        + (isMade
+                            ? ", all through initializers; inject one of them as a property, or by a provider" : ""),
                     path: container.keyName(start), at: place))
         }
     }

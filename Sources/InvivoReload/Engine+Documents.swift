@@ -5,7 +5,8 @@ public import InvivoWiring
 extension Engine {
     /// Opens a document and commits what it says before it answers. With `waits`, a file need not be there or good yet.
     public func openDocument(path: String?, name: String, text: [UInt8]?, waits: Bool) throws(Failure) -> Document {
-        let document = try prepareDocument(path: try path.map { path throws(Failure) in try FilePath(path) }, name: name)
+        let document = try prepareDocument(
+            path: try path.map { path throws(Failure) in try FilePath(path) }, name: name)
         var set = ChangeSet(cause: name)
         set.documents = [(document, path == nil ? .bytes(text ?? []) : .file)]
         do throws(Failure) {

@@ -175,7 +175,8 @@ extension Engine {
         let hasFile = set.documents.contains { if case .file = $0.content { true } else { false } }
         guard hasFile else { return set }
         var whole = set
-        for document in container.monitor.locked({ owed }) where !set.documents.contains(where: { $0.document === document }) {
+        for document in container.monitor.locked({ owed })
+        where !set.documents.contains(where: { $0.document === document }) {
             whole.documents.append((document, .file))
         }
         return whole
@@ -189,7 +190,9 @@ extension Engine {
             owed.removeAll { document in set.documents.contains { $0.document === document } }
             guard failure != nil, set.documents.count > 1 else { return }
             for (document, content) in set.documents {
-                guard case .file = content, !faulty.contains(document.name), !faulty.contains(document.path?.shown ?? "") else { continue }
+                guard case .file = content, !faulty.contains(document.name),
+                    !faulty.contains(document.path?.shown ?? "")
+                else { continue }
                 owed.append(document)
             }
         }
@@ -221,7 +224,8 @@ extension Engine {
                     bytes = given
                     guard bytes.count <= options.maxDocumentBytes else {
                         throw Failure(
-                            .tooLarge, "the document has \(bytes.count) bytes, at most \(options.maxDocumentBytes) are allowed",
+                            .tooLarge,
+                            "the document has \(bytes.count) bytes, at most \(options.maxDocumentBytes) are allowed",
                             at: Place(file: document.name))
                     }
                     next.hash = ContentHash.of(bytes)
@@ -253,7 +257,8 @@ extension Engine {
         if let failure = Failure.gathered(failures) { throw failure }
         let nothing =
             staged.documents.isEmpty && set.definitions.isEmpty && set.removed.isEmpty && set.bases.isEmpty
-            && set.overrides.isEmpty && set.endedOverrides.isEmpty && set.retuned.isEmpty && set.attached.isEmpty && set.detached.isEmpty
+            && set.overrides.isEmpty && set.endedOverrides.isEmpty && set.retuned.isEmpty && set.attached.isEmpty
+            && set.detached.isEmpty
         return nothing ? nil : staged
     }
 }

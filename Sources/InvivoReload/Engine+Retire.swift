@@ -53,7 +53,8 @@ extension Engine {
         guard !container.retiredWhileBuilding.isEmpty else { return }
         let graph = container.graph
         retired.append(
-            Retired(epoch: graph.generation, graph: graph, objects: container.retiredWhileBuilding, since: monotonicNow()))
+            Retired(
+                epoch: graph.generation, graph: graph, objects: container.retiredWhileBuilding, since: monotonicNow()))
         container.retiredWhileBuilding = []
     }
 
@@ -69,7 +70,8 @@ extension Engine {
         for generation in free {
             for object in generation.objects { ObjectTable.dropHold(object) }
             let number = generation.graph.generation
-            container.log(.trace, "generation \(number) has ended; \(generation.objects.count) objects of it are disposed of")
+            container.log(
+                .trace, "generation \(number) has ended; \(generation.objects.count) objects of it are disposed of")
         }
     }
 
@@ -82,7 +84,8 @@ extension Engine {
         }
         if let stuck {
             let threads = Readers.readers(container.core, upTo: stuck.epoch).map(String.init).joined(separator: ", ")
-            container.log(.warning, "generation \(stuck.graph.generation) is still read after 2 s, by thread \(threads)")
+            container.log(
+                .warning, "generation \(stuck.graph.generation) is still read after 2 s, by thread \(threads)")
         }
         guard needed else { return }
         do throws(Failure) {

@@ -86,7 +86,8 @@ public final class Engine: @unchecked Sendable {
 
     public static func open(_ options: EngineOptions) throws(Failure) -> Engine {
         guard Readers.canReclaim else {
-            throw Failure(.unsupported, "this kernel has no membarrier(PRIVATE_EXPEDITED); Linux 4.14 or later is needed")
+            throw Failure(
+                .unsupported, "this kernel has no membarrier(PRIVATE_EXPEDITED); Linux 4.14 or later is needed")
         }
         guard let (core, tag) = Readers.takeCore() else {
             throw Failure(.tooLarge, "\(IV_CORES) runtimes are open in this process; close one first")
@@ -150,7 +151,8 @@ public final class Engine: @unchecked Sendable {
     func takeTurn() throws(Failure) {
         guard !Container.isInCallback else {
             throw Failure(
-                .wouldWait, "a reload cannot be waited for from inside a callback; submit the change set, which does not wait")
+                .wouldWait,
+                "a reload cannot be waited for from inside a callback; submit the change set, which does not wait")
         }
         let closing = container.monitor.locked { () -> Bool in
             container.wait { !isReloading }
@@ -304,7 +306,13 @@ private final class LoopBox: Sendable {
     func barrier() {
         let monitor = Monitor()
         nonisolated(unsafe) var done = false
-        guard loop.post({ monitor.locked { done = true; monitor.broadcast() } }) else { return }
+        guard
+            loop.post({
+                monitor.locked {
+                    done = true; monitor.broadcast()
+                }
+            })
+        else { return }
         monitor.locked { while !done { monitor.wait() } }
     }
 }

@@ -50,7 +50,8 @@ public final class Report: @unchecked Sendable {
 
     static func duration(_ nanoseconds: UInt64) -> String {
         let (unit, size): (String, UInt64) =
-            nanoseconds < 1_000_000 ? ("us", 1_000) : nanoseconds < 1_000_000_000 ? ("ms", 1_000_000) : ("s", 1_000_000_000)
+            nanoseconds < 1_000_000
+            ? ("us", 1_000) : nanoseconds < 1_000_000_000 ? ("ms", 1_000_000) : ("s", 1_000_000_000)
         let tenths = (nanoseconds / (size / 10))
         return "\(tenths / 10).\(tenths % 10) \(unit)"
     }
@@ -77,5 +78,7 @@ public final class ReportStrings {
     deinit { ErrorBox.release(error) }
 
     public func key(_ index: Int) -> UnsafePointer<CChar>? { keys.indices.contains(index) ? keys[index] : nil }
-    public func property(_ index: Int) -> UnsafePointer<CChar>? { properties.indices.contains(index) ? properties[index] : nil }
+    public func property(_ index: Int) -> UnsafePointer<CChar>? {
+        properties.indices.contains(index) ? properties[index] : nil
+    }
 }

@@ -68,7 +68,8 @@ extension Container {
                     monitor.unlock()
                     log(
                         .warning,
-                        "a reload has waited 1 s for the domain '\(domain.name)': its thread must poll the runtime (or run posted jobs)")
+                        "a reload has waited 1 s for the domain '\(domain.name)': its thread must poll the runtime (or run posted jobs)"
+                    )
                     monitor.lock()
                     continue
                 }
@@ -130,7 +131,9 @@ extension Container {
         job.isAwaited = false
         job.onDrop = onDrop
         log(.trace, "a job for the domain '\(domain.name)', which nobody waits for")
-        do throws(Failure) { try post(job) } catch { log(.error, "work for the domain '\(domain.name)' was refused: \(error.text)") }
+        do throws(Failure) { try post(job) } catch {
+            log(.error, "work for the domain '\(domain.name)' was refused: \(error.text)")
+        }
     }
 
     /// With the monitor held: runs one job of the calling thread's domain, if one waits (the monitor is released
@@ -185,7 +188,10 @@ extension Container {
             guard case .waiting = job.state else { continue }
             job.domain.take(job)
             job.state = .done(
-                Failure(.closed, "the domain '\(job.domain.name)' did not take its job, and the runtime is being closed: it was withdrawn"))
+                Failure(
+                    .closed,
+                    "the domain '\(job.domain.name)' did not take its job, and the runtime is being closed: it was withdrawn"
+                ))
         }
         monitor.broadcast()
     }
@@ -205,7 +211,10 @@ extension Container {
             guard let domain = domains.first(where: { !$0.queue.isEmpty }) else { return }
             let job = domain.queue.removeFirst()
             monitor.unlock()
-            log(.warning, "the domain '\(domain.name)' took no job before close; its objects are disposed of on the closing thread")
+            log(
+                .warning,
+                "the domain '\(domain.name)' took no job before close; its objects are disposed of on the closing thread"
+            )
             _ = job.run()
             monitor.lock()
         }
@@ -227,7 +236,8 @@ extension Container {
         try monitor.locked { () throws(Failure) -> Int32 in
             guard case .thread = defaultDomain.kind else {
                 throw Failure(
-                    .unsupported, "nothing waits for a poll: confined objects live in the domain '\(defaultDomain.name)'")
+                    .unsupported,
+                    "nothing waits for a poll: confined objects live in the domain '\(defaultDomain.name)'")
             }
             return try defaultDomain.descriptor()
         }

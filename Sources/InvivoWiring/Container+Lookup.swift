@@ -17,34 +17,38 @@ extension Container {
 
     /// The object of the one definition that fits; nil when there is none.
     public func resolve(_ lookup: Lookup) throws(Failure) -> UInt64? {
-        try whole({ (chain) throws(Failure) -> UInt64? in
-            let types = chain.graph.types
-            let fitting = types.all(lookup.type, isExact: lookup.isExact).filter { isNamed($0.id, lookup.name) }
-            switch types.best(of: fitting) {
-            case .one(let id): return try resolve(id, [], chain)
-            case .none: return nil
-            case .several(let ids):
-                throw Failure(
-                    .ambiguous, "several make a '\(lookup.type)': \(names(ids)); name one, or give one a higher rank", path: lookup.type)
-            }
-        }, giveBack: { object in if let object { _ = ObjectTable.release(object) } })
+        try whole(
+            { (chain) throws(Failure) -> UInt64? in
+                let types = chain.graph.types
+                let fitting = types.all(lookup.type, isExact: lookup.isExact).filter { isNamed($0.id, lookup.name) }
+                switch types.best(of: fitting) {
+                case .one(let id): return try resolve(id, [], chain)
+                case .none: return nil
+                case .several(let ids):
+                    throw Failure(
+                        .ambiguous,
+                        "several make a '\(lookup.type)': \(names(ids)); name one, or give one a higher rank",
+                        path: lookup.type)
+                }
+            }, giveBack: { object in if let object { _ = ObjectTable.release(object) } })
     }
 
     /// One object of each definition of a type, by rank, then as declared. What has graph scope is shared among them.
     public func resolveAll(_ type: String, isExact: Bool) throws(Failure) -> [UInt64] {
-        try whole({ (chain) throws(Failure) -> [UInt64] in
-            var found: [UInt64] = []
-            do throws(Failure) {
-                for entry in chain.graph.types.all(type, isExact: isExact) {
-                    let object = try resolve(entry.id, [], chain)
-                    if object != 0 { found.append(object) }
+        try whole(
+            { (chain) throws(Failure) -> [UInt64] in
+                var found: [UInt64] = []
+                do throws(Failure) {
+                    for entry in chain.graph.types.all(type, isExact: isExact) {
+                        let object = try resolve(entry.id, [], chain)
+                        if object != 0 { found.append(object) }
+                    }
+                } catch {
+                    for object in found { _ = ObjectTable.release(object) }
+                    throw error
                 }
-            } catch {
-                for object in found { _ = ObjectTable.release(object) }
-                throw error
-            }
-            return found
-        }, giveBack: { for object in $0 { _ = ObjectTable.release(object) } })
+                return found
+            }, giveBack: { for object in $0 { _ = ObjectTable.release(object) } })
     }
 
     /// Why a lookup found nothing.
@@ -53,9 +57,14 @@ extension Container {
         let fitting = types.all(lookup.type, isExact: lookup.isExact).map(\.id)
         if let name = lookup.name, !fitting.isEmpty {
             let known = fitting.map(keyName)
-            return Failure(.notFound, "no definition of a '\(lookup.type)' has the name '\(name)'\(suggestion(for: name, among: known))", path: lookup.type)
+            return Failure(
+                .notFound,
+                "no definition of a '\(lookup.type)' has the name '\(name)'\(suggestion(for: name, among: known))",
+                path: lookup.type)
         }
-        return Failure(.notFound, "nothing makes a '\(lookup.type)'\(suggestion(for: lookup.type, among: types.names))", path: lookup.type)
+        return Failure(
+            .notFound, "nothing makes a '\(lookup.type)'\(suggestion(for: lookup.type, among: types.names))",
+            path: lookup.type)
     }
 
     private func isNamed(_ id: UInt32, _ name: String?) -> Bool {
@@ -74,14 +83,19 @@ extension Container {
         guard let record = ObjectTable.record(object) else { throw Failure(.handle, "the object handle is stale") }
         let type = Self.type(record)
         if let domain = type.domain, !domain.isCurrent, record.pointee.thread == type.raw.pointee.thread {
-            throw Failure(.domain, "an object of the confined type '\(type.name)' is injected in its domain '\(domain.name)'")
+            throw Failure(
+                .domain, "an object of the confined type '\(type.name)' is injected in its domain '\(domain.name)'")
         }
         try whole { (chain) throws(Failure) in
             let id = if let id { id } else { try self.definition(of: type, in: chain.graph) }
-            guard let recipe = chain.graph.recipe(id) else { throw monitor.locked { unknownKey(keys.name(id), in: chain.graph) } }
+            guard let recipe = chain.graph.recipe(id) else {
+                throw monitor.locked { unknownKey(keys.name(id), in: chain.graph) }
+            }
             guard let wanted = recipe.type, type.description.isKind(of: wanted.name) else {
                 throw Failure(
-                    .type, "'\(recipe.key)' injects into a '\(recipe.type?.name ?? "?")', the object is a '\(type.name)'", path: recipe.key,
+                    .type,
+                    "'\(recipe.key)' injects into a '\(recipe.type?.name ?? "?")', the object is a '\(type.name)'",
+                    path: recipe.key,
                     at: recipe.definition.place)
             }
             try injectHostObject(recipe, object, record, chain)
@@ -92,8 +106,12 @@ extension Container {
     private func definition(of type: ObjectType, in graph: Graph) throws(Failure) -> UInt32 {
         switch graph.types.best(type.name, isExact: true) {
         case .one(let id): return id
-        case .none: throw Failure(.notFound, "no definition makes a '\(type.name)': there is nothing to inject", path: type.name)
-        case .several(let ids): throw Failure(.ambiguous, "several definitions make a '\(type.name)': \(names(ids)); say which key", path: type.name)
+        case .none:
+            throw Failure(
+                .notFound, "no definition makes a '\(type.name)': there is nothing to inject", path: type.name)
+        case .several(let ids):
+            throw Failure(
+                .ambiguous, "several definitions make a '\(type.name)': \(names(ids)); say which key", path: type.name)
         }
     }
 }

@@ -36,11 +36,17 @@ extension Container {
         }
     }
 
-    private func makeInFrame(_ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain, _ index: Int) throws(Failure) -> Made? {
-        guard let object = try instance(recipe, arguments, chain, index), let record = ObjectTable.record(object) else { return nil }
+    private func makeInFrame(_ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain, _ index: Int) throws(Failure)
+        -> Made?
+    {
+        guard let object = try instance(recipe, arguments, chain, index), let record = ObjectTable.record(object) else {
+            return nil
+        }
         chain.frames[index].object = object
         chain.frames[index].record = record
-        if case .constant = recipe.maker { return Made(object: object, record: record, dependencies: [], isForeign: true) }
+        if case .constant = recipe.maker {
+            return Made(object: object, record: record, dependencies: [], isForeign: true)
+        }
         if recipe.isInCircle || chain.frames[index].low < index { markCircle(object, record) }
         // What waited for this instance to exist.
         let deferred = chain.frames[index].deferred
@@ -73,7 +79,8 @@ extension Container {
                 let line = place.line > 0 ? ":\(place.line)" : ""
                 return "'\(frame.recipe.key)'" + (place.file.isEmpty ? "" : " (\(place.file)\(line))")
             }
-            located.message += "; needed by " + needs.joined(separator: ", by ")
+            located.message +=
+                "; needed by " + needs.joined(separator: ", by ")
                 + (chain.frames.count > Self.mostNeeds ? ", ..." : "")
         }
         return located
@@ -85,7 +92,9 @@ extension Container {
     // MARK: instance
 
     /// The instance with its handle; one lease is the caller's.
-    private func instance(_ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain, _ index: Int) throws(Failure) -> UInt64? {
+    private func instance(_ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain, _ index: Int) throws(Failure)
+        -> UInt64?
+    {
         let definition = recipe.definition
         if case .abstract = recipe.maker {
             throw Failure(
@@ -94,7 +103,9 @@ extension Container {
                     + "define a child of it", path: recipe.key, at: definition.place)
         }
         if recipe.isAbstract {
-            throw Failure(.abstract, "the definition is abstract: key '\(recipe.key)', scope \(recipe.scope.name)", path: recipe.key, at: definition.place)
+            throw Failure(
+                .abstract, "the definition is abstract: key '\(recipe.key)', scope \(recipe.scope.name)",
+                path: recipe.key, at: definition.place)
         }
         guard let type = recipe.type else {
             throw Failure(.internalFault, "there is nothing to make", path: recipe.key)
@@ -111,7 +122,10 @@ extension Container {
         var factory: Factory?
         if case .factory(let given) = recipe.maker { factory = given }
         let asker = index > 0 ? chain.frames[index - 1].recipe.id : nil
-        guard let record = try makeInstance(type, values, key: recipe.id, factory: factory, asker: asker, isNullable: definition.body.flags.contains(.nullable))
+        guard
+            let record = try makeInstance(
+                type, values, key: recipe.id, factory: factory, asker: asker,
+                isNullable: definition.body.flags.contains(.nullable))
         else { return nil }
         if !injected.isEmpty { extra(record).injected = injected }
         return try opened(record)
@@ -119,11 +133,17 @@ extension Container {
 
     /// The instance is what a method of another object answers.
     private func instance(
-        _ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain, _ source: Recipe.Source, _ name: String, _ type: ObjectType
+        _ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain, _ source: Recipe.Source, _ name: String,
+        _ type: ObjectType
     ) throws(Failure) -> UInt64? {
-        guard case .object(let maker) = try value(of: source, recipe, arguments, chain), let record = ObjectTable.record(maker.bits),
+        guard case .object(let maker) = try value(of: source, recipe, arguments, chain),
+            let record = ObjectTable.record(maker.bits),
             let instance = record.pointee.instance
-        else { throw Failure(.null, "there is no object whose method '\(name)' makes it", path: recipe.key, at: recipe.definition.place) }
+        else {
+            throw Failure(
+                .null, "there is no object whose method '\(name)' makes it", path: recipe.key,
+                at: recipe.definition.place)
+        }
         var values: [Value] = []
         for slot in recipe.slots { values.append(try value(of: slot.source, recipe, arguments, chain)) }
         if recipe.definition.body.parameters == nil { values += arguments }
@@ -131,10 +151,16 @@ extension Container {
         let answer = try method.call(instance, values)
         if answer.isNull && recipe.definition.body.flags.contains(.nullable) { return nil }
         guard case .object(let lease) = answer else {
-            throw Failure(.type, "the method '\(name)' of '\(Self.type(record).name)' answered \(answer.withKind) where a '\(type.name)' is needed")
+            throw Failure(
+                .type,
+                "the method '\(name)' of '\(Self.type(record).name)' answered \(answer.withKind) where a '\(type.name)' is needed"
+            )
         }
         if let made = lease.type, !made.isKind(of: type.name) {
-            throw Failure(.type, "the method '\(name)' of '\(Self.type(record).name)' answered a '\(made.name)' where a '\(type.name)' is needed")
+            throw Failure(
+                .type,
+                "the method '\(name)' of '\(Self.type(record).name)' answered a '\(made.name)' where a '\(type.name)' is needed"
+            )
         }
         if let made = ObjectTable.record(lease.bits) {
             let extra = extra(made)
@@ -160,7 +186,9 @@ extension Container {
     }
 
     /// A handle for an instance of the host's.
-    public func wrap(_ type: ObjectType, _ instance: UnsafeMutableRawPointer, key: UInt32? = nil) throws(Failure) -> UInt64 {
+    public func wrap(_ type: ObjectType, _ instance: UnsafeMutableRawPointer, key: UInt32? = nil) throws(Failure)
+        -> UInt64
+    {
         let build = try beginBuild()
         defer { Readers.endBuild(build) }
         return try opened(try newRecord(type, instance: instance, key: key))
@@ -201,11 +229,13 @@ extension Container {
         record.initialize(
             to: iv_record(
                 type: type, instance: instance, extra: nil, sequence: 0,
-                thread: type.pointee.thread == 0 ? 0 : iv_thread()!.identity, slot: slot, key: UInt32(truncatingIfNeeded: key) &+ 1))
+                thread: type.pointee.thread == 0 ? 0 : iv_thread()!.identity, slot: slot,
+                key: UInt32(truncatingIfNeeded: key) &+ 1))
         if let image = type.pointee.image { memcpy(instance, image, size) } else { memset(instance, 0, size) }
         if let initialize = type.pointee.`init` {
             var build = invivo_build(
-                struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: runtime), key: invivo_key(bits: key),
+                struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: runtime),
+                key: invivo_key(bits: key),
                 type: invivo_type(bits: type.pointee.handle), asker: invivo_key())
             failed.status = initialize(instance, &build, nil, 0, type.pointee.user_data, &failed.error)
             if failed.status != 0 {
@@ -219,7 +249,9 @@ extension Container {
 
     // MARK: instance
 
-    private func newRecord(_ type: ObjectType, instance: UnsafeMutableRawPointer?, key: UInt32?) throws(Failure) -> Record {
+    private func newRecord(_ type: ObjectType, instance: UnsafeMutableRawPointer?, key: UInt32?) throws(Failure)
+        -> Record
+    {
         let description = type.description
         let alignment = max(16, description.alignment)
         let offset = max(recordSize, (recordSize + alignment - 1) & ~(alignment - 1))
@@ -227,7 +259,9 @@ extension Container {
         let bytes = own ? offset + description.size : recordSize
         var memory: UnsafeMutableRawPointer?
         if alignment > 16 && own {
-            guard posix_memalign(&memory, alignment, bytes) == 0 else { throw Failure(.memory, "no memory for \(type.name)") }
+            guard posix_memalign(&memory, alignment, bytes) == 0 else {
+                throw Failure(.memory, "no memory for \(type.name)")
+            }
         } else {
             memory = malloc(bytes)
         }
@@ -247,7 +281,8 @@ extension Container {
 
     /// Nil when a factory that may answers none.
     private func makeInstance(
-        _ type: ObjectType, _ values: [Value], key: UInt32?, factory: Factory?, asker: UInt32? = nil, isNullable: Bool = false
+        _ type: ObjectType, _ values: [Value], key: UInt32?, factory: Factory?, asker: UInt32? = nil,
+        isNullable: Bool = false
     ) throws(Failure) -> Record? {
         let description = type.description
         if type.isBlockOnly { return try newRecord(type, instance: nil, key: key) }
@@ -262,7 +297,8 @@ extension Container {
             description.applyInitialValues(to: instance)
             do throws(Failure) {
                 if let factory {
-                    if try factory.run("the factory of '\(type.name)'", instance, &build, checked) == nil && isNullable {
+                    if try factory.run("the factory of '\(type.name)'", instance, &build, checked) == nil && isNullable
+                    {
                         Self.free(record)
                         return nil
                     }
@@ -304,7 +340,9 @@ extension Container {
         var values: [Value?] = []
         for slot in recipe.slots {
             let value = try value(of: slot.source, recipe, arguments, chain)
-            if value.isNull, let parameter = slot.parameter, !parameter.isOptional, case .object(let id, _, let isOptional) = slot.source, !isOptional {
+            if value.isNull, let parameter = slot.parameter, !parameter.isOptional,
+                case .object(let id, _, let isOptional) = slot.source, !isOptional
+            {
                 throw nothing(id, "the initializer parameter '\(parameter.name)'", recipe)
             }
             if value.holdsReference { injected.append(value) }
@@ -322,11 +360,14 @@ extension Container {
     /// The error for a place that must have something and got null.
     private func nothing(_ id: UInt32, _ place: String, _ recipe: Recipe) -> Failure {
         Failure(
-            .null, "\(place) of '\(recipe.key)' needs '\(keyName(id))', and what makes that answered null; make the place optional",
+            .null,
+            "\(place) of '\(recipe.key)' needs '\(keyName(id))', and what makes that answered null; make the place optional",
             path: recipe.key, at: recipe.definition.place)
     }
 
-    func value(of source: Recipe.Source, _ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain) throws(Failure) -> Value {
+    func value(of source: Recipe.Source, _ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain) throws(Failure)
+        -> Value
+    {
         switch source {
         case .value(let value): return value.holdsReference ? try value.leasedAnew() : value
         case .object(let id, let sources, _):
@@ -351,7 +392,8 @@ extension Container {
         case .list(let items): return .list(try values(of: items, recipe, arguments, chain))
         case .set(let items):
             var distinct: [Value] = []
-            for value in try values(of: items, recipe, arguments, chain) where !distinct.contains(where: { $0.isSame(as: value) }) {
+            for value in try values(of: items, recipe, arguments, chain)
+            where !distinct.contains(where: { $0.isSame(as: value) }) {
                 distinct.append(value)
             }
             return .list(distinct)
@@ -369,7 +411,9 @@ extension Container {
         }
     }
 
-    private func values(of sources: [Recipe.Source], _ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain) throws(Failure) -> [Value] {
+    private func values(of sources: [Recipe.Source], _ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain)
+        throws(Failure) -> [Value]
+    {
         var values: [Value] = []
         values.reserveCapacity(sources.count)
         for source in sources { values.append(try value(of: source, recipe, arguments, chain)) }
@@ -377,7 +421,9 @@ extension Container {
     }
 
     /// The property at a path of an object, as "theme.name" of settings.
-    private func follow(_ path: [String], from start: Value, _ isOptional: Bool, _ recipe: Recipe) throws(Failure) -> Value {
+    private func follow(_ path: [String], from start: Value, _ isOptional: Bool, _ recipe: Recipe) throws(Failure)
+        -> Value
+    {
         var value = start
         for (index, name) in path.enumerated() {
             if value.isNull && isOptional { return .null }
@@ -385,9 +431,13 @@ extension Container {
                 value = found
                 continue
             }
-            guard case .object(let lease) = value, let record = ObjectTable.record(lease.bits), let instance = record.pointee.instance else {
+            guard case .object(let lease) = value, let record = ObjectTable.record(lease.bits),
+                let instance = record.pointee.instance
+            else {
                 let whole = path[...index].joined(separator: ".")
-                throw Failure(.null, "'\(whole)' cannot be read: \(value.withKind) has no properties", path: recipe.key, at: recipe.definition.place)
+                throw Failure(
+                    .null, "'\(whole)' cannot be read: \(value.withKind) has no properties", path: recipe.key,
+                    at: recipe.definition.place)
             }
             let type = Self.type(record)
             try checkDomain(type, recipe)
@@ -399,7 +449,8 @@ extension Container {
     private func checkDomain(_ type: ObjectType, _ recipe: Recipe) throws(Failure) {
         guard let domain = type.domain, !domain.isCurrent else { return }
         throw Failure(
-            .domain, "an object of the confined type '\(type.name)' belongs to the domain '\(domain.name)' and cannot be read on this thread",
+            .domain,
+            "an object of the confined type '\(type.name)' belongs to the domain '\(domain.name)' and cannot be read on this thread",
             path: recipe.key, at: recipe.definition.place)
     }
 
@@ -411,7 +462,9 @@ extension Container {
     ) throws(Failure) {
         guard let type = recipe.type, let instance = record.pointee.instance else { return }
         try type.description.willInject(instance)
-        for (place, step) in recipe.before.enumerated() { try run(step, "before\(place)", recipe, arguments, record, object, chain, index) }
+        for (place, step) in recipe.before.enumerated() {
+            try run(step, "before\(place)", recipe, arguments, record, object, chain, index)
+        }
         var methods = false
         for (place, step) in recipe.steps.enumerated() {
             if case .method = step, !methods {
@@ -428,7 +481,9 @@ extension Container {
                 asker: invivo_key(bits: index > 0 ? keyHandle(chain.frames[index - 1].recipe.id) : 0))
             try injector.run(recipe.key, instance, &build, arguments)
         }
-        for (place, step) in recipe.after.enumerated() { try run(step, "after\(place)", recipe, arguments, record, object, chain, index) }
+        for (place, step) in recipe.after.enumerated() {
+            try run(step, "after\(place)", recipe, arguments, record, object, chain, index)
+        }
     }
 
     /// Runs one step; when it needs an object further up whose initializer has not returned, it waits for that.
@@ -444,7 +499,8 @@ extension Container {
             chain.later = nil
             chain.frames[later].deferred.append(
                 BuildChain.Deferred(
-                    recipe: recipe, arguments: arguments, lease: try ObjectLease.retaining(object), step: step, name: name))
+                    recipe: recipe, arguments: arguments, lease: try ObjectLease.retaining(object), step: step,
+                    name: name))
             chain.hold(to: later)
         }
     }
@@ -453,7 +509,8 @@ extension Container {
     private func run(_ deferred: BuildChain.Deferred, _ chain: BuildChain) throws(Failure) {
         guard let record = ObjectTable.record(deferred.lease.bits) else { return }
         let index = chain.frames.count
-        var frame = BuildChain.Frame(recipe: deferred.recipe, arguments: deferred.arguments, cell: nil, mark: chain.made.count, low: index)
+        var frame = BuildChain.Frame(
+            recipe: deferred.recipe, arguments: deferred.arguments, cell: nil, mark: chain.made.count, low: index)
         frame.object = deferred.lease.bits
         frame.record = record
         chain.frames.append(frame)
@@ -465,7 +522,8 @@ extension Container {
     }
 
     private func apply(
-        _ step: Recipe.Step, _ name: String, _ recipe: Recipe, _ arguments: [Value], _ record: Record, _ chain: BuildChain
+        _ step: Recipe.Step, _ name: String, _ recipe: Recipe, _ arguments: [Value], _ record: Record,
+        _ chain: BuildChain
     ) throws(Failure) {
         guard let type = recipe.type, let instance = record.pointee.instance else { return }
         let kept: Value
@@ -474,7 +532,9 @@ extension Container {
             let property = type.description.properties[index]
             if case .value(let value) = source { return try property.set(instance, value) }
             let value = try value(of: source, recipe, arguments, chain)
-            if value.isNull, case .object(let id, _, false) = source { throw nothing(id, "the property '\(property.name)'", recipe) }
+            if value.isNull, case .object(let id, _, false) = source {
+                throw nothing(id, "the property '\(property.name)'", recipe)
+            }
             try property.set(instance, try property.check(value))
             kept = value
         case .method(let index, let sources):
@@ -482,7 +542,8 @@ extension Container {
             let values = try values(of: sources, recipe, arguments, chain)
             for (place, value) in values.enumerated() where value.isNull {
                 if case .object(let id, _, false) = sources[place], !method.signature.parameters[place].isOptional {
-                    throw nothing(id, "the argument '\(method.signature.parameters[place].name)' of '\(method.name)'", recipe)
+                    throw nothing(
+                        id, "the argument '\(method.signature.parameters[place].name)' of '\(method.name)'", recipe)
                 }
             }
             _ = try method.call(instance, values)
@@ -511,17 +572,21 @@ extension Container {
 
     /// Takes the steps anew that refer to one of `changed` (nil: to anything), for a kept instance whose dependencies were
     /// remade or bound anew.
-    public func reinject(_ recipe: Recipe, into object: UInt64, _ chain: BuildChain, changed: Set<UInt32>?) throws(Failure) {
+    public func reinject(_ recipe: Recipe, into object: UInt64, _ chain: BuildChain, changed: Set<UInt32>?)
+        throws(Failure)
+    {
         guard let record = ObjectTable.record(object) else { return }
         if recipe.isInCircle { markCircle(object, record) }
         try building(chain) { () throws(Failure) in
             try whole { (chain) throws(Failure) in
-                var frame = BuildChain.Frame(recipe: recipe, arguments: [], cell: nil, mark: chain.made.count, low: chain.frames.count)
+                var frame = BuildChain.Frame(
+                    recipe: recipe, arguments: [], cell: nil, mark: chain.made.count, low: chain.frames.count)
                 frame.object = object
                 frame.record = record
                 chain.frames.append(frame)
                 defer { chain.frames.removeLast() }
-                for (place, step) in recipe.steps.enumerated() where step.sources.contains(where: { $0.names(changed) }) {
+                for (place, step) in recipe.steps.enumerated() where step.sources.contains(where: { $0.names(changed) })
+                {
                     try apply(step, "step\(place)", recipe, [], record, chain)
                 }
             }
@@ -552,13 +617,17 @@ extension Container {
 
     /// The hooks of one object for the moment when the whole graph is there.
     func afterAll(_ recipe: Recipe, _ arguments: [Value], _ lease: ObjectLease, _ chain: BuildChain) throws(Failure) {
-        guard let type = recipe.type, let record = ObjectTable.record(lease.bits), let instance = record.pointee.instance else { return }
+        guard let type = recipe.type, let record = ObjectTable.record(lease.bits),
+            let instance = record.pointee.instance
+        else { return }
         let hooks = BuildChain(graph: chain.graph, isReload: chain.isReload, parent: chain)
         do throws(Failure) {
             try building(hooks) { () throws(Failure) in
                 for (place, step) in recipe.afterAll.enumerated() {
                     // What its arguments resolve is one graph of its own.
-                    try whole { (chain) throws(Failure) in try apply(step, "afterAll\(place)", recipe, arguments, record, chain) }
+                    try whole { (chain) throws(Failure) in
+                        try apply(step, "afterAll\(place)", recipe, arguments, record, chain)
+                    }
                 }
                 try type.description.didInject(instance)
             }
@@ -571,7 +640,8 @@ extension Container {
     private func provider(_ id: UInt32, _ bound: [Value], isLazy: Bool) -> Callable {
         let name = keyName(id)
         let memory = isLazy ? LazyMemory() : nil
-        return Callable(isLazy ? "lazy '\(name)'" : "provider of '\(name)'") { [weak self] (arguments) throws(Failure) -> Value in
+        return Callable(isLazy ? "lazy '\(name)'" : "provider of '\(name)'") {
+            [weak self] (arguments) throws(Failure) -> Value in
             guard let self else { throw Failure(.closed, "the runtime is closed", path: name) }
             let version = self.version(id)
             if let known = memory?.value(version) { return known }
@@ -591,7 +661,8 @@ extension Container {
         Callable("resolver") { [weak self] (arguments) throws(Failure) -> Value in
             guard let self else { throw Failure(.closed, "the runtime is closed") }
             guard case .string(let name)? = arguments.first else {
-                throw Failure(.argument, "the resolver is called with a key's name first, and its runtime arguments after it")
+                throw Failure(
+                    .argument, "the resolver is called with a key's name first, and its runtime arguments after it")
             }
             let object = try self.resolve(try self.definedKey(name), arguments: Array(arguments.dropFirst()))
             return object == 0 ? .null : .object(ObjectLease(owning: object))
@@ -604,9 +675,13 @@ extension Container {
 
     /// Made when first asked for; several threads may ask at once.
     static func extra(of record: Record) -> ObjectExtra {
-        if let extra = iv_load_pointer(iv_record_extra(record)) { return Unmanaged<ObjectExtra>.fromOpaque(extra).takeUnretainedValue() }
+        if let extra = iv_load_pointer(iv_record_extra(record)) {
+            return Unmanaged<ObjectExtra>.fromOpaque(extra).takeUnretainedValue()
+        }
         let fresh = Unmanaged.passRetained(ObjectExtra())
-        guard let first = iv_store_first(iv_record_extra(record), fresh.toOpaque()) else { return fresh.takeUnretainedValue() }
+        guard let first = iv_store_first(iv_record_extra(record), fresh.toOpaque()) else {
+            return fresh.takeUnretainedValue()
+        }
         fresh.release()
         return Unmanaged<ObjectExtra>.fromOpaque(first).takeUnretainedValue()
     }
@@ -690,7 +765,9 @@ extension Container {
         // In a forked child its domain has no thread and the monitor may be held for ever: the memory is left alone.
         guard container.home.isHere else { return }
         // A prototype that changed hands is disposed of by whoever gives it back last.
-        if let domain = type.domain, record.pointee.thread == type.raw.pointee.thread, !domain.isCurrent, !container.isDetached {
+        if let domain = type.domain, record.pointee.thread == type.raw.pointee.thread, !domain.isCurrent,
+            !container.isDetached
+        {
             nonisolated(unsafe) let record = record
             // A job that is given back leaves the object to close.
             let givenBack = { container.monitor.locked { container.undisposed.append(record) } }
@@ -749,7 +826,9 @@ extension Container {
         if let extra { letGo(of: extra) }
     }
 
-    private static func end(_ record: Record, _ description: TypeDescription, _ extra: Unmanaged<ObjectExtra>?, _ type: ObjectType) {
+    private static func end(
+        _ record: Record, _ description: TypeDescription, _ extra: Unmanaged<ObjectExtra>?, _ type: ObjectType
+    ) {
         var isStarted = false
         if let extra = extra?.takeUnretainedValue() {
             for action in extra.beforeDisposal { action() }

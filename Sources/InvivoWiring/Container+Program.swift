@@ -22,7 +22,8 @@ extension Container {
     /// the general way, or `failed` says why.
     @inline(never)
     static func run(
-        _ program: UnsafeMutablePointer<iv_program>, _ graph: UnsafePointer<iv_graph>, _ reader: Reader, owner: UInt64, runtime: UInt64,
+        _ program: UnsafeMutablePointer<iv_program>, _ graph: UnsafePointer<iv_graph>, _ reader: Reader, owner: UInt64,
+        runtime: UInt64,
         failed: inout FastFailure
     ) -> UInt64 {
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: ProgramSource.mostNodes) { objects in
@@ -39,7 +40,8 @@ extension Container {
                 Readers.leave(reader)
                 let thread = iv_thread()!
                 var running = iv_running(
-                    program: program, graph: UnsafeRawPointer(graph), objects: objects, made: 0, container: container, chain: nil)
+                    program: program, graph: UnsafeRawPointer(graph), objects: objects, made: 0, container: container,
+                    chain: nil)
                 let object = withUnsafeMutablePointer(to: &running) { running in
                     thread.pointee.chain = UnsafeMutableRawPointer(running) + 1
                     let object = sweep(running, shared, owner: owner, runtime: runtime, thread, &failed)
@@ -56,7 +58,8 @@ extension Container {
     /// Inside the view: whether nothing stands against it, and then with a lease on every shared object it needs.
     @inline(__always)
     private static func claim(
-        _ program: UnsafeMutablePointer<iv_program>, _ graph: UnsafePointer<iv_graph>, _ shared: UnsafeMutablePointer<UInt64>
+        _ program: UnsafeMutablePointer<iv_program>, _ graph: UnsafePointer<iv_graph>,
+        _ shared: UnsafeMutablePointer<UInt64>
     ) -> Bool {
         let thread = iv_thread()!.identity
         guard program.pointee.thread == 0 || program.pointee.thread == thread else { return false }
@@ -66,11 +69,14 @@ extension Container {
         guard program.pointee.has_shared != 0 else { return true }
         let arguments = program.pointee.arguments.unsafelyUnwrapped
         for index in 0..<Int(program.pointee.argument_count) where arguments[index].what == UInt32(IV_ARGUMENT_SHARED) {
-            let cell = UnsafeMutableRawPointer(mutating: arguments[index].thing.unsafelyUnwrapped).assumingMemoryBound(to: iv_cell.self)
+            let cell = UnsafeMutableRawPointer(mutating: arguments[index].thing.unsafelyUnwrapped).assumingMemoryBound(
+                to: iv_cell.self)
             let bits = iv_load_u64(iv_cell_object(cell))
             let allowed = cell.pointee.thread
             guard bits != 0, allowed == 0 || allowed == thread, ObjectTable.leaseKnownAlive(bits) else {
-                for before in 0..<index where arguments[before].what == UInt32(IV_ARGUMENT_SHARED) { _ = ObjectTable.release(shared[before]) }
+                for before in 0..<index where arguments[before].what == UInt32(IV_ARGUMENT_SHARED) {
+                    _ = ObjectTable.release(shared[before])
+                }
                 return false
             }
             shared[index] = bits
@@ -80,11 +86,14 @@ extension Container {
 
     /// Where documents say something for one of its keys the general way applies that.
     @inline(never)
-    private static func isWithoutDocuments(_ program: UnsafeMutablePointer<iv_program>, _ graph: UnsafePointer<iv_graph>) -> Bool {
+    private static func isWithoutDocuments(
+        _ program: UnsafeMutablePointer<iv_program>, _ graph: UnsafePointer<iv_graph>
+    ) -> Bool {
         guard let nodes = program.pointee.nodes else { return false }
         for index in 0..<Int(program.pointee.node_count) {
             let id = nodes[index].id
-            guard id < graph.pointee.count, let chunk = graph.pointee.chunks[Int(id >> UInt32(INVIVO_CHUNK_SHIFT))] else { return false }
+            guard id < graph.pointee.count, let chunk = graph.pointee.chunks[Int(id >> UInt32(INVIVO_CHUNK_SHIFT))]
+            else { return false }
             let entry = chunk.assumingMemoryBound(to: invivo_entry.self) + Int(id & UInt32(INVIVO_CHUNK_MASK))
             guard entry.pointee.layers == nil else { return false }
         }
@@ -95,14 +104,16 @@ extension Container {
     /// Makes the nodes in their order. The last one's handle, or 0 with everything taken back.
     @inline(__always)
     private static func sweep(
-        _ running: UnsafeMutablePointer<iv_running>, _ shared: UnsafeMutablePointer<UInt64>, owner: UInt64, runtime: UInt64,
+        _ running: UnsafeMutablePointer<iv_running>, _ shared: UnsafeMutablePointer<UInt64>, owner: UInt64,
+        runtime: UInt64,
         _ thread: ThreadState, _ failed: inout FastFailure
     ) -> UInt64 {
         let program = running.pointee.program.unsafelyUnwrapped
         let nodes = program.pointee.nodes.unsafelyUnwrapped
         let arguments = program.pointee.arguments.unsafelyUnwrapped
         let objects = running.pointee.objects.unsafelyUnwrapped
-        return withUnsafeTemporaryAllocation(of: invivo_value.self, capacity: ProgramSource.mostArguments) { values -> UInt64 in
+        return withUnsafeTemporaryAllocation(of: invivo_value.self, capacity: ProgramSource.mostArguments) {
+            values -> UInt64 in
             let values = values.baseAddress.unsafelyUnwrapped
             let count = Int(program.pointee.node_count)
             guard let memory = malloc(Int(program.pointee.size)) else {
@@ -138,11 +149,13 @@ extension Container {
                 for place in 0..<Int(node.pointee.count) {
                     let argument = arguments + (first &+ place)
                     if argument.pointee.what == UInt32(IV_ARGUMENT_CONSTANT) {
-                        values[place] = argument.pointee.thing.unsafelyUnwrapped.assumingMemoryBound(to: invivo_value.self).pointee
+                        values[place] =
+                            argument.pointee.thing.unsafelyUnwrapped.assumingMemoryBound(to: invivo_value.self).pointee
                         continue
                     }
                     let bits =
-                        argument.pointee.what == UInt32(IV_ARGUMENT_NODE) ? objects[Int(argument.pointee.node)] : shared[first &+ place]
+                        argument.pointee.what == UInt32(IV_ARGUMENT_NODE)
+                        ? objects[Int(argument.pointee.node)] : shared[first &+ place]
                     values[place].kind = UInt32(INVIVO_KIND_OBJECT)
                     values[place].reserved = 0
                     values[place].as.object.bits = bits
@@ -155,7 +168,8 @@ extension Container {
                         key: invivo_key(bits: node.pointee.key), type: invivo_type(bits: type.pointee.handle),
                         asker: invivo_key(bits: node.pointee.asker))
                     running.pointee.made = UInt32(truncatingIfNeeded: index)
-                    failed.status = initialize(instance, &build, values, Int(node.pointee.count), type.pointee.user_data, &failed.error)
+                    failed.status = initialize(
+                        instance, &build, values, Int(node.pointee.count), type.pointee.user_data, &failed.error)
                     if failed.status != 0 {
                         failed.key = node.pointee.key
                         ObjectTable.close(slot)
@@ -179,15 +193,20 @@ extension Container {
 
     /// Gives back what was made before node `end`, and the shared objects that nothing holds yet.
     @inline(never)
-    private static func takeBack(_ running: UnsafeMutablePointer<iv_running>, _ shared: UnsafeMutablePointer<UInt64>, from end: Int) -> UInt64 {
-        guard let program = running.pointee.program, let nodes = program.pointee.nodes, let arguments = program.pointee.arguments,
+    private static func takeBack(
+        _ running: UnsafeMutablePointer<iv_running>, _ shared: UnsafeMutablePointer<UInt64>, from end: Int
+    ) -> UInt64 {
+        guard let program = running.pointee.program, let nodes = program.pointee.nodes,
+            let arguments = program.pointee.arguments,
             let objects = running.pointee.objects
         else { return 0 }
         var claimed = [UInt32](repeating: 0, count: end)
         for index in 0..<Int(program.pointee.node_count) {
             for place in nodes[index].first..<nodes[index].first + nodes[index].count {
                 let argument = arguments[Int(place)]
-                if argument.what == UInt32(IV_ARGUMENT_SHARED), index >= end { _ = ObjectTable.release(shared[Int(place)]) }
+                if argument.what == UInt32(IV_ARGUMENT_SHARED), index >= end {
+                    _ = ObjectTable.release(shared[Int(place)])
+                }
                 if argument.what == UInt32(IV_ARGUMENT_NODE), index < end { claimed[Int(argument.node)] += 1 }
             }
         }
@@ -202,8 +221,10 @@ extension Container {
     /// The chain of a program that the calling thread runs: an init of it resolves something. What was made is found by it,
     /// what is on its way is in its initializer.
     func chain(of running: UnsafeMutablePointer<iv_running>) -> BuildChain? {
-        guard running.pointee.container == Unmanaged.passUnretained(self).toOpaque(), let program = running.pointee.program,
-            let nodes = program.pointee.nodes, let arguments = program.pointee.arguments, let objects = running.pointee.objects
+        guard running.pointee.container == Unmanaged.passUnretained(self).toOpaque(),
+            let program = running.pointee.program,
+            let nodes = program.pointee.nodes, let arguments = program.pointee.arguments,
+            let objects = running.pointee.objects
         else { return nil }
         if let known = running.pointee.chain { return Unmanaged<BuildChain>.fromOpaque(known).takeUnretainedValue() }
         Readers.pin(core)
@@ -229,7 +250,8 @@ extension Container {
         for index in waiting.sorted(by: >) {
             guard let recipe = chain.graph.recipe(nodes[index].id) else { continue }
             chain.frames.append(
-                BuildChain.Frame(recipe: recipe, arguments: [], cell: nil, mark: chain.made.count, low: chain.frames.count))
+                BuildChain.Frame(
+                    recipe: recipe, arguments: [], cell: nil, mark: chain.made.count, low: chain.frames.count))
         }
         running.pointee.chain = Unmanaged.passRetained(chain).toOpaque()
         return chain
@@ -237,7 +259,9 @@ extension Container {
 
     /// The outermost resolve is over: so is the chain that its inits needed.
     @inline(never)
-    private static func endChain(of running: UnsafeMutablePointer<iv_running>, _ object: UInt64, _ failed: inout FastFailure) -> UInt64 {
+    private static func endChain(
+        of running: UnsafeMutablePointer<iv_running>, _ object: UInt64, _ failed: inout FastFailure
+    ) -> UInt64 {
         guard let known = running.pointee.chain, let owner = running.pointee.container else { return object }
         let chain = Unmanaged<BuildChain>.fromOpaque(known).takeRetainedValue()
         let container = Unmanaged<Container>.fromOpaque(owner).takeUnretainedValue()

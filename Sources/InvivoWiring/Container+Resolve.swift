@@ -6,8 +6,12 @@ extension Container {
     /// The fast way, inside a view: leases a built shared object. Otherwise 0, and the cell when what is made there is made as
     /// its definition says, without documents.
     @inline(__always)
-    static func leaseBuilt(_ graph: UnsafePointer<iv_graph>, _ id: UInt32, _ thread: ThreadState) -> (UInt64, UnsafeMutablePointer<iv_cell>?) {
-        guard id < graph.pointee.count, let chunk = graph.pointee.chunks[Int(id >> UInt32(INVIVO_CHUNK_SHIFT))] else { return (0, nil) }
+    static func leaseBuilt(_ graph: UnsafePointer<iv_graph>, _ id: UInt32, _ thread: ThreadState) -> (
+        UInt64, UnsafeMutablePointer<iv_cell>?
+    ) {
+        guard id < graph.pointee.count, let chunk = graph.pointee.chunks[Int(id >> UInt32(INVIVO_CHUNK_SHIFT))] else {
+            return (0, nil)
+        }
         let entry = chunk.assumingMemoryBound(to: invivo_entry.self) + Int(id & UInt32(INVIVO_CHUNK_MASK))
         guard let cell = entry.pointee.cell else { return (0, nil) }
         let full = UnsafeMutableRawPointer(cell).assumingMemoryBound(to: iv_cell.self)
@@ -43,7 +47,8 @@ extension Container {
                 return 0
             }
             return run(
-                program, graph.assumingMemoryBound(to: iv_graph.self), reader, owner: upper & 0xfff_ffff, runtime: runtime, failed: &failed)
+                program, graph.assumingMemoryBound(to: iv_graph.self), reader, owner: upper & 0xfff_ffff,
+                runtime: runtime, failed: &failed)
         }
         let begun = Readers.beginBuild(reader, core)
         Readers.leave(reader)
@@ -159,16 +164,21 @@ extension Container {
         let arguments = try checked(arguments, recipe)
         switch recipe.scope {
         case .prototype, .graph:
-            if let frame = chain.frames.lastIndex(where: { $0.recipe.id == id && $0.cell == nil && same($0.arguments, arguments) }) {
+            if let frame = chain.frames.lastIndex(where: {
+                $0.recipe.id == id && $0.cell == nil && same($0.arguments, arguments)
+            }) {
                 return try inFlight(frame, recipe, chain)
             }
-            if recipe.scope == .graph, let entry = chain.made.last(where: { $0.id == id && $0.cell == nil && same($0.arguments, arguments) }) {
+            if recipe.scope == .graph,
+                let entry = chain.made.last(where: { $0.id == id && $0.cell == nil && same($0.arguments, arguments) })
+            {
                 return try take(entry, chain)
             }
             guard let made = try make(recipe, arguments, chain, cell: nil) else { return 0 }
             return made.object
         case .lazySingleton, .singleton, .weakSingleton:
-            return try shared(arguments.isEmpty ? cell : monitor.locked { cell.variant(arguments) }, recipe, arguments, chain)
+            return try shared(
+                arguments.isEmpty ? cell : monitor.locked { cell.variant(arguments) }, recipe, arguments, chain)
         }
     }
 
@@ -182,7 +192,8 @@ extension Container {
         let depth = chain.frames.count
         let why = depth < Self.deepest ? "the thread's stack is full" : "the wiring does not end"
         return Failure(
-            .cycle, "\(why): \(depth) objects need each other: ... \(chain.path(to: recipe.key).suffix(400))", path: recipe.key,
+            .cycle, "\(why): \(depth) objects need each other: ... \(chain.path(to: recipe.key).suffix(400))",
+            path: recipe.key,
             at: recipe.definition.place)
     }
 
@@ -228,14 +239,18 @@ extension Container {
     /// An object made before in the same outermost resolve.
     private func take(_ entry: BuildChain.Entry, _ chain: BuildChain) throws(Failure) -> UInt64 {
         if entry.low < chain.frames.count { chain.hold(to: entry.low) }
-        guard ObjectTable.retain(entry.object) else { throw Failure(.stale, "the object is gone", path: keyName(entry.id)) }
+        guard ObjectTable.retain(entry.object) else {
+            throw Failure(.stale, "the object is gone", path: keyName(entry.id))
+        }
         return entry.object
     }
 
     // MARK: shared instances
 
     /// A shared instance, built once however many chains ask; a waits-for cycle is answered, not waited for.
-    private func shared(_ cell: Cell, _ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain) throws(Failure) -> UInt64 {
+    private func shared(_ cell: Cell, _ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain) throws(Failure)
+        -> UInt64
+    {
         let definition = recipe.definition
         monitor.lock()
         var awaited = -1
@@ -254,7 +269,8 @@ extension Container {
                 guard recipe.scope == .weakSingleton, !ObjectTable.isExhausted(bits) else {
                     monitor.unlock()
                     throw ObjectTable.isExhausted(bits)
-                        ? Failure.exhausted(path: definition.key) : Failure(.stale, "the object is gone", path: definition.key)
+                        ? Failure.exhausted(path: definition.key)
+                        : Failure(.stale, "the object is gone", path: definition.key)
                 }
                 break waiting
             case .building(let other):
@@ -319,13 +335,16 @@ extension Container {
                 guard ObjectTable.retain(entry.object) else { break }
                 return entry.object
             }
-            if here !== chain, let frame = here.frames.last(where: { $0.cell === cell }), frame.object != 0, ObjectTable.retain(frame.object) {
+            if here !== chain, let frame = here.frames.last(where: { $0.cell === cell }), frame.object != 0,
+                ObjectTable.retain(frame.object)
+            {
                 return frame.object
             }
             asked = here.parent
         }
         throw Failure(
-            .cycle, "the wiring goes round in a circle: \(chain.path(to: recipe.key))", path: recipe.key, at: recipe.definition.place)
+            .cycle, "the wiring goes round in a circle: \(chain.path(to: recipe.key))", path: recipe.key,
+            at: recipe.definition.place)
     }
 
     /// A weak singleton whose handles are all gone and whose instance is not.
@@ -495,7 +514,8 @@ extension Container {
         let holder = chain.frames.last?.recipe.definition
         throw Failure(
             .domain,
-            (holder == nil ? "" : "it needs '\(definition.key)', and ") + "an object of the confined type '\(definition.type?.name ?? "?")' belongs to the domain '\(domain.name)' and "
+            (holder == nil ? "" : "it needs '\(definition.key)', and ")
+                + "an object of the confined type '\(definition.type?.name ?? "?")' belongs to the domain '\(domain.name)' and "
                 + "cannot be resolved on this thread; resolve it there, or register the type as shared",
             path: (holder ?? definition).key, at: (holder ?? definition).place)
     }

@@ -73,7 +73,9 @@ public final class Container: @unchecked Sendable {
     /// The open container of a runtime or key handle. The reference keeps it alive.
     public static func find(_ bits: UInt64, _ kind: HandleKind) throws(Failure) -> Container {
         let upper = bits >> 32
-        guard upper >> 28 == kind.rawValue, kind != .runtime || UInt32(truncatingIfNeeded: bits) == 0, let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff) else {
+        guard upper >> 28 == kind.rawValue, kind != .runtime || UInt32(truncatingIfNeeded: bits) == 0,
+            let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff)
+        else {
             throw .badHandle(bits, kind)
         }
         guard let reader = Readers.enter(core, tag: upper & 0xfff_ffff) else {
@@ -113,7 +115,8 @@ public final class Container: @unchecked Sendable {
     public func type(named name: String) throws(Failure) -> ObjectType {
         try monitor.locked { () throws(Failure) -> ObjectType in
             if let type = types[name] { return type }
-            throw Failure(.notFound, "no type '\(name)' is registered\(suggestion(for: name, among: types.keys.sorted()))")
+            throw Failure(
+                .notFound, "no type '\(name)' is registered\(suggestion(for: name, among: types.keys.sorted()))")
         }
     }
 
@@ -156,7 +159,8 @@ public final class Container: @unchecked Sendable {
     func unknownKey(_ name: String, in graph: Graph) -> Failure {
         var known: [String] = []
         for id in 0..<UInt32(keys.count) where graph.recipe(id) != nil { known.append(keys.name(id)) }
-        return Failure(.notFound, "no definition has the key '\(name)'\(suggestion(for: name, among: known))", path: name)
+        return Failure(
+            .notFound, "no definition has the key '\(name)'\(suggestion(for: name, among: known))", path: name)
     }
 
     // MARK: graph
@@ -237,7 +241,9 @@ public final class Container: @unchecked Sendable {
     var currentChain: BuildChain? {
         let thread = currentThread()
         guard let chain = thread.pointee.chain else { return nil }
-        if UInt(bitPattern: chain) & 1 != 0 { return self.chain(of: (chain - 1).assumingMemoryBound(to: iv_running.self)) }
+        if UInt(bitPattern: chain) & 1 != 0 {
+            return self.chain(of: (chain - 1).assumingMemoryBound(to: iv_running.self))
+        }
         guard thread.pointee.engine == Unmanaged.passUnretained(self).toOpaque() else { return nil }
         return Unmanaged<BuildChain>.fromOpaque(chain).takeUnretainedValue()
     }

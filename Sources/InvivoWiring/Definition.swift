@@ -26,10 +26,12 @@ public enum Scope: UInt32, Sendable {
 
 /// A host's factory function and what belongs to it; `destroy` is called once, with the last definition that uses it.
 public final class Factory: @unchecked Sendable {
-    public typealias Function = @convention(c) (
-        UnsafeMutablePointer<UnsafeMutableRawPointer?>?, UnsafePointer<invivo_build>?, UnsafePointer<invivo_value>?, Int,
-        UnsafeMutableRawPointer?, UnsafeMutablePointer<OpaquePointer?>?
-    ) -> invivo_status
+    public typealias Function =
+        @convention(c) (
+            UnsafeMutablePointer<UnsafeMutableRawPointer?>?, UnsafePointer<invivo_build>?, UnsafePointer<invivo_value>?,
+            Int,
+            UnsafeMutableRawPointer?, UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
 
     public let function: Function?
     let userData: UnsafeMutableRawPointer?
@@ -118,7 +120,8 @@ public final class Definition: @unchecked Sendable {
     }
 
     public convenience init(
-        id: UInt32, key: String, scope: Scope, type: ObjectType?, initializer: [Injection] = [], properties: [Injection] = [],
+        id: UInt32, key: String, scope: Scope, type: ObjectType?, initializer: [Injection] = [],
+        properties: [Injection] = [],
         place: Place = Place()
     ) {
         var body = Body()
@@ -151,7 +154,8 @@ public final class Definition: @unchecked Sendable {
             let former = parent.body
             body.type = body.type ?? former.type
             body.scope = body.scope ?? former.scope
-            let makesItself = body.factory != nil || body.maker != nil || body.constant != nil || !body.initializer.isEmpty
+            let makesItself =
+                body.factory != nil || body.maker != nil || body.constant != nil || !body.initializer.isEmpty
             if !makesItself {
                 body.factory = former.factory
                 body.maker = former.maker
@@ -162,7 +166,8 @@ public final class Definition: @unchecked Sendable {
             var properties = former.properties.map { old in body.properties.first { $0.name == old.name } ?? old }
             properties += body.properties.filter { own in !former.properties.contains { $0.name == own.name } }
             body.properties = properties
-            body.methods = former.methods.filter { old in !body.methods.contains { $0.method == old.method } } + body.methods
+            body.methods =
+                former.methods.filter { old in !body.methods.contains { $0.method == old.method } } + body.methods
             if body.before.isEmpty { body.before = former.before }
             if body.after.isEmpty { body.after = former.after }
             if body.afterAll.isEmpty { body.afterAll = former.afterAll }
@@ -174,10 +179,12 @@ public final class Definition: @unchecked Sendable {
 
 /// A host's function that injects by code.
 public struct Injector: @unchecked Sendable {
-    public typealias Function = @convention(c) (
-        UnsafeMutableRawPointer?, UnsafePointer<invivo_build>?, UnsafePointer<invivo_value>?, Int, UnsafeMutableRawPointer?,
-        UnsafeMutablePointer<OpaquePointer?>?
-    ) -> invivo_status
+    public typealias Function =
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafePointer<invivo_build>?, UnsafePointer<invivo_value>?, Int,
+            UnsafeMutableRawPointer?,
+            UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
     let function: Function
     let userData: UnsafeMutableRawPointer?
     /// What frees the user data; kept as long as the function may be called.
@@ -189,7 +196,9 @@ public struct Injector: @unchecked Sendable {
         self.owner = owner
     }
 
-    func run(_ key: String, _ instance: UnsafeMutableRawPointer, _ build: UnsafePointer<invivo_build>, _ arguments: [Value]) throws(Failure) {
+    func run(
+        _ key: String, _ instance: UnsafeMutableRawPointer, _ build: UnsafePointer<invivo_build>, _ arguments: [Value]
+    ) throws(Failure) {
         try CallbackResult.run("the inject function of '\(key)'") { error in
             Value.withBorrowed(arguments) { function(instance, build, $0, $1, userData, error) }
         }

@@ -110,7 +110,10 @@ public final class Graph: @unchecked Sendable {
     /// One pointer a chunk, for readers; copied whole, patched where chunks are new.
     fileprivate let directory: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 
-    fileprivate init(generation: UInt64, owner: UInt32, keys: UnsafePointer<iv_keys>, pages: [Page], chunkCount: Int, changed: Set<Int>, former: Graph?, types: TypeIndex) {
+    fileprivate init(
+        generation: UInt64, owner: UInt32, keys: UnsafePointer<iv_keys>, pages: [Page], chunkCount: Int,
+        changed: Set<Int>, former: Graph?, types: TypeIndex
+    ) {
         self.types = types
         self.pages = pages
         self.chunkCount = chunkCount
@@ -118,7 +121,8 @@ public final class Graph: @unchecked Sendable {
         let kept = min(former?.chunkCount ?? 0, chunkCount)
         if let former { directory.initialize(from: former.directory, count: kept) }
         for index in kept..<chunkCount {
-            (directory + index).initialize(to: UnsafeMutableRawPointer(pages[index / Page.size].chunks[index % Page.size].entries))
+            (directory + index).initialize(
+                to: UnsafeMutableRawPointer(pages[index / Page.size].chunks[index % Page.size].entries))
         }
         for index in changed {
             directory[index] = UnsafeMutableRawPointer(pages[index / Page.size].chunks[index % Page.size].entries)
@@ -140,7 +144,9 @@ public final class Graph: @unchecked Sendable {
 
     /// No definitions at all.
     convenience init(generation: UInt64, keys: KeyTable) {
-        self.init(generation: generation, owner: keys.owner, keys: keys.raw, pages: [], chunkCount: 0, changed: [], former: nil, types: TypeIndex())
+        self.init(
+            generation: generation, owner: keys.owner, keys: keys.raw, pages: [], chunkCount: 0, changed: [],
+            former: nil, types: TypeIndex())
     }
 
     public var generation: UInt64 { raw.pointee.generation }
@@ -234,7 +240,8 @@ public struct GraphEditor {
 
     public func finish(generation: UInt64, keys: KeyTable) -> Graph {
         Graph(
-            generation: generation, owner: keys.owner, keys: keys.raw, pages: pages, chunkCount: chunkCount, changed: ownChunks,
+            generation: generation, owner: keys.owner, keys: keys.raw, pages: pages, chunkCount: chunkCount,
+            changed: ownChunks,
             former: former, types: types)
     }
 }

@@ -48,7 +48,9 @@ public final class KeyTable: @unchecked Sendable {
     public func id(of name: String) -> UInt32? { ids[name] }
     public func name(_ id: UInt32) -> String { Int(id) < names.count ? names[Int(id)] : "?" }
     /// Borrowed while the runtime lives.
-    public func text(_ id: UInt32) -> UnsafePointer<CChar>? { Int(id) < texts.count ? UnsafePointer(texts[Int(id)]) : nil }
+    public func text(_ id: UInt32) -> UnsafePointer<CChar>? {
+        Int(id) < texts.count ? UnsafePointer(texts[Int(id)]) : nil
+    }
 
     /// The id of a name, made when new.
     public func intern(_ name: String) throws(Failure) -> UInt32 {
@@ -63,7 +65,9 @@ public final class KeyTable: @unchecked Sendable {
         grow()
         let length = strlen(text)
         let hash = Self.hash(UnsafeRawPointer(text), length)
-        if let table = iv_keys_names(raw) { Self.put(table, iv_name(hash: hash, text: text, length: UInt32(length), id: id)) }
+        if let table = iv_keys_names(raw) {
+            Self.put(table, iv_name(hash: hash, text: text, length: UInt32(length), id: id))
+        }
         return id
     }
 

@@ -20,7 +20,9 @@ public final class Log: @unchecked Sendable {
     }
 
     /// Never call it with a lock held.
-    public func callAsFunction(_ level: Level, _ message: @autoclosure () -> String, path: String = "", _ fields: [(String, Value)] = []) {
+    public func callAsFunction(
+        _ level: Level, _ message: @autoclosure () -> String, path: String = "", _ fields: [(String, Value)] = []
+    ) {
         guard level.rawValue >= self.level else { return }
         let me = currentThread().identity
         let begun = monitor.locked { () -> Sink? in

@@ -46,7 +46,8 @@ public final class ObjectType: @unchecked Sendable {
         let needsNothing = description.signature.parameters.allSatisfy(\.isOptional)
         // Where no thread is the domain, who may touch a prototype is found out by asking: the general way does.
         let isSimple =
-            domain?.isHere == nil && description.size > 0 && alignment == 16 && functions.start == nil && functions.stop == nil
+            domain?.isHere == nil && description.size > 0 && alignment == 16 && functions.start == nil
+            && functions.stop == nil
             && functions.willInject == nil && functions.didInject == nil
         raw.pointee.is_simple = isSimple ? 1 : 0
         raw.pointee.is_plain = isSimple && needsNothing ? 1 : 0

@@ -37,16 +37,20 @@ final class ProgramSource {
 
     /// Adds a node and everything below it, children first, in the order in which the general way makes them.
     private func node(_ id: UInt32, asker: UInt32?, depth: Int) -> Int? {
-        guard depth < 32, let recipe = graph.recipe(id), recipe.id == id, !recipe.isAbstract, !recipe.isInCircle else { return nil }
+        guard depth < 32, let recipe = graph.recipe(id), recipe.id == id, !recipe.isAbstract, !recipe.isInCircle else {
+            return nil
+        }
         if recipe.scope == .graph, let known = shared[id] { return known }
         let definition = recipe.definition
-        guard case .initializer = recipe.maker, !recipe.scope.isShared, let type = recipe.type, type.raw.pointee.is_simple == 1,
+        guard case .initializer = recipe.maker, !recipe.scope.isShared, let type = recipe.type,
+            type.raw.pointee.is_simple == 1,
             recipe.steps.isEmpty, recipe.before.isEmpty, recipe.after.isEmpty, recipe.afterAll.isEmpty,
             definition.body.inject == nil, definition.base.isEmpty, definition.body.parameters == nil, !recipe.asks
         else { return nil }
         let parameters = type.description.signature.parameters
         let count = (recipe.slots.map(\.position).max() ?? -1) + 1
-        guard count <= Self.mostArguments, count <= parameters.count, parameters[count...].allSatisfy(\.isOptional) else { return nil }
+        guard count <= Self.mostArguments, count <= parameters.count, parameters[count...].allSatisfy(\.isOptional)
+        else { return nil }
         var own: [iv_argument] = []
         for position in 0..<count {
             guard let slot = recipe.slots.first(where: { $0.position == position }) else {
@@ -73,13 +77,17 @@ final class ProgramSource {
         return nodes.count - 1
     }
 
-    private func argument(_ source: Recipe.Source, _ parameter: Parameter, of asker: UInt32, _ depth: Int) -> iv_argument? {
+    private func argument(_ source: Recipe.Source, _ parameter: Parameter, of asker: UInt32, _ depth: Int)
+        -> iv_argument?
+    {
         switch source {
         case .value(let value):
             if value.isNull && !parameter.isOptional { return nil }
             return constants.argument(value)
         case .object(let id, let given, _):
-            guard given.isEmpty, parameter.kind == .object || parameter.kind == .any, let recipe = graph.recipe(id), recipe.id == id else { return nil }
+            guard given.isEmpty, parameter.kind == .object || parameter.kind == .any, let recipe = graph.recipe(id),
+                recipe.id == id
+            else { return nil }
             if recipe.scope == .singleton || recipe.scope == .lazySingleton {
                 guard recipe.definition.body.parameters == nil, let cell = graph.cell(id) else { return nil }
                 constants.cells.append(cell)

@@ -82,7 +82,8 @@ public final class Recipe: @unchecked Sendable {
     public nonisolated(unsafe) var isInCircle = false
 
     init(
-        _ definition: Definition, maker: Maker, slots: [Slot], steps: [Step], before: [Step], after: [Step], afterAll: [Step],
+        _ definition: Definition, maker: Maker, slots: [Slot], steps: [Step], before: [Step], after: [Step],
+        afterAll: [Step],
         edges: [(id: UInt32, edge: Edge)], bindings: [String: [UInt32]], wishes: Set<String>, asks: Bool
     ) {
         self.definition = definition
@@ -122,7 +123,8 @@ public final class Recipe: @unchecked Sendable {
     /// The same, known to lead back to itself.
     public func inCircle() -> Recipe {
         let copy = Recipe(
-            definition, maker: maker, slots: slots, steps: steps, before: before, after: after, afterAll: afterAll, edges: edges,
+            definition, maker: maker, slots: slots, steps: steps, before: before, after: after, afterAll: afterAll,
+            edges: edges,
             bindings: bindings, wishes: wishes, asks: asks)
         copy.isInCircle = true
         return copy

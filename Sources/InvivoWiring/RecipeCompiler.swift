@@ -37,7 +37,9 @@ public struct RecipeCompiler {
     public func flat(_ definition: Definition) -> Definition {
         var line = [definition]
         var seen: Set<UInt32> = [definition.id]
-        while let name = line[line.count - 1].body.parent, let id = identify(name), let parent = described(id), seen.insert(id).inserted {
+        while let name = line[line.count - 1].body.parent, let id = identify(name), let parent = described(id),
+            seen.insert(id).inserted
+        {
             line.append(parent)
         }
         var flat = line.removeLast()
@@ -88,7 +90,9 @@ public struct RecipeCompiler {
                 return
             }
             guard parent.alias == nil else { return fail(.argument, "the parent '\(name)' is an alias") }
-            if seen.contains(name) { return fail(.cycle, "the parents go round in a circle: \((seen + [name]).joined(separator: " -> "))") }
+            if seen.contains(name) {
+                return fail(.cycle, "the parents go round in a circle: \((seen + [name]).joined(separator: " -> "))")
+            }
             seen.append(name)
             current = parent
         }
@@ -97,13 +101,16 @@ public struct RecipeCompiler {
     private mutating func compileAlias() -> Recipe? {
         let name = definition.alias ?? ""
         guard let target = identify(name), self.described(target) != nil else {
-            fail(.notFound, "the alias needs '\(name)', which is not defined\(suggestion(for: name, among: knownKeys()))")
+            fail(
+                .notFound, "the alias needs '\(name)', which is not defined\(suggestion(for: name, among: knownKeys()))"
+            )
             return nil
         }
         // Without arguments it is nothing of its own: who names it names the target.
         if !definition.body.initializer.isEmpty { note(target, .initializer) }
         let slots = definition.body.initializer.enumerated().map { index, injection in
-            Recipe.Slot(position: index, source: source(injection.source, .initializer, "argument \(index)"), parameter: nil)
+            Recipe.Slot(
+                position: index, source: source(injection.source, .initializer, "argument \(index)"), parameter: nil)
         }
         return recipe(.alias(target), slots: slots)
     }
@@ -123,7 +130,9 @@ public struct RecipeCompiler {
             if let made = constant.type, !made.isKind(of: type.name) {
                 fail(.type, "the object is a '\(made.name)' where a '\(type.name)' is needed")
             }
-            if !body.initializer.isEmpty || !body.properties.isEmpty || !body.methods.isEmpty || body.factory != nil || body.maker != nil {
+            if !body.initializer.isEmpty || !body.properties.isEmpty || !body.methods.isEmpty || body.factory != nil
+                || body.maker != nil
+            {
                 fail(.argument, "an object that is there already is neither made nor injected into")
             }
             return recipe(.constant(constant), slots: [])
@@ -132,10 +141,14 @@ public struct RecipeCompiler {
             let object = source(method.object, .initializer, "the maker")
             maker = .method(object, name: method.invocation.method)
             slots = method.invocation.arguments.enumerated().map { index, injection in
-                Recipe.Slot(position: index, source: source(injection.source, .initializer, "argument \(index) of the maker"), parameter: nil)
+                Recipe.Slot(
+                    position: index, source: source(injection.source, .initializer, "argument \(index) of the maker"),
+                    parameter: nil)
             }
         } else {
-            maker = definition.isAbstract ? .abstract : type.isBlockOnly ? .block : body.factory.map { .factory($0) } ?? .initializer
+            maker =
+                definition.isAbstract
+                ? .abstract : type.isBlockOnly ? .block : body.factory.map { .factory($0) } ?? .initializer
             slots = initializer(type)
         }
         var set = Set<String>()
@@ -145,7 +158,8 @@ public struct RecipeCompiler {
         }
         steps += invocations(body.methods, type)
         return recipe(
-            maker, slots: slots, steps: steps, before: invocations(body.before, type), after: invocations(body.after, type),
+            maker, slots: slots, steps: steps, before: invocations(body.before, type),
+            after: invocations(body.after, type),
             afterAll: invocations(body.afterAll, type))
     }
 
@@ -179,7 +193,10 @@ public struct RecipeCompiler {
             let position: Int
             if let name = injection.name {
                 guard let index = parameters.firstIndex(where: { $0.name == name }) else {
-                    fail(.arity, "'\(type.name)' has no initializer parameter '\(name)'\(suggestion(for: name, among: parameters.map(\.name)))")
+                    fail(
+                        .arity,
+                        "'\(type.name)' has no initializer parameter '\(name)'\(suggestion(for: name, among: parameters.map(\.name)))"
+                    )
                     _ = source(injection.source, .initializer, "initializer parameter '\(name)'")
                     continue
                 }
@@ -194,7 +211,9 @@ public struct RecipeCompiler {
                 continue
             }
             guard body.factory != nil || position < parameters.count else {
-                fail(.arity, "'\(type.name)' takes \(parameters.count) initializer arguments, got \(body.initializer.count)")
+                fail(
+                    .arity,
+                    "'\(type.name)' takes \(parameters.count) initializer arguments, got \(body.initializer.count)")
                 continue
             }
             let parameter = position < parameters.count ? parameters[position] : nil
@@ -209,7 +228,9 @@ public struct RecipeCompiler {
         return slots.sorted { $0.position < $1.position }
     }
 
-    private mutating func slot(_ given: Injection.Source, _ position: Int, _ parameter: Parameter?, _ type: ObjectType) -> Recipe.Slot {
+    private mutating func slot(_ given: Injection.Source, _ position: Int, _ parameter: Parameter?, _ type: ObjectType)
+        -> Recipe.Slot
+    {
         let what = "initializer parameter '\(parameter?.name ?? "\(position)")'"
         var compiled = source(given, .initializer, what)
         if let parameter {
@@ -224,7 +245,9 @@ public struct RecipeCompiler {
     }
 
     private mutating func checkType(_ source: Recipe.Source, _ wanted: String?, _ what: String) {
-        guard let wanted, case .object(let id, _, _) = source, let target = final(id), let type = target.type else { return }
+        guard let wanted, case .object(let id, _, _) = source, let target = final(id), let type = target.type else {
+            return
+        }
         if !type.description.isKind(of: wanted) {
             fail(.type, "\(what) wants a '\(wanted)', and '\(described(id)?.key ?? target.key)' is a '\(type.name)'")
         }
@@ -232,7 +255,8 @@ public struct RecipeCompiler {
 
     // MARK: properties and methods
 
-    private mutating func property(_ injection: Injection, _ type: ObjectType, _ set: inout Set<String>) -> Recipe.Step? {
+    private mutating func property(_ injection: Injection, _ type: ObjectType, _ set: inout Set<String>) -> Recipe.Step?
+    {
         guard let name = injection.name else {
             fail(.argument, "a property injection needs the property's name")
             return nil
@@ -263,13 +287,16 @@ public struct RecipeCompiler {
                 let parameters = method.signature.parameters
                 let least = parameters.prefix { !$0.isOptional }.count
                 guard invocation.arguments.count >= least, invocation.arguments.count <= parameters.count else {
-                    throw Failure(.arity, "\(method.signature.text) is called with \(invocation.arguments.count) arguments")
+                    throw Failure(
+                        .arity, "\(method.signature.text) is called with \(invocation.arguments.count) arguments")
                 }
                 var sources: [Recipe.Source] = []
                 for (parameter, injection) in zip(parameters, invocation.arguments) {
                     let what = "the argument '\(parameter.name)' of '\(invocation.method)'"
                     var compiled = source(injection.source, .injection, what)
-                    if case .value(let value) = compiled { compiled = .value(try method.signature.checked(value, parameter)) }
+                    if case .value(let value) = compiled {
+                        compiled = .value(try method.signature.checked(value, parameter))
+                    }
                     checkType(compiled, parameter.typeName, what)
                     sources.append(compiled)
                 }
@@ -288,7 +315,9 @@ public struct RecipeCompiler {
         case .reference(let key, let arguments, let isOptional):
             guard let id = identify(key), described(id) != nil else {
                 if isOptional { return .value(.null) }
-                fail(.notFound, "\(place) needs '\(key)', which is not defined\(suggestion(for: key, among: knownKeys()))")
+                fail(
+                    .notFound,
+                    "\(place) needs '\(key)', which is not defined\(suggestion(for: key, among: knownKeys()))")
                 return .value(.null)
             }
             note(id, edge)
@@ -305,7 +334,10 @@ public struct RecipeCompiler {
         case .argument(let index):
             let count = definition.body.parameters?.parameters.count ?? 0
             if index >= count {
-                fail(.arity, "\(place) wants runtime argument \(index), and the definition declares \(count == 0 ? "none" : "\(count)")")
+                fail(
+                    .arity,
+                    "\(place) wants runtime argument \(index), and the definition declares \(count == 0 ? "none" : "\(count)")"
+                )
             }
             return .argument(index)
         case .arguments: return .arguments
@@ -334,7 +366,8 @@ public struct RecipeCompiler {
     }
 
     private mutating func check(_ count: Int, _ id: UInt32, _ place: String) {
-        guard count > 0, let target = described(id), target.alias == nil, let parameters = flat(target).body.parameters else { return }
+        guard count > 0, let target = described(id), target.alias == nil, let parameters = flat(target).body.parameters
+        else { return }
         let least = parameters.parameters.prefix { !$0.isOptional }.count
         if count < least || count > parameters.parameters.count {
             fail(.arity, "\(place) gives \(count) arguments to \(parameters.text)")
@@ -354,11 +387,17 @@ public struct RecipeCompiler {
             case .one(let id): chosen = id
             case .none:
                 if !wish.isOptional {
-                    fail(.notFound, "\(place) needs a '\(wish.name)', and nothing makes one\(suggestion(for: wish.name, among: types.names))")
+                    fail(
+                        .notFound,
+                        "\(place) needs a '\(wish.name)', and nothing makes one\(suggestion(for: wish.name, among: types.names))"
+                    )
                 }
             case .several(let ids):
                 let names = ids.prefix(8).compactMap { described($0)?.key }.joined(separator: ", ")
-                fail(.ambiguous, "\(place) needs a '\(wish.name)', and several make one: \(names)\(ids.count > 8 ? ", ..." : ""); name one, or give one a higher rank")
+                fail(
+                    .ambiguous,
+                    "\(place) needs a '\(wish.name)', and several make one: \(names)\(ids.count > 8 ? ", ..." : ""); name one, or give one a higher rank"
+                )
             }
         }
         guard let chosen else { return .value(.null) }

@@ -42,7 +42,9 @@ public struct TypeIndex: Sendable {
                 let entry = Entry(id: id, rank: next.rank, order: next.order, isOwn: name == next.own)
                 var list = entries.removeValue(forKey: name) ?? []
                 var place = list.count
-                while place > 0, (-Int64(entry.rank), entry.order) < (-Int64(list[place - 1].rank), list[place - 1].order) { place -= 1 }
+                while place > 0,
+                    (-Int64(entry.rank), entry.order) < (-Int64(list[place - 1].rank), list[place - 1].order)
+                { place -= 1 }
                 list.insert(entry, at: place)
                 entries[name] = list
                 changed.insert(name)

@@ -23,7 +23,8 @@ extension LoopRoom {
             #expect(content.hash == ContentHash.of(Array("text".utf8)))
             var facts = stat()
             stat(path, &facts)
-            #expect(Int64(content.modifiedNs) == Int64(facts.st_mtim.tv_sec) * 1_000_000_000 + Int64(facts.st_mtim.tv_nsec))
+            #expect(
+                Int64(content.modifiedNs) == Int64(facts.st_mtim.tv_sec) * 1_000_000_000 + Int64(facts.st_mtim.tv_nsec))
             put("", path)
             #expect(try FileReader.read(FilePath(path), limit: 4).bytes == [])
         }
@@ -45,7 +46,8 @@ extension LoopRoom {
             let notFound = Status.notFound, file = Status.file
             #expect(refusal("\(at)/none") == "\(notFound) \(at)/none: no such file")
             #expect(refusal("\(at)/file/below") == "\(notFound) \(at)/file/below: no such file")
-            #expect(refusal("\(at)/directory") == "\(file) \(at)/directory: expected a regular file, this is a directory")
+            #expect(
+                refusal("\(at)/directory") == "\(file) \(at)/directory: expected a regular file, this is a directory")
             #expect(refusal("\(at)/fifo") == "\(file) \(at)/fifo: expected a regular file, this is a FIFO")
             #expect(refusal("\(at)/link") == "\(file) \(at)/link: expected a regular file, this is a FIFO")
             #expect(refusal("/dev/zero") == "\(file) /dev/zero: expected a regular file, this is a device")

@@ -9,7 +9,9 @@ extension LoopRoom {
     @Suite struct FollowEngineTests {
         let world = ScriptedWorld()
 
-        func engine(quiet: UInt64 = 10, maximum: UInt64 = 250, cap: UInt64 = 2_000, sweep: UInt64 = 10_000) -> FollowEngine {
+        func engine(quiet: UInt64 = 10, maximum: UInt64 = 250, cap: UInt64 = 2_000, sweep: UInt64 = 10_000)
+            -> FollowEngine
+        {
             var settle = FileFollower.Settle()
             settle.quiet = quiet
             settle.maximum = maximum
@@ -186,7 +188,8 @@ extension LoopRoom {
             world.time += 250
             let outcome = engine.advance()
             #expect(outcome.bursts.isEmpty)
-            #expect(outcome.troubles.map(\.text) == ["/d/a: the file is gone; what it said last stays until it is back"])
+            #expect(
+                outcome.troubles.map(\.text) == ["/d/a: the file is gone; what it said last stays until it is back"])
             world.files["/d/a"] = FileSignature(kind: .file, inode: 1, size: 5)
             world.happens("/d", .movedIn, "a")
             _ = tell(engine)

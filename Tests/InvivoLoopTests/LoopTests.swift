@@ -153,7 +153,9 @@ extension LoopRoom {
                     blocked.change { $0 = Dictionary(uniqueKeysWithValues: states) }
                 }
                 loop.stop()
-                for (signal, isBlocked) in blocked.value { precondition(isBlocked == (signal != SIGSEGV && signal != SIGBUS)) }
+                for (signal, isBlocked) in blocked.value {
+                    precondition(isBlocked == (signal != SIGSEGV && signal != SIGBUS))
+                }
                 precondition(blocked.value.count == 9)
             }
         }
@@ -165,7 +167,9 @@ extension LoopRoom {
                 do {
                     _ = try Loop(name: "none")
                     preconditionFailure("expected an error")
-                } catch let error as Failure { precondition(error.code == .system && error.message.contains("descriptors")) }
+                } catch let error as Failure {
+                    precondition(error.code == .system && error.message.contains("descriptors"))
+                }
             }
         }
 
@@ -179,7 +183,8 @@ extension LoopRoom {
                 let loop = try Loop(name: "fork")
                 let world = GatedWorld()
                 let follower = try FileFollower(
-                    loop: loop, settle: .init(), world: world, onBurst: { _ in told.change { $0 += 1 } }, onTrouble: { _ in })
+                    loop: loop, settle: .init(), world: world, onBurst: { _ in told.change { $0 += 1 } },
+                    onTrouble: { _ in })
                 let id = try follower.follow(workshop.path("a"))
                 let timer = loop.schedule(after: 60_000) {}
                 // The loop's thread stands still inside the follower's monitor while this process is forked.

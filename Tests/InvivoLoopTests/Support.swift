@@ -65,7 +65,8 @@ private func entries(_ directory: String) -> [String] {
 /// Descriptors, but for timers: those are the concurrency library's, which makes one when it likes.
 func descriptors() -> Int {
     entries("fd").count { number in
-        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)"))?.contains("timerfd") != true
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)"))?.contains("timerfd")
+            != true
     }
 }
 
@@ -120,7 +121,10 @@ final class Following: Sendable {
     let heard: Awaited<Heard>
     private let paths: Awaited<[FollowID: String]>
 
-    init(quiet: UInt64 = 10, maximum: UInt64 = 250, cap: UInt64 = 2_000, sweep: UInt64 = 60_000, world: (any FileWorld)? = nil)
+    init(
+        quiet: UInt64 = 10, maximum: UInt64 = 250, cap: UInt64 = 2_000, sweep: UInt64 = 60_000,
+        world: (any FileWorld)? = nil
+    )
         throws
     {
         let heard = Awaited(Heard())

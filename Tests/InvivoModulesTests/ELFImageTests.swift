@@ -36,7 +36,9 @@ struct ELFImageTests {
         let whole = try Workshop.bytes(workshop.module())
         for length in stride(from: 0, to: whole.count - 64, by: 64) {
             let holed = whole[..<length] + [UInt8](repeating: 0, count: whole.count - length)
-            #expect(throws: ELFImage.Defect.self, "zeros from \(length) of \(whole.count)") { try ELFImage(Array(holed)) }
+            #expect(throws: ELFImage.Defect.self, "zeros from \(length) of \(whole.count)") {
+                try ELFImage(Array(holed))
+            }
         }
     }
 

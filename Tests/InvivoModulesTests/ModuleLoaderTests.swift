@@ -71,14 +71,17 @@ struct ModuleLoaderTests {
     }
 
     private func copies() -> [String] {
-        Workshop.list(Workshop.temporary).filter { $0.hasPrefix("invivo-\(getpid())-") }.map { "\(Workshop.temporary)/\($0)" }
+        Workshop.list(Workshop.temporary).filter { $0.hasPrefix("invivo-\(getpid())-") }.map {
+            "\(Workshop.temporary)/\($0)"
+        }
     }
 
     @Test func aMissingFileADirectoryAFIFOAndADeviceAreRefusedAtOnce() throws {
         let workshop = try Workshop()
         let gone = workshop.path("gone.so")
         #expect(refusal(of: gone)?.text == "\(gone): module \(gone) cannot be read: No such file or directory")
-        #expect(refusal(of: workshop.directory)?.message.contains("is a directory; a shared library is expected") == true)
+        #expect(
+            refusal(of: workshop.directory)?.message.contains("is a directory; a shared library is expected") == true)
         let fifo = workshop.path("fifo.so")
         #expect(mkfifo(fifo, 0o600) == 0)
         #expect(refusal(of: fifo)?.message == "module \(fifo) is a FIFO; a shared library is expected")
@@ -92,7 +95,8 @@ struct ModuleLoaderTests {
         let workshop = try Workshop()
         let text = workshop.path("text.so")
         try Workshop.write("int main(void) { return 0; }\n".utf8, to: text)
-        #expect(refusal(of: text)?.message == "module \(text) is no shared library: it does not begin as an ELF file does")
+        #expect(
+            refusal(of: text)?.message == "module \(text) is no shared library: it does not begin as an ELF file does")
         let empty = workshop.path("empty.so")
         try Workshop.write([], to: empty)
         #expect(refusal(of: empty)?.message == "module \(empty) is empty")
@@ -107,8 +111,9 @@ struct ModuleLoaderTests {
         let half = workshop.path("half.so")
         for part in 1...9 {
             try Workshop.write(whole[..<(whole.count * part / 10)], to: half)
-            #expect(refusal(of: half)?.message == "module \(half) is cut off or still being written: a table of it "
-                + "lies outside the file")
+            #expect(
+                refusal(of: half)?.message == "module \(half) is cut off or still being written: a table of it "
+                    + "lies outside the file")
         }
     }
 

@@ -52,7 +52,9 @@ final class Workshop {
     }
 
     /// Compiles C into a shared library and answers its path.
-    func library(_ name: String, _ source: String, stubs: Bool = true, flags: [String] = [], shared: Bool = true) throws -> String {
+    func library(_ name: String, _ source: String, stubs: Bool = true, flags: [String] = [], shared: Bool = true) throws
+        -> String
+    {
         let file = path("\(name).c")
         let output = path("lib\(name).so")
         try Self.write(source.utf8, to: file)

@@ -13,7 +13,8 @@ import Testing
         defer { names.forEach { free($0) } }
         let parameters = (0..<3).map {
             invivo_parameter(
-                name: names[$0], kind: invivo_kind(INVIVO_KIND_OBJECT), flags: UInt32(INVIVO_PARAMETER_OPTIONAL), type_name: nil)
+                name: names[$0], kind: invivo_kind(INVIVO_KIND_OBJECT), flags: UInt32(INVIVO_PARAMETER_OPTIONAL),
+                type_name: nil)
         }
         let properties = (0..<3).map { index -> invivo_property in
             var property = invivo_property()
@@ -44,7 +45,9 @@ import Testing
 
     /// Random graphs of singletons; one definition after another is replaced. Exactly what reaches it through initializers
     /// is another object afterwards; everything else is the same one.
-    @Test(arguments: [11, 12, 13, 14, 15] as [UInt64]) func exactlyTheInitializerDependentsAreRemade(seed: UInt64) throws {
+    @Test(arguments: [11, 12, 13, 14, 15] as [UInt64]) func exactlyTheInitializerDependentsAreRemade(seed: UInt64)
+        throws
+    {
         var dice = Dice(seed: seed)
         let count = 24
         let engine = try Engine.open(EngineOptions())
@@ -55,12 +58,16 @@ import Testing
         func definition(_ index: Int) throws -> Definition {
             Definition(
                 id: try container.intern("n.k\(index)"), key: "n.k\(index)", scope: .singleton, type: type,
-                initializer: initializers[index].enumerated().map { Injection(name: "in\($0)", .reference("n.k\($1)")) },
+                initializer: initializers[index].enumerated().map {
+                    Injection(name: "in\($0)", .reference("n.k\($1)"))
+                },
                 properties: properties[index].enumerated().map { Injection(name: "set\($0)", .reference("n.k\($1)")) })
         }
         var set = ChangeSet(cause: "define")
         for index in 0..<count {
-            func some() -> [Int] { index == 0 ? [] : Array(Set((0..<dice.next(3)).map { _ in dice.next(index) })).sorted() }
+            func some() -> [Int] {
+                index == 0 ? [] : Array(Set((0..<dice.next(3)).map { _ in dice.next(index) })).sorted()
+            }
             initializers.append(some())
             properties.append(some())
             set.definitions.append(try definition(index))

@@ -15,7 +15,8 @@ extension SwiftAPI {
 
         @Test func aTenLineProgramSeesAnEditLive() throws {
             let scratch = try Scratch()
-            let file = scratch.write("tuning.yaml", "traits:\n  synth.lead:\n    - Set: { gain: 0.5, cutoff: 1.2 kHz }\n")
+            let file = scratch.write(
+                "tuning.yaml", "traits:\n  synth.lead:\n    - Set: { gain: 0.5, cutoff: 1.2 kHz }\n")
             let before = Live.now
             do {
                 let runtime = try Runtime()

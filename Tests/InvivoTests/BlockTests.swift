@@ -87,7 +87,8 @@ extension SwiftAPI {
                 let lead = try runtime.define(Self.block)
                 let source = try runtime.source("t.yaml", "traits: { synth.lead: [Set: { gain: 1 }] }")
                 for (text, code) in [
-                    ("gain: 2.1", InvivoError.Code.range), ("voices: 0", .range), ("wave: triangle", .range), ("gain: loud", .type),
+                    ("gain: 2.1", InvivoError.Code.range), ("voices: 0", .range), ("wave: triangle", .range),
+                    ("gain: loud", .type),
                     ("gian: 1", .property), ("detune: 40000", .range),
                 ] {
                     let error = failure { try source.update("traits: { synth.lead: [Set: { \(text) }] }") }
@@ -136,7 +137,9 @@ extension SwiftAPI {
             struct Other { var gain = 1.0 }
             try withRuntime { runtime throws in
                 try runtime.define(Block("a.b", Tuning(), typeName: "T") { $0.field("gain", \.gain) })
-                let error = failure { try runtime.define(Block("a.c", Other(), typeName: "T") { $0.field("gain", \.gain) }) }
+                let error = failure {
+                    try runtime.define(Block("a.c", Other(), typeName: "T") { $0.field("gain", \.gain) })
+                }
                 #expect(error.code == .exists)
             }
         }
@@ -177,7 +180,8 @@ extension SwiftAPI {
                 try runtime.define("a.thing", scope: .singleton) { _ in Counted() }
                 #expect(failure { _ = try runtime.resolve(key) }.code == .type)
                 #expect(runtime.view { $0.with(key) { $0.name } } == nil)
-                #expect(try runtime.resolve("a.thing", as: Counted.self) === runtime.resolve("a.thing", as: Counted.self))
+                #expect(
+                    try runtime.resolve("a.thing", as: Counted.self) === runtime.resolve("a.thing", as: Counted.self))
             }
         }
 

@@ -50,7 +50,8 @@ extension SwiftAPI {
                                 if number % 2 == 0 {
                                     try runtime.define("a.object", scope: .singleton) { _ in Clock(name: "\(number)") }
                                 } else {
-                                    try source.update("traits: { a.stamp: [Set: { first: \(number), second: \(number) }] }")
+                                    try source.update(
+                                        "traits: { a.stamp: [Set: { first: \(number), second: \(number) }] }")
                                 }
                             } catch { failures.add(InvivoError.of(error)) }
                         }

@@ -95,7 +95,8 @@ extension SwiftAPI {
                 try runtime.changes { changes in
                     try changes.define("a.clock", scope: .singleton) { _ in Clock(name: "wall") }
                     try changes.define(
-                        "a.player", Player.type, initializer: ["clock": .reference("a.clock")], properties: ["tempo": 60])
+                        "a.player", Player.type, initializer: ["clock": .reference("a.clock")],
+                        properties: ["tempo": 60])
                 }
                 let player = try runtime.resolve("a.player", as: Player.self)
                 #expect(player.tempo == 60)

@@ -99,7 +99,9 @@ extension SwiftAPI {
                 let error = failure {
                     try runtime.changes { changes in
                         try changes.define("a.one", Counted.type, scope: .singleton)
-                        try changes.define("a.two", scope: .singleton) { _ -> Clock in throw InvivoError(.system, "no card") }
+                        try changes.define("a.two", scope: .singleton) { _ -> Clock in
+                            throw InvivoError(.system, "no card")
+                        }
                     }
                 }
                 #expect(error.description.contains("no card"))

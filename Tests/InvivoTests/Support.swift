@@ -50,7 +50,9 @@ func failure(
 }
 
 extension InvivoError {
-    static func of(_ error: any Error) -> InvivoError { error as? InvivoError ?? InvivoError(.internal, "foreign: \(error)") }
+    static func of(_ error: any Error) -> InvivoError {
+        error as? InvivoError ?? InvivoError(.internal, "foreign: \(error)")
+    }
 }
 
 /// A directory of its own, removed at the end.

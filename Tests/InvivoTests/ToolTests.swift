@@ -71,7 +71,8 @@ extension SwiftAPI {
             let child = Child(["run", manifest])
             #expect(child.end() == 2)
             let expected = [
-                "app.yaml:3:18: components.a.one: no type 'Os'", "components.a.two.properties.gian: Osc has no property",
+                "app.yaml:3:18: components.a.one: no type 'Os'",
+                "components.a.two.properties.gian: Osc has no property",
                 "components.a.two.properties.gain: 7 is outside", "a.two: initializer parameter 'input' needs 'a.tree'",
                 "no target has the key 'a.nobody'", "broken.yaml:2:1: ", "missing.yaml: no such file",
             ]
@@ -85,7 +86,10 @@ extension SwiftAPI {
             let manifest = scratch.write("app.yaml", "components: {}\nspecs: [tuning.yaml]\n")
             let child = Child(["run", manifest])
             #expect(child.end() == 2)
-            #expect(child.lines == ["invivo: \(scratch.path)/tuning.yaml:1:11: traits.a.nobody: no target has the key 'a.nobody'"])
+            #expect(
+                child.lines == [
+                    "invivo: \(scratch.path)/tuning.yaml:1:11: traits.a.nobody: no target has the key 'a.nobody'"
+                ])
             let waiting = Child(["run", "--wait", manifest])
             waiting.line(with: "running")
             waiting.send(SIGTERM)
@@ -134,7 +138,8 @@ extension SwiftAPI {
                 "run",
                 scratch.write(
                     "app.yaml",
-                    "modules: { osc: osc.so }\ncomponents: { a.one: { type: Osc, scope: singleton } }\nspecs: [tuning.yaml]\n"),
+                    "modules: { osc: osc.so }\ncomponents: { a.one: { type: Osc, scope: singleton } }\nspecs: [tuning.yaml]\n"
+                ),
             ])
             child.line(with: "running")
             scratch.write("tuning.yaml", "traits: { a.one: [Set: { slow: 1 }] }\n")

@@ -25,7 +25,8 @@ extension SwiftAPI {
         @Test func everyKindComesBackAsItWas() throws {
             try withEcho { runtime, echo throws in
                 let values: [InvivoValue] = [
-                    .null, .bool(true), .int8(-128), .int16(-32768), .int32(.min), .int64(.min), .uint8(255), .uint16(.max),
+                    .null, .bool(true), .int8(-128), .int16(-32768), .int32(.min), .int64(.min), .uint8(255),
+                    .uint16(.max),
                     .uint32(.max), .uint64(.max), .float(0.1), .double(-1e300), .string(""), .string("größer 𝄞"),
                     .bytes([]), .bytes([0, 255]), .list([]), .list([.int8(1), .string("x"), .list([.null])]),
                     .map([:]), .map(["a": .uint64(.max), "b": .map(["ü": .bool(false)])]), .object(echo),
@@ -80,7 +81,9 @@ extension SwiftAPI {
                 let error = failure { try echo.call("apply", double, "x") }
                 #expect(error.code == .type)
                 #expect(error.description.contains("argument 1"))
-                let failing = Callable { (_: [InvivoValue]) in throw InvivoError(.busy, "later", cause: InvivoError(.cold, "frost")) }
+                let failing = Callable { (_: [InvivoValue]) in
+                    throw InvivoError(.busy, "later", cause: InvivoError(.cold, "frost"))
+                }
                 let thrown = failure { try echo.call("apply", failing, 1) }
                 #expect(thrown.code == .busy)
                 var causes = [thrown]

@@ -186,7 +186,9 @@ class Driver:
     def errors(self, probe):
         def failing(_):
             cause = invivo.BusyError("the clock said so")
-            raise invivo.DeadlineError("too late", path="driver.clock", file="driver.mid", line=2, column=5, cause=cause)
+            raise invivo.DeadlineError(
+                "too late", path="driver.clock", file="driver.mid", line=2, column=5, cause=cause
+            )
 
         def lost(_):
             raise LookupError("nothing there")

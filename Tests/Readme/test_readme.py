@@ -36,7 +36,12 @@ def sees_edits(command: list[str], folder: Path, environment: dict[str, str] | N
     """Runs a sample; its output must show the document at the start, and then an edit made while it runs."""
     (folder / "tuning.yaml").write_text(sample("yaml"))
     process = subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})}
+        command,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **(environment or {})},
     )
     lines: queue.Queue[str | None] = queue.Queue()
     assert process.stdout is not None
@@ -79,9 +84,22 @@ def test_c(tmp_path: Path) -> None:
     built = library()
     (tmp_path / "sample.c").write_text(sample("c"))
     subprocess.run(
-        ["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}", "sample.c", "-o", "sample",
-         f"-L{built.parent}", "-lInvivoC", f"-Wl,-rpath,{built.parent}"],
-        cwd=tmp_path, check=True,
+        [
+            "cc",
+            "-std=gnu11",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            f"-I{ROOT / 'include'}",
+            "sample.c",
+            "-o",
+            "sample",
+            f"-L{built.parent}",
+            "-lInvivoC",
+            f"-Wl,-rpath,{built.parent}",
+        ],
+        cwd=tmp_path,
+        check=True,
     )
     sees_edits(["./sample"], tmp_path)
 
@@ -98,7 +116,11 @@ def test_swift(tmp_path: Path) -> None:
     scratch = os.environ.get("INVIVO_README_SCRATCH", str(tmp_path / "build"))
     subprocess.run(["swift", "build", "-q", "--scratch-path", scratch], cwd=package, check=True)
     shown = subprocess.run(
-        ["swift", "build", "--scratch-path", scratch, "--show-bin-path"], cwd=package, check=True, capture_output=True, text=True
+        ["swift", "build", "--scratch-path", scratch, "--show-bin-path"],
+        cwd=package,
+        check=True,
+        capture_output=True,
+        text=True,
     )
     program = tmp_path / "program"
     shutil.copy(Path(shown.stdout.strip()) / "sample", program)
@@ -109,6 +131,7 @@ def test_python(tmp_path: Path) -> None:
     built = library()
     (tmp_path / "sample.py").write_text(sample("python"))
     sees_edits(
-        [sys.executable, "sample.py"], tmp_path,
+        [sys.executable, "sample.py"],
+        tmp_path,
         {"PYTHONPATH": str(ROOT / "bindings" / "python"), "INVIVO_LIBRARY": str(built)},
     )

@@ -30,7 +30,10 @@ def build_library(scratch: Path) -> Path:
         raise SystemExit(f"there are no sources in {ROOT}: install from a clone, or set INVIVO_LIBRARY to a {NAME}")
     if (ROOT / "CMakeLists.txt").is_file() and shutil.which("cmake"):
         generator = ["-G", "Ninja"] if shutil.which("ninja") else []
-        subprocess.run(["cmake", "-S", ROOT, "-B", scratch, *generator, "-DCMAKE_BUILD_TYPE=Release", "-DINVIVO_TOOL=OFF"], check=True)
+        subprocess.run(
+            ["cmake", "-S", ROOT, "-B", scratch, *generator, "-DCMAKE_BUILD_TYPE=Release", "-DINVIVO_TOOL=OFF"],
+            check=True,
+        )
         subprocess.run(["cmake", "--build", scratch], check=True)
         found = sorted(scratch.rglob(NAME))
     else:

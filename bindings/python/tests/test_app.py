@@ -6,8 +6,8 @@ import queue
 import signal
 import subprocess
 import sys
-import time
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -34,7 +34,9 @@ struct Check {
             try body()
             holds(false, "\(what) was accepted", line: line)
         } catch let error as InvivoError {
-            holds(error.code == code && !error.message.isEmpty, "\(what): \(error.code) for \(code): \(error)", line: line)
+            holds(
+                error.code == code && !error.message.isEmpty, "\(what): \(error.code) for \(code): \(error)", line: line
+            )
         } catch { holds(false, "\(what): \(error)", line: line) }
     }
 }

@@ -96,7 +96,8 @@ private struct Driver {
 
     private func plainValues(_ check: inout Check) throws {
         let nested: [InvivoValue] = [
-            .null, .bool(true), .int64(.min), .uint64(.max), .double(0.5), .string("x"), .bytes([0, 255]), .list([.list([])]),
+            .null, .bool(true), .int64(.min), .uint64(.max), .double(0.5), .string("x"), .bytes([0, 255]),
+            .list([.list([])]),
             .map([:]),
         ]
         for value in [false, true] { roundTrip(&check, "flag", value) }
@@ -149,8 +150,12 @@ private struct Driver {
         check.holds(try probe.get("wave") == Wave.square, "a wave by its number")
         try probe.set("wave", InvivoValue.enumeration(number: 99, name: "saw"))
         check.holds(try probe.get("wave") == Wave.saw, "a wave by its name")
-        check.refused(.range, "a wave of no name") { try probe.set("wave", InvivoValue.enumeration(number: 0, name: "noise")) }
-        check.refused(.range, "a wave of no number") { try probe.set("wave", InvivoValue.enumeration(number: 5, name: nil)) }
+        check.refused(.range, "a wave of no name") {
+            try probe.set("wave", InvivoValue.enumeration(number: 0, name: "noise"))
+        }
+        check.refused(.range, "a wave of no number") {
+            try probe.set("wave", InvivoValue.enumeration(number: 5, name: nil))
+        }
     }
 
     private func handles(_ check: inout Check) throws {
@@ -161,7 +166,8 @@ private struct Driver {
         check.holds(try probe.get("other", as: Thing.self) === thing, "an instance of ours is the identical one")
         check.holds(try probe.call("echo_other", thing).get(Thing.self) === thing, "an instance comes back identical")
         check.holds(
-            try probe.call("echo", [thing]).get([Thing].self).first === thing, "an instance in a list comes back identical")
+            try probe.call("echo", [thing]).get([Thing].self).first === thing,
+            "an instance in a list comes back identical")
         for member in ["other", "kind", "anything"] { try probe.set(member, InvivoValue.null) }
     }
 
@@ -177,7 +183,8 @@ private struct Driver {
             check.holds(try probe.call("apply", ours, 41).get() == 42, "a callable is called")
             try probe.set("function", ours)
             check.holds(try probe.get("function", as: Callable.self) === ours, "a callable is the identical one")
-            check.holds(try probe.call("echo_function", ours).get(Callable.self) === ours, "a callable comes back identical")
+            check.holds(
+                try probe.call("echo_function", ours).get(Callable.self) === ours, "a callable comes back identical")
             let doubler = try probe.call("doubler").get(Callable.self)
             check.holds(try doubler(21).get() == 42, "their callable is called")
             check.holds(try probe.call("apply", doubler, 4).get() == 8, "their callable, passed back, is called")
@@ -193,7 +200,9 @@ private struct Driver {
                 .timeout, "too late", path: "driver.clock", file: "driver.mid", line: 2, column: 5,
                 cause: InvivoError(.busy, "the clock said so"))
         }
-        failure(&check, "too loud", .range, "probe.gain", "probe.wav:3:7", "the amplifier said so") { try probe.call("fail") }
+        failure(&check, "too loud", .range, "probe.gain", "probe.wav:3:7", "the amplifier said so") {
+            try probe.call("fail")
+        }
         failure(&check, "too late", .timeout, "driver.clock", "driver.mid:2:5", "the clock said so") {
             try probe.call("apply", failing)
         }
@@ -206,7 +215,8 @@ private struct Driver {
     }
 
     private func failure(
-        _ check: inout Check, _ message: String, _ code: InvivoError.Code, _ path: String, _ place: String, _ cause: String,
+        _ check: inout Check, _ message: String, _ code: InvivoError.Code, _ path: String, _ place: String,
+        _ cause: String,
         _ body: () throws -> Void
     ) {
         do {
@@ -226,7 +236,8 @@ private struct Driver {
     private func constructor(_ check: inout Check) throws {
         let function = Callable { (number: Int) in number + 1 }
         let given: [(String, any InvivoConvertible)] = [
-            ("label", "made"), ("flag", true), ("i8", Int8.min), ("i16", Int16.min), ("i32", Int32.min), ("i64", Int64.min),
+            ("label", "made"), ("flag", true), ("i8", Int8.min), ("i16", Int16.min), ("i32", Int32.min),
+            ("i64", Int64.min),
             ("u8", UInt8.max), ("u16", UInt16.max), ("u32", UInt32.max), ("u64", UInt64.max), ("single", Float(0.25)),
             ("number", 0.1), ("data", [UInt8]([0, 255])), ("items", [UInt64.max]), ("table", ["a": UInt64.max]),
             ("other", probe), ("kind", type), ("function", function), ("wave", Wave.square), ("anything", UInt64.max),
@@ -255,7 +266,8 @@ private struct Driver {
         check.holds(held != nil, "one is held")
         held = nil
         after = try counts()
-        check.holds(after[1] == before[1] + 8 && after[2] == before[2] + 8, "disposed of, stopped: \(before) -> \(after)")
+        check.holds(
+            after[1] == before[1] + 8 && after[2] == before[2] + 8, "disposed of, stopped: \(before) -> \(after)")
     }
 
     private func plainStruct(_ check: inout Check) throws {

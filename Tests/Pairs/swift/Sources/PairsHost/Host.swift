@@ -42,7 +42,9 @@ enum Host {
         let run = unsafeBitCast(try Library(path, RTLD_LOCAL).symbol(name), to: Drive.self)
         for component in ["C", "Swift", "Python"] {
             let checks = run(token.address, "\(component)Probe")
-            guard checks > 0 else { throw InvivoError(.internal, "pair \(language)->\(component): FAILED, \(-checks) checks") }
+            guard checks > 0 else {
+                throw InvivoError(.internal, "pair \(language)->\(component): FAILED, \(-checks) checks")
+            }
             print("pair \(language)->\(component): ok, \(checks) checks")
             fflush(nil)
         }
@@ -63,7 +65,9 @@ private struct Library {
         return symbol
     }
 
-    private static func failure() -> InvivoError { InvivoError(.file, dlerror().map { String(cString: $0) } ?? "dlopen") }
+    private static func failure() -> InvivoError {
+        InvivoError(.file, dlerror().map { String(cString: $0) } ?? "dlopen")
+    }
 }
 
 /// The interpreter in this process.

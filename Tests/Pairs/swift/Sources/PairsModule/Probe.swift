@@ -117,10 +117,13 @@ final class Probe: InvivoObject {
         echo(&type, "function", Callable.self)
         echo(&type, "wave", Wave.self)
         type.method("echo", "value") { (_: Probe, value: InvivoValue) throws -> InvivoValue in value }
-        type.method("apply", "function", "value") { (_: Probe, function: Callable, value: InvivoValue) throws -> InvivoValue in
+        type.method("apply", "function", "value") {
+            (_: Probe, function: Callable, value: InvivoValue) throws -> InvivoValue in
             try function(value)
         }
-        type.method("doubler") { (_: Probe) throws -> Callable in Callable(name: "twice") { (number: Int) in 2 * number } }
+        type.method("doubler") { (_: Probe) throws -> Callable in
+            Callable(name: "twice") { (number: Int) in 2 * number }
+        }
         type.method("fail") { (_: Probe) throws -> Void in
             throw InvivoError(
                 .range, "too loud", path: "probe.gain", file: "probe.wav", line: 3, column: 7,
