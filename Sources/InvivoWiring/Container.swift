@@ -115,6 +115,7 @@ public final class Container: @unchecked Sendable {
     public func type(named name: String) throws(Failure) -> ObjectType {
         try monitor.locked { () throws(Failure) -> ObjectType in
             if let type = types[name] { return type }
+            if isClosing { throw Failure(.closed, "the runtime is closed") }
             throw Failure(
                 .notFound, "no type '\(name)' is registered\(suggestion(for: name, among: types.keys.sorted()))")
         }
@@ -157,6 +158,8 @@ public final class Container: @unchecked Sendable {
 
     /// Under the monitor.
     func unknownKey(_ name: String, in graph: Graph) -> Failure {
+        // A call that close overtook finds nothing any more.
+        if isClosing { return Failure(.closed, "the runtime is closed") }
         var known: [String] = []
         for id in 0..<UInt32(keys.count) where graph.recipe(id) != nil { known.append(keys.name(id)) }
         return Failure(

@@ -295,6 +295,11 @@ static bool stop;
 static invivo_key prototype, shared;
 static void hear(void *user_data, const invivo_report *report) { (void)user_data, (void)report; }
 
+static void expects_open_or_closed(invivo_status status, invivo_object object) {
+    if (status == INVIVO_OK) OK(invivo_object_release(object));
+    else CHECK_EQUAL(status, INVIVO_E_CLOSED);
+}
+
 static void use(int what, unsigned turn) {
     char text[64];
     invivo_object object;
@@ -333,6 +338,8 @@ static void use(int what, unsigned turn) {
         break;
     default:
         if (invivo_peek(runtime, shared, &object) == INVIVO_OK) OK(invivo_object_release(object));
+        expects_open_or_closed(invivo_resolve_name(runtime, "a.shared", &object, NULL), object);
+        expects_open_or_closed(invivo_resolve_type(runtime, "Voice", "shared", 0, &object, NULL), object);
         break;
     }
 }
