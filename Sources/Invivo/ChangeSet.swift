@@ -20,6 +20,10 @@ public final class ChangeSet {
         try core.call { $0.pointee.changes_commit(handle, $1) }
     }
 
+    /// Throws all that would be wrong with the set so far, each with its rule and who needs it. Makes nothing, runs no
+    /// initializer or factory.
+    public func check() throws(InvivoError) { try core.call { $0.pointee.changes_check(handle, $1) } }
+
     /// Defines a key by a described Swift class, which says how an instance is made.
     @discardableResult
     public func define<Instance>(

@@ -23,6 +23,10 @@ public struct InvivoError: Error, Sendable, Hashable {
     public var line: Int
     /// The column in the line, in Unicode scalars from 1; 0 when unknown.
     public var column: Int
+    /// Of what a check of the wiring found: a name that stays, `wiring.missing`; empty otherwise.
+    public private(set) var rule = ""
+    /// Who needs what is wrong, the outermost first: `app.main -> app.player`; empty when nobody does.
+    public private(set) var neededBy = ""
     /// The whole as a person would read it, one line an error.
     private var text: String
     private var causes: [InvivoError]
@@ -145,6 +149,8 @@ extension InvivoError.Code {
     public static let ambiguous = Self(rawValue: -37)
     /// The definition is abstract: only its children are made.
     public static let abstract = Self(rawValue: -38)
+    /// What lives long would hold what must not live so long, or be touched there.
+    public static let captive = Self(rawValue: -49)
 }
 
 // MARK: - The border
@@ -161,6 +167,8 @@ extension InvivoError {
         file = String(text: functions.pointee.error_file(error))
         line = Int(functions.pointee.error_line(error))
         column = Int(functions.pointee.error_column(error))
+        rule = String(text: functions.pointee.error_rule(error))
+        neededBy = String(text: functions.pointee.error_needed_by(error))
         text = String(text: functions.pointee.error_text(error))
         causes =
             functions.pointee.error_cause(error).map { [InvivoError(reading: $0, status: status, table: table)] } ?? []

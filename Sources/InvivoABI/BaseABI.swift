@@ -84,6 +84,16 @@ public func invivo_error_column(_ error: OpaquePointer!) -> UInt32 {
 }
 
 @c @implementation
+public func invivo_error_rule(_ error: OpaquePointer!) -> UnsafePointer<CChar>! {
+    ErrorBox.at(error)?.rule ?? EmptyText.pointer
+}
+
+@c @implementation
+public func invivo_error_needed_by(_ error: OpaquePointer!) -> UnsafePointer<CChar>! {
+    ErrorBox.at(error)?.neededBy ?? EmptyText.pointer
+}
+
+@c @implementation
 public func invivo_error_cause(_ error: OpaquePointer!) -> OpaquePointer! {
     ErrorBox.at(error)?.cause
 }

@@ -383,6 +383,16 @@ public func invivo_changes_set(
 }
 
 @c @implementation
+public func invivo_changes_check(_ changes: invivo_changes, _ error: UnsafeMutablePointer<OpaquePointer?>!)
+    -> invivo_status
+{
+    answering(error) { () throws(Failure) in
+        let changes = try InvivoABI.changes(changes)
+        if let failure = Failure.gathered(changes.engine.check(changes.set)) { throw failure }
+    }
+}
+
+@c @implementation
 public func invivo_changes_commit(_ changes: invivo_changes, _ error: UnsafeMutablePointer<OpaquePointer?>!)
     -> invivo_status
 {

@@ -51,6 +51,8 @@ public final class ErrorBox: Sendable {
     public var path: UnsafePointer<CChar> { strings.path }
     public var file: UnsafePointer<CChar> { strings.file }
     public var text: UnsafePointer<CChar> { strings.text }
+    public var rule: UnsafePointer<CChar> { strings.rule }
+    public var neededBy: UnsafePointer<CChar> { strings.neededBy }
     public var cause: OpaquePointer? { causeBox?.borrowed }
     public var count: Int { max(parts.count, 1) }
 
@@ -63,13 +65,15 @@ public final class ErrorBox: Sendable {
 /// The C strings of one error. Written in the initialiser only; `store` frees them.
 private struct ErrorStrings: @unchecked Sendable {
     let store = CStrings()
-    let message, path, file, text: UnsafePointer<CChar>
+    let message, path, file, text, rule, neededBy: UnsafePointer<CChar>
 
     init(_ failure: Failure) {
         let empty = EmptyText.pointer
         message = failure.message.isEmpty ? empty : store.string(failure.message)
         path = failure.path.isEmpty ? empty : store.string(failure.path)
         file = failure.place.file.isEmpty ? empty : store.string(failure.place.file)
+        if let finding = failure.finding { rule = store.string(finding.rawValue) } else { rule = empty }
+        neededBy = failure.neededBy.isEmpty ? empty : store.string(failure.needers)
         let whole = failure.text
         text = whole == failure.message ? message : store.string(whole)
     }

@@ -45,6 +45,7 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
     public static let internalFault = Status(INVIVO_E_INTERNAL)
     public static let ambiguous = Status(INVIVO_E_AMBIGUOUS)
     public static let abstract = Status(INVIVO_E_ABSTRACT)
+    public static let captive = Status(INVIVO_E_CAPTIVE)
 
     public var description: String { "\(rawValue)" }
 }
@@ -78,6 +79,10 @@ public struct Failure: Error, Sendable {
     public static let most = 100
     /// Whether the message says already who needed what failed.
     public var isChained = false
+    /// What a check of the wiring calls it; nil when something else found it.
+    public var finding: Finding?
+    /// Who needs what is wrong, the outermost first.
+    public var neededBy: [String] = []
 
     public init(
         _ code: Status, _ message: String, path: String = "", at place: Place = Place(), cause: Failure? = nil
@@ -123,6 +128,9 @@ public struct Failure: Error, Sendable {
         all.map(\.line).joined(separator: "\n")
     }
 
+    /// `neededBy` as a path.
+    public var needers: String { neededBy.joined(separator: " -> ") }
+
     private var line: String {
         var line = ""
         if !place.file.isEmpty {
@@ -133,6 +141,7 @@ public struct Failure: Error, Sendable {
         }
         if !path.isEmpty { line += "\(path): " }
         line += message
+        if !neededBy.isEmpty { line += " (needed by \(needers))" }
         if let cause = cause.first { line += " (because \(cause.text))" }
         return line
     }

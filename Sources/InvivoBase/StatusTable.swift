@@ -1,56 +1,61 @@
 /// The names and texts of the status codes, as base.h lists them. A test compares the two.
 public enum StatusTable {
     public struct Entry: Sendable {
+        public let number: Int32
         public let name: StaticString
         public let text: StaticString
+
+        init(_ number: Int32, _ name: StaticString, _ text: StaticString) {
+            self.number = number
+            self.name = name
+            self.text = text
+        }
     }
 
     /// The entry of a status; nil for a number that is none.
-    public static func entry(_ status: Int32) -> Entry? {
-        guard status <= 0, status > -Int32(entries.count) else { return nil }
-        return entries[Int(-status)]
-    }
+    public static func entry(_ status: Int32) -> Entry? { entries.first { $0.number == status } }
 
-    // In the order of their numbers: 0, -1, -2, ...
-    static let entries: [Entry] = [
-        Entry(name: "INVIVO_OK", text: "success"),
-        Entry(name: "INVIVO_E_ARGUMENT", text: "an argument is missing or not allowed"),
-        Entry(name: "INVIVO_E_HANDLE", text: "the handle is stale, foreign or of another kind"),
-        Entry(name: "INVIVO_E_CLOSED", text: "the runtime is closed"),
-        Entry(name: "INVIVO_E_MEMORY", text: "out of memory"),
-        Entry(name: "INVIVO_E_NOT_FOUND", text: "no such key, name or file"),
-        Entry(name: "INVIVO_E_EXISTS", text: "the name is taken"),
-        Entry(name: "INVIVO_E_TYPE", text: "the value or object has another type"),
-        Entry(name: "INVIVO_E_RANGE", text: "the value is outside the range"),
-        Entry(name: "INVIVO_E_READ_ONLY", text: "the property cannot be set"),
-        Entry(name: "INVIVO_E_PROPERTY", text: "the type has no such property"),
-        Entry(name: "INVIVO_E_METHOD", text: "the type has no such method"),
-        Entry(name: "INVIVO_E_ARITY", text: "the number of arguments is wrong"),
-        Entry(name: "INVIVO_E_COLD", text: "the shared object is not built yet"),
-        Entry(name: "INVIVO_E_STALE", text: "the handle belongs to a generation that is gone"),
-        Entry(name: "INVIVO_E_DOMAIN", text: "the object may only be touched in its domain"),
-        Entry(name: "INVIVO_E_WOULD_WAIT", text: "the call would have to wait, and may not wait here"),
-        Entry(name: "INVIVO_E_IN_CALLBACK", text: "the call is not allowed from inside a callback"),
-        Entry(name: "INVIVO_E_BUSY", text: "something is still in use"),
-        Entry(name: "INVIVO_E_TIMEOUT", text: "the deadline has passed"),
-        Entry(name: "INVIVO_E_CYCLE", text: "the wiring goes round in a circle"),
-        Entry(name: "INVIVO_E_SYNTAX", text: "the document is not well-formed"),
-        Entry(name: "INVIVO_E_SPEC", text: "the document says something that is not known here"),
-        Entry(name: "INVIVO_E_ENCODING", text: "the text is not UTF-8"),
-        Entry(name: "INVIVO_E_EMPTY", text: "the document is empty"),
-        Entry(name: "INVIVO_E_TOO_LARGE", text: "a limit is exceeded"),
-        Entry(name: "INVIVO_E_FILE", text: "not a readable regular file"),
-        Entry(name: "INVIVO_E_SYSTEM", text: "the operating system refused"),
-        Entry(name: "INVIVO_E_MODULE", text: "the module cannot be used"),
-        Entry(name: "INVIVO_E_VERSION", text: "the versions do not fit"),
-        Entry(name: "INVIVO_E_HOST", text: "host code failed"),
-        Entry(name: "INVIVO_E_FORKED", text: "the runtime belongs to the parent process"),
-        Entry(name: "INVIVO_E_NOT_READY", text: "not built, not started or not there yet"),
-        Entry(name: "INVIVO_E_CHANGED", text: "something else changed it meanwhile"),
-        Entry(name: "INVIVO_E_NULL", text: "null where a value is needed"),
-        Entry(name: "INVIVO_E_UNSUPPORTED", text: "not supported here"),
-        Entry(name: "INVIVO_E_INTERNAL", text: "a fault of the runtime itself; please report it"),
-        Entry(name: "INVIVO_E_AMBIGUOUS", text: "several fit, and none comes first"),
-        Entry(name: "INVIVO_E_ABSTRACT", text: "the definition is abstract: only its children are made"),
+    /// In the order of their numbers, from 0 down; not every number is one.
+    public static let entries: [Entry] = [
+        Entry(0, "INVIVO_OK", "success"),
+        Entry(-1, "INVIVO_E_ARGUMENT", "an argument is missing or not allowed"),
+        Entry(-2, "INVIVO_E_HANDLE", "the handle is stale, foreign or of another kind"),
+        Entry(-3, "INVIVO_E_CLOSED", "the runtime is closed"),
+        Entry(-4, "INVIVO_E_MEMORY", "out of memory"),
+        Entry(-5, "INVIVO_E_NOT_FOUND", "no such key, name or file"),
+        Entry(-6, "INVIVO_E_EXISTS", "the name is taken"),
+        Entry(-7, "INVIVO_E_TYPE", "the value or object has another type"),
+        Entry(-8, "INVIVO_E_RANGE", "the value is outside the range"),
+        Entry(-9, "INVIVO_E_READ_ONLY", "the property cannot be set"),
+        Entry(-10, "INVIVO_E_PROPERTY", "the type has no such property"),
+        Entry(-11, "INVIVO_E_METHOD", "the type has no such method"),
+        Entry(-12, "INVIVO_E_ARITY", "the number of arguments is wrong"),
+        Entry(-13, "INVIVO_E_COLD", "the shared object is not built yet"),
+        Entry(-14, "INVIVO_E_STALE", "the handle belongs to a generation that is gone"),
+        Entry(-15, "INVIVO_E_DOMAIN", "the object may only be touched in its domain"),
+        Entry(-16, "INVIVO_E_WOULD_WAIT", "the call would have to wait, and may not wait here"),
+        Entry(-17, "INVIVO_E_IN_CALLBACK", "the call is not allowed from inside a callback"),
+        Entry(-18, "INVIVO_E_BUSY", "something is still in use"),
+        Entry(-19, "INVIVO_E_TIMEOUT", "the deadline has passed"),
+        Entry(-20, "INVIVO_E_CYCLE", "the wiring goes round in a circle"),
+        Entry(-21, "INVIVO_E_SYNTAX", "the document is not well-formed"),
+        Entry(-22, "INVIVO_E_SPEC", "the document says something that is not known here"),
+        Entry(-23, "INVIVO_E_ENCODING", "the text is not UTF-8"),
+        Entry(-24, "INVIVO_E_EMPTY", "the document is empty"),
+        Entry(-25, "INVIVO_E_TOO_LARGE", "a limit is exceeded"),
+        Entry(-26, "INVIVO_E_FILE", "not a readable regular file"),
+        Entry(-27, "INVIVO_E_SYSTEM", "the operating system refused"),
+        Entry(-28, "INVIVO_E_MODULE", "the module cannot be used"),
+        Entry(-29, "INVIVO_E_VERSION", "the versions do not fit"),
+        Entry(-30, "INVIVO_E_HOST", "host code failed"),
+        Entry(-31, "INVIVO_E_FORKED", "the runtime belongs to the parent process"),
+        Entry(-32, "INVIVO_E_NOT_READY", "not built, not started or not there yet"),
+        Entry(-33, "INVIVO_E_CHANGED", "something else changed it meanwhile"),
+        Entry(-34, "INVIVO_E_NULL", "null where a value is needed"),
+        Entry(-35, "INVIVO_E_UNSUPPORTED", "not supported here"),
+        Entry(-36, "INVIVO_E_INTERNAL", "a fault of the runtime itself; please report it"),
+        Entry(-37, "INVIVO_E_AMBIGUOUS", "several fit, and none comes first"),
+        Entry(-38, "INVIVO_E_ABSTRACT", "the definition is abstract: only its children are made"),
+        Entry(-49, "INVIVO_E_CAPTIVE", "what lives long would hold what must not live so long, or be touched there"),
     ]
 }

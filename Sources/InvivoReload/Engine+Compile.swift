@@ -35,7 +35,9 @@ extension Engine {
         }
         failures += compiler.failures
         rebind(names, changed, &plan, graph, &compiler, &failures)
+        plan.needs = compiler.needs
         if failures.isEmpty { findCircles(&plan, graph, &failures) }
+        findCaptives(plan, graph, &failures)
     }
 
     /// Holders of what goes must do without it; what looks for a type of which there are others now is bound anew.

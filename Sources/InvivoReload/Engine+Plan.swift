@@ -12,6 +12,7 @@ extension Engine {
         var failures: [Failure] = []
         let rebased = planDefinitions(&plan, &failures)
         compile(&plan, graph, rebased, &failures)
+        nameFindings(&failures, plan)
         validateTargets(plan, graph, &failures)
         if let failure = Failure.gathered(failures) { throw failure }
         planCells(&plan, graph, rebased)

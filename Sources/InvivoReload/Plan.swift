@@ -12,6 +12,8 @@ struct Plan {
     var overrides: [UInt32: [Override]] = [:]
     /// How they are made: of what changed, and of what was bound by type to something else.
     var recipes: [UInt32: Recipe] = [:]
+    /// What definitions name in which something is wrong.
+    var needs: [UInt32: [UInt32]] = [:]
     /// Kept instances that were bound to something else by property or method.
     var rebound: Set<UInt32> = []
     /// Keys of which something new is made.

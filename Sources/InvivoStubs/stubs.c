@@ -815,10 +815,26 @@ static invivo_status not_ready_target_detach_later(invivo_target target, invivo_
     return INVIVO_E_NOT_READY;
 }
 
+static const char *not_ready_error_rule(const invivo_error *error) {
+    (void)error;
+    return "";
+}
+
+static const char *not_ready_error_needed_by(const invivo_error *error) {
+    (void)error;
+    return "";
+}
+
+static invivo_status not_ready_changes_check(invivo_changes changes, invivo_error **error) {
+    (void)changes;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 122,
+    .function_count = 125,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -941,6 +957,9 @@ static const struct invivo_table not_ready = {
     .override_begin = not_ready_override_begin,
     .override_end = not_ready_override_end,
     .target_detach_later = not_ready_target_detach_later,
+    .error_rule = not_ready_error_rule,
+    .error_needed_by = not_ready_error_needed_by,
+    .changes_check = not_ready_changes_check,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -1450,6 +1469,18 @@ invivo_status invivo_override_end(invivo_override override, invivo_error **error
 
 invivo_status invivo_target_detach_later(invivo_target target, invivo_error **error) {
     return functions()->target_detach_later(target, error);
+}
+
+const char *invivo_error_rule(const invivo_error *error) {
+    return functions()->error_rule(error);
+}
+
+const char *invivo_error_needed_by(const invivo_error *error) {
+    return functions()->error_needed_by(error);
+}
+
+invivo_status invivo_changes_check(invivo_changes changes, invivo_error **error) {
+    return functions()->changes_check(changes, error);
 }
 
 #pragma GCC visibility pop

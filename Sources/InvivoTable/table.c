@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 122,
+    .function_count = 125,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -127,6 +127,9 @@ static const struct invivo_table instance = {
     .override_begin = invivo_override_begin,
     .override_end = invivo_override_end,
     .target_detach_later = invivo_target_detach_later,
+    .error_rule = invivo_error_rule,
+    .error_needed_by = invivo_error_needed_by,
+    .changes_check = invivo_changes_check,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

@@ -9,6 +9,8 @@ public struct RecipeCompiler {
     private let types: TypeIndex
     private let knownKeys: () -> [String]
     public private(set) var failures: [Failure] = []
+    /// What definitions name in which something is wrong, as far as it is there.
+    public private(set) var needs: [UInt32: [UInt32]] = [:]
 
     // Of the definition being compiled.
     private var definition: Definition
@@ -78,7 +80,9 @@ public struct RecipeCompiler {
         checkParents()
         definition = flat(described)
         let recipe = definition.alias == nil ? compileMaking() : compileAlias()
-        return failures.count == before ? recipe : nil
+        guard failures.count > before else { return recipe }
+        needs[described.id] = edgeOrder
+        return nil
     }
 
     private mutating func checkParents() {

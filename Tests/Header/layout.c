@@ -373,6 +373,7 @@ int main(void) {
     NUMBER(INVIVO_E_INTERNAL);
     NUMBER(INVIVO_E_AMBIGUOUS);
     NUMBER(INVIVO_E_ABSTRACT);
+    NUMBER(INVIVO_E_CAPTIVE);
     NUMBER(INVIVO_STATUS_LAST);
     NUMBER(INVIVO_KIND_NULL);
     NUMBER(INVIVO_KIND_BOOL);
@@ -586,5 +587,8 @@ int main(void) {
     OFFSET(invivo_table, override_begin, sizeof(void (*)(void)));
     OFFSET(invivo_table, override_end, sizeof(void (*)(void)));
     OFFSET(invivo_table, target_detach_later, sizeof(void (*)(void)));
+    OFFSET(invivo_table, error_rule, sizeof(void (*)(void)));
+    OFFSET(invivo_table, error_needed_by, sizeof(void (*)(void)));
+    OFFSET(invivo_table, changes_check, sizeof(void (*)(void)));
     return 0;
 }

@@ -78,7 +78,8 @@ INVIVO_EXTERN_C_BEGIN
     X(E_UNSUPPORTED, -35, "not supported here")                                                                 \
     X(E_INTERNAL, -36, "a fault of the runtime itself; please report it")                                       \
     X(E_AMBIGUOUS, -37, "several fit, and none comes first")                                                    \
-    X(E_ABSTRACT, -38, "the definition is abstract: only its children are made")
+    X(E_ABSTRACT, -38, "the definition is abstract: only its children are made")                                \
+    X(E_CAPTIVE, -49, "what lives long would hold what must not live so long, or be touched there")
 
 typedef int32_t invivo_status;
 
@@ -86,7 +87,7 @@ enum {
 #define INVIVO_STATUS_ENUMERATOR(name, number, text) INVIVO_##name = number,
     INVIVO_STATUS_TABLE(INVIVO_STATUS_ENUMERATOR)
 #undef INVIVO_STATUS_ENUMERATOR
-    INVIVO_STATUS_LAST = -38
+    INVIVO_STATUS_LAST = -49
 };
 
 /* The constant's name ("INVIVO_E_RANGE") and its text. Never NULL; unknown numbers give "INVIVO_E_UNKNOWN". */
@@ -124,6 +125,12 @@ INVIVO_API const char *invivo_error_path(const invivo_error *error) INVIVO_NOWAI
 INVIVO_API const char *invivo_error_file(const invivo_error *error) INVIVO_NOWAIT;
 INVIVO_API uint32_t invivo_error_line(const invivo_error *error) INVIVO_NOWAIT;
 INVIVO_API uint32_t invivo_error_column(const invivo_error *error) INVIVO_NOWAIT;
+/* Of an error that a check of the wiring found: a name that stays, "wiring.missing", "wiring.cycle", "wiring.ambiguous",
+ * "wiring.arity", "wiring.unknown-property", "wiring.unknown-method", "wiring.type", "wiring.read-only",
+ * "wiring.configuration", "wiring.duplicate", "wiring.captive", "wiring.description"; "" of other errors. */
+INVIVO_API const char *invivo_error_rule(const invivo_error *error) INVIVO_NOWAIT;
+/* Who needs the definition that is wrong, the outermost first: "app.main -> app.player"; "" when nobody does. */
+INVIVO_API const char *invivo_error_needed_by(const invivo_error *error) INVIVO_NOWAIT;
 /* The error underneath, borrowed, or NULL. */
 INVIVO_API const invivo_error *invivo_error_cause(const invivo_error *error) INVIVO_NOWAIT;
 /* One call may find several errors: how many (1 for a plain error, 0 for NULL), and the one at `index`, borrowed. */

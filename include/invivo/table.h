@@ -145,6 +145,9 @@ struct invivo_table {
     invivo_status (*override_begin)(invivo_runtime runtime, const invivo_definition *definition, invivo_override *out, invivo_error **error);
     invivo_status (*override_end)(invivo_override override, invivo_error **error);
     invivo_status (*target_detach_later)(invivo_target target, invivo_error **error);
+    const char *(*error_rule)(const invivo_error *error);
+    const char *(*error_needed_by)(const invivo_error *error);
+    invivo_status (*changes_check)(invivo_changes changes, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

@@ -139,6 +139,9 @@ INVIVO_API invivo_status invivo_changes_document(invivo_changes changes, const c
 /* Sets the base value of a tunable property of a key's definition, under whatever traits lie on top. */
 INVIVO_API invivo_status invivo_changes_set(invivo_changes changes, const char *key, const char *property,
                                             const invivo_value *value, invivo_error **error) INVIVO_WAITS;
+/* What would be wrong with the set, without making anything or running a factory, initializer or hook: all errors at once,
+ * each with its rule (invivo_error_rule) and who needs it. The set stays open. */
+INVIVO_API invivo_status invivo_changes_check(invivo_changes changes, invivo_error **error) INVIVO_WAITS;
 /* Commits and closes the set, also when it fails. Waits until the reload is done. All errors are in `error` at once. */
 INVIVO_API invivo_status invivo_changes_commit(invivo_changes changes, invivo_error **error) INVIVO_WAITS;
 /* Hands the set to the scheduler and closes it: the outcome reaches observers. Allowed from inside callbacks. */

@@ -126,6 +126,18 @@ class Changes:
         self._open()
         self._others.append(lambda changes: self._core.library.call(function, changes, *arguments))
 
+    def check(self) -> None:
+        """Raises all that would be wrong with the set so far, each error with its ``rule`` and who needs it.
+
+        Makes nothing and runs no class or factory; the set stays open.
+        """
+        self._open()
+        handle, _, _ = self._fill()
+        try:
+            self._core.library.call("changes_check", handle)
+        finally:
+            self._core.library.changes_discard(handle)
+
     def commit(self) -> None:
         """Commits, and waits until the reload is done. What is wrong is raised, all of it at once."""
         self._finish("changes_commit")
@@ -145,6 +157,16 @@ class Changes:
     def _finish(self, function: str) -> None:
         self._open()
         self._done = True
+        handle, defined, gone = self._fill()
+        undo = self._bind(defined, gone)  # a singleton that is built now may already ask for its neighbours
+        try:
+            self._core.library.call(function, handle)
+        except BaseException:
+            undo()
+            raise
+
+    def _fill(self) -> tuple[c.invivo_changes, dict[str, Definition], list[str]]:
+        """The set as the library has it: open, and the caller's."""
         core, library = self._core, self._core.library
         after = {key: made for key, made in core.definitions.items() if key not in self._removed}
         after.update(self._definitions)
@@ -165,12 +187,7 @@ class Changes:
         except BaseException:
             library.changes_discard(handle)
             raise
-        undo = self._bind(defined, gone)  # a singleton that is built now may already ask for its neighbours
-        try:
-            library.call(function, handle)
-        except BaseException:
-            undo()
-            raise
+        return handle, defined, gone
 
     def _orphans(self, defined: dict[str, Definition]) -> list[str]:
         """What stood inline in a definition that goes, or that is another now."""

@@ -80,6 +80,7 @@ class Failures:
             column=library.error_column(pointer),
             cause=cause,
         )
+        error.rule, error.needed_by = text(library.error_rule(pointer)), text(library.error_needed_by(pointer))
         origin = _origin(code, message, forget)
         if origin is None and cause is not None:
             origin = cause.__cause__ if cause.__cause__ is not None and cause.__cause__ is not cause.cause else cause

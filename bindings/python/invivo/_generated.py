@@ -57,7 +57,8 @@ INVIVO_E_UNSUPPORTED = -35
 INVIVO_E_INTERNAL = -36
 INVIVO_E_AMBIGUOUS = -37
 INVIVO_E_ABSTRACT = -38
-INVIVO_STATUS_LAST = -38
+INVIVO_E_CAPTIVE = -49
+INVIVO_STATUS_LAST = -49
 INVIVO_KIND_NULL = 0
 INVIVO_KIND_BOOL = 1
 INVIVO_KIND_INT8 = 2
@@ -189,6 +190,7 @@ STATUS: list[tuple[str, int, str]] = [
     ("INVIVO_E_INTERNAL", -36, "a fault of the runtime itself; please report it"),
     ("INVIVO_E_AMBIGUOUS", -37, "several fit, and none comes first"),
     ("INVIVO_E_ABSTRACT", -38, "the definition is abstract: only its children are made"),
+    ("INVIVO_E_CAPTIVE", -49, "what lives long would hold what must not live so long, or be touched there"),
 ]
 
 # (name, number) of every kind of value.
@@ -958,6 +960,9 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_override_begin": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_definition), ctypes.POINTER(invivo_override), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_override_end": (ctypes.c_int32, [invivo_override, ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_target_detach_later": (ctypes.c_int32, [invivo_target, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_error_rule": (ctypes.c_char_p, [ctypes.c_void_p], True),
+    "invivo_error_needed_by": (ctypes.c_char_p, [ctypes.c_void_p], True),
+    "invivo_changes_check": (ctypes.c_int32, [invivo_changes, ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1084,6 +1089,9 @@ TABLE: list[str] = [
     "invivo_override_begin",
     "invivo_override_end",
     "invivo_target_detach_later",
+    "invivo_error_rule",
+    "invivo_error_needed_by",
+    "invivo_changes_check",
 ]
 
 

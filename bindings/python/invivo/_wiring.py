@@ -26,6 +26,7 @@ from ._describe import (
     is_protocol,
     parameters_of,
 )
+from ._findings import gathered, name_findings
 from ._objects import Type
 from ._recipes import Call, Draft, MadeBy, Options, Recipe, Ref, Scope
 from ._types import CALL, has_weak_references, last_needed, parameter_table
@@ -337,15 +338,17 @@ def plan_all(
     """Wires definitions, or raises one error that says all that is missing or ambiguous; ``find`` is for types,
     ``marked`` whether attributes that ask for it are filled."""
     plans, errors = list[Plan](), list[Error]()
+    new = list(new)
     for each in new:
         try:
             plans.append(_Planner(each, existing, known, find, errors, plans, marked).plan())
         except Error as problem:
             errors.append(problem)
+    name_findings(errors, plans, new)
     if len(errors) == 1:
         raise errors[0]
     if errors:
-        raise type(errors[0])(errors[0].message, code=errors[0].code, path=errors[0].path, errors=errors)
+        raise gathered(errors)
     return plans
 
 

@@ -20,7 +20,8 @@ class Error(Exception):
 
     ``code`` is the number of the C status, ``constant`` its name; ``path`` is the key path (``synth.lead.gain``);
     ``file``, ``line`` and ``column`` are the place in a document (0 = unknown). ``cause`` is the error underneath, and
-    ``errors`` holds every error that the call found, this one included.
+    ``errors`` holds every error that the call found, this one included. Of what a check of the wiring found ``rule`` is a
+    name that stays (``wiring.missing``), and ``needed_by`` says who needs what is wrong (``app.main -> app.player``).
     """
 
     status: ClassVar[int] = c.INVIVO_E_HOST
@@ -33,6 +34,8 @@ class Error(Exception):
     column: int
     cause: Error | None
     errors: list[Error]
+    rule: str
+    needed_by: str
 
     def __init_subclass__(cls, status: int | None = None) -> None:
         super().__init_subclass__()
@@ -59,6 +62,7 @@ class Error(Exception):
         self.path, self.file, self.line, self.column = path, file, line, column
         self.cause = cause
         self.errors = list(errors) or [self]
+        self.rule = self.needed_by = ""
 
     @property
     def constant(self) -> str:
@@ -73,6 +77,8 @@ class Error(Exception):
     def _line(self) -> str:
         place = ":".join(str(part) for part in (self.file, self.line, self.column) if part)
         text = ": ".join(part for part in (place, self.path, self.message) if part)
+        if self.needed_by:
+            text += f" (needed by {self.needed_by})"
         return f"{text} (because {self.cause})" if self.cause is not None else text
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -207,6 +213,9 @@ class AmbiguousError(Error, LookupError, status=c.INVIVO_E_AMBIGUOUS): ...
 
 
 class AbstractError(Error, TypeError, status=c.INVIVO_E_ABSTRACT): ...
+
+
+class CaptiveError(Error, TypeError, status=c.INVIVO_E_CAPTIVE): ...
 
 
 class MissingFileError(NotFoundError, FileNotFoundError):

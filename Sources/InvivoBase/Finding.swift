@@ -1,0 +1,34 @@
+/// What a check of the wiring finds, by names that stay: for tools, and for whoever looks one up.
+public enum Finding: String, Sendable, CaseIterable {
+    case missing = "wiring.missing"
+    case cycle = "wiring.cycle"
+    case ambiguous = "wiring.ambiguous"
+    case arity = "wiring.arity"
+    case unknownProperty = "wiring.unknown-property"
+    case unknownMethod = "wiring.unknown-method"
+    case type = "wiring.type"
+    case readOnly = "wiring.read-only"
+    case configuration = "wiring.configuration"
+    case duplicate = "wiring.duplicate"
+    case captive = "wiring.captive"
+    /// The definition contradicts itself.
+    case description = "wiring.description"
+
+    /// What a failure with this status is when a check of the wiring found it.
+    public init?(_ code: Status) {
+        switch code {
+        case .notFound: self = .missing
+        case .cycle: self = .cycle
+        case .ambiguous: self = .ambiguous
+        case .arity: self = .arity
+        case .property: self = .unknownProperty
+        case .method: self = .unknownMethod
+        case .type, .range, .null: self = .type
+        case .readOnly: self = .readOnly
+        case .exists: self = .duplicate
+        case .captive: self = .captive
+        case .argument, .abstract: self = .description
+        default: return nil
+        }
+    }
+}

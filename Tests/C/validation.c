@@ -1,0 +1,179 @@
+/* What a check of the wiring finds: all of it at once, each with a name that stays and with who needs it, and without
+ * running anything: every function of the types here ends the process. */
+#include "check.h"
+
+typedef struct part { invivo_object a, b; int64_t number; } part;
+
+static invivo_status never_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
+                                void *user_data, invivo_error **error) {
+    (void)instance, (void)build, (void)arguments, (void)count, (void)user_data, (void)error;
+    abort();
+}
+static invivo_status never_factory(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count,
+                                   void *user_data, invivo_error **error) {
+    (void)instance, (void)build, (void)arguments, (void)count, (void)user_data, (void)error;
+    abort();
+}
+static invivo_status never_call(void *instance, void *user_data, const invivo_value *arguments, size_t count,
+                                invivo_value *result, invivo_error **error) {
+    (void)instance, (void)user_data, (void)arguments, (void)count, (void)result, (void)error;
+    abort();
+}
+static invivo_status never(void *instance, void *user_data, invivo_error **error) {
+    (void)instance, (void)user_data, (void)error;
+    abort();
+}
+
+static const invivo_parameter parameters[] = {
+    {.name = "a", .kind = INVIVO_KIND_OBJECT, .flags = INVIVO_PARAMETER_OPTIONAL},
+    {.name = "b", .kind = INVIVO_KIND_OBJECT, .flags = INVIVO_PARAMETER_OPTIONAL, .type_name = "Thread"},
+};
+static invivo_status get_count(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    (void)instance, (void)user_data, (void)out, (void)error;
+    abort();
+}
+static invivo_status set_part(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    (void)instance, (void)user_data, (void)value, (void)error;
+    abort();
+}
+static const invivo_property properties[] = {
+    {.struct_size = sizeof(invivo_property), .name = "a", .kind = INVIVO_KIND_OBJECT, .get = get_count, .set = set_part},
+    INVIVO_FIELD(part, number, .min = 0, .max = 9),
+    {.struct_size = sizeof(invivo_property), .name = "count", .kind = INVIVO_KIND_INT64, .get = get_count},
+};
+static const invivo_method methods[] = {
+    {.struct_size = sizeof(invivo_method), .name = "add", .parameters = parameters, .parameter_count = 1, .call = never_call},
+};
+
+static invivo_runtime own;
+static invivo_type shared_type, confined_type;
+
+static void open_runtime(void) {
+    OK(invivo_runtime_open(&own, NULL, E));
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Any", .concurrency = INVIVO_SHARED,
+        .size = sizeof(part), .alignment = 8, .init = never_init, .parameters = parameters, .parameter_count = 2,
+        .properties = properties, .property_count = 3, .methods = methods, .method_count = 1, .start = never,
+        .will_inject = never, .did_inject = never};
+    OK(invivo_type_register(own, &options, &shared_type, E));
+    options.name = "Thread", options.concurrency = INVIVO_CONFINED;
+    OK(invivo_type_register(own, &options, &confined_type, E));
+}
+
+static invivo_changes changes;
+static void add(const char *key, uint32_t line, invivo_definition given) {
+    given.struct_size = sizeof given, given.key = key, given.file = "app.c", given.line = line;
+    if (!given.type.bits && !given.alias) given.type = shared_type;
+    OK(invivo_changes_define(changes, &given, NULL, E));
+}
+
+#define INJECTIONS(field, count, ...) .field = (const invivo_injection[]){__VA_ARGS__}, \
+    .count = sizeof((const invivo_injection[]){__VA_ARGS__}) / sizeof(invivo_injection)
+#define REFERENCE(name_, key_) {.name = name_, .how = INVIVO_INJECT_REFERENCE, .reference = key_}
+
+/* The error about `path`: its rule, who needs it, and a part of its message. */
+static void expect(const invivo_error *error, const char *path, const char *rule, const char *needed_by, const char *part_) {
+    for (size_t i = 0; i < invivo_error_count(error); i++) {
+        const invivo_error *one = invivo_error_at(error, i);
+        if (strcmp(invivo_error_path(one), path) || strcmp(invivo_error_rule(one), rule)) continue;
+        CHECK_TEXT(invivo_error_needed_by(one), needed_by);
+        if (!strstr(invivo_error_message(one), part_))
+            check_failed(__FILE__, __LINE__, "'%s' does not say '%s'", invivo_error_message(one), part_);
+        CHECK_TEXT(invivo_error_file(one), "app.c");
+        return;
+    }
+    check_failed(__FILE__, __LINE__, "nothing is told of %s as %s in\n%s", path, rule, invivo_error_text(error));
+}
+
+/* Twelve mistakes, one call. */
+static void everything_is_told_at_once(void) {
+    open_runtime();
+    OK(invivo_changes_open(own, &changes, E));
+    add("app.main", 1, (invivo_definition){INJECTIONS(initializer, initializer_count, REFERENCE("a", "app.player"))});
+    add("app.player", 2, (invivo_definition){INJECTIONS(initializer, initializer_count, REFERENCE("a", "app.clok"))});
+    add("app.clock", 3, (invivo_definition){.scope = INVIVO_SCOPE_LAZY_SINGLETON});
+    add("app.type", 4, (invivo_definition){INJECTIONS(initializer, initializer_count, REFERENCE("b", "app.clock"))});
+    add("app.arity", 5, (invivo_definition){INJECTIONS(initializer, initializer_count, REFERENCE("c", "app.clock"))});
+    add("app.property", 6, (invivo_definition){INJECTIONS(properties, property_count, REFERENCE("aa", "app.clock"))});
+    add("app.fixed", 7, (invivo_definition){INJECTIONS(properties, property_count, {.name = "count", .value = {.kind = INVIVO_KIND_INT64}})});
+    add("app.range", 8, (invivo_definition){INJECTIONS(properties, property_count,
+                            {.name = "number", .value = {.kind = INVIVO_KIND_INT64, .as.signed_integer = 10}})});
+    add("app.twice", 9, (invivo_definition){INJECTIONS(properties, property_count, REFERENCE("a", "app.clock"), REFERENCE("a", "app.clock"))});
+    add("app.method", 10, (invivo_definition){.methods = (const invivo_invocation[]){{.method = "ad"}}, .method_count = 1});
+    add("app.wish", 11, (invivo_definition){INJECTIONS(initializer, initializer_count, {.how = INVIVO_INJECT_TYPE, .reference = "Any"})});
+    add("app.made", 12, (invivo_definition){.factory = never_factory, .scope = INVIVO_SCOPE_SINGLETON,
+                            .parameters = parameters, .parameter_count = 2});
+    add("app.captor", 13, (invivo_definition){.scope = INVIVO_SCOPE_SINGLETON,
+                              INJECTIONS(initializer, initializer_count, REFERENCE("a", "app.between"))});
+    add("app.between", 14, (invivo_definition){INJECTIONS(properties, property_count, REFERENCE("a", "app.thread"))});
+    add("app.thread", 15, (invivo_definition){.type = confined_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON});
+    invivo_error *error = NULL;
+    CHECK(invivo_changes_check(changes, &error) != INVIVO_OK);
+    expect(error, "app.player", "wiring.missing", "app.main", "'app.clok', which is not defined, did you mean 'app.clock'?");
+    expect(error, "app.type", "wiring.type", "", "wants a 'Thread', and 'app.clock' is a 'Any'");
+    expect(error, "app.arity", "wiring.arity", "", "no initializer parameter 'c'");
+    expect(error, "app.property", "wiring.unknown-property", "", "aa");
+    expect(error, "app.fixed", "wiring.read-only", "", "read only");
+    expect(error, "app.range", "wiring.type", "", "10");
+    expect(error, "app.twice", "wiring.duplicate", "", "set twice");
+    expect(error, "app.method", "wiring.unknown-method", "", "ad");
+    expect(error, "app.wish", "wiring.ambiguous", "", "several make one");
+    expect(error, "app.made", "wiring.arity", "", "eager singleton");
+    expect(error, "app.captor", "wiring.captive", "", "app.captor -> app.between -> app.thread");
+    CHECK(invivo_error_count(error) == 11);
+    CHECK(strstr(invivo_error_text(error), "app.c:2: app.player: ") != NULL);
+    CHECK(strstr(invivo_error_text(error), "(needed by app.main)") != NULL);
+    invivo_error_release(error);
+    /* The set is still open, and the same is found by its commit. */
+    error = NULL;
+    CHECK(invivo_changes_commit(changes, &error) != INVIVO_OK);
+    CHECK(invivo_error_count(error) == 11);
+    invivo_error_release(error);
+    OK(invivo_runtime_close(own, E));
+}
+
+static void circles_of_initializers_show_their_way(void) {
+    open_runtime();
+    OK(invivo_changes_open(own, &changes, E));
+    add("app.one", 1, (invivo_definition){INJECTIONS(initializer, initializer_count, REFERENCE("a", "app.two"))});
+    add("app.two", 2, (invivo_definition){INJECTIONS(initializer, initializer_count, REFERENCE("a", "app.one"))});
+    invivo_error *error = NULL;
+    CHECK(invivo_changes_check(changes, &error) == INVIVO_E_CYCLE);
+    expect(error, "app.one", "wiring.cycle", "", "app.one -> app.two -> app.one");
+    invivo_error_release(error);
+    invivo_changes_discard(changes);
+    OK(invivo_runtime_close(own, E));
+}
+
+static void what_is_asked_for_later_is_no_captive(void) {
+    open_runtime();
+    OK(invivo_changes_open(own, &changes, E));
+    const invivo_injection thread = REFERENCE(NULL, "app.thread");
+    add("app.thread", 1, (invivo_definition){.type = confined_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON});
+    add("app.asks", 2, (invivo_definition){.scope = INVIVO_SCOPE_LAZY_SINGLETON,
+                           INJECTIONS(initializer, initializer_count, {.how = INVIVO_INJECT_PROVIDER, .items = &thread, .item_count = 1})});
+    add("app.alone", 3, (invivo_definition){.type = confined_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON,
+                            INJECTIONS(properties, property_count, REFERENCE("a", "app.thread"))});
+    OK(invivo_changes_check(changes, E));
+    OK(invivo_changes_commit(changes, E));
+    /* A definition that becomes confined later makes captives of what held it. */
+    OK(invivo_changes_open(own, &changes, E));
+    add("app.part", 4, (invivo_definition){.scope = INVIVO_SCOPE_LAZY_SINGLETON});
+    add("app.holder", 5, (invivo_definition){.scope = INVIVO_SCOPE_LAZY_SINGLETON,
+                             INJECTIONS(initializer, initializer_count, REFERENCE("a", "app.part"))});
+    OK(invivo_changes_commit(changes, E));
+    OK(invivo_changes_open(own, &changes, E));
+    add("app.part", 6, (invivo_definition){.type = confined_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON});
+    invivo_error *error = NULL;
+    CHECK(invivo_changes_commit(changes, &error) == INVIVO_E_CAPTIVE);
+    expect(error, "app.holder", "wiring.captive", "", "app.holder -> app.part");
+    invivo_error_release(error);
+    OK(invivo_runtime_close(own, E));
+}
+
+int main(void) {
+    check_begin();
+    everything_is_told_at_once();
+    circles_of_initializers_show_their_way();
+    what_is_asked_for_later_is_no_captive();
+    return check_end();
+}
