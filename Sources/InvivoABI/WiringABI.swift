@@ -54,8 +54,8 @@ public func invivo_key_version(_ key: invivo_key) -> UnsafePointer<UInt64>! {
 final class OpenChanges: @unchecked Sendable {
     let engine: Engine
     var set: ChangeSet
-    /// The keys of `set.definitions`: a set may hold a million.
-    private var defined: Set<UInt32> = []
+    /// The keys of `set.definitions`, and where they stand there: a set may hold a million.
+    private var defined: [UInt32: Int] = [:]
     private(set) var bits: UInt64 = 0
 
     init(_ engine: Engine) {
@@ -87,43 +87,54 @@ final class OpenChanges: @unchecked Sendable {
     }
 
     func remove(_ id: UInt32, _ name: String) {
-        if defined.remove(id) != nil { set.definitions.removeAll { $0.id == id } }
+        if defined.removeValue(forKey: id) != nil {
+            set.definitions.removeAll { $0.id == id || $0.body.owner == name }
+            defined = [:]
+            for (index, definition) in set.definitions.enumerated() { defined[definition.id] = index }
+        }
         set.removed.append((id, name))
     }
 
     func define(_ pointer: UnsafePointer<invivo_definition>?) throws(Failure) -> UInt32 {
-        let definition = try definition(from: pointer, in: engine.container)
-        guard defined.insert(definition.id).inserted else {
-            throw Failure(
-                .exists, "the key is defined twice in one change set", path: definition.key, at: definition.place)
+        let inlines = InlineDefinitions()
+        let definition = try definition(from: pointer, in: engine.container, inlines: inlines)
+        for each in [definition] + inlines.made {
+            if let index = defined[each.id] { throw AssemblyDescription.twice(each.key, set.definitions[index], each) }
         }
-        // What is said last counts.
-        if !set.removed.isEmpty { set.removed.removeAll { $0.id == definition.id } }
-        set.definitions.append(definition)
+        for each in [definition] + inlines.made {
+            // What is said last counts.
+            if !set.removed.isEmpty { set.removed.removeAll { $0.id == each.id } }
+            defined[each.id] = set.definitions.count
+            set.definitions.append(each)
+        }
         note("define \(definition.key)")
         return definition.id
     }
 }
 
-/// A definition as C describes it, copied. What it refers to is checked by the plan.
-private func definition(
-    from pointer: UnsafePointer<invivo_definition>?, in container: Container, isOverride: Bool = false
+/// A definition as C describes it, copied. What it refers to is checked by the plan. `named` says the key in the place of
+/// what is written; `inlines` receives what stands in it.
+func definition(
+    from pointer: UnsafePointer<invivo_definition>?, in container: Container, isOverride: Bool = false,
+    named: ((String) -> String)? = nil, at place: String? = nil, inlines: InlineDefinitions
 ) throws(Failure) -> Definition {
     guard let pointer else { throw Failure(.argument, "definition is NULL") }
     let least = MemoryLayout<invivo_definition>.offset(of: \.factory) ?? 8
     let given = try versioned(pointer, "definition", least: least, as: invivo_definition.self)
-    let key = try text(given.key, "definition.key")
+    let written = if let place { place } else { try text(given.key, "definition.key") }
+    let key = place == nil ? named?(written) ?? written : written
     func fail(_ code: Status, _ message: String) -> Failure { Failure(code, message, path: key) }
     func table(_ pointer: UnsafePointer<invivo_injection>?, _ count: UInt64, _ what: String) throws(Failure)
         -> [Injection]
     {
-        try injections(pointer, count, what, key)
+        try injections(pointer, count, what, key, path: what == "maker" ? "\(key).maker" : key, inlines: reader)
     }
     func calls(_ pointer: UnsafePointer<invivo_invocation>?, _ count: UInt64, _ what: String) throws(Failure)
         -> [Invocation]
     {
-        try invocations(pointer, count, what, key)
+        try invocations(pointer, count, what, key, inlines: reader)
     }
+    let reader = InlineDefinitions.Reader(inlines, container: container, owner: key)
     var body = Definition.Body()
     body.scope = given.scope == UInt32(INVIVO_SCOPE_DEFAULT) ? nil : Scope(rawValue: given.scope)
     guard body.scope != nil || given.scope == UInt32(INVIVO_SCOPE_DEFAULT) else {
@@ -139,10 +150,19 @@ private func definition(
         file: try optionalText(given.file, "definition.file") ?? "", line: given.line, column: given.column)
     body.rank = given.rank
     let id = try container.intern(key)
+    if body.alias == nil { body.parameters = try signature(given, key) }
+    reader.parameters = body.parameters
     body.initializer = try table(given.initializer, given.initializer_count, "initializer")
     if body.alias != nil { return Definition(id: id, key: key, body) }
-    guard given.type.bits != 0 || body.parent != nil || given.constant.bits != 0 || isOverride else {
+    if given.type.bits == 0 { body.typeName = try optionalText(given.type_name, "definition.type_name") }
+    guard
+        given.type.bits != 0 || body.typeName != nil || body.parent != nil || given.constant.bits != 0 || isOverride
+    else {
         throw fail(.argument, "definition.type is zero: only an alias, a constant, or what has a parent, needs none")
+    }
+    // An override takes effect with the key's own type; a block must be checked against its type.
+    if let name = body.typeName, isOverride || given.block_initial != nil {
+        body.type = try container.type(named: name)
     }
     if given.constant.bits != 0 { body.constant = try ObjectLease.retaining(given.constant.bits) }
     if given.type.bits != 0 {
@@ -156,7 +176,6 @@ private func definition(
         }
         body.blockImage = try description.checkedBlock(image, under: key)
     }
-    body.parameters = try signature(given, key)
     body.properties = try table(given.properties, given.property_count, "properties")
     body.methods = try calls(given.methods, given.method_count, "methods")
     body.before = try calls(given.before, given.before_count, "before")
@@ -218,7 +237,8 @@ private func signature(_ given: invivo_definition, _ key: String) throws(Failure
 }
 
 private func injections(
-    _ pointer: UnsafePointer<invivo_injection>?, _ count: UInt64, _ what: String, _ key: String, depth: Int = 0
+    _ pointer: UnsafePointer<invivo_injection>?, _ count: UInt64, _ what: String, _ key: String, depth: Int = 0,
+    path: String, inlines: InlineDefinitions.Reader
 ) throws(Failure) -> [Injection] {
     guard count > 0 else { return [] }
     guard let pointer, count < 65_536 else {
@@ -229,14 +249,17 @@ private func injections(
     for index in 0..<Int(count) {
         let place = "\(what)[\(index)]"
         let given = pointer[index]
+        let name = try optionalText(given.name, "\(place).name")
+        let path = "\(path).\(name ?? "\(index)")"
         found.append(
-            Injection(name: try optionalText(given.name, "\(place).name"), try source(given, place, key, depth: depth)))
+            Injection(name: name, try source(given, place, key, depth: depth, path: path, inlines: inlines)))
     }
     return found
 }
 
 private func invocations(
-    _ pointer: UnsafePointer<invivo_invocation>?, _ count: UInt64, _ what: String, _ key: String
+    _ pointer: UnsafePointer<invivo_invocation>?, _ count: UInt64, _ what: String, _ key: String,
+    inlines: InlineDefinitions.Reader
 ) throws(Failure) -> [Invocation] {
     guard count > 0 else { return [] }
     guard let pointer, count < 65_536 else {
@@ -245,22 +268,30 @@ private func invocations(
     var found: [Invocation] = []
     for index in 0..<Int(count) {
         let given = pointer[index]
+        let method = try text(given.method, "\(what)[\(index)].method")
+        // The second call of a method has a place of its own.
+        let calls = found.count { $0.method == method }
+        let path = "\(key).\(what == "methods" ? "" : "\(what).")\(method)\(calls == 0 ? "" : "\(calls)")"
         found.append(
             Invocation(
-                method: try text(given.method, "\(what)[\(index)].method"),
-                arguments: try injections(given.arguments, given.argument_count, "\(what)[\(index)].arguments", key)))
+                method: method,
+                arguments: try injections(
+                    given.arguments, given.argument_count, "\(what)[\(index)].arguments", key, path: path,
+                    inlines: inlines)))
     }
     return found
 }
 
-private func source(_ given: invivo_injection, _ place: String, _ key: String, depth: Int) throws(Failure)
-    -> Injection.Source
-{
+private func source(
+    _ given: invivo_injection, _ place: String, _ key: String, depth: Int, path: String,
+    inlines: InlineDefinitions.Reader
+) throws(Failure) -> Injection.Source {
     func fail(_ message: String) -> Failure { Failure(.argument, "\(place).\(message)", path: key) }
     let known = UInt32(INVIVO_INJECT_OPTIONAL | INVIVO_INJECT_EXACT | INVIVO_INJECT_GREEDY)
     guard given.flags & ~known == 0 else { throw fail("flags contains unknown ones") }
     let isOptional = given.flags & UInt32(INVIVO_INJECT_OPTIONAL) != 0
-    let items = try injections(given.items, given.item_count, "\(place).items", key, depth: depth + 1)
+    let items = try injections(
+        given.items, given.item_count, "\(place).items", key, depth: depth + 1, path: path, inlines: inlines)
     func only() throws(Failure) -> Injection.Source {
         guard let first = items.first, items.count == 1 else {
             throw fail("items must have one, it has \(items.count)")
@@ -276,6 +307,13 @@ private func source(_ given: invivo_injection, _ place: String, _ key: String, d
     switch Int(given.how) {
     case INVIVO_INJECT_VALUE: return .value(try Value(borrowing: given.value))
     case INVIVO_INJECT_REFERENCE:
+        if let definition = given.definition {
+            guard given.reference == nil, items.isEmpty else {
+                throw fail(
+                    "definition stands in the place of a reference and its arguments: only one of the two is given")
+            }
+            return try inlines.reference(definition, at: path, depth: depth, isOptional: isOptional)
+        }
         return .reference(
             try text(given.reference, "\(place).reference"), arguments: items.map(\.source), isOptional: isOptional)
     case INVIVO_INJECT_TYPE: return .type(try wish())
@@ -309,7 +347,7 @@ private func source(_ given: invivo_injection, _ place: String, _ key: String, d
     }
 }
 
-private func changes(_ handle: invivo_changes) throws(Failure) -> OpenChanges {
+func changes(_ handle: invivo_changes) throws(Failure) -> OpenChanges {
     try HandleTable.require(handle.bits, .changes, as: OpenChanges.self)
 }
 
@@ -447,7 +485,7 @@ public func invivo_override_begin(
         guard let out else { throw Failure(.argument, "out is NULL: an override must be taken back by its handle") }
         let engine = try Engine.find(runtime.bits)
         out.pointee.bits = try engine.override(
-            try InvivoABI.definition(from: definition, in: engine.container, isOverride: true))
+            try overriding(definition, in: engine.container))
     }
 }
 
@@ -631,7 +669,7 @@ public func invivo_resolve_optional(
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
         let (container, id) = try keyed(runtime, key)
-        guard container.currentGraph().recipe(id) != nil else { return }
+        guard container.currentGraph().recipe(id) != nil else { return try container.requireActive(id) }
         out.pointee.bits = try container.resolve(id, arguments: try Value.borrowed(arguments, count))
     }
 }

@@ -25,6 +25,8 @@ public struct ChangeSet: Sendable {
     public var bases: [(id: UInt32, property: String, value: Value)] = []
     /// Keys whose layers must be worked out again though no document changed.
     public var retuned: Set<UInt32> = []
+    /// Assemblies that come and go, in this order.
+    public var assemblies: [AssemblyChange] = []
     public var overrides: [Override] = []
     public var endedOverrides: [Override] = []
     public var attached: [Target] = []
@@ -77,6 +79,7 @@ public struct ChangeSet: Sendable {
         for (name, content) in later.named { say(content, in: name) }
         bases += later.bases
         retuned.formUnion(later.retuned)
+        assemblies += later.assemblies
         overrides += later.overrides
         endedOverrides += later.endedOverrides
         attached += later.attached

@@ -187,6 +187,8 @@ extension Engine {
     /// Lets go of everything that refers back, and of the core.
     private func forgetAll() {
         definitions = [:]
+        assemblies = [:]
+        inlines = [:]
         dependents = [:]
         aliases = [:]
         children = [:]

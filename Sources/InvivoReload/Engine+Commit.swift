@@ -194,6 +194,7 @@ extension Engine {
             if let definition = definitions[id] {
                 if let alias = definition.alias, let target = keyID(alias) { aliases[target]?.remove(id) }
                 if let parent = definition.body.parent, let parent = keyID(parent) { children[parent]?.remove(id) }
+                if let owner = definition.body.owner, let owner = keyID(owner) { inlines[owner]?.remove(id) }
             }
             if changed == nil { forgetEdges(id, former.recipe(id)) }
             definitions[id] = changed
@@ -201,7 +202,9 @@ extension Engine {
             if let parent = changed?.body.parent, let parent = keyID(parent) {
                 children[parent, default: []].insert(id)
             }
+            if let owner = changed?.body.owner, let owner = keyID(owner) { inlines[owner, default: []].insert(id) }
         }
+        takeOver(plan)
         for (id, stack) in plan.overrides { overrides[id] = stack.isEmpty ? nil : stack }
         for (id, recipe) in plan.recipes {
             forgetEdges(id, former.recipe(id))
@@ -245,5 +248,5 @@ extension Engine {
         for name in recipe.wishes { wishers[name]?.remove(id) }
     }
 
-    private func keyID(_ name: String) -> UInt32? { container.monitor.locked { container.keys.id(of: name) } }
+    func keyID(_ name: String) -> UInt32? { container.monitor.locked { container.keys.id(of: name) } }
 }

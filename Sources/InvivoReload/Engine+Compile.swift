@@ -26,6 +26,7 @@ extension Engine {
         var compiler = RecipeCompiler(types: types, described: described, identify: identify) {
             (former.values.map(\.key) + changed.values.compactMap { $0?.key }).sorted()
         }
+        compiler.dormant = { name in container.monitor.locked { container.dormant[name] } }
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) {
             guard let definition else { continue }
             if let recipe = compiler.compile(definition, former: definitions[id]?.alias == nil ? graph.recipe(id) : nil)

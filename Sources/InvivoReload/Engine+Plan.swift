@@ -39,7 +39,9 @@ extension Engine {
     /// Fills in `plan.definitions`; answers the keys of which only base values change.
     private func planDefinitions(_ plan: inout Plan, _ failures: inout [Failure]) -> Set<UInt32> {
         let set = plan.staged.set
-        for definition in set.definitions {
+        let assembled = planAssemblies(&plan, &failures)
+        for described in assembled.definitions + set.definitions {
+            guard let definition = withType(described, &failures) else { continue }
             // Its place among all stays when it is defined anew.
             let order: UInt64
             if let known = definitions[definition.id] {
@@ -50,13 +52,15 @@ extension Engine {
             }
             plan.definitions[definition.id] = .some(definition.with { $0.order = order })
         }
-        for (id, key) in set.removed {
+        let again = Set(assembled.definitions.map(\.id))
+        for (id, key) in assembled.removed + set.removed where !again.contains(id) {
             if next(id, plan) == nil {
                 failures.append(unknownKey(key))
             } else {
                 plan.definitions[id] = .some(nil)
             }
         }
+        removeInlines(&plan)
         var rebased: Set<UInt32> = []
         for (id, name, value) in set.bases {
             guard let definition = plan.definitions[id] ?? definitions[id], let type = flatNext(id, plan)?.type else {

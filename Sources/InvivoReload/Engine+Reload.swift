@@ -79,6 +79,8 @@ extension Engine {
                 prepared.clock.end(INVIVO_PHASE_STAGE)
                 guard let staged else { return }
                 var plan = try plan(staged, &prepared.warnings)
+                // Assemblies that were active already.
+                if plan.isNothing && unsettled.isEmpty { return }
                 plan.tuned += unsettledTargets(besides: plan.tuned)
                 prepared.plan = plan
                 prepared.clock.end(INVIVO_PHASE_PLAN)
@@ -257,7 +259,8 @@ extension Engine {
         if let failure = Failure.gathered(failures) { throw failure }
         let nothing =
             staged.documents.isEmpty && set.definitions.isEmpty && set.removed.isEmpty && set.bases.isEmpty
-            && set.overrides.isEmpty && set.endedOverrides.isEmpty && set.retuned.isEmpty && set.attached.isEmpty
+            && set.assemblies.isEmpty && set.overrides.isEmpty && set.endedOverrides.isEmpty && set.retuned.isEmpty
+            && set.attached.isEmpty
             && set.detached.isEmpty
         return nothing ? nil : staged
     }

@@ -54,6 +54,10 @@ public final class Engine: @unchecked Sendable {
 
     // Of the turn.
     var definitions: [UInt32: Definition] = [:]
+    /// By the names under which they are active.
+    var assemblies: [String: ActiveAssembly] = [:]
+    /// The definitions that stand in others.
+    var inlines: [UInt32: Set<UInt32>] = [:]
     /// What lies over definitions, the last on top.
     var overrides: [UInt32: [Override]] = [:]
     /// key -> who names it or was bound to it, and how.

@@ -8,6 +8,10 @@ struct Plan {
     var editor: GraphEditor
     /// Definitions that are new or other than before; nil = removed.
     var definitions: [UInt32: Definition?] = [:]
+    /// The assemblies that are active after the plan; nil when they stay.
+    var assemblies: [String: ActiveAssembly]?
+    /// Definitions that say what they said before, and are declared elsewhere now.
+    var moved: [Definition] = []
     /// What lies over the definitions of these keys after the plan.
     var overrides: [UInt32: [Override]] = [:]
     /// How they are made: of what changed, and of what was bound by type to something else.
@@ -35,6 +39,12 @@ struct Plan {
     var changes: [Report.Change] = []
     /// Keys for which caches must ask again.
     var touched: Set<UInt32> = []
+
+    /// Whether everything is as it was.
+    var isNothing: Bool {
+        definitions.isEmpty && assemblies == nil && overrides.isEmpty && staged.documents.isEmpty
+            && staged.set.retuned.isEmpty && staged.set.attached.isEmpty && staged.set.detached.isEmpty
+    }
 
     /// Whether carrying it out calls the host: constructors, setters, disposal.
     var runsHostCode: Bool {

@@ -831,10 +831,84 @@ static invivo_status not_ready_changes_check(invivo_changes changes, invivo_erro
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_assembly_describe(invivo_runtime runtime, const invivo_assembly *assembly, invivo_error **error) {
+    (void)runtime;
+    (void)assembly;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_assembly_forget(invivo_runtime runtime, const char *name, invivo_error **error) {
+    (void)runtime;
+    (void)name;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_assembly_state(invivo_runtime runtime, const char *name, uint32_t *out, invivo_error **error) {
+    (void)runtime;
+    (void)name;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_activate(invivo_runtime runtime, const invivo_assembly *const *assemblies, size_t count, const invivo_activate_options *options, invivo_error **error) {
+    (void)runtime;
+    (void)assemblies;
+    (void)count;
+    (void)options;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_deactivate(invivo_runtime runtime, const char *const *names, size_t count, invivo_error **error) {
+    (void)runtime;
+    (void)names;
+    (void)count;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_mount(invivo_runtime runtime, const invivo_assembly *assembly, const char *prefix, const invivo_remap *remaps, size_t count, invivo_error **error) {
+    (void)runtime;
+    (void)assembly;
+    (void)prefix;
+    (void)remaps;
+    (void)count;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_changes_activate(invivo_changes changes, const invivo_assembly *assembly, const invivo_activate_options *options, invivo_error **error) {
+    (void)changes;
+    (void)assembly;
+    (void)options;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_changes_deactivate(invivo_changes changes, const char *name, invivo_error **error) {
+    (void)changes;
+    (void)name;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_changes_mount(invivo_changes changes, const invivo_assembly *assembly, const char *prefix, const invivo_remap *remaps, size_t count, invivo_error **error) {
+    (void)changes;
+    (void)assembly;
+    (void)prefix;
+    (void)remaps;
+    (void)count;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 125,
+    .function_count = 134,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -960,6 +1034,15 @@ static const struct invivo_table not_ready = {
     .error_rule = not_ready_error_rule,
     .error_needed_by = not_ready_error_needed_by,
     .changes_check = not_ready_changes_check,
+    .assembly_describe = not_ready_assembly_describe,
+    .assembly_forget = not_ready_assembly_forget,
+    .assembly_state = not_ready_assembly_state,
+    .activate = not_ready_activate,
+    .deactivate = not_ready_deactivate,
+    .mount = not_ready_mount,
+    .changes_activate = not_ready_changes_activate,
+    .changes_deactivate = not_ready_changes_deactivate,
+    .changes_mount = not_ready_changes_mount,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -1481,6 +1564,42 @@ const char *invivo_error_needed_by(const invivo_error *error) {
 
 invivo_status invivo_changes_check(invivo_changes changes, invivo_error **error) {
     return functions()->changes_check(changes, error);
+}
+
+invivo_status invivo_assembly_describe(invivo_runtime runtime, const invivo_assembly *assembly, invivo_error **error) {
+    return functions()->assembly_describe(runtime, assembly, error);
+}
+
+invivo_status invivo_assembly_forget(invivo_runtime runtime, const char *name, invivo_error **error) {
+    return functions()->assembly_forget(runtime, name, error);
+}
+
+invivo_status invivo_assembly_state(invivo_runtime runtime, const char *name, uint32_t *out, invivo_error **error) {
+    return functions()->assembly_state(runtime, name, out, error);
+}
+
+invivo_status invivo_activate(invivo_runtime runtime, const invivo_assembly *const *assemblies, size_t count, const invivo_activate_options *options, invivo_error **error) {
+    return functions()->activate(runtime, assemblies, count, options, error);
+}
+
+invivo_status invivo_deactivate(invivo_runtime runtime, const char *const *names, size_t count, invivo_error **error) {
+    return functions()->deactivate(runtime, names, count, error);
+}
+
+invivo_status invivo_mount(invivo_runtime runtime, const invivo_assembly *assembly, const char *prefix, const invivo_remap *remaps, size_t count, invivo_error **error) {
+    return functions()->mount(runtime, assembly, prefix, remaps, count, error);
+}
+
+invivo_status invivo_changes_activate(invivo_changes changes, const invivo_assembly *assembly, const invivo_activate_options *options, invivo_error **error) {
+    return functions()->changes_activate(changes, assembly, options, error);
+}
+
+invivo_status invivo_changes_deactivate(invivo_changes changes, const char *name, invivo_error **error) {
+    return functions()->changes_deactivate(changes, name, error);
+}
+
+invivo_status invivo_changes_mount(invivo_changes changes, const invivo_assembly *assembly, const char *prefix, const invivo_remap *remaps, size_t count, invivo_error **error) {
+    return functions()->changes_mount(changes, assembly, prefix, remaps, count, error);
 }
 
 #pragma GCC visibility pop

@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 125,
+    .function_count = 134,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -130,6 +130,15 @@ static const struct invivo_table instance = {
     .error_rule = invivo_error_rule,
     .error_needed_by = invivo_error_needed_by,
     .changes_check = invivo_changes_check,
+    .assembly_describe = invivo_assembly_describe,
+    .assembly_forget = invivo_assembly_forget,
+    .assembly_state = invivo_assembly_state,
+    .activate = invivo_activate,
+    .deactivate = invivo_deactivate,
+    .mount = invivo_mount,
+    .changes_activate = invivo_changes_activate,
+    .changes_deactivate = invivo_changes_deactivate,
+    .changes_mount = invivo_changes_mount,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

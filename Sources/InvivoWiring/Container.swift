@@ -25,6 +25,12 @@ public final class Container: @unchecked Sendable {
     public var domains: [Domain] = []
     /// Jobs that hosts have tokens of.
     var openJobs: [UInt64: Job] = [:]
+    /// Assemblies that were described, active or not.
+    public internal(set) var described: [String: AssemblyDescription] = [:]
+    /// Keys that nothing defines before the assembly here is activated.
+    public internal(set) var dormant: [String: String] = [:]
+    /// By the names under which they are active.
+    public var active: [String: AssemblyDescription] = [:]
     /// Jobs that a thread waits for.
     var awaitedJobs: [Job] = []
     /// Their domain gave the job of disposing them back: disposed by close.
@@ -160,6 +166,7 @@ public final class Container: @unchecked Sendable {
     func unknownKey(_ name: String, in graph: Graph) -> Failure {
         // A call that close overtook finds nothing any more.
         if isClosing { return Failure(.closed, "the runtime is closed") }
+        if let assembly = dormant[name] { return Self.notActive(name, assembly) }
         var known: [String] = []
         for id in 0..<UInt32(keys.count) where graph.recipe(id) != nil { known.append(keys.name(id)) }
         return Failure(
@@ -201,13 +208,16 @@ public final class Container: @unchecked Sendable {
 
     /// After close: the last graph goes, and with it the cells and definitions.
     public func forget() {
-        let former = monitor.locked { () -> (Graph, [String: ObjectType], [Domain]) in
+        let former = monitor.locked { () -> (Graph, [String: ObjectType], [Domain], [[String: AssemblyDescription]]) in
             defer {
                 graph = Graph(generation: graph.generation, keys: keys)
                 types = [:]
+                described = [:]
+                active = [:]
+                dormant = [:]
                 domains = []
             }
-            return (graph, types, domains)
+            return (graph, types, domains, [described, active])
         }
         withExtendedLifetime(former) {}
     }

@@ -35,7 +35,22 @@ public final class Factory: @unchecked Sendable {
 
     public let function: Function?
     let userData: UnsafeMutableRawPointer?
-    private let destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
+    /// Shared by all that were described with the same user data. Changed only while nobody else knows this one.
+    private var ownership: Ownership
+
+    private final class Ownership {
+        let userData: UnsafeMutableRawPointer?
+        var destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
+
+        init(
+            _ userData: UnsafeMutableRawPointer?, _ destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
+        ) {
+            self.userData = userData
+            self.destroy = destroy
+        }
+
+        deinit { destroy?(userData) }
+    }
 
     public init(
         _ function: Function?, userData: UnsafeMutableRawPointer?,
@@ -43,10 +58,24 @@ public final class Factory: @unchecked Sendable {
     ) {
         self.function = function
         self.userData = userData
-        self.destroy = destroy
+        ownership = Ownership(userData, destroy)
     }
 
-    deinit { destroy?(userData) }
+    /// The user data stays the host's.
+    public func disown() { ownership.destroy = nil }
+
+    /// Described twice, owned once: from now on the user data ends with the last of the two.
+    func join(_ other: Factory) {
+        guard ownership !== other.ownership else { return }
+        disown()
+        ownership = other.ownership
+    }
+
+    func isSame(as other: Factory) -> Bool {
+        unsafeBitCast(function, to: UInt.self) == unsafeBitCast(other.function, to: UInt.self)
+            && userData == other.userData
+            && unsafeBitCast(ownership.destroy, to: UInt.self) == unsafeBitCast(other.ownership.destroy, to: UInt.self)
+    }
 
     /// Calls it; the instance it answers, or the place it was given.
     func run(
@@ -110,6 +139,12 @@ public final class Definition: @unchecked Sendable {
         public var place = Place()
         /// Where it stands among all that were defined; kept when it is defined anew.
         public var order: UInt64 = 0
+        /// Its type by name, until it is looked for.
+        public var typeName: String?
+        /// The assembly that it is of, as it is active.
+        public var assembly: String?
+        /// The key of the definition in which it stands.
+        public var owner: String?
         public init() {}
     }
 
@@ -187,6 +222,11 @@ public struct Injector: @unchecked Sendable {
         ) -> invivo_status
     let function: Function
     let userData: UnsafeMutableRawPointer?
+
+    func isSame(as other: Injector) -> Bool {
+        unsafeBitCast(function, to: UInt.self) == unsafeBitCast(other.function, to: UInt.self)
+            && userData == other.userData
+    }
     /// What frees the user data; kept as long as the function may be called.
     let owner: AnyObject?
 

@@ -26,7 +26,7 @@ public struct Injection: Sendable {
     }
 
     /// A wish for something by its type.
-    public struct TypeWish: Sendable {
+    public struct TypeWish: Equatable, Sendable {
         public let name: String
         public let isExact: Bool
         public let isOptional: Bool

@@ -8,6 +8,8 @@ public struct RecipeCompiler {
     private let identify: (String) -> UInt32?
     private let types: TypeIndex
     private let knownKeys: () -> [String]
+    /// The assembly that must be activated before there is a definition of a key.
+    public var dormant: (String) -> String? = { _ in nil }
     public private(set) var failures: [Failure] = []
     /// What definitions name in which something is wrong, as far as it is there.
     public private(set) var needs: [UInt32: [UInt32]] = [:]
@@ -59,6 +61,12 @@ public struct RecipeCompiler {
         return nil
     }
 
+    /// What might help who named a key that is not there.
+    private func hint(for key: String) -> String {
+        if let assembly = dormant(key) { return ": the assembly '\(assembly)' must be activated" }
+        return suggestion(for: key, among: knownKeys())
+    }
+
     private mutating func fail(_ code: Status, _ message: String) {
         failures.append(Failure(code, message, path: definition.key, at: definition.place))
     }
@@ -90,7 +98,7 @@ public struct RecipeCompiler {
         var current = definition
         while let name = current.body.parent {
             guard let id = identify(name), let parent = described(id) else {
-                fail(.notFound, "the parent '\(name)' is not defined\(suggestion(for: name, among: knownKeys()))")
+                fail(.notFound, "the parent '\(name)' is not defined\(hint(for: name))")
                 return
             }
             guard parent.alias == nil else { return fail(.argument, "the parent '\(name)' is an alias") }
@@ -105,9 +113,7 @@ public struct RecipeCompiler {
     private mutating func compileAlias() -> Recipe? {
         let name = definition.alias ?? ""
         guard let target = identify(name), self.described(target) != nil else {
-            fail(
-                .notFound, "the alias needs '\(name)', which is not defined\(suggestion(for: name, among: knownKeys()))"
-            )
+            fail(.notFound, "the alias needs '\(name)', which is not defined\(hint(for: name))")
             return nil
         }
         // Without arguments it is nothing of its own: who names it names the target.
@@ -319,9 +325,7 @@ public struct RecipeCompiler {
         case .reference(let key, let arguments, let isOptional):
             guard let id = identify(key), described(id) != nil else {
                 if isOptional { return .value(.null) }
-                fail(
-                    .notFound,
-                    "\(place) needs '\(key)', which is not defined\(suggestion(for: key, among: knownKeys()))")
+                fail(.notFound, "\(place) needs '\(key)', which is not defined\(hint(for: key))")
                 return .value(.null)
             }
             note(id, edge)
@@ -378,6 +382,12 @@ public struct RecipeCompiler {
         }
     }
 
+    /// What is made beside the definition comes before what others make as well.
+    private func inOwnAssembly(_ ids: [UInt32]) -> [UInt32] {
+        guard let assembly = definition.body.assembly else { return [] }
+        return ids.filter { described($0)?.body.assembly == assembly }
+    }
+
     private mutating func byType(_ wish: Injection.TypeWish, _ edge: Recipe.Edge, _ place: String) -> Recipe.Source {
         wishes.insert(wish.name)
         // Never itself: a decorator of a type may look for the type.
@@ -396,6 +406,7 @@ public struct RecipeCompiler {
                         "\(place) needs a '\(wish.name)', and nothing makes one\(suggestion(for: wish.name, among: types.names))"
                     )
                 }
+            case .several(let ids) where inOwnAssembly(ids).count == 1: chosen = inOwnAssembly(ids)[0]
             case .several(let ids):
                 let names = ids.prefix(8).compactMap { described($0)?.key }.joined(separator: ", ")
                 fail(

@@ -8,6 +8,7 @@
 #include "runtime.h"
 #include "object.h"
 #include "wiring.h"
+#include "assembly.h"
 #include "view.h"
 #include "source.h"
 #include "reload.h"

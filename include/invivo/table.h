@@ -5,6 +5,7 @@
 #define INVIVO_TABLE_H
 
 #include "app.h"
+#include "assembly.h"
 #include "base.h"
 #include "callbacks.h"
 #include "module.h"
@@ -148,6 +149,15 @@ struct invivo_table {
     const char *(*error_rule)(const invivo_error *error);
     const char *(*error_needed_by)(const invivo_error *error);
     invivo_status (*changes_check)(invivo_changes changes, invivo_error **error);
+    invivo_status (*assembly_describe)(invivo_runtime runtime, const invivo_assembly *assembly, invivo_error **error);
+    invivo_status (*assembly_forget)(invivo_runtime runtime, const char *name, invivo_error **error);
+    invivo_status (*assembly_state)(invivo_runtime runtime, const char *name, uint32_t *out, invivo_error **error);
+    invivo_status (*activate)(invivo_runtime runtime, const invivo_assembly *const *assemblies, size_t count, const invivo_activate_options *options, invivo_error **error);
+    invivo_status (*deactivate)(invivo_runtime runtime, const char *const *names, size_t count, invivo_error **error);
+    invivo_status (*mount)(invivo_runtime runtime, const invivo_assembly *assembly, const char *prefix, const invivo_remap *remaps, size_t count, invivo_error **error);
+    invivo_status (*changes_activate)(invivo_changes changes, const invivo_assembly *assembly, const invivo_activate_options *options, invivo_error **error);
+    invivo_status (*changes_deactivate)(invivo_changes changes, const char *name, invivo_error **error);
+    invivo_status (*changes_mount)(invivo_changes changes, const invivo_assembly *assembly, const char *prefix, const invivo_remap *remaps, size_t count, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

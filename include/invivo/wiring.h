@@ -49,6 +49,10 @@ typedef struct invivo_injection {
     const struct invivo_injection *items;
     uint64_t item_count;
     uint64_t index;        /* of ARGUMENT; from 0 */
+    /* Of REFERENCE, in the place of a key: a definition that stands here. Its key (that in it counts for nothing) is its place:
+     * the holder's key and the property or parameter ("camelot.knight.quest"; by position the number, "camelot.knight.0"; of
+     * a method "camelot.knight.ride.0"). It is not found by type, may use the holder's runtime arguments, and goes with it. */
+    const struct invivo_definition *definition;
 } invivo_injection;
 
 /* A method called while an object is made. */
@@ -110,6 +114,7 @@ typedef struct invivo_definition {
      * overridden; NULL = as the type says. Needs `type`. */
     const void *block_initial;
     invivo_object constant; /* the object itself, made elsewhere; a lease of it is taken. Nothing is injected into it */
+    const char *type_name; /* the type by its name, where `type` is zero: looked for when the definition takes effect */
 } invivo_definition;
 
 /* ---- keys -------------------------------------------------------------------------------------------- */
@@ -129,7 +134,8 @@ INVIVO_API const uint64_t *invivo_key_version(invivo_key key) INVIVO_WAITS;
 /* Describe, then commit: everything in the set takes effect as one reload, or nothing does. A set that is still open when
  * its runtime closes is closed with it. */
 INVIVO_API invivo_status invivo_changes_open(invivo_runtime runtime, invivo_changes *out, invivo_error **error) INVIVO_WAITS;
-/* Adds or replaces a definition; `out` (may be NULL) receives the key. Copied, except functions and user_data. */
+/* Adds or replaces a definition, also one of an assembly; `out` (may be NULL) receives the key. Copied, except functions and
+ * user_data. The same key twice in one set is INVIVO_E_EXISTS, which names both places. */
 INVIVO_API invivo_status invivo_changes_define(invivo_changes changes, const invivo_definition *definition, invivo_key *out,
                                                invivo_error **error) INVIVO_WAITS;
 INVIVO_API invivo_status invivo_changes_remove(invivo_changes changes, const char *key, invivo_error **error) INVIVO_WAITS;

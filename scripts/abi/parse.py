@@ -29,6 +29,7 @@ ORDER = [
     "runtime.h",
     "object.h",
     "wiring.h",
+    "assembly.h",
     "view.h",
     "source.h",
     "reload.h",

@@ -127,6 +127,13 @@ INVIVO_DEFINITION_HIDDEN_INTERFACE = 4
 INVIVO_DEFINITION_NULLABLE = 8
 INVIVO_LOOKUP_EXACT = 1
 INVIVO_LOOKUP_OPTIONAL = 2
+INVIVO_COLLABORATOR_OPTIONAL = 1
+INVIVO_ASSEMBLY_DESCRIBED = 1
+INVIVO_ASSEMBLY_EXTENDS = 2
+INVIVO_ASSEMBLY_UNKNOWN = 0
+INVIVO_ASSEMBLY_INACTIVE = 1
+INVIVO_ASSEMBLY_ACTIVE = 2
+INVIVO_ACTIVATE_NEW = 1
 INVIVO_CHUNK_SHIFT = 7
 INVIVO_CHUNK_MASK = 127
 INVIVO_SOURCE_WAIT = 1
@@ -369,6 +376,22 @@ class invivo_definition(ctypes.Structure):
 
 
 class invivo_block_options(ctypes.Structure):
+    pass
+
+
+class invivo_collaborator(ctypes.Structure):
+    pass
+
+
+class invivo_assembly(ctypes.Structure):
+    pass
+
+
+class invivo_activate_options(ctypes.Structure):
+    pass
+
+
+class invivo_remap(ctypes.Structure):
     pass
 
 
@@ -657,6 +680,7 @@ invivo_injection._fields_ = [
     ("items", ctypes.POINTER(invivo_injection)),
     ("item_count", ctypes.c_uint64),
     ("index", ctypes.c_uint64),
+    ("definition", ctypes.POINTER(invivo_definition)),
 ]
 invivo_invocation._fields_ = [
     ("method", ctypes.c_char_p),
@@ -699,6 +723,7 @@ invivo_definition._fields_ = [
     ("reserved", ctypes.c_uint32),
     ("block_initial", ctypes.c_void_p),
     ("constant", invivo_object),
+    ("type_name", ctypes.c_char_p),
 ]
 invivo_block_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -707,6 +732,38 @@ invivo_block_options._fields_ = [
     ("properties", ctypes.POINTER(invivo_property)),
     ("property_count", ctypes.c_uint64),
     ("initial", ctypes.c_void_p),
+]
+invivo_collaborator._fields_ = [
+    ("prefix", ctypes.c_char_p),
+    ("assembly", ctypes.c_char_p),
+    ("table", ctypes.POINTER(invivo_assembly)),
+    ("flags", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
+]
+invivo_assembly._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("name", ctypes.c_char_p),
+    ("definitions", ctypes.POINTER(invivo_definition)),
+    ("definition_count", ctypes.c_uint64),
+    ("collaborators", ctypes.POINTER(invivo_collaborator)),
+    ("collaborator_count", ctypes.c_uint64),
+    ("base", ctypes.POINTER(invivo_assembly)),
+    ("supertypes", ctypes.POINTER(ctypes.c_char_p)),
+    ("supertype_count", ctypes.c_uint64),
+    ("flags", ctypes.c_uint32),
+    ("line", ctypes.c_uint32),
+    ("column", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
+    ("file", ctypes.c_char_p),
+]
+invivo_activate_options._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("flags", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
+]
+invivo_remap._fields_ = [
+    ("from", ctypes.c_char_p),
+    ("to", ctypes.c_char_p),
 ]
 invivo_cell._fields_ = [
     ("instance", ctypes.c_void_p),
@@ -823,6 +880,10 @@ STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
     invivo_invocation,
     invivo_definition,
     invivo_block_options,
+    invivo_collaborator,
+    invivo_assembly,
+    invivo_activate_options,
+    invivo_remap,
     invivo_cell,
     invivo_entry,
     invivo_graph,
@@ -963,6 +1024,15 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_error_rule": (ctypes.c_char_p, [ctypes.c_void_p], True),
     "invivo_error_needed_by": (ctypes.c_char_p, [ctypes.c_void_p], True),
     "invivo_changes_check": (ctypes.c_int32, [invivo_changes, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_assembly_describe": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_assembly), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_assembly_forget": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_assembly_state": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_uint32), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_activate": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(ctypes.POINTER(invivo_assembly)), ctypes.c_size_t, ctypes.POINTER(invivo_activate_options), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_deactivate": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(ctypes.c_char_p), ctypes.c_size_t, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_mount": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_assembly), ctypes.c_char_p, ctypes.POINTER(invivo_remap), ctypes.c_size_t, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_changes_activate": (ctypes.c_int32, [invivo_changes, ctypes.POINTER(invivo_assembly), ctypes.POINTER(invivo_activate_options), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_changes_deactivate": (ctypes.c_int32, [invivo_changes, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_changes_mount": (ctypes.c_int32, [invivo_changes, ctypes.POINTER(invivo_assembly), ctypes.c_char_p, ctypes.POINTER(invivo_remap), ctypes.c_size_t, ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1092,6 +1162,15 @@ TABLE: list[str] = [
     "invivo_error_rule",
     "invivo_error_needed_by",
     "invivo_changes_check",
+    "invivo_assembly_describe",
+    "invivo_assembly_forget",
+    "invivo_assembly_state",
+    "invivo_activate",
+    "invivo_deactivate",
+    "invivo_mount",
+    "invivo_changes_activate",
+    "invivo_changes_deactivate",
+    "invivo_changes_mount",
 ]
 
 

@@ -1,0 +1,170 @@
+public import CInvivo
+internal import InvivoBase
+internal import InvivoReload
+internal import InvivoWiring
+
+// assembly.h: named sets of definitions.
+
+@c @implementation
+public func invivo_assembly_describe(
+    _ runtime: invivo_runtime, _ assembly: UnsafePointer<invivo_assembly>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        let container = try Container.find(runtime.bits, .runtime)
+        try container.describe(try AssemblyReader.read(assembly, in: container).all)
+    }
+}
+
+@c @implementation
+public func invivo_assembly_forget(
+    _ runtime: invivo_runtime, _ name: UnsafePointer<CChar>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        try Container.find(runtime.bits, .runtime).forget(try text(name, "name"))
+    }
+}
+
+@c @implementation
+public func invivo_assembly_state(
+    _ runtime: invivo_runtime, _ name: UnsafePointer<CChar>!, _ out: UnsafeMutablePointer<UInt32>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = 0
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let state = try Engine.find(runtime.bits).assemblyState(try text(name, "name"))
+        out.pointee = UInt32(
+            state.isActive
+                ? INVIVO_ASSEMBLY_ACTIVE : state.isDescribed ? INVIVO_ASSEMBLY_INACTIVE : INVIVO_ASSEMBLY_UNKNOWN)
+    }
+}
+
+@c @implementation
+public func invivo_activate(
+    _ runtime: invivo_runtime, _ assemblies: UnsafePointer<UnsafePointer<invivo_assembly>?>!, _ count: Int,
+    _ options: UnsafePointer<invivo_activate_options>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        let changes = OpenChanges(try Engine.find(runtime.bits))
+        guard count >= 0, count < 65_536, assemblies != nil || count == 0 else {
+            throw Failure(.argument, "assemblies is NULL or too long")
+        }
+        for index in 0..<count { try changes.activate(assemblies[index], options) }
+        try changes.engine.commit(changes.set)
+    }
+}
+
+@c @implementation
+public func invivo_deactivate(
+    _ runtime: invivo_runtime, _ names: UnsafePointer<UnsafePointer<CChar>?>!, _ count: Int,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        let changes = OpenChanges(try Engine.find(runtime.bits))
+        guard count >= 0, count < 65_536, names != nil || count == 0 else {
+            throw Failure(.argument, "names is NULL or too long")
+        }
+        for index in 0..<count { changes.deactivate(try text(names[index], "names[\(index)]")) }
+        try changes.engine.commit(changes.set)
+    }
+}
+
+@c @implementation
+public func invivo_mount(
+    _ runtime: invivo_runtime, _ assembly: UnsafePointer<invivo_assembly>!, _ prefix: UnsafePointer<CChar>!,
+    _ remaps: UnsafePointer<invivo_remap>!, _ count: Int, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        let changes = OpenChanges(try Engine.find(runtime.bits))
+        try changes.mount(assembly, prefix, remaps, count)
+        try changes.engine.commit(changes.set)
+    }
+}
+
+@c @implementation
+public func invivo_changes_activate(
+    _ changes: invivo_changes, _ assembly: UnsafePointer<invivo_assembly>!,
+    _ options: UnsafePointer<invivo_activate_options>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in try InvivoABI.changes(changes).activate(assembly, options) }
+}
+
+@c @implementation
+public func invivo_changes_deactivate(
+    _ changes: invivo_changes, _ name: UnsafePointer<CChar>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in try InvivoABI.changes(changes).deactivate(try text(name, "name")) }
+}
+
+@c @implementation
+public func invivo_changes_mount(
+    _ changes: invivo_changes, _ assembly: UnsafePointer<invivo_assembly>!, _ prefix: UnsafePointer<CChar>!,
+    _ remaps: UnsafePointer<invivo_remap>!, _ count: Int, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in try InvivoABI.changes(changes).mount(assembly, prefix, remaps, count) }
+}
+
+extension OpenChanges {
+    fileprivate func activate(
+        _ assembly: UnsafePointer<invivo_assembly>?, _ options: UnsafePointer<invivo_activate_options>?
+    ) throws(Failure) {
+        var flags: UInt32 = 0
+        if let options {
+            let least = MemoryLayout<invivo_activate_options>.offset(of: \.reserved) ?? 8
+            flags = try versioned(options, "options", least: least, as: invivo_activate_options.self).flags
+            guard flags & ~UInt32(INVIVO_ACTIVATE_NEW) == 0 else {
+                throw Failure(.argument, "options.flags contains unknown ones")
+            }
+        }
+        let read = try AssemblyReader.read(assembly, in: engine.container)
+        set.assemblies.append(
+            .activate(
+                AssemblyChange.Activation(
+                    name: read.name, description: read.first, companions: read.all,
+                    isNew: flags & UInt32(INVIVO_ACTIVATE_NEW) != 0, extends: read.extends)))
+        note("activate \(read.name)")
+    }
+
+    fileprivate func deactivate(_ name: String) {
+        set.assemblies.append(.deactivate(name))
+        note("deactivate \(name)")
+    }
+
+    fileprivate func mount(
+        _ assembly: UnsafePointer<invivo_assembly>?, _ prefix: UnsafePointer<CChar>?,
+        _ given: UnsafePointer<invivo_remap>?, _ count: Int
+    ) throws(Failure) {
+        let prefix = try text(prefix, "prefix")
+        try AssemblyReader.check(name: prefix, "the prefix")
+        guard count >= 0, count < 65_536, given != nil || count == 0 else {
+            throw Failure(.argument, "remaps is NULL or too long", path: prefix)
+        }
+        var remaps: [AssemblyRemap] = []
+        for index in 0..<count {
+            guard let each = given?[index] else { break }
+            let from = try text(each.from, "remaps[\(index)].from")
+            guard !remaps.contains(where: { $0.from == from }) else {
+                throw Failure(.argument, "'\(from)' is remapped twice", path: prefix)
+            }
+            remaps.append(AssemblyRemap(from: from, to: try text(each.to, "remaps[\(index)].to")))
+        }
+        let read = try AssemblyReader.read(assembly, in: engine.container)
+        guard !read.extends else {
+            throw Failure(.argument, "what is mounted is a whole assembly, not what extends one", path: prefix)
+        }
+        var description = read.first
+        if description == nil {
+            let container = engine.container
+            description = container.monitor.locked { container.described[read.name] }
+            guard description != nil else {
+                throw Failure(.notFound, "no assembly '\(read.name)' is described", path: prefix)
+            }
+        }
+        set.assemblies.append(
+            .activate(
+                AssemblyChange.Activation(
+                    name: prefix, description: description, companions: read.all, remaps: remaps)))
+        note("mount \(read.name) as \(prefix)")
+    }
+}

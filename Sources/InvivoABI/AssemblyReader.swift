@@ -1,0 +1,228 @@
+internal import CInvivo
+internal import InvivoBase
+internal import InvivoReload
+internal import InvivoWiring
+
+/// Assemblies as C describes them, copied, with the tables of their collaborators, which may refer to each other in circles.
+struct AssemblyReader {
+    struct Result {
+        let name: String
+        /// Nil when only the name was given.
+        let first: AssemblyDescription?
+        /// It and all that its collaborators may need.
+        let all: [AssemblyDescription]
+        let extends: Bool
+    }
+
+    private let container: Container
+    private var waiting: [UnsafePointer<invivo_assembly>] = []
+    private var seen: Set<UnsafePointer<invivo_assembly>> = []
+    private var made: [AssemblyDescription] = []
+
+    private init(_ container: Container) { self.container = container }
+
+    static func check(name: String, _ what: String) throws(Failure) {
+        guard !name.hasPrefix("."), !name.hasSuffix("."), !name.isEmpty else {
+            throw Failure(.argument, "\(what) '\(name)' begins or ends with a dot, or is empty", path: name)
+        }
+    }
+
+    /// When this throws, nothing of the host's has been taken over.
+    static func read(_ pointer: UnsafePointer<invivo_assembly>?, in container: Container) throws(Failure) -> Result {
+        guard let pointer else { throw Failure(.argument, "assembly is NULL") }
+        let given = try Self.given(pointer)
+        let name = try Self.name(pointer)
+        if given.flags & UInt32(INVIVO_ASSEMBLY_DESCRIBED) != 0 {
+            return Result(name: name, first: nil, all: [], extends: false)
+        }
+        var reader = AssemblyReader(container)
+        reader.waiting = [pointer]
+        reader.seen = [pointer]
+        do throws(Failure) {
+            while let next = reader.waiting.popLast() { reader.made.append(try reader.description(next)) }
+        } catch {
+            for each in reader.made.flatMap(\.definitions) { each.disown() }
+            throw error
+        }
+        return Result(
+            name: name, first: reader.made.first, all: reader.made,
+            extends: given.flags & UInt32(INVIVO_ASSEMBLY_EXTENDS) != 0)
+    }
+
+    private static func given(_ pointer: UnsafePointer<invivo_assembly>) throws(Failure) -> invivo_assembly {
+        let least = MemoryLayout<invivo_assembly>.offset(of: \.collaborators) ?? 8
+        let given = try versioned(pointer, "assembly", least: least, as: invivo_assembly.self)
+        guard given.flags & ~UInt32(INVIVO_ASSEMBLY_DESCRIBED | INVIVO_ASSEMBLY_EXTENDS) == 0 else {
+            throw Failure(.argument, "assembly.flags contains unknown ones")
+        }
+        guard given.definition_count < 16_777_216, given.definitions != nil || given.definition_count == 0,
+            given.collaborator_count < 65_536, given.collaborators != nil || given.collaborator_count == 0,
+            given.supertype_count < 65_536, given.supertypes != nil || given.supertype_count == 0
+        else { throw Failure(.argument, "a table of the assembly is NULL or too long") }
+        return given
+    }
+
+    /// An assembly and what it is derived from, the most derived first.
+    private static func line(_ pointer: UnsafePointer<invivo_assembly>) throws(Failure) -> [invivo_assembly] {
+        var found: [invivo_assembly] = []
+        var next: UnsafePointer<invivo_assembly>? = pointer
+        while let one = next {
+            guard found.count < 64 else { throw Failure(.cycle, "the bases of an assembly go round in a circle") }
+            found.append(try given(one))
+            next = found[found.count - 1].base
+        }
+        return found
+    }
+
+    /// Its own, or the nearest of its bases.
+    private static func name(_ pointer: UnsafePointer<invivo_assembly>) throws(Failure) -> String {
+        for given in try line(pointer) where given.name != nil {
+            let name = try text(given.name, "assembly.name")
+            try check(name: name, "the name")
+            return name
+        }
+        throw Failure(.argument, "assembly.name is NULL")
+    }
+
+    private mutating func description(_ pointer: UnsafePointer<invivo_assembly>) throws(Failure) -> AssemblyDescription
+    {
+        let name = try Self.name(pointer)
+        let line = try Self.line(pointer)
+        var names: [String] = []
+        var kinds: [String] = [name]
+        var collaborators: [AssemblyDescription.Collaborator] = []
+        for (depth, given) in line.enumerated() {
+            let own = try optionalText(given.name, "assembly.name")
+            if let own { names.append(own) }
+            if depth > 0, let own, !kinds.contains(own) { kinds.append(own) }
+            for index in 0..<Int(given.supertype_count) {
+                let kind = try text(given.supertypes[index], "supertypes[\(index)]")
+                if !kinds.contains(kind) { kinds.append(kind) }
+            }
+            for index in 0..<Int(given.collaborator_count) {
+                let each = try collaborator(given.collaborators[index], index, name)
+                if !collaborators.contains(where: { $0.prefix == each.prefix }) { collaborators.append(each) }
+            }
+        }
+        let definitions = try definitions(line, name, names)
+        let place = Place(
+            file: try optionalText(line[0].file, "assembly.file") ?? "", line: line[0].line, column: line[0].column)
+        return AssemblyDescription(
+            name: name, definitions: definitions, collaborators: collaborators, kinds: kinds, place: place)
+    }
+
+    private mutating func collaborator(_ given: invivo_collaborator, _ index: Int, _ name: String) throws(Failure)
+        -> AssemblyDescription.Collaborator
+    {
+        guard given.flags & ~UInt32(INVIVO_COLLABORATOR_OPTIONAL) == 0 else {
+            throw Failure(.argument, "collaborators[\(index)].flags contains unknown ones", path: name)
+        }
+        let prefix = try text(given.prefix, "collaborators[\(index)].prefix")
+        try Self.check(name: prefix, "the prefix")
+        var table: String?
+        if let pointer = given.table {
+            table = try Self.name(pointer)
+            if seen.insert(pointer).inserted { waiting.append(pointer) }
+        }
+        return AssemblyDescription.Collaborator(
+            prefix: prefix,
+            wanted: try optionalText(given.assembly, "collaborators[\(index)].assembly") ?? table ?? prefix,
+            table: table, isOptional: given.flags & UInt32(INVIVO_COLLABORATOR_OPTIONAL) != 0)
+    }
+
+    // MARK: definitions
+
+    /// All of the line, in the order of the bases; the most derived of each key.
+    private func definitions(_ line: [invivo_assembly], _ name: String, _ names: [String]) throws(Failure)
+        -> [Definition]
+    {
+        var order: [String] = []
+        var latest: [String: Definition] = [:]
+        var every: [Definition] = []
+        do throws(Failure) {
+            for given in line.reversed() {
+                var own: [String: Definition] = [:]
+                for definition in try table(given, name, names) {
+                    every.append(definition)
+                    if let other = own[definition.key] {
+                        throw AssemblyDescription.twice(definition.key, other, definition)
+                    }
+                    own[definition.key] = definition
+                }
+                // What stood in an overridden one is not there any more.
+                for key in order where latest[key].map({ isOverridden($0, by: own, in: latest) }) == true {
+                    latest[key]?.disown()
+                    latest[key] = nil
+                }
+                for definition in every where own[definition.key] === definition {
+                    if latest[definition.key] == nil && !order.contains(definition.key) { order.append(definition.key) }
+                    latest[definition.key]?.disown()
+                    latest[definition.key] = definition
+                }
+            }
+        } catch {
+            for definition in every { definition.disown() }
+            throw error
+        }
+        // Without a dot: a member, where there is one of the name; what extends an assembly does not see all of them.
+        let extends = line[0].flags & UInt32(INVIVO_ASSEMBLY_EXTENDS) != 0
+        return order.compactMap { latest[$0] }.map { definition in
+            definition.renamed(id: definition.id, key: definition.key) { reference in
+                let whole = Self.whole(reference, name, names)
+                return extends || reference.contains(".") || latest[whole] != nil ? whole : reference
+            }.with { $0.assembly = name }
+        }
+    }
+
+    private static func whole(_ key: String, _ name: String, _ names: [String]) -> String {
+        guard key.contains(".") else { return "\(name).\(key)" }
+        // A base's own name is that of whoever took it over.
+        for other in names where other != name && key.hasPrefix(other + ".") {
+            return name + key.dropFirst(other.count)
+        }
+        return key
+    }
+
+    /// Whether something that a definition stands in is defined again.
+    private func isOverridden(
+        _ definition: Definition, by own: [String: Definition], in latest: [String: Definition]
+    ) -> Bool {
+        var next = definition.body.owner
+        while let owner = next {
+            if own[owner] != nil { return own[definition.key] == nil }
+            next = latest[owner]?.body.owner
+        }
+        return false
+    }
+
+    /// One table, with whole keys.
+    private func table(_ given: invivo_assembly, _ name: String, _ names: [String]) throws(Failure) -> [Definition] {
+        let inlines = InlineDefinitions()
+        var found: [Definition] = []
+        guard given.definition_count > 0, let table = UnsafeRawPointer(given.definitions) else { return [] }
+        // Entries begin with their size, which is also the table's stride: they may be another version's.
+        let stride = table.loadUnaligned(as: Int.self)
+        do throws(Failure) {
+            for index in 0..<Int(given.definition_count) {
+                let entry = (table + index * stride).assumingMemoryBound(to: invivo_definition.self)
+                guard entry.pointee.struct_size == stride else {
+                    throw Failure(
+                        .argument, "definitions[\(index)].struct_size is not that of the table's first entry",
+                        path: name)
+                }
+                found.append(
+                    try definition(
+                        from: entry, in: container, named: { Self.whole($0, name, names) }, inlines: inlines))
+            }
+        } catch {
+            for each in found + inlines.made { each.disown() }
+            throw error
+        }
+        return found + inlines.made
+    }
+}
+
+extension Definition {
+    /// The host keeps what it gave.
+    fileprivate func disown() { body.keepAlive?.disown() }
+}

@@ -1,0 +1,109 @@
+internal import InvivoBase
+public import InvivoWiring
+
+/// An assembly as it is active, or is to be: under its own name, or mounted under a prefix.
+struct ActiveAssembly: Sendable {
+    let name: String
+    var description: AssemblyDescription
+    let remaps: [AssemblyRemap]
+    /// The assemblies to which references lead, by their prefixes.
+    var bound: [String: String] = [:]
+
+    func isSame(as other: ActiveAssembly) -> Bool {
+        remaps == other.remaps && description.isSame(as: other.description)
+    }
+
+    /// Its definitions under the keys that they have here. `used` receives the remaps that something follows.
+    func expanded(_ intern: (String) throws(Failure) -> UInt32, used: inout Set<String>) throws(Failure) -> [Definition]
+    {
+        var found: [Definition] = []
+        for definition in description.definitions {
+            let key = try self.key(definition)
+            let id = key == definition.key ? definition.id : try intern(key)
+            let renamed = definition.renamed(id: id, key: key) { rename($0, &used) }
+            found.append(renamed.with { $0.assembly = name })
+        }
+        return found
+    }
+
+    /// A key of the description, here.
+    private func key(_ definition: Definition) throws(Failure) -> String {
+        guard name != description.name else { return definition.key }
+        guard let inside = inside(definition.key) else {
+            throw Failure(
+                .argument,
+                "the assembly '\(description.name)' cannot be mounted: the key '\(definition.key)' is not under its name",
+                path: name, at: definition.place)
+        }
+        return inside
+    }
+
+    /// A key under the assembly's own name, under the one it has here.
+    private func inside(_ key: String) -> String? {
+        let own = description.name + "."
+        return key.hasPrefix(own) ? "\(name).\(key.dropFirst(own.count))" : nil
+    }
+
+    /// Where a reference leads.
+    private func rename(_ key: String, _ used: inout Set<String>) -> String {
+        if description.members.contains(key) { return inside(key) ?? key }
+        let fitting = remaps.filter { key == $0.from || key.hasPrefix($0.from + ".") }
+        if let best = fitting.max(by: { $0.from.utf8.count < $1.from.utf8.count }) {
+            used.insert(best.from)
+            return best.to + key.dropFirst(best.from.count)
+        }
+        for (prefix, assembly) in bound where key.hasPrefix(prefix + ".") {
+            return assembly + key.dropFirst(prefix.count)
+        }
+        return key
+    }
+
+    /// The keys outside of it that it names, as they are described.
+    var outerReferences: [String] {
+        let all = description.definitions.flatMap(\.names)
+        return Set(all).subtracting(description.members).sorted()
+    }
+}
+
+/// What an outer reference of a mounted assembly becomes.
+public struct AssemblyRemap: Equatable, Sendable {
+    public let from: String
+    public let to: String
+
+    public init(from: String, to: String) {
+        self.from = from
+        self.to = to
+    }
+}
+
+/// An assembly that comes or goes with a change set.
+public enum AssemblyChange: Sendable {
+    public struct Activation: Sendable {
+        /// Under which it is to be active.
+        public let name: String
+        /// Nil: the one that was described.
+        public let description: AssemblyDescription?
+        /// Tables that collaborators may need, of it and of each other.
+        public let companions: [AssemblyDescription]
+        public let remaps: [AssemblyRemap]
+        /// Another one under the name is an error.
+        public let isNew: Bool
+        /// It adds to the one that is active under the name.
+        public let extends: Bool
+
+        public init(
+            name: String, description: AssemblyDescription?, companions: [AssemblyDescription] = [],
+            remaps: [AssemblyRemap] = [], isNew: Bool = false, extends: Bool = false
+        ) {
+            self.name = name
+            self.description = description
+            self.companions = companions
+            self.remaps = remaps
+            self.isNew = isNew
+            self.extends = extends
+        }
+    }
+
+    case activate(Activation)
+    case deactivate(String)
+}

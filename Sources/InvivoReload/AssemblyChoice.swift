@@ -1,0 +1,171 @@
+internal import InvivoBase
+internal import InvivoWiring
+
+/// Which assemblies are active after a change set, and which collaborators they get. Of the turn.
+struct AssemblyChoice {
+    let engine: Engine
+    private(set) var next: [String: ActiveAssembly]
+    /// The names of `next` in the order in which they are described anew: those given first.
+    private(set) var order: [String] = []
+    private var given: [String] = []
+    private var gone: Set<String> = []
+    private var companions: [String: AssemblyDescription] = [:]
+    private var changed: Set<String> = []
+    var failures: [Failure]
+
+    init(engine: Engine, failures: [Failure]) {
+        self.engine = engine
+        self.failures = failures
+        next = engine.assemblies
+    }
+
+    /// Whether it is another one, leads elsewhere, or is gone.
+    func isChanged(_ name: String) -> Bool { changed.contains(name) }
+    var changesAnything: Bool { !changed.isEmpty }
+
+    // MARK: what was asked for
+
+    mutating func take(_ change: AssemblyChange) {
+        switch change {
+        case .deactivate(let name):
+            guard next.removeValue(forKey: name) != nil else {
+                let hint = suggestion(for: name, among: next.keys.sorted())
+                failures.append(Failure(.notFound, "no assembly '\(name)' is active\(hint)", path: name))
+                return
+            }
+            given.removeAll { $0 == name }
+            gone.insert(name)
+            changed.insert(name)
+        case .activate(let activation): activate(activation)
+        }
+    }
+
+    private mutating func activate(_ activation: AssemblyChange.Activation) {
+        let name = activation.name
+        for companion in activation.companions { companions[companion.name] = companion }
+        guard var description = activation.description ?? described(name) else {
+            // Described, activated, forgotten: activating it again is nothing.
+            if next[name] != nil { return }
+            let known = engine.container.monitor.locked { engine.container.described.keys.sorted() }
+            failures.append(
+                Failure(
+                    .notFound, "no assembly '\(name)' is described\(suggestion(for: name, among: known))", path: name))
+            return
+        }
+        if let known = described(description.name), known !== description, known.isSame(as: description) {
+            description.join(known)
+            description = known
+        }
+        let former = next[name]
+        if activation.extends, let former { description = former.description.extended(by: description) }
+        var active = ActiveAssembly(name: name, description: description, remaps: activation.remaps)
+        gone.remove(name)
+        if !given.contains(name) { given.append(name) }
+        if let former, former.isSame(as: active) {
+            description.join(former.description)
+            return
+        }
+        if activation.isNew, let former {
+            failures.append(
+                Failure(
+                    .exists,
+                    "another assembly is active as '\(name)', declared at \(former.description.place.text)",
+                    path: name, at: description.place))
+            return
+        }
+        active.bound = [:]
+        next[name] = active
+        changed.insert(name)
+    }
+
+    private func described(_ name: String) -> AssemblyDescription? {
+        engine.container.monitor.locked { engine.container.described[name] }
+    }
+
+    // MARK: collaborators
+
+    /// Finds the collaborators of all, and brings along those that are not active yet.
+    mutating func bind() {
+        order = given + next.keys.filter { !given.contains($0) }.sorted()
+        var place = 0
+        while place < order.count {
+            let name = order[place]
+            place += 1
+            guard var assembly = next[name] else { continue }
+            var bound: [String: String] = [:]
+            for collaborator in assembly.description.collaborators
+            where !assembly.remaps.contains(where: { $0.from == collaborator.prefix }) {
+                if let found = find(collaborator, for: assembly) { bound[collaborator.prefix] = found }
+            }
+            if bound != assembly.bound {
+                changed.insert(name)
+                assembly.bound = bound
+                next[name] = assembly
+            }
+        }
+    }
+
+    private mutating func find(_ wish: AssemblyDescription.Collaborator, for asking: ActiveAssembly) -> String? {
+        let others = next.keys.filter { $0 != asking.name }
+        func fitting(_ names: [String]) -> (exact: [String], derived: [String]) {
+            let all = names.filter { $0 == wish.wanted || next[$0]?.description.isKind(of: wish.wanted) == true }
+            return (all.filter { $0 == wish.wanted }, all.filter { $0 != wish.wanted })
+        }
+        // A working binding stays, unless it is asked for again with what may take its place.
+        let former = asking.bound[wish.prefix] ?? engine.assemblies[asking.name]?.bound[wish.prefix]
+        let kept = former.flatMap { fitting([$0].filter { next[$0] != nil }) }.flatMap {
+            $0.exact.first ?? $0.derived.first
+        }
+        if let kept, !given.contains(asking.name) { return kept }
+        let explicit = fitting(given.filter { $0 != asking.name })
+        if !explicit.derived.isEmpty { return only(explicit.derived, wish, asking) }
+        if let found = explicit.exact.first ?? kept { return found }
+        let active = fitting(others.sorted())
+        if let exact = active.exact.first { return exact }
+        if !active.derived.isEmpty { return only(active.derived, wish, asking) }
+        if let dormant = dormant(wish) {
+            next[dormant.name] = ActiveAssembly(name: dormant.name, description: dormant, remaps: [])
+            changed.insert(dormant.name)
+            order.append(dormant.name)
+            return dormant.name
+        }
+        if !wish.isOptional { unmet(wish, asking) }
+        return nil
+    }
+
+    /// One that is known and not active: described, or in the tables that came along.
+    private func dormant(_ wish: AssemblyDescription.Collaborator) -> AssemblyDescription? {
+        let known = engine.container.monitor.locked { engine.container.described }.filter {
+            !gone.contains($0.key) && next[$0.key] == nil
+        }
+        if let exact = known[wish.wanted] { return exact }
+        let derived = known.values.filter { $0.isKind(of: wish.wanted) }
+        if derived.count == 1 { return derived[0] }
+        guard let name = wish.table, !gone.contains(name), next[name] == nil else { return nil }
+        return companions[name] ?? known[name]
+    }
+
+    private mutating func only(
+        _ names: [String], _ wish: AssemblyDescription.Collaborator, _ asking: ActiveAssembly
+    ) -> String? {
+        if names.count == 1 { return names[0] }
+        failures.append(
+            Failure(
+                .ambiguous,
+                "the collaborator '\(wish.prefix)' is to be a '\(wish.wanted)', and several assemblies are: "
+                    + "\(names.sorted().joined(separator: ", ")); name one",
+                path: asking.name, at: asking.description.place))
+        return nil
+    }
+
+    private mutating func unmet(_ wish: AssemblyDescription.Collaborator, _ asking: ActiveAssembly) {
+        let there = next.keys.filter { $0 != asking.name }.sorted()
+        failures.append(
+            Failure(
+                .notFound,
+                "'\(asking.name)' needs the collaborator '\(wish.prefix)', an assembly that is '\(wish.wanted)', and none is "
+                    + "given, active or described; there are: "
+                    + (there.isEmpty ? "none" : there.joined(separator: ", ")),
+                path: asking.name, at: asking.description.place))
+    }
+}

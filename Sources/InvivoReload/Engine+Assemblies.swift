@@ -1,0 +1,171 @@
+internal import InvivoBase
+internal import InvivoWiring
+
+/// Assemblies that come and go become definitions that come and go, in the plan of the same reload.
+extension Engine {
+    struct Assembled {
+        var definitions: [Definition] = []
+        var removed: [(id: UInt32, key: String)] = []
+    }
+
+    /// What the assemblies of a change set mean for the definitions. Only keys that really change are in the answer.
+    func planAssemblies(_ plan: inout Plan, _ failures: inout [Failure]) -> Assembled {
+        let set = plan.staged.set
+        let removedAlone = Set(set.removed.map(\.id))
+        var assembled = Assembled()
+        defer { forgetRemoved(set, &plan) }
+        guard !set.assemblies.isEmpty else { return assembled }
+        let before = failures.count
+        var choice = AssemblyChoice(engine: self, failures: [])
+        for change in set.assemblies { choice.take(change) }
+        choice.bind()
+        failures += choice.failures
+        guard failures.count == before else { return assembled }
+        var owners: [UInt32: Definition] = [:]
+        for (name, next) in choice.next.sorted(by: { $0.key < $1.key }) where !choice.isChanged(name) {
+            for id in memberIDs(next) { owners[id] = definitions[id] }
+        }
+        var kept: Set<UInt32> = Set(owners.keys)
+        for name in choice.order where choice.isChanged(name) {
+            guard let next = choice.next[name] else { continue }
+            var used: Set<String> = []
+            do throws(Failure) {
+                let container = container
+                let expanded = try next.expanded(
+                    { key throws(Failure) in try container.intern(key) }, used: &used)
+                for definition in expanded {
+                    if let other = owners[definition.id] {
+                        failures.append(AssemblyDescription.twice(definition.key, other, definition))
+                        continue
+                    }
+                    owners[definition.id] = definition
+                    kept.insert(definition.id)
+                    guard let live = definitions[definition.id], !removedAlone.contains(definition.id) else {
+                        assembled.definitions.append(definition)
+                        continue
+                    }
+                    if live.body.assembly == nil {
+                        failures.append(AssemblyDescription.twice(definition.key, live, definition))
+                    } else if live.isSame(as: typed(definition)) {
+                        definition.join(live)
+                        if live.body.assembly != definition.body.assembly || live.place != definition.place {
+                            plan.moved.append(
+                                live.with { body in
+                                    body.assembly = definition.body.assembly
+                                    body.place = definition.place
+                                })
+                        }
+                    } else {
+                        assembled.definitions.append(definition)
+                    }
+                }
+            } catch { failures.append(error) }
+            for remap in next.remaps where !used.contains(remap.from) && next.bound[remap.from] == nil {
+                let outer = next.outerReferences
+                failures.append(
+                    Failure(
+                        .argument,
+                        "nothing in the assembly '\(next.description.name)' refers to '\(remap.from)'"
+                            + (outer.isEmpty
+                                ? ", nor to anything outside"
+                                : "; what it refers to outside: \(outer.prefix(8).joined(separator: ", "))"),
+                        path: name, at: next.description.place))
+            }
+        }
+        for definition in set.definitions {
+            if let other = owners[definition.id], choice.isChanged(other.body.assembly ?? "") {
+                failures.append(AssemblyDescription.twice(definition.key, other, definition))
+            }
+        }
+        for (name, former) in assemblies where choice.isChanged(name) {
+            for id in memberIDs(former).sorted() where !kept.contains(id) && definitions[id] != nil {
+                guard !removedAlone.contains(id) else { continue }
+                assembled.removed.append((id, container.keyName(id)))
+            }
+        }
+        if choice.changesAnything { plan.assemblies = choice.next }
+        return assembled
+    }
+
+    /// A single definition that is removed belongs to its assembly no more: that one activated again brings it back.
+    private func forgetRemoved(_ set: ChangeSet, _ plan: inout Plan) {
+        for (id, _) in set.removed {
+            guard let definition = definitions[id], let name = definition.body.assembly,
+                var assembly = (plan.assemblies ?? assemblies)[name]
+            else { continue }
+            let own = name == assembly.description.name
+            let key = own ? definition.key : assembly.description.name + definition.key.dropFirst(name.count)
+            assembly.description = assembly.description.without([key])
+            var all = plan.assemblies ?? assemblies
+            all[name] = assembly
+            plan.assemblies = all
+        }
+    }
+
+    /// The ids of what an assembly brought and is still there.
+    private func memberIDs(_ assembly: ActiveAssembly) -> Set<UInt32> {
+        var unused: Set<String> = []
+        let container = container
+        let expanded = try? assembly.expanded({ key throws(Failure) in try container.intern(key) }, used: &unused)
+        return Set((expanded ?? []).map(\.id)).filter { definitions[$0]?.body.assembly == assembly.name }
+    }
+
+    /// The definition with the type that it names, where that is registered.
+    private func typed(_ definition: Definition) -> Definition {
+        guard definition.type == nil, let name = definition.body.typeName,
+            let type = try? container.type(named: name)
+        else { return definition }
+        return definition.with { $0.type = type }
+    }
+
+    /// A definition that takes effect has its type, if it names one; it stays of the assembly whose member it replaces.
+    func withType(_ described: Definition, _ failures: inout [Failure]) -> Definition? {
+        var definition = described
+        if definition.body.assembly == nil, let assembly = definitions[definition.id]?.body.assembly {
+            definition = definition.with { $0.assembly = assembly }
+        }
+        guard definition.type == nil, let name = definition.body.typeName else { return definition }
+        do throws(Failure) {
+            let type = try container.type(named: name)
+            return definition.with { $0.type = type }
+        } catch {
+            failures.append(Failure(error.code, error.message, path: definition.key, at: definition.place))
+            return nil
+        }
+    }
+
+    /// What stood in a definition that goes or is another now goes with it, unless it was described again.
+    func removeInlines(_ plan: inout Plan) {
+        var queue = plan.definitions.keys.sorted()
+        while let id = queue.popLast() {
+            for inline in (inlines[id] ?? []).sorted() where plan.definitions[inline] == nil {
+                plan.definitions[inline] = .some(nil)
+                queue.append(inline)
+            }
+        }
+    }
+
+    /// With the store: what is active from now on.
+    func takeOver(_ plan: Plan) {
+        for definition in plan.moved where definitions[definition.id] != nil && plan.definitions[definition.id] == nil {
+            definitions[definition.id] = definition
+        }
+        guard let next = plan.assemblies else { return }
+        assemblies = next
+        let former = container.monitor.locked { () -> [String: AssemblyDescription] in
+            defer {
+                container.active = next.mapValues(\.description)
+                container.findDormant()
+            }
+            return container.active
+        }
+        withExtendedLifetime(former) {}
+    }
+
+    // MARK: asking
+
+    /// What is known of a name.
+    public func assemblyState(_ name: String) -> (isDescribed: Bool, isActive: Bool) {
+        container.monitor.locked { (container.described[name] != nil, container.active[name] != nil) }
+    }
+}

@@ -1,0 +1,103 @@
+public import InvivoBase
+
+/// A named set of definitions as it was described. Immutable; says nothing of whether it is active.
+public final class AssemblyDescription: @unchecked Sendable {
+    /// Another assembly that references of this one lead to.
+    public struct Collaborator: Equatable, Sendable {
+        /// What references begin with.
+        public let prefix: String
+        /// The name of the assembly, or of what it says it is.
+        public let wanted: String
+        /// The one to activate when there is no other.
+        public let table: String?
+        public let isOptional: Bool
+
+        public init(prefix: String, wanted: String, table: String?, isOptional: Bool) {
+            self.prefix = prefix
+            self.wanted = wanted
+            self.table = table
+            self.isOptional = isOptional
+        }
+    }
+
+    public let name: String
+    /// With whole keys, as they are when it is active under its own name; in declared order.
+    public let definitions: [Definition]
+    public let collaborators: [Collaborator]
+    /// What it is: its name, those of the assemblies that it is derived from, and interfaces.
+    public let kinds: [String]
+    public let place: Place
+    /// The keys of its definitions.
+    public let members: Set<String>
+
+    public init(
+        name: String, definitions: [Definition], collaborators: [Collaborator], kinds: [String], place: Place
+    ) {
+        self.name = name
+        self.definitions = definitions
+        self.collaborators = collaborators
+        self.kinds = kinds
+        self.place = place
+        members = Set(definitions.map(\.key))
+    }
+
+    /// Whether the two say the same; places do not count.
+    public func isSame(as other: AssemblyDescription) -> Bool {
+        self === other
+            || name == other.name && kinds == other.kinds && collaborators == other.collaborators
+                && definitions.elementsEqual(other.definitions) { $0.isSame(as: $1) }
+    }
+
+    /// One of two that say the same: what belongs to both ends with the last of them.
+    public func join(_ other: AssemblyDescription) {
+        guard self !== other else { return }
+        for (own, kept) in zip(definitions, other.definitions) { own.join(kept) }
+    }
+
+    /// This one and what a table of the same name adds to it.
+    public func extended(by more: AssemblyDescription) -> AssemblyDescription {
+        let former = Dictionary(definitions.map { ($0.key, $0) }, uniquingKeysWith: { a, _ in a })
+        var added: [Definition] = []
+        for definition in more.definitions {
+            if let known = former[definition.key], known.isSame(as: definition) {
+                definition.join(known)
+            } else {
+                added.append(definition)
+            }
+        }
+        return AssemblyDescription(
+            name: name, definitions: definitions + added,
+            collaborators: collaborators + more.collaborators.filter { !collaborators.contains($0) },
+            kinds: kinds + more.kinds.filter { !kinds.contains($0) }, place: place)
+    }
+
+    /// Without some of its members.
+    public func without(_ keys: Set<String>) -> AssemblyDescription {
+        AssemblyDescription(
+            name: name, definitions: definitions.filter { !keys.contains($0.key) }, collaborators: collaborators,
+            kinds: kinds, place: place)
+    }
+
+    public func isKind(of name: String) -> Bool { kinds.contains(name) }
+
+    /// Two definitions of one key, told by both places.
+    public static func twice(_ key: String, _ one: Definition, _ other: Definition) -> Failure {
+        func place(_ definition: Definition) -> String {
+            let at = definition.place.text
+            guard let assembly = definition.body.assembly else { return at.isEmpty ? "a place it does not say" : at }
+            return at.isEmpty ? "the assembly '\(assembly)'" : "\(at) (assembly '\(assembly)')"
+        }
+        return Failure(
+            .exists,
+            "the key is defined twice, at \(place(one)) and at \(place(other)); give one of the two another name",
+            path: key, at: other.place)
+    }
+}
+
+extension Place {
+    /// "file:line:column", as far as it is known.
+    public var text: String {
+        guard !file.isEmpty else { return "" }
+        return line == 0 ? file : column == 0 ? "\(file):\(line)" : "\(file):\(line):\(column)"
+    }
+}

@@ -1,0 +1,86 @@
+internal import InvivoBase
+
+extension Definition {
+    /// The same under another key, what it names renamed: references, parent, alias, the definition it stands in.
+    public func renamed(id: UInt32, key: String, _ rename: (String) -> String) -> Definition {
+        var body = body
+        body.initializer = body.initializer.map { $0.renamed(rename) }
+        body.properties = body.properties.map { $0.renamed(rename) }
+        body.methods = body.methods.map { $0.renamed(rename) }
+        body.before = body.before.map { $0.renamed(rename) }
+        body.after = body.after.map { $0.renamed(rename) }
+        body.afterAll = body.afterAll.map { $0.renamed(rename) }
+        body.maker = body.maker.map {
+            MakerMethod(object: $0.object.renamed(rename), invocation: $0.invocation.renamed(rename))
+        }
+        body.alias = body.alias.map(rename)
+        body.parent = body.parent.map(rename)
+        body.owner = body.owner.map(rename)
+        return Definition(id: id, key: key, body)
+    }
+
+    /// Every key that it names.
+    public var names: [String] {
+        var found: [String] = []
+        _ = renamed(id: id, key: key) { name in
+            found.append(name)
+            return name
+        }
+        return found
+    }
+
+    /// Whether something in it is a runtime argument.
+    public var usesArguments: Bool {
+        let given = body.initializer + body.properties
+        let calls = body.methods + body.before + body.after + body.afterAll + (body.maker.map { [$0.invocation] } ?? [])
+        return (given + calls.flatMap(\.arguments)).contains { $0.source.usesArguments }
+            || body.maker?.object.usesArguments == true
+    }
+}
+
+extension Injection {
+    func renamed(_ rename: (String) -> String) -> Injection { Injection(name: name, source.renamed(rename)) }
+}
+
+extension Invocation {
+    func renamed(_ rename: (String) -> String) -> Invocation {
+        Invocation(method: method, arguments: arguments.map { $0.renamed(rename) })
+    }
+}
+
+extension Injection.Source {
+    /// The same, each key in it renamed.
+    func renamed(_ rename: (String) -> String) -> Injection.Source {
+        switch self {
+        case .reference(let key, let arguments, let isOptional):
+            .reference(rename(key), arguments: arguments.map { $0.renamed(rename) }, isOptional: isOptional)
+        case .path(let object, let path, let isOptional):
+            .path(object.renamed(rename), path, isOptional: isOptional)
+        case .list(let items): .list(items.map { $0.renamed(rename) })
+        case .set(let items): .set(items.map { $0.renamed(rename) })
+        case .map(let pairs): .map(pairs.map { ($0.name, $0.source.renamed(rename)) })
+        case .provider(let target): .provider(target.renamed(rename))
+        case .lazy(let target): .lazy(target.renamed(rename))
+        default: self
+        }
+    }
+
+    /// What is directly in it.
+    private var parts: [Injection.Source] {
+        switch self {
+        case .reference(_, let arguments, _): arguments
+        case .path(let object, _, _): [object]
+        case .list(let items), .set(let items): items
+        case .map(let pairs): pairs.map(\.source)
+        case .provider(let target), .lazy(let target): [target]
+        default: []
+        }
+    }
+
+    var usesArguments: Bool {
+        switch self {
+        case .argument, .arguments: true
+        default: parts.contains(where: \.usesArguments)
+        }
+    }
+}

@@ -1,0 +1,73 @@
+internal import InvivoBase
+
+extension Definition {
+    /// Whether the two say the same: what is defined again so keeps its instances. Where it is declared, in which order and what
+    /// change sets made of its base values does not count. Every other field of `Body` is compared here.
+    public func isSame(as other: Definition) -> Bool {
+        let (a, b) = (body, other.body)
+        return key == other.key && a.scope == b.scope && a.flags == b.flags && a.rank == b.rank
+            && a.type === b.type && a.typeName == b.typeName && a.alias == b.alias && a.parent == b.parent
+            && a.owner == b.owner && a.blockImage == b.blockImage
+            && a.constant?.bits == b.constant?.bits && Self.areSame(a.parameters, b.parameters)
+            && same(a.factory, b.factory) { $0.isSame(as: $1) } && same(a.keepAlive, b.keepAlive) { $0.isSame(as: $1) }
+            && same(a.inject, b.inject) { $0.isSame(as: $1) }
+            && same(a.maker, b.maker) {
+                $0.object.isSame(as: $1.object) && Self.areSame([$0.invocation], [$1.invocation])
+            }
+            && Self.areSame(a.initializer, b.initializer) && Self.areSame(a.properties, b.properties)
+            && Self.areSame(a.methods, b.methods) && Self.areSame(a.before, b.before)
+            && Self.areSame(a.after, b.after) && Self.areSame(a.afterAll, b.afterAll)
+    }
+
+    /// One of two that say the same, and are not both known yet: their user data is owned once.
+    public func join(_ other: Definition) {
+        if let own = body.keepAlive, let kept = other.body.keepAlive { own.join(kept) }
+    }
+
+    private static func areSame(_ a: Signature?, _ b: Signature?) -> Bool {
+        same(a?.parameters, b?.parameters) { a, b in
+            a.elementsEqual(b) {
+                $0.name == $1.name && $0.kind == $1.kind && $0.isOptional == $1.isOptional && $0.typeName == $1.typeName
+            }
+        }
+    }
+
+    private static func areSame(_ a: [Injection], _ b: [Injection]) -> Bool {
+        a.elementsEqual(b) { $0.name == $1.name && $0.source.isSame(as: $1.source) }
+    }
+
+    private static func areSame(_ a: [Invocation], _ b: [Invocation]) -> Bool {
+        a.elementsEqual(b) { $0.method == $1.method && areSame($0.arguments, $1.arguments) }
+    }
+}
+
+private func same<Thing>(_ a: Thing?, _ b: Thing?, _ compare: (Thing, Thing) -> Bool) -> Bool {
+    switch (a, b) {
+    case (nil, nil): true
+    case (let a?, let b?): compare(a, b)
+    default: false
+    }
+}
+
+extension Injection.Source {
+    func isSame(as other: Injection.Source) -> Bool {
+        func all(_ a: [Injection.Source], _ b: [Injection.Source]) -> Bool {
+            a.elementsEqual(b) { $0.isSame(as: $1) }
+        }
+        return switch (self, other) {
+        case (.value(let a), .value(let b)): a.isSame(as: b)
+        case (.reference(let a, let given, let isOptional), .reference(let b, let others, let isOtherOptional)):
+            a == b && isOptional == isOtherOptional && all(given, others)
+        case (.type(let a), .type(let b)), (.all(let a), .all(let b)): a == b
+        case (.argument(let a), .argument(let b)): a == b
+        case (.arguments, .arguments), (.resolver, .resolver), (.asker, .asker): true
+        case (.path(let a, let path, let isOptional), .path(let b, let otherPath, let isOtherOptional)):
+            a.isSame(as: b) && path == otherPath && isOptional == isOtherOptional
+        case (.list(let a), .list(let b)), (.set(let a), .set(let b)): all(a, b)
+        case (.map(let a), .map(let b)):
+            a.elementsEqual(b) { $0.name == $1.name && $0.source.isSame(as: $1.source) }
+        case (.provider(let a), .provider(let b)), (.lazy(let a), .lazy(let b)): a.isSame(as: b)
+        default: false
+        }
+    }
+}

@@ -1,0 +1,468 @@
+/* Assemblies: described, then activated; replaced, extended and removed while live; derived ones; collaborators; keys that
+ * come twice; definitions that stand inline. */
+#include "thing.h"
+
+static invivo_runtime runtime;
+
+static void begin(void) { things = 0, runtime = thing_runtime(); }
+static void end(void) {
+    OK(invivo_runtime_close(runtime, E));
+    CHECK_EQUAL(things, 0);
+}
+
+static invivo_status activate(const invivo_assembly *assembly) { return invivo_activate(runtime, &assembly, 1, NULL, E); }
+static invivo_status deactivate(const char *name) { return invivo_deactivate(runtime, &name, 1, E); }
+static uint32_t state(const char *name) {
+    uint32_t found = 99;
+    OK(invivo_assembly_state(runtime, name, &found, E));
+    return found;
+}
+static uint64_t generation(void) {
+    invivo_runtime_info info = {.struct_size = sizeof info};
+    OK(invivo_runtime_inspect(runtime, &info, E));
+    return info.generation;
+}
+
+/* ---- an assembly by itself ---------------------------------------------------------------------------- */
+
+static const invivo_definition camelot_table[] = {
+    INVIVO_LAZY_SINGLETON("table", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("number", INVIVO_INT(12)))),
+    INVIVO_PROTOTYPE("knight", "Thing",
+        INVIVO_INITIALIZER(INVIVO_GIVE(INVIVO_REF("quest"))),
+        INVIVO_PROPERTIES(INVIVO_NAMED("left", INVIVO_REF("table")))),
+    INVIVO_GRAPH("quest", "Thing"),
+    INVIVO_ALIAS("hero", "knight"),
+    INVIVO_CHILD("duke", "knight", INVIVO_PROPERTIES(INVIVO_NAMED("number", INVIVO_INT(3)))),
+};
+static const invivo_assembly camelot = INVIVO_ASSEMBLY("camelot", camelot_table, .flags = 0);
+
+static void an_assembly_is_a_set_of_definitions_under_its_name(void) {
+    invivo_object duke;
+    begin();
+    OK(activate(&camelot));
+    OK(invivo_resolve_name(runtime, "camelot.duke", &duke, E));
+    thing *it = thing_of(duke);
+    CHECK_TEXT(thing_key(it->left), "camelot.table");
+    CHECK_TEXT(thing_key(it->given), "camelot.quest");
+    CHECK_EQUAL(it->number, 3);
+    CHECK_EQUAL(thing_of(it->left)->number, 12);
+    OK(invivo_object_release(duke));
+    OK(invivo_resolve_name(runtime, "camelot.hero", &duke, E));
+    CHECK_TEXT(thing_key(duke), "camelot.knight");
+    OK(invivo_object_release(duke));
+    end();
+}
+
+static void before_activation_every_resolve_names_the_assembly(void) {
+    invivo_object object = {0};
+    invivo_key key;
+    invivo_value list;
+    begin();
+    CHECK_EQUAL(state("camelot"), INVIVO_ASSEMBLY_UNKNOWN);
+    OK(invivo_assembly_describe(runtime, &camelot, E));
+    CHECK_EQUAL(state("camelot"), INVIVO_ASSEMBLY_INACTIVE);
+    const char *text = "camelot.table: the assembly 'camelot' must be activated before 'camelot.table' is resolved";
+    expects_error(invivo_resolve_name(runtime, "camelot.table", &object, E), INVIVO_E_NOT_READY, text);
+    expects_error(invivo_key_find(runtime, "camelot.table", &key, E), INVIVO_E_NOT_READY, text);
+    OK(invivo_key_intern(runtime, "camelot.table", &key, E));
+    expects_error(invivo_resolve(runtime, key, &object, E), INVIVO_E_NOT_READY, text);
+    expects_error(invivo_resolve_with(runtime, key, NULL, 0, &object, E), INVIVO_E_NOT_READY, text);
+    expects_error(invivo_resolve_optional(runtime, key, NULL, 0, &object, E), INVIVO_E_NOT_READY, text);
+    expects_error(invivo_resolve_type(runtime, "Any", NULL, 0, &object, E), INVIVO_E_NOT_READY, text);
+    OK(invivo_resolve_all(runtime, "Any", 0, &list, E));
+    CHECK_EQUAL(list.as.list.count, 0);
+    invivo_value_clear(&list);
+    invivo_type type;
+    OK(invivo_type_find(runtime, "Thing", &type, E));
+    invivo_injection left[] = {INVIVO_NAMED("left", INVIVO_REF("camelot.table"))};
+    invivo_definition user = {.struct_size = sizeof user, .key = "user", .type = type, .scope = INVIVO_SCOPE_LAZY_SINGLETON,
+                              .properties = left, .property_count = 1, .file = "user.c", .line = 7};
+    expects_error(invivo_define(runtime, &user, NULL, E), INVIVO_E_NOT_FOUND,
+        "user.c:7: user: the property 'left' needs 'camelot.table', which is not defined: the assembly 'camelot' must be activated");
+    OK(activate(&(invivo_assembly){.struct_size = sizeof(invivo_assembly), .name = "camelot", .flags = INVIVO_ASSEMBLY_DESCRIBED}));
+    CHECK_EQUAL(state("camelot"), INVIVO_ASSEMBLY_ACTIVE);
+    OK(invivo_define(runtime, &user, NULL, E));
+    CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "user"))->left), "camelot.table");
+    OK(invivo_changes_remove((invivo_changes){0}, "x", NULL) == INVIVO_E_HANDLE ? INVIVO_OK : INVIVO_E_HOST);
+    end();
+}
+
+static void activation_is_idempotent(void) {
+    begin();
+    OK(activate(&camelot));
+    invivo_object table = thing_shared(runtime, "camelot.table");
+    uint64_t before = generation();
+    OK(activate(&camelot));
+    OK(invivo_assembly_describe(runtime, &camelot, E));
+    OK(activate(&camelot));
+    CHECK_EQUAL(generation(), before);
+    CHECK(thing_shared(runtime, "camelot.table").bits == table.bits);
+    end();
+}
+
+static void a_replaced_assembly_keeps_what_did_not_change(void) {
+    const invivo_definition other[] = {
+        INVIVO_LAZY_SINGLETON("table", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("number", INVIVO_INT(12)))),
+        INVIVO_PROTOTYPE("knight", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("left", INVIVO_REF("table")))),
+        INVIVO_LAZY_SINGLETON("horse", "Thing"),
+    };
+    const invivo_assembly changed = INVIVO_ASSEMBLY("camelot", other, .flags = 0);
+    const invivo_activate_options fresh = {.struct_size = sizeof fresh, .flags = INVIVO_ACTIVATE_NEW};
+    const invivo_assembly *pointer = &changed;
+    invivo_object knight;
+    begin();
+    OK(activate(&camelot));
+    invivo_object table = thing_shared(runtime, "camelot.table");
+    CHECK(invivo_activate(runtime, &pointer, 1, &fresh, NULL) == INVIVO_E_EXISTS);
+    OK(activate(&changed));
+    CHECK(thing_shared(runtime, "camelot.table").bits == table.bits);
+    OK(invivo_resolve_name(runtime, "camelot.knight", &knight, E));
+    CHECK(thing_of(knight)->given.bits == 0);
+    OK(invivo_object_release(knight));
+    CHECK(invivo_resolve_name(runtime, "camelot.duke", &knight, NULL) == INVIVO_E_NOT_FOUND);
+    CHECK_TEXT(thing_key(thing_shared(runtime, "camelot.horse")), "camelot.horse");
+    OK(deactivate("camelot"));
+    CHECK_EQUAL(state("camelot"), INVIVO_ASSEMBLY_UNKNOWN);
+    CHECK(invivo_resolve_name(runtime, "camelot.table", &knight, NULL) == INVIVO_E_NOT_FOUND);
+    CHECK_EQUAL(things, 0);
+    expects_error(deactivate("camelot"), INVIVO_E_NOT_FOUND, "camelot: no assembly 'camelot' is active");
+    end();
+}
+
+static void a_single_definition_of_an_assembly_is_replaced_and_removed(void) {
+    invivo_object object;
+    invivo_changes changes;
+    begin();
+    OK(activate(&camelot));
+    OK(invivo_define(runtime, &(invivo_definition)INVIVO_LAZY_SINGLETON("camelot.table", "Thing"), NULL, E));
+    CHECK_EQUAL(thing_of(thing_shared(runtime, "camelot.table"))->number, 0);
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_remove(changes, "camelot.duke", E));
+    OK(invivo_changes_commit(changes, E));
+    CHECK(invivo_resolve_name(runtime, "camelot.duke", &object, NULL) == INVIVO_E_NOT_FOUND);
+    OK(activate(&camelot)); /* brings back what is missing */
+    OK(invivo_resolve_name(runtime, "camelot.duke", &object, E));
+    OK(invivo_object_release(object));
+    CHECK_EQUAL(thing_of(thing_shared(runtime, "camelot.table"))->number, 12);
+    OK(deactivate("camelot"));
+    CHECK(invivo_resolve_name(runtime, "camelot.table", &object, NULL) == INVIVO_E_NOT_FOUND);
+    end();
+}
+
+static void a_table_may_extend_an_assembly(void) {
+    const invivo_definition more[] = {
+        INVIVO_LAZY_SINGLETON("squire", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("left", INVIVO_REF("table")))),
+    };
+    const invivo_assembly extension = INVIVO_ASSEMBLY("camelot", more, .flags = INVIVO_ASSEMBLY_EXTENDS);
+    const invivo_assembly *both[] = {&camelot, &extension};
+    begin();
+    OK(invivo_activate(runtime, both, 2, NULL, E));
+    CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "camelot.squire"))->left), "camelot.table");
+    uint64_t before = generation();
+    OK(activate(&extension));
+    CHECK_EQUAL(generation(), before);
+    OK(deactivate("camelot"));
+    CHECK_EQUAL(state("camelot"), INVIVO_ASSEMBLY_UNKNOWN);
+    end();
+}
+
+/* ---- keys that come twice ----------------------------------------------------------------------------- */
+
+static void a_key_that_comes_twice_names_both_places(void) {
+    invivo_type type;
+    invivo_changes changes;
+    begin();
+    OK(invivo_type_find(runtime, "Thing", &type, E));
+    const invivo_definition twice[] = {
+        {.struct_size = sizeof(invivo_definition), .key = "x", .type = type, .file = "a.c", .line = 1, .column = 5},
+        {.struct_size = sizeof(invivo_definition), .key = "a.x", .type = type, .file = "a.c", .line = 2, .column = 5},
+    };
+    const invivo_assembly within = INVIVO_ASSEMBLY("a", twice, .flags = 0);
+    expects_error(activate(&within), INVIVO_E_EXISTS,
+        "a.c:2:5: a.x: the key is defined twice, at a.c:1:5 and at a.c:2:5; give one of the two another name");
+    const invivo_definition first[] = {{.struct_size = sizeof(invivo_definition), .key = "common.x", .type = type, .file = "a.c", .line = 3}};
+    const invivo_definition second[] = {{.struct_size = sizeof(invivo_definition), .key = "common.x", .type = type, .file = "b.c", .line = 4}};
+    const invivo_assembly a = INVIVO_ASSEMBLY("a", first, .flags = 0), b = INVIVO_ASSEMBLY("b", second, .flags = 0);
+    const invivo_assembly *both[] = {&a, &b};
+    const char *text = "b.c:4: common.x: the key is defined twice, at a.c:3 (assembly 'a') and at b.c:4 (assembly 'b'); "
+                       "give one of the two another name";
+    expects_error(invivo_activate(runtime, both, 2, NULL, E), INVIVO_E_EXISTS, text);
+    CHECK_EQUAL(state("a"), INVIVO_ASSEMBLY_UNKNOWN);
+    OK(activate(&a));
+    expects_error(activate(&b), INVIVO_E_EXISTS, text);
+    /* What is in the set itself, and what is defined outside of assemblies. */
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_define(changes, &twice[1], NULL, E));
+    invivo_definition again = twice[1];
+    again.line = 9;
+    expects_error(invivo_changes_define(changes, &again, NULL, E), INVIVO_E_EXISTS,
+        "a.c:9:5: a.x: the key is defined twice, at a.c:2:5 and at a.c:9:5; give one of the two another name");
+    OK(invivo_changes_commit(changes, E));
+    OK(invivo_define(runtime, &again, NULL, E)); /* defining again replaces */
+    const invivo_definition outside[] = {{.struct_size = sizeof(invivo_definition), .key = "x", .type = type, .file = "c.c", .line = 1}};
+    const invivo_assembly c = {.struct_size = sizeof c, .name = "a", .definitions = outside, .definition_count = 1};
+    expects_error(activate(&c), INVIVO_E_EXISTS,
+        "c.c:1: a.x: the key is defined twice, at a.c:9:5 and at c.c:1 (assembly 'a'); give one of the two another name");
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_remove(changes, "a.x", E));
+    OK(invivo_changes_activate(changes, &c, NULL, E));
+    OK(invivo_changes_commit(changes, E));
+    CHECK_EQUAL(state("a"), INVIVO_ASSEMBLY_ACTIVE);
+    end();
+}
+
+/* ---- derived ------------------------------------------------------------------------------------------ */
+
+static const invivo_definition wild_table[] = {
+    INVIVO_LAZY_SINGLETON("table", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("number", INVIVO_INT(99)))),
+    INVIVO_LAZY_SINGLETON("dragon", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("left", INVIVO_REF("quest")))),
+};
+static const invivo_assembly wild = INVIVO_ASSEMBLY(NULL, wild_table, .base = &camelot);
+static const invivo_assembly wilder = INVIVO_ASSEMBLY("wilder", wild_table, .base = &camelot);
+
+static void the_most_derived_wins_and_nothing_bleeds(void) {
+    invivo_object duke;
+    begin();
+    for (int round = 0; round < 3; round++) {
+        OK(activate(&camelot));
+        OK(invivo_resolve_name(runtime, "camelot.duke", &duke, E));
+        CHECK_EQUAL(thing_of(thing_of(duke)->left)->number, 12);
+        OK(invivo_object_release(duke));
+        CHECK(invivo_resolve_name(runtime, "camelot.dragon", &duke, NULL) == INVIVO_E_NOT_FOUND);
+        OK(activate(&wild));
+        OK(invivo_resolve_name(runtime, "camelot.duke", &duke, E));
+        CHECK_EQUAL(thing_of(thing_of(duke)->left)->number, 99);
+        OK(invivo_object_release(duke));
+        CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "camelot.dragon"))->left), "camelot.quest");
+    }
+    /* With a name of its own it stands beside its base. */
+    OK(activate(&camelot));
+    OK(activate(&wilder));
+    CHECK_EQUAL(thing_of(thing_shared(runtime, "camelot.table"))->number, 12);
+    CHECK_EQUAL(thing_of(thing_shared(runtime, "wilder.table"))->number, 99);
+    OK(invivo_resolve_name(runtime, "wilder.knight", &duke, E));
+    CHECK_TEXT(thing_key(thing_of(duke)->left), "wilder.table");
+    OK(invivo_object_release(duke));
+    end();
+}
+
+/* ---- collaborators ------------------------------------------------------------------------------------ */
+
+/* Two tables that need each other, and an interface. */
+static const invivo_assembly armory;
+static const invivo_definition court_table[] = {
+    INVIVO_LAZY_SINGLETON("king", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("left", INVIVO_REF("armory.sword")))),
+    INVIVO_LAZY_SINGLETON("crown", "Thing"),
+};
+static const invivo_collaborator court_needs[] = {{.prefix = "armory", .assembly = "Armory", .table = &armory}};
+static const invivo_assembly court = INVIVO_ASSEMBLY("court", court_table, INVIVO_COLLABORATORS(court_needs));
+static const invivo_definition armory_table[] = {
+    INVIVO_LAZY_SINGLETON("sword", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("left", INVIVO_REF("owner.crown")))),
+};
+static const invivo_collaborator armory_needs[] = {{.prefix = "owner", .assembly = "court", .table = &court}};
+static const char *const armory_is[] = {"Armory"};
+static const invivo_assembly armory = INVIVO_ASSEMBLY("weapons", armory_table, .supertypes = armory_is, .supertype_count = 1,
+    INVIVO_COLLABORATORS(armory_needs));
+
+static void collaborators_are_found_by_interface_in_any_order_and_in_circles(void) {
+    const invivo_assembly *orders[2][2] = {{&court, &armory}, {&armory, &court}};
+    for (int order = 0; order < 4; order++) {
+        begin();
+        if (order < 2) OK(invivo_activate(runtime, orders[order], 2, NULL, E));
+        if (order == 2) OK(activate(&court)); /* its table brings the other along */
+        if (order == 3) {
+            OK(invivo_assembly_describe(runtime, &armory, E));
+            OK(activate(&court));
+        }
+        invivo_object king = thing_shared(runtime, "court.king");
+        CHECK_TEXT(thing_key(thing_of(king)->left), "weapons.sword");
+        CHECK_TEXT(thing_key(thing_of(thing_of(king)->left)->left), "court.crown");
+        end();
+    }
+}
+
+static void a_derived_assembly_stands_in_for_the_one_asked_for(void) {
+    const invivo_definition fine_table[] = {
+        INVIVO_LAZY_SINGLETON("sword", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("number", INVIVO_INT(7)))),
+    };
+    const invivo_assembly fine = INVIVO_ASSEMBLY("fine", fine_table, .base = &armory);
+    const invivo_assembly *both[] = {&court, &fine};
+    begin();
+    OK(invivo_activate(runtime, both, 2, NULL, E));
+    CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "court.king"))->left), "fine.sword");
+    CHECK_EQUAL(state("weapons"), INVIVO_ASSEMBLY_UNKNOWN);
+    /* A better one that comes later breaks nothing; given together it counts. */
+    OK(activate(&armory));
+    CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "court.king"))->left), "fine.sword");
+    const char *gone = "fine";
+    OK(invivo_deactivate(runtime, &gone, 1, E));
+    CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "court.king"))->left), "weapons.sword");
+    end();
+}
+
+static void an_unmet_collaborator_is_an_error(void) {
+    const invivo_collaborator needs[] = {{.prefix = "stable"}};
+    const invivo_definition table[] = {INVIVO_LAZY_SINGLETON("rider", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("left", INVIVO_REF("stable.horse"))))};
+    const invivo_assembly riders = {.struct_size = sizeof riders, .name = "riders", .definitions = table, .definition_count = 1,
+                                           .collaborators = needs, .collaborator_count = 1, .file = "riders.c", .line = 3};
+    const invivo_definition horses[] = {INVIVO_LAZY_SINGLETON("horse", "Thing")};
+    const invivo_assembly stable = INVIVO_ASSEMBLY("stable", horses, .flags = 0);
+    begin();
+    OK(activate(&camelot));
+    expects_error(activate(&riders), INVIVO_E_NOT_FOUND,
+        "riders.c:3: riders: 'riders' needs the collaborator 'stable', an assembly that is 'stable', and none is given, active "
+        "or described; there are: camelot");
+    OK(invivo_assembly_describe(runtime, &stable, E));
+    OK(activate(&riders));
+    expects_error(deactivate("stable"), INVIVO_E_NOT_FOUND,
+        "riders.c:3: riders: 'riders' needs the collaborator 'stable', an assembly that is 'stable', and none is given, active "
+        "or described; there are: camelot");
+    CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "riders.rider"))->left), "stable.horse");
+    end();
+}
+
+/* ---- inline ------------------------------------------------------------------------------------------- */
+
+static void an_inline_definition_has_the_key_of_its_place(void) {
+    const invivo_definition table[] = {
+        INVIVO_PROTOTYPE("knight", "Thing",
+            INVIVO_PARAMETERS({.name = "number", .kind = INVIVO_KIND_INT64}),
+            INVIVO_INITIALIZER(INVIVO_GIVE(INVIVO_INLINE(INVIVO_SCOPE_LAZY_SINGLETON, "Thing"))),
+            INVIVO_PROPERTIES(INVIVO_NAMED("left", INVIVO_INLINE(INVIVO_SCOPE_GRAPH, "Thing",
+                INVIVO_PROPERTIES(INVIVO_NAMED("number", INVIVO_ARG(0)), INVIVO_NAMED("left", INVIVO_INLINE(INVIVO_SCOPE_GRAPH, "Thing")))))))};
+    const invivo_definition bare[] = {INVIVO_PROTOTYPE("knight", "Thing")};
+    const invivo_assembly with = INVIVO_ASSEMBLY("camelot", table, .flags = 0), without = INVIVO_ASSEMBLY("camelot", bare, .flags = 0);
+    invivo_object knight, first, other;
+    invivo_key key;
+    invivo_value seven = invivo_int64(7);
+    begin();
+    OK(activate(&with));
+    OK(invivo_key_find(runtime, "camelot.knight", &key, E));
+    OK(invivo_resolve_with(runtime, key, &seven, 1, &knight, E));
+    thing *it = thing_of(knight);
+    CHECK_TEXT(thing_key(it->given), "camelot.knight.0");
+    CHECK_TEXT(thing_key(it->left), "camelot.knight.left");
+    CHECK_TEXT(thing_key(thing_of(it->left)->left), "camelot.knight.left.left");
+    CHECK_EQUAL(thing_of(it->left)->number, 7);
+    first = it->given;
+    OK(invivo_object_release(knight));
+    /* Recognised by a reload: its instance stays. */
+    uint64_t before = generation();
+    OK(activate(&with));
+    CHECK_EQUAL(generation(), before);
+    CHECK(thing_shared(runtime, "camelot.knight.0").bits == first.bits);
+    /* Not found by type, and gone with its holder. */
+    expects_error(invivo_resolve_type(runtime, "Thing", "0", 0, &other, E), INVIVO_E_NOT_FOUND, NULL);
+    OK(activate(&without));
+    CHECK(invivo_resolve_name(runtime, "camelot.knight.left", &other, NULL) == INVIVO_E_NOT_FOUND);
+    CHECK_EQUAL(things, 0);
+    invivo_definition single = table[0];
+    single.key = "alone";
+    OK(invivo_define(runtime, &single, NULL, E));
+    CHECK_TEXT(thing_key(thing_shared(runtime, "alone.0")), "alone.0");
+    single = bare[0];
+    single.key = "alone";
+    OK(invivo_define(runtime, &single, NULL, E));
+    CHECK(invivo_resolve_name(runtime, "alone.0", &other, NULL) == INVIVO_E_NOT_FOUND);
+    end();
+}
+
+/* ---- change sets, ownership, failure ------------------------------------------------------------------- */
+
+static int destroyed;
+static void count_destroyed(void *user_data) { (void)user_data, destroyed++; }
+static invivo_status refuse(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
+                            invivo_error **error) {
+    (void)instance, (void)build, (void)arguments, (void)count, (void)user_data;
+    *error = invivo_error_make(INVIVO_E_HOST, "on purpose", NULL, NULL);
+    return INVIVO_E_HOST;
+}
+
+static void what_a_definition_holds_is_given_back_once(void) {
+    static int held;
+    const invivo_definition table[] = {
+        INVIVO_LAZY_SINGLETON("x", "Thing", .user_data = &held, .destroy = count_destroyed),
+        INVIVO_LAZY_SINGLETON("y", "Thing", .user_data = &held, .destroy = count_destroyed)};
+    const invivo_assembly assembly = INVIVO_ASSEMBLY("a", table, .flags = 0);
+    invivo_definition wrong[] = {table[0], table[1]};
+    wrong[1].scope = 77;
+    const invivo_assembly bad = INVIVO_ASSEMBLY("a", wrong, .flags = 0);
+    destroyed = 0;
+    begin();
+    expects_error(activate(&bad), INVIVO_E_ARGUMENT, "a.y: definition.scope is 77, which is none of INVIVO_SCOPE_...");
+    CHECK_EQUAL(destroyed, 0);
+    OK(activate(&assembly));
+    OK(activate(&assembly));
+    OK(invivo_assembly_describe(runtime, &assembly, E));
+    OK(invivo_assembly_describe(runtime, &assembly, E));
+    CHECK_EQUAL(destroyed, 0);
+    OK(deactivate("a"));
+    CHECK_EQUAL(destroyed, 0); /* it is still described */
+    CHECK_EQUAL(state("a"), INVIVO_ASSEMBLY_INACTIVE);
+    OK(invivo_assembly_forget(runtime, "a", E));
+    expects_error(invivo_assembly_forget(runtime, "a", E), INVIVO_E_NOT_FOUND, "a: no assembly 'a' is described");
+    CHECK_EQUAL(destroyed, 2);
+    end();
+    CHECK_EQUAL(destroyed, 2);
+}
+
+static void a_set_of_assemblies_is_all_or_nothing(void) {
+    const invivo_definition broken_table[] = {INVIVO_SINGLETON("x", "Thing", .factory = refuse)};
+    const invivo_assembly broken = INVIVO_ASSEMBLY("broken", broken_table, .flags = 0);
+    const invivo_definition unknown_table[] = {INVIVO_SINGLETON("x", "Thnig"), INVIVO_SINGLETON("y", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("left", INVIVO_REF("z"))))};
+    const invivo_assembly unknown = INVIVO_ASSEMBLY("unknown", unknown_table, .flags = 0);
+    invivo_changes changes;
+    invivo_object object;
+    begin();
+    OK(activate(&camelot));
+    uint64_t before = generation();
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_deactivate(changes, "camelot", E));
+    OK(invivo_changes_activate(changes, &broken, NULL, E));
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_HOST, NULL);
+    CHECK_EQUAL(generation(), before);
+    CHECK_EQUAL(state("camelot"), INVIVO_ASSEMBLY_ACTIVE);
+    CHECK_EQUAL(state("broken"), INVIVO_ASSEMBLY_UNKNOWN);
+    OK(invivo_resolve_name(runtime, "camelot.table", &object, E));
+    OK(invivo_object_release(object));
+    /* All that is wrong at once. */
+    invivo_error *error = NULL;
+    const invivo_assembly *pointer = &unknown;
+    CHECK(invivo_activate(runtime, &pointer, 1, NULL, &error) != INVIVO_OK);
+    CHECK_EQUAL(invivo_error_count(error), 2);
+    invivo_error_release(error);
+    end();
+}
+
+/* Types may be registered between describing and activating. */
+static void a_type_is_looked_for_when_the_definition_takes_effect(void) {
+    const invivo_definition table[] = {INVIVO_LAZY_SINGLETON("late", "Late")};
+    const invivo_assembly assembly = INVIVO_ASSEMBLY("a", table, .flags = 0);
+    begin();
+    OK(invivo_assembly_describe(runtime, &assembly, E));
+    CHECK(invivo_activate(runtime, &(const invivo_assembly *){&assembly}, 1, NULL, NULL) == INVIVO_E_NOT_FOUND);
+    thing_register(runtime, "Late");
+    OK(activate(&assembly));
+    CHECK_TEXT(thing_key(thing_shared(runtime, "a.late")), "a.late");
+    end();
+}
+
+int main(void) {
+    check_begin();
+    an_assembly_is_a_set_of_definitions_under_its_name();
+    before_activation_every_resolve_names_the_assembly();
+    activation_is_idempotent();
+    a_replaced_assembly_keeps_what_did_not_change();
+    a_single_definition_of_an_assembly_is_replaced_and_removed();
+    a_table_may_extend_an_assembly();
+    a_key_that_comes_twice_names_both_places();
+    the_most_derived_wins_and_nothing_bleeds();
+    collaborators_are_found_by_interface_in_any_order_and_in_circles();
+    a_derived_assembly_stands_in_for_the_one_asked_for();
+    an_unmet_collaborator_is_an_error();
+    an_inline_definition_has_the_key_of_its_place();
+    what_a_definition_holds_is_given_back_once();
+    a_set_of_assemblies_is_all_or_nothing();
+    a_type_is_looked_for_when_the_definition_takes_effect();
+    return check_end();
+}
