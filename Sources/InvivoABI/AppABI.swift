@@ -32,6 +32,17 @@ public func invivo_app_open(
                 }
             }
         }
+        if let assemblies = given.assemblies {
+            app.assemblies = { (engine) throws(Failure) in
+                let changes = OpenChanges(engine)
+                let handle = invivo_changes(bits: try changes.open())
+                defer { changes.close() }
+                try CallbackResult.run("the assemblies function") { error in
+                    assemblies(given.user_data, invivo_runtime(bits: engine.container.handle), handle, error)
+                }
+                return changes.set
+            }
+        }
         out.pointee.bits = try Application.open(app).handleBits
     }
 }

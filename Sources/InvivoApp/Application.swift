@@ -14,6 +14,8 @@ public final class Application: @unchecked Sendable {
         public var loadLibrary: (Engine, String) throws(Failure) -> Void
         /// Loads modules of another language: name and path.
         public var loadOther: ((Engine, String, String) throws(Failure) -> Void)?
+        /// The assemblies of the start, in the place of the manifest's; asked when the modules are loaded.
+        public var assemblies: ((Engine) throws(Failure) -> ChangeSet)?
 
         public init(
             manifest: String, engine: EngineOptions, loadLibrary: @escaping (Engine, String) throws(Failure) -> Void
@@ -53,7 +55,10 @@ public final class Application: @unchecked Sendable {
         let engine = try Engine.open(options.engine)
         do throws(Failure) {
             let unloaded = load(modules, options, engine)
-            try ApplicationStart(engine, manifest, unloaded: unloaded, waits: options.waits).run(specs)
+            let assemblies = try options.assemblies?(engine) ?? ChangeSet(cause: "")
+            try ApplicationStart(
+                engine, manifest, unloaded: unloaded, given: assemblies, waits: options.waits
+            ).run(specs)
         } catch {
             // As with a runtime that could not be opened at all.
             engine.container.log.giveBack()

@@ -12,12 +12,15 @@ struct ApplicationStart {
     let manifest: AppManifest
     /// Modules that could not be loaded: a type that is not known may be one of theirs.
     let unloaded: [Failure]
+    /// What the host wants to be active, in the place of the manifest's assemblies.
+    let given: ChangeSet
     let waits: Bool
 
-    init(_ engine: Engine, _ manifest: AppManifest, unloaded: [Failure], waits: Bool) {
+    init(_ engine: Engine, _ manifest: AppManifest, unloaded: [Failure], given: ChangeSet, waits: Bool) {
         self.engine = engine
         self.manifest = manifest
         self.unloaded = unloaded
+        self.given = given
         self.waits = waits
     }
 
@@ -27,6 +30,9 @@ struct ApplicationStart {
         var outlines = ChangeSet(cause: manifest.file)
         var typeless: Set<String> = []
         var failures = unloaded
+        activate(in: &wiring, &failures)
+        outlines.definitions = wiring.definitions
+        outlines.assemblies = wiring.assemblies
         for component in manifest.components {
             let type: ObjectType?
             do throws(Failure) { type = try engine.container.type(named: component.type) } catch {
@@ -45,8 +51,10 @@ struct ApplicationStart {
         var documents: [Document] = []
         for path in specs { documents.append(try engine.prepareDocument(path: path, name: path.shown)) }
         guard failures.isEmpty else {
-            failures += engine.check(wiring)
-            if !waits { failures += documentFailures(outlines, documents) }
+            for other in engine.check(wiring) + (waits ? [] : documentFailures(outlines, documents))
+            where !failures.contains(where: other.isSame(as:)) {
+                failures.append(other)
+            }
             // What follows from a type that is not known has been said.
             failures.removeAll { failure in
                 typeless.contains(failure.path)

@@ -72,7 +72,9 @@ extension Engine {
                         path: name, at: next.description.place))
             }
         }
-        for definition in set.definitions {
+        // One that stays as it is still counts against a definition of the same set.
+        let fresh = Set(assembled.definitions.map(\.id))
+        for definition in set.definitions where !fresh.contains(definition.id) {
             if let other = owners[definition.id], choice.isChanged(other.body.assembly ?? "") {
                 failures.append(AssemblyDescription.twice(definition.key, other, definition))
             }

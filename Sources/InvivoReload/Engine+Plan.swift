@@ -42,6 +42,10 @@ extension Engine {
         let assembled = planAssemblies(&plan, &failures)
         for described in assembled.definitions + set.definitions {
             guard let definition = withType(described, &failures) else { continue }
+            if let other = plan.definitions[definition.id], let other {
+                failures.append(AssemblyDescription.twice(definition.key, other, definition))
+                continue
+            }
             // Its place among all stays when it is defined anew.
             let order: UInt64
             if let known = definitions[definition.id] {

@@ -1,15 +1,19 @@
 public import InvivoBase
 
-/// What an application manifest says: the modules to load, the components to define, the spec files to follow. Only the
+/// What an application manifest says: the modules to load, the assemblies to activate, the
+/// components to define, the spec files to follow. Only the
 /// form is checked here; types, keys and files are looked up by the room that runs it.
 ///
 ///     modules: { oscillator: build/liboscillator.so }
+///     assemblies: [synth, { mount: voice, as: left }]
 ///     components:
 ///       synth.lead:   { type: Oscillator, scope: singleton, properties: { wave: saw } }
 ///       synth.filter: { type: LowPass, init: { input: $synth.lead } }
 ///     specs: [tuning.yaml]
 public struct AppManifest: Sendable {
     public let modules: [ManifestModule]
+    /// Of those that the modules describe.
+    public let assemblies: [ManifestAssembly]
     public let components: [ManifestComponent]
     public let specs: [ManifestSpec]
     public let file: String
@@ -18,6 +22,7 @@ public struct AppManifest: Sendable {
     public init(_ document: SpecDocument) throws(Failure) {
         var reader = ManifestChecker()
         let parts = reader.parts(of: document.root)
+        assemblies = reader.assemblies(of: document.root)
         (modules, components, specs) = (parts.modules, parts.components, parts.specs)
         file = document.file
         try reader.checker.failures.throwIfAny()

@@ -7,9 +7,9 @@ struct ManifestChecker {
     mutating func parts(
         of root: SpecNode
     ) -> (modules: [ManifestModule], components: [ManifestComponent], specs: [ManifestSpec]) {
-        let known = ["modules", "components", "specs"]
+        let known = ["modules", "assemblies", "components", "specs"]
         let path = SpecPath()
-        let what = "with the keys 'modules', 'components' and 'specs'"
+        let what = "with the keys 'modules', 'assemblies', 'components' and 'specs'"
         guard let map = checker.map(root, what, path: path) else { return ([], [], []) }
         checker.refuseUnknownKeys(map, known: known, path: path)
         return (

@@ -337,6 +337,7 @@ int main(void) {
     OFFSET(invivo_app_options, reserved, sizeof(((invivo_app_options *)0)->reserved));
     OFFSET(invivo_app_options, load_module, sizeof(((invivo_app_options *)0)->load_module));
     OFFSET(invivo_app_options, user_data, sizeof(((invivo_app_options *)0)->user_data));
+    OFFSET(invivo_app_options, assemblies, sizeof(((invivo_app_options *)0)->assemblies));
     SIZE(invivo_callbacks);
     OFFSET(invivo_callbacks, struct_size, sizeof(((invivo_callbacks *)0)->struct_size));
     OFFSET(invivo_callbacks, make, sizeof(((invivo_callbacks *)0)->make));

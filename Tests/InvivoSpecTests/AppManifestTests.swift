@@ -67,7 +67,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("5", "1:1: expected a map with the keys 'modules', 'components' and 'specs', found the integer 5"),
+        (
+            "5",
+            "1:1: expected a map with the keys 'modules', 'assemblies', 'components' and 'specs', found the integer 5"
+        ),
         ("module: {}", "1:1: unknown key 'module', did you mean 'modules'?"),
         ("traits: {}", "1:1: unknown key 'traits'; expected 'modules', 'components' or 'specs'"),
         ("modules: [a]", "1:10: modules: expected a map of module names and paths, found a list"),

@@ -16,13 +16,17 @@ typedef struct invivo_app_options {
     invivo_status (*load_module)(void *user_data, invivo_runtime runtime, const char *name, const char *path,
                                  invivo_error **error);
     void *user_data;
+    /* The assemblies that are active from the start, in the place of the manifest's `assemblies`: called once, when the modules
+     * are loaded, with a change set that it fills by invivo_changes_activate, _mount or _define and does not commit. Assemblies
+     * from both are INVIVO_E_EXISTS. May be NULL. */
+    invivo_status (*assemblies)(void *user_data, invivo_runtime runtime, invivo_changes changes, invivo_error **error);
 } invivo_app_options;
 
 enum {
     INVIVO_APP_WAIT = 1 /* spec files need not be good yet */
 };
 
-/* Reads the manifest, loads its modules, defines and builds its components, follows its specs, starts what has a start.
+/* Reads the manifest, loads its modules, activates those of the assemblies described by them that it lists, defines and builds its components, follows its specs, starts what has a start.
  * Any failure reports every error and leaves nothing running. */
 INVIVO_API invivo_status invivo_app_open(invivo_app *out, const invivo_app_options *options, invivo_error **error) INVIVO_WAITS;
 /* Its runtime, borrowed while the app is open. */

@@ -813,6 +813,7 @@ invivo_app_options._fields_ = [
     ("reserved", ctypes.c_uint32),
     ("load_module", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, invivo_runtime, ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p))),
     ("user_data", ctypes.c_void_p),
+    ("assemblies", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, invivo_runtime, invivo_changes, ctypes.POINTER(ctypes.c_void_p))),
 ]
 invivo_callbacks._fields_ = [
     ("struct_size", ctypes.c_size_t),

@@ -1,0 +1,46 @@
+internal import InvivoBase
+internal import InvivoReload
+internal import InvivoSpec
+
+extension ApplicationStart {
+    /// The assemblies of the start: the manifest's, or those that the host gives.
+    func activate(in wiring: inout ChangeSet, _ failures: inout [Failure]) {
+        let cause = wiring.cause
+        wiring = given
+        wiring.cause = cause
+        wiring.started()
+        if let first = manifest.assemblies.first, !given.assemblies.isEmpty {
+            failures.append(
+                Failure(
+                    .exists,
+                    "the manifest lists assemblies, and the host gives others: only one of the two says what is active",
+                    path: first.path, at: first.place))
+            return
+        }
+        for assembly in manifest.assemblies {
+            do throws(Failure) {
+                wiring.assemblies.append(.activate(try activation(assembly)))
+            } catch {
+                // One that is not known may be of a module that could not be loaded.
+                guard unloaded.isEmpty else { continue }
+                failures.append(Failure(error.code, error.message, path: assembly.path, at: assembly.place))
+            }
+        }
+    }
+
+    private func activation(_ assembly: ManifestAssembly) throws(Failure) -> AssemblyChange.Activation {
+        let container = engine.container
+        let known = container.monitor.locked { container.described }
+        guard let description = known[assembly.name] else {
+            let hint = suggestion(for: assembly.name, among: known.keys.sorted())
+            throw Failure(
+                .notFound,
+                "no module describes an assembly '\(assembly.name)'"
+                    + (hint.isEmpty && !known.isEmpty
+                        ? "; there are: \(known.keys.sorted().joined(separator: ", "))" : hint))
+        }
+        return AssemblyChange.Activation(
+            name: assembly.prefix ?? assembly.name, description: description,
+            remaps: assembly.remaps.map { AssemblyRemap(from: $0.from, to: $0.to) })
+    }
+}

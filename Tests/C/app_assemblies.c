@@ -1,0 +1,143 @@
+/* The assemblies of an application: listed by its manifest, from what its modules describe, or given by the host. */
+#include "thing.h"
+
+static char directory[] = "/tmp/invivo-assemblies-XXXXXX";
+static char manifest[256];
+
+static void write_manifest(const char *text) {
+    FILE *file = fopen(manifest, "w");
+    if (!CHECK(file != NULL)) return;
+    fputs(text, file);
+    fclose(file);
+}
+
+static const invivo_definition stage_table[] = {
+    INVIVO_LAZY_SINGLETON("clock", "Thing"),
+    INVIVO_LAZY_SINGLETON("other", "Thing"),
+};
+static const invivo_definition voice_table[] = {
+    INVIVO_LAZY_SINGLETON("lead", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("left", INVIVO_REF("stage.clock")))),
+};
+static const invivo_assembly stage = {.struct_size = sizeof stage, .name = "stage", .definitions = stage_table, .definition_count = 2,
+                                      .file = "stage.c", .line = 1};
+static const invivo_assembly voice = {.struct_size = sizeof voice, .name = "voice", .definitions = voice_table, .definition_count = 1,
+                                      .file = "voice.c", .line = 1};
+
+/* A module: its entry describes, and activates nothing. */
+static invivo_status load(void *user_data, invivo_runtime runtime, const char *name, const char *path, invivo_error **error) {
+    (void)user_data, (void)path;
+    thing_register(runtime, "Thing");
+    if (strcmp(name, "empty") == 0) return INVIVO_OK;
+    invivo_status status = invivo_assembly_describe(runtime, &stage, error);
+    return status ? status : invivo_assembly_describe(runtime, &voice, error);
+}
+static invivo_status give(void *user_data, invivo_runtime runtime, invivo_changes changes, invivo_error **error) {
+    const invivo_remap remaps[] = {{"stage.clock", "stage.other"}};
+    (void)user_data, (void)runtime;
+    invivo_status status = invivo_changes_activate(changes, &stage, NULL, error);
+    return status ? status : invivo_changes_mount(changes, &voice, "left", remaps, 1, error);
+}
+static invivo_status refuse(void *user_data, invivo_runtime runtime, invivo_changes changes, invivo_error **error) {
+    (void)user_data, (void)runtime, (void)changes;
+    *error = invivo_error_make(INVIVO_E_HOST, "no assemblies today", NULL, NULL);
+    return INVIVO_E_HOST;
+}
+
+typedef invivo_status (*giving)(void *, invivo_runtime, invivo_changes, invivo_error **);
+
+static invivo_status open_app(invivo_app *app, giving assemblies, invivo_error **error) {
+    invivo_app_options options = {.struct_size = sizeof options, .manifest = manifest, .load_module = load, .assemblies = assemblies};
+    return invivo_app_open(app, &options, error);
+}
+
+static void the_manifest_activates_and_mounts(void) {
+    invivo_app app;
+    invivo_runtime runtime;
+    write_manifest("modules: { music: music.py }\n"
+                   "assemblies:\n"
+                   "  - { mount: voice, as: left, remap: { stage.clock: stage.other } }\n"
+                   "  - stage\n"
+                   "  - { mount: voice, as: band.right }\n"
+                   "components:\n"
+                   "  user: { type: Thing, properties: { left: $left.lead } }\n");
+    OK(open_app(&app, NULL, E));
+    OK(invivo_app_runtime(app, &runtime, E));
+    invivo_object lead = thing_of(thing_shared(runtime, "user"))->left;
+    CHECK_TEXT(thing_key(lead), "left.lead");
+    CHECK_TEXT(thing_key(thing_of(lead)->left), "stage.other");
+    CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "band.right.lead"))->left), "stage.clock");
+    invivo_object none;
+    expects_error(invivo_resolve_name(runtime, "voice.lead", &none, E), INVIVO_E_NOT_READY,
+        "voice.lead: the assembly 'voice' must be activated before 'voice.lead' is resolved");
+    OK(invivo_app_close(app, E));
+}
+
+static void the_host_may_give_them_instead(void) {
+    invivo_app app;
+    invivo_runtime runtime;
+    invivo_error *error = NULL;
+    write_manifest("modules: { music: music.py }\n");
+    OK(open_app(&app, give, E));
+    OK(invivo_app_runtime(app, &runtime, E));
+    CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "left.lead"))->left), "stage.other");
+    OK(invivo_app_close(app, E));
+    CHECK(open_app(&app, refuse, &error) == INVIVO_E_HOST);
+    CHECK(error && strstr(invivo_error_text(error), "no assemblies today"));
+    invivo_error_release(error);
+}
+
+/* `lines`: what is wrong, one a line, without the manifest's directory. */
+static void refused(giving assemblies, const char *lines) {
+    invivo_app app = {0};
+    invivo_error *error = NULL;
+    char text[4096] = "";
+    CHECK(open_app(&app, assemblies, &error) != INVIVO_OK);
+    for (size_t i = 0; error && i < invivo_error_count(error); i++) {
+        const char *line = invivo_error_text(invivo_error_at(error, i)), *name = strstr(line, "app.yaml");
+        strncat(strncat(text, name ? name : line, sizeof text - strlen(text) - 2), "\n", 2);
+    }
+    CHECK_TEXT(text, lines);
+    invivo_error_release(error);
+}
+
+static void what_is_wrong_is_told_with_its_place(void) {
+    write_manifest("modules: { music: music.py }\nassemblies: [stage]\n");
+    refused(give, "app.yaml:2:14: assemblies[0]: the manifest lists assemblies, and the host gives others: only one of the two says "
+                  "what is active\n");
+    write_manifest("modules: { music: music.py }\nassemblies: [stge, { mount: voise, as: left }]\n"
+                   "components: { x: { type: Thing, properties: { numer: 1 } } }\n");
+    refused(NULL, "app.yaml:2:14: assemblies[0]: no module describes an assembly 'stge', did you mean 'stage'?\n"
+                  "app.yaml:2:20: assemblies[1]: no module describes an assembly 'voise', did you mean 'voice'?\n"
+                  "app.yaml:3:47: components.x.properties.numer: Thing has no property 'numer', did you mean 'number'?\n");
+    write_manifest("modules: { music: music.py }\nassemblies:\n  - { mount: voice, to: left }\n  - 12\n  - { mount: voice, as: left. }\n");
+    refused(NULL, "app.yaml:3:5: assemblies[0]: a mount needs 'mount', an assembly, and 'as', a prefix\n"
+                  "app.yaml:3:21: assemblies[0]: unknown key 'to'; expected 'mount', 'as' or 'remap'\n"
+                  "app.yaml:4:5: assemblies[1]: expected the name of an assembly, or a mount such as '{ mount: voice, as: left }', "
+                  "found the integer 12\n"
+                  "app.yaml:5:5: assemblies[2].as: the prefix 'left.' begins or ends with a dot\n");
+    write_manifest("modules: { empty: empty.py }\nassemblies: [stage]\n");
+    refused(NULL, "app.yaml:2:14: assemblies[0]: no module describes an assembly 'stage'\n");
+}
+
+static void a_component_must_not_take_a_members_key(void) {
+    invivo_app app = {0};
+    invivo_error *error = NULL;
+    write_manifest("modules: { music: music.py }\nassemblies: [stage]\ncomponents:\n  stage.clock: { type: Thing }\n");
+    CHECK(open_app(&app, NULL, &error) == INVIVO_E_EXISTS);
+    const char *text = error ? invivo_error_text(error) : "";
+    CHECK(strstr(text, "stage.clock: the key is defined twice, at ") && strstr(text, "app_assemblies.c:") && strstr(text, "app.yaml:4:3"));
+    invivo_error_release(error);
+}
+
+int main(void) {
+    CHECK(mkdtemp(directory) != NULL);
+    snprintf(manifest, sizeof manifest, "%s/app.yaml", directory);
+    check_begin();
+    the_manifest_activates_and_mounts();
+    the_host_may_give_them_instead();
+    what_is_wrong_is_told_with_its_place();
+    a_component_must_not_take_a_members_key();
+    unlink(manifest);
+    rmdir(directory);
+    return check_end();
+}
