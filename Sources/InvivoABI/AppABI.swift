@@ -12,39 +12,44 @@ public func invivo_app_open(
 ) -> invivo_status {
     out?.pointee = invivo_app()
     return answering(error) { () throws(Failure) in
-        guard let out, let options else { throw Failure(.argument, "out or options is NULL") }
-        let least = MemoryLayout<invivo_app_options>.offset(of: \.runtime) ?? 8
-        let given = try versioned(options, "options", least: least, as: invivo_app_options.self)
-        var engine = try engineOptions(given.runtime)
-        if given.runtime == nil { engine.isLoopDefault = true }
-        var app = Application.Options(manifest: try text(given.manifest, "options.manifest"), engine: engine) {
-            (engine, path) throws(Failure) in _ = try engine.loadModule(path, table: invivo_table_get())
-        }
-        app.waits = given.flags & UInt32(INVIVO_APP_WAIT) != 0
-        if let load = given.load_module {
-            app.loadOther = { (engine, name, path) throws(Failure) in
-                try CallbackResult.run("the load_module function") { error in
-                    name.withCString { name in
-                        path.withCString {
-                            load(given.user_data, invivo_runtime(bits: engine.container.handle), name, $0, error)
-                        }
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        out.pointee.bits = try Application.open(try appOptions(options)).handleBits
+    }
+}
+
+func appOptions(_ options: UnsafePointer<invivo_app_options>?) throws(Failure) -> Application.Options {
+    guard let options else { throw Failure(.argument, "options is NULL") }
+    let least = MemoryLayout<invivo_app_options>.offset(of: \.runtime) ?? 8
+    let given = try versioned(options, "options", least: least, as: invivo_app_options.self)
+    var engine = try engineOptions(given.runtime)
+    if given.runtime == nil { engine.isLoopDefault = true }
+    var app = Application.Options(manifest: try text(given.manifest, "options.manifest"), engine: engine) {
+        (engine, path) throws(Failure) in _ = try engine.loadModule(path, table: invivo_table_get())
+    }
+    app.waits = given.flags & UInt32(INVIVO_APP_WAIT) != 0
+    if let load = given.load_module {
+        app.loadOther = { (engine, name, path) throws(Failure) in
+            try CallbackResult.run("the load_module function") { error in
+                name.withCString { name in
+                    path.withCString {
+                        load(given.user_data, invivo_runtime(bits: engine.container.handle), name, $0, error)
                     }
                 }
             }
         }
-        if let assemblies = given.assemblies {
-            app.assemblies = { (engine) throws(Failure) in
-                let changes = OpenChanges(engine)
-                let handle = invivo_changes(bits: try changes.open())
-                defer { changes.close() }
-                try CallbackResult.run("the assemblies function") { error in
-                    assemblies(given.user_data, invivo_runtime(bits: engine.container.handle), handle, error)
-                }
-                return changes.set
-            }
-        }
-        out.pointee.bits = try Application.open(app).handleBits
     }
+    if let assemblies = given.assemblies {
+        app.assemblies = { (engine) throws(Failure) in
+            let changes = OpenChanges(engine)
+            let handle = invivo_changes(bits: try changes.open())
+            defer { changes.close() }
+            try CallbackResult.run("the assemblies function") { error in
+                assemblies(given.user_data, invivo_runtime(bits: engine.container.handle), handle, error)
+            }
+            return changes.set
+        }
+    }
+    return app
 }
 
 private func application(_ app: invivo_app) throws(Failure) -> Application {

@@ -669,7 +669,7 @@ public func invivo_resolve_optional(
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
         let (container, id) = try keyed(runtime, key)
-        guard container.currentGraph().recipe(id) != nil else { return try container.requireActive(id) }
+        guard container.visibleGraph.recipe(id) != nil else { return try container.requireActive(id) }
         out.pointee.bits = try container.resolve(id, arguments: try Value.borrowed(arguments, count))
     }
 }

@@ -72,6 +72,31 @@ public final class Application: @unchecked Sendable {
         return application
     }
 
+    /// What `open` would find wrong, without making anything: modules are loaded, and nothing of theirs is run but what
+    /// registers their types. Answers the wiring that the manifest describes.
+    public static func check(_ options: Options) throws(Failure) -> WiringGraph {
+        let path = try FilePath(options.manifest)
+        let manifest = try manifest(path)
+        let modules = try manifest.modules.map { module throws(Failure) in (module, try path.beside(module.modulePath))
+        }
+        let specs = try manifest.specs.map { spec throws(Failure) in try path.beside(spec.specPath) }
+        let engine = try Engine.open(options.engine)
+        var failure: Failure?
+        var graph: WiringGraph?
+        do throws(Failure) {
+            let unloaded = load(modules, options, engine)
+            graph = try ApplicationStart(engine, manifest, unloaded: unloaded, waits: options.waits).check(specs)
+        } catch {
+            failure = error
+            engine.container.log.giveBack()
+        }
+        do throws(Failure) { try engine.close(deferring: true) } catch {
+            failure = Failure.gathered([failure, error].compactMap { $0 })
+        }
+        if let failure { throw failure }
+        return graph ?? WiringGraph(generation: 0, nodes: [])
+    }
+
     /// Stops what was started, in reverse, and closes the runtime.
     public func close() throws(Failure) {
         try engine.close(deferring: true)

@@ -25,6 +25,30 @@ struct ApplicationStart {
     }
 
     func run(_ specs: [FilePath]) throws(Failure) {
+        let said = try read(specs)
+        try commit(said.wiring, said.outlines, said.documents)
+    }
+
+    /// All that is wrong, or the wiring as it would be. Nothing is made.
+    func check(_ specs: [FilePath]) throws(Failure) -> WiringGraph? {
+        let said = try read(specs)
+        var whole = said.wiring
+        if !waits { whole.documents = said.documents.map { ($0, .file) } }
+        var found = engine.examine(whole)
+        if !waits && !found.failures.isEmpty {
+            for other in engine.check(said.wiring) + documentFailures(said.outlines, said.documents)
+            where !found.failures.contains(where: other.isSame(as:)) {
+                found.failures.append(other)
+            }
+        }
+        if let failure = Failure.gathered(found.failures) { throw failure }
+        return found.graph
+    }
+
+    /// What is to take effect; if anything of it is not even readable, every error.
+    private func read(_ specs: [FilePath]) throws(Failure) -> (
+        wiring: ChangeSet, outlines: ChangeSet, documents: [Document]
+    ) {
         var wiring = ChangeSet(cause: manifest.file)
         // Every component by its type alone: enough to say what is wrong with the documents.
         var outlines = ChangeSet(cause: manifest.file)
@@ -60,10 +84,9 @@ struct ApplicationStart {
                 typeless.contains(failure.path)
                     || failure.path.hasPrefix("traits.") && typeless.contains(String(failure.path.dropFirst(7)))
             }
-            if let failure = Failure.gathered(failures) { throw failure }
-            return
+            throw Failure.gathered(failures) ?? Failure(.spec, "the manifest is wrong", path: manifest.file)
         }
-        try commit(wiring, outlines, documents)
+        return (wiring, outlines, documents)
     }
 
     private func commit(_ wiring: ChangeSet, _ outlines: ChangeSet, _ documents: [Document]) throws(Failure) {

@@ -10,6 +10,7 @@ extension Engine {
     func commit(_ plan: inout Plan, _ warnings: inout [(String, Place)]) throws(Failure) {
         let former = container.currentGraph()
         let next = plan.editor.finish(generation: former.generation + 1, keys: container.keys)
+        for cell in plan.created { cell.generation = next.generation }
         let chain = BuildChain(graph: next, isReload: true)
         let work = Work(engine: self, former: former, chain: chain)
         defer { work.leases = [] }

@@ -47,7 +47,7 @@ public enum SpecWriter {
     }
 
     /// In double quotes, in a form that JSON and YAML read alike.
-    static func doubleQuoted(_ text: String) -> String {
+    public static func doubleQuoted(_ text: String) -> String {
         var out = "\""
         for scalar in text.unicodeScalars {
             switch scalar {

@@ -905,10 +905,26 @@ static invivo_status not_ready_changes_mount(invivo_changes changes, const inviv
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_graph_describe(invivo_runtime runtime, uint32_t format, invivo_value *out, invivo_error **error) {
+    (void)runtime;
+    (void)format;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_app_check(const invivo_app_options *options, uint32_t format, invivo_value *graph, invivo_error **error) {
+    (void)options;
+    (void)format;
+    (void)graph;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 134,
+    .function_count = 136,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1043,6 +1059,8 @@ static const struct invivo_table not_ready = {
     .changes_activate = not_ready_changes_activate,
     .changes_deactivate = not_ready_changes_deactivate,
     .changes_mount = not_ready_changes_mount,
+    .graph_describe = not_ready_graph_describe,
+    .app_check = not_ready_app_check,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -1600,6 +1618,14 @@ invivo_status invivo_changes_deactivate(invivo_changes changes, const char *name
 
 invivo_status invivo_changes_mount(invivo_changes changes, const invivo_assembly *assembly, const char *prefix, const invivo_remap *remaps, size_t count, invivo_error **error) {
     return functions()->changes_mount(changes, assembly, prefix, remaps, count, error);
+}
+
+invivo_status invivo_graph_describe(invivo_runtime runtime, uint32_t format, invivo_value *out, invivo_error **error) {
+    return functions()->graph_describe(runtime, format, out, error);
+}
+
+invivo_status invivo_app_check(const invivo_app_options *options, uint32_t format, invivo_value *graph, invivo_error **error) {
+    return functions()->app_check(options, format, graph, error);
 }
 
 #pragma GCC visibility pop

@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 134,
+    .function_count = 136,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -139,6 +139,8 @@ static const struct invivo_table instance = {
     .changes_activate = invivo_changes_activate,
     .changes_deactivate = invivo_changes_deactivate,
     .changes_mount = invivo_changes_mount,
+    .graph_describe = invivo_graph_describe,
+    .app_check = invivo_app_check,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

@@ -20,13 +20,25 @@ enum Python {
         return result == 0
     }
 
+    /// Becomes `python3 -m invivo` with these arguments; answers why it could not.
+    static func run(_ arguments: [String], for manifest: String) -> InvivoError {
+        guard hasInvivo else {
+            return InvivoError(
+                .module,
+                "the manifest names Python modules, and python3 does not find the package invivo; "
+                    + "install it (pip install ./bindings/python in the sources of Invivo), or put the environment that has it first in PATH",
+                path: manifest)
+        }
+        return become(["python3", "-m", "invivo"] + arguments)
+    }
+
     /// Puts `python3` in the place of this process; answers why that failed.
     static func become(_ arguments: [String]) -> InvivoError {
         withCStrings(arguments) { _ = execvp("python3", $0) }
         return InvivoError(.system, "python3 cannot be run: \(String(cString: strerror(errno)))")
     }
 
-    private static func withCStrings<Result>(
+    static func withCStrings<Result>(
         _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
     ) -> Result {
         let pointers = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: strings.count + 1)

@@ -61,16 +61,8 @@ struct RunCommand: ParsableCommand {
 
     /// Becomes `python3 -m invivo run`; answers why it could not.
     private func handOver(_ signals: StopSignals) -> InvivoError {
-        var arguments = ["python3", "-m", "invivo", "run", manifest, "--log-level", "\(logLevel)"]
-        if wait { arguments.append("--wait") }
-        guard signals.unblocked({ Python.hasInvivo }) else {
-            return InvivoError(
-                .module,
-                "the manifest names Python modules, and python3 does not find the package invivo; "
-                    + "install it (pip install ./bindings/python in the sources of Invivo), or put the environment that has it first in PATH",
-                path: manifest)
-        }
-        return signals.unblocked { Python.become(arguments) }
+        let arguments = ["run", manifest, "--log-level", "\(logLevel)"] + (wait ? ["--wait"] : [])
+        return signals.unblocked { Python.run(arguments, for: manifest) }
     }
 }
 

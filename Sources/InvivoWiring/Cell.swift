@@ -21,6 +21,10 @@ public final class Cell: @unchecked Sendable {
     private(set) var isRetired = false
     /// Order of creation of the instance.
     public internal(set) var sequence: UInt64 = 0
+    /// The generation that brought it. Written before it is published.
+    public nonisolated(unsafe) var generation: UInt64 = 0
+    /// How long making its instance took, in nanoseconds, with what was made for it first.
+    public internal(set) var buildTime: UInt64 = 0
     /// Of an object that was not made here (a constant, what another object's method answered): this cell's claim on it. The
     /// graph's hold is for what it made alone.
     var claim: ObjectLease?

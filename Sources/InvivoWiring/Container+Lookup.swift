@@ -54,7 +54,7 @@ extension Container {
     /// Why a lookup found nothing.
     public func nothing(_ lookup: Lookup) -> Failure {
         if monitor.locked({ isClosing }) { return Failure(.closed, "the runtime is closed") }
-        let types = currentGraph().types
+        let types = visibleGraph.types
         let fitting = types.all(lookup.type, isExact: lookup.isExact).map(\.id)
         if let name = lookup.name, !fitting.isEmpty {
             let known = fitting.map(keyName)

@@ -306,10 +306,13 @@ extension Container {
 
         do throws(Failure) {
             if let weak, let revived = try revive(weak, recipe, cell) { return revived }
+            let begun = monotonicNow()
             guard let made = try make(recipe, arguments, chain, cell: cell) else {
                 monitor.locked { reset(cell, nil) }
                 return 0
             }
+            let took = monotonicNow() &- begun
+            monitor.locked { cell.buildTime = took }
             return made.object
         } catch {
             // Who waited for a build that gave way builds it himself.

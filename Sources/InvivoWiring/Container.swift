@@ -155,7 +155,7 @@ public final class Container: @unchecked Sendable {
 
     /// The id of a defined key; otherwise an error that names the nearest.
     public func definedKey(_ name: String) throws(Failure) -> UInt32 {
-        let graph = currentGraph()
+        let graph = visibleGraph
         return try monitor.locked { () throws(Failure) -> UInt32 in
             if let id = keys.id(of: name), graph.cell(id) != nil || graph.block(id) != nil { return id }
             throw unknownKey(name, in: graph)
@@ -176,6 +176,9 @@ public final class Container: @unchecked Sendable {
     // MARK: graph
 
     public func currentGraph() -> Graph { monitor.locked { graph } }
+
+    /// What the calling code sees: inside a build the graph that this one is of, which a reload has yet to publish.
+    public var visibleGraph: Graph { currentChain?.graph ?? currentGraph() }
 
     /// Publishes the next graph; under the monitor, by the reload that holds the turn. Answers the former one, which
     /// must be kept until no reader is left in it.

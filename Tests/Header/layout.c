@@ -502,6 +502,10 @@ int main(void) {
     TEXT(INVIVO_MODULE_ENTRY_NAME);
     NUMBER(INVIVO_TOKEN_MAGIC);
     NUMBER(INVIVO_APP_WAIT);
+    NUMBER(INVIVO_GRAPH_FACTS);
+    NUMBER(INVIVO_GRAPH_JSON);
+    NUMBER(INVIVO_GRAPH_DOT);
+    NUMBER(INVIVO_GRAPH_MERMAID);
     SIZE(invivo_table);
     OFFSET(invivo_table, status_name, sizeof(void (*)(void)));
     OFFSET(invivo_table, status_text, sizeof(void (*)(void)));
@@ -637,5 +641,7 @@ int main(void) {
     OFFSET(invivo_table, changes_activate, sizeof(void (*)(void)));
     OFFSET(invivo_table, changes_deactivate, sizeof(void (*)(void)));
     OFFSET(invivo_table, changes_mount, sizeof(void (*)(void)));
+    OFFSET(invivo_table, graph_describe, sizeof(void (*)(void)));
+    OFFSET(invivo_table, app_check, sizeof(void (*)(void)));
     return 0;
 }

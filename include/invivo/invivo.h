@@ -14,6 +14,7 @@
 #include "reload.h"
 #include "module.h"
 #include "app.h"
+#include "graph.h"
 #include "callbacks.h"
 #include "table.h"
 

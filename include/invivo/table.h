@@ -8,6 +8,7 @@
 #include "assembly.h"
 #include "base.h"
 #include "callbacks.h"
+#include "graph.h"
 #include "module.h"
 #include "object.h"
 #include "reload.h"
@@ -158,6 +159,8 @@ struct invivo_table {
     invivo_status (*changes_activate)(invivo_changes changes, const invivo_assembly *assembly, const invivo_activate_options *options, invivo_error **error);
     invivo_status (*changes_deactivate)(invivo_changes changes, const char *name, invivo_error **error);
     invivo_status (*changes_mount)(invivo_changes changes, const invivo_assembly *assembly, const char *prefix, const invivo_remap *remaps, size_t count, invivo_error **error);
+    invivo_status (*graph_describe)(invivo_runtime runtime, uint32_t format, invivo_value *out, invivo_error **error);
+    invivo_status (*app_check)(const invivo_app_options *options, uint32_t format, invivo_value *graph, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

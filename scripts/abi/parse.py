@@ -35,6 +35,7 @@ ORDER = [
     "reload.h",
     "module.h",
     "app.h",
+    "graph.h",
     "callbacks.h",
 ]
 

@@ -36,6 +36,7 @@ from ._describe import (
     tunable,
     will_inject,
 )
+from ._graph import WiringNode
 from ._objects import ForeignCallable, MethodInfo, Object, PropertyInfo, Type
 from ._overrides import Override
 from ._recipes import (
@@ -104,6 +105,7 @@ __all__ = [
     "UInt32",
     "UInt64",
     "View",
+    "WiringNode",
     "arguments",
     "asker",
     "attach",

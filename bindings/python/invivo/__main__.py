@@ -1,4 +1,4 @@
-"""`python3 -m invivo run APP.yaml`."""
+"""`python3 -m invivo run APP.yaml`, `check APP.yaml` and `graph APP.yaml`."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ import argparse
 import contextlib
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, TextIO
+from pathlib import Path
+from typing import Any, TextIO, cast
 
 from . import Error, LogLevel, Report
 from ._app import App, explain
+from ._graph import GRAPH_FORMATS, GraphFormat
 from ._version import VERSION
+from .errors import OperatingSystemError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,7 +30,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run.add_argument("--wait", action="store_true", help="spec files need not be good yet: they hold once they are")
     levels = [level.name.lower() for level in LogLevel]
     run.add_argument("--log-level", choices=levels, default="warning", metavar="LEVEL", help=", ".join(levels))
+    check = commands.add_parser("check", help="find all that is wrong with a manifest and its documents, making nothing")
+    check.add_argument("manifest", metavar="APP.yaml")
+    check.add_argument("--wait", action="store_true", help="check the wiring alone: documents may be missing or wrong")
+    graph = commands.add_parser("graph", help="write the wiring of a manifest as SVG (by Graphviz), DOT, Mermaid or JSON")
+    graph.add_argument("manifest", metavar="APP.yaml")
+    graph.add_argument("--format", choices=["svg", *GRAPH_FORMATS], help="by default what the file's name says, or dot")
+    graph.add_argument("-o", "--output", metavar="FILE", help="the file to write; standard output without it")
+    graph.add_argument("--live", action="store_true", help="start the application and show what is alive in it")
     options = parser.parse_args(arguments)
+    if options.command == "check":
+        return check_manifest(options.manifest, wait=options.wait)
+    if options.command == "graph":
+        return draw_manifest(options.manifest, options.format, options.output, live=options.live)
     return run_manifest(options.manifest, wait=options.wait, log_level=options.log_level)
 
 
@@ -61,6 +77,57 @@ def run_manifest(manifest: str, *, wait: bool, log_level: str) -> int:
     finally:
         app.close()
     return 0
+
+
+def check_manifest(manifest: str, *, wait: bool) -> int:
+    """What `invivo check` does, line by line."""
+    try:
+        App.check(manifest, wait=wait)
+    except Exception as problem:
+        _tell_findings(problem)
+        return 2
+    Output().line(f"{manifest}: nothing is wrong")
+    return 0
+
+
+def draw_manifest(manifest: str, format: str | None, output: str | None, *, live: bool) -> int:
+    """What `invivo graph` does."""
+    if format is None:
+        ending = (output or "").rpartition(".")[2]
+        format = ending if ending in ("svg", *GRAPH_FORMATS) else "dot"
+    text: GraphFormat = "dot" if format == "svg" else cast("GraphFormat", format)
+    try:
+        if live:
+            with App(manifest, default_domain="opener", log_level="warning") as app:
+                drawn = app.runtime.wiring_text(text)
+        else:
+            drawn = App.check(manifest, wait=True, format=text)
+        if format == "svg":
+            try:
+                ran = subprocess.run(["dot", "-Tsvg"], input=drawn.encode(), stdout=subprocess.PIPE, check=False)
+            except OSError as problem:
+                raise OperatingSystemError(
+                    f"the program dot cannot be run: {problem.strerror}; install Graphviz, or write --format dot, mermaid "
+                    "or json"
+                ) from None
+            if ran.returncode != 0:
+                raise OperatingSystemError("the program dot failed; what it says is above")
+            drawn = ran.stdout.decode()
+        if output is None:
+            sys.stdout.write(drawn)
+        else:
+            Path(output).write_text(drawn, encoding="utf-8")
+    except Exception as problem:
+        _tell_findings(problem)
+        return 2
+    return 0
+
+
+def _tell_findings(problem: Exception) -> None:
+    output = Output()
+    for each in problem.errors if isinstance(problem, Error) else [problem]:
+        rule = getattr(each, "rule", "")
+        output.line(f"invivo: {explain(each)}" + (f" [{rule}]" if rule else ""), sys.stderr)
 
 
 def hear_signals(output: Output) -> threading.Event:

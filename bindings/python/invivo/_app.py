@@ -17,6 +17,7 @@ from . import _trampolines, _values
 from ._core import Core
 from ._describe import component_name
 from ._failures import text
+from ._graph import GRAPH_FORMATS, GraphFormat
 from ._library import own_library
 from ._runtime import Log, LogLevel, Runtime, joined, make_options
 from .errors import Error, FileError, ModuleError
@@ -66,6 +67,35 @@ class App:
             self.close()
             raise
         _open.append(self)
+
+    @classmethod
+    def check(
+        cls, manifest: str | os.PathLike[str], *, wait: bool = False, format: GraphFormat = "json", log: Log | None = None
+    ) -> str:
+        """Raises all that starting a manifest would find wrong, and makes nothing: modules are loaded, no class or factory
+        is called. Answers the wiring that it describes, as a text. With ``wait`` specs are not read."""
+        library = own_library()
+        self = cls.__new__(cls)
+        self.core = Core(library)
+        self._joins_default = True
+        runtime_options = make_options(self.core, default_domain="opener", log=log, log_level=LogLevel.WARNING)
+        options = c.invivo_app_options()
+        options.struct_size = ctypes.sizeof(options)
+        options.manifest = _values.path_bytes(manifest)
+        options.runtime = ctypes.pointer(runtime_options)
+        options.flags = c.INVIVO_APP_WAIT if wait else 0
+        options.load_module = _load_module.thunk
+        options.user_data = number = _trampolines.enroll(self)
+        text = c.invivo_value()
+        try:
+            library.call("app_check", ctypes.byref(options), GRAPH_FORMATS[format], ctypes.byref(text))
+        except BaseException:
+            _trampolines.dismiss(runtime_options.log_user_data)
+            raise
+        finally:
+            _trampolines.dismiss(number)
+        answer: str = _values.take(self.core, text)
+        return answer
 
     def close(self) -> None:
         """Stops what was started, in reverse, and closes the runtime. May be called again."""

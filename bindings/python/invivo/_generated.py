@@ -155,6 +155,10 @@ INVIVO_MODULE_NOTE_NAME = "Invivo"
 INVIVO_MODULE_ENTRY_NAME = "invivo_module_entry"
 INVIVO_TOKEN_MAGIC = 8031722942758284873
 INVIVO_APP_WAIT = 1
+INVIVO_GRAPH_FACTS = 0
+INVIVO_GRAPH_JSON = 1
+INVIVO_GRAPH_DOT = 2
+INVIVO_GRAPH_MERMAID = 3
 
 # (name, number, text) of every status code.
 STATUS: list[tuple[str, int, str]] = [
@@ -1034,6 +1038,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_changes_activate": (ctypes.c_int32, [invivo_changes, ctypes.POINTER(invivo_assembly), ctypes.POINTER(invivo_activate_options), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_changes_deactivate": (ctypes.c_int32, [invivo_changes, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_changes_mount": (ctypes.c_int32, [invivo_changes, ctypes.POINTER(invivo_assembly), ctypes.c_char_p, ctypes.POINTER(invivo_remap), ctypes.c_size_t, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_graph_describe": (ctypes.c_int32, [invivo_runtime, ctypes.c_uint32, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_app_check": (ctypes.c_int32, [ctypes.POINTER(invivo_app_options), ctypes.c_uint32, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1172,6 +1178,8 @@ TABLE: list[str] = [
     "invivo_changes_activate",
     "invivo_changes_deactivate",
     "invivo_changes_mount",
+    "invivo_graph_describe",
+    "invivo_app_check",
 ]
 
 

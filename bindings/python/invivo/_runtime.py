@@ -19,6 +19,7 @@ from ._changes import Changes
 from ._core import Core, cores
 from ._describe import _RUNTIME, Hint, Tunable
 from ._failures import text
+from ._graph import GRAPH_FORMATS, GraphFormat, WiringNode, nodes
 from ._library import library_at, own_library
 from ._objects import Object, Type
 from ._overrides import Override
@@ -439,6 +440,20 @@ class Runtime(_Cache):
         core.library.call("resolve_all", core.handle, _values.name_bytes(core.name_of(of)), flags, ctypes.byref(found))
         things: list[T] = _values.take(core, found)
         return things
+
+    @property
+    def wiring(self) -> list[WiringNode]:
+        """The wiring of the newest generation, by key: what there is, what it needs, what is alive."""
+        core, found = self._open(), c.invivo_value()
+        core.library.call("graph_describe", core.handle, c.INVIVO_GRAPH_FACTS, ctypes.byref(found))
+        return nodes(_values.take(core, found))
+
+    def wiring_text(self, format: GraphFormat) -> str:
+        """The same as JSON, as a digraph for Graphviz, or as a Mermaid flowchart."""
+        core, found = self._open(), c.invivo_value()
+        core.library.call("graph_describe", core.handle, GRAPH_FORMATS[format], ctypes.byref(found))
+        text: str = _values.take(core, found)
+        return text
 
     def inject(self, thing: Any, key: str | None = None) -> None:
         """Injects into an object made elsewhere, as a key's definition says, or else that of its class, or else what is

@@ -1,0 +1,133 @@
+internal import CInvivo
+
+/// The wiring as it stands: what there is, what holds what, what is alive. A copy, of a moment.
+public struct WiringGraph: Sendable {
+    /// How what is needed comes.
+    public enum How: String, Sendable {
+        /// Through the initializer: who holds it is made anew with it.
+        case initializer
+        /// By property or method: it is injected again.
+        case injection
+        /// By a provider or lazy.
+        case late
+        /// Resolved while the shared instance was made.
+        case asked
+        /// The key stands for it.
+        case alias
+    }
+
+    /// A key and what is behind it.
+    public struct Node: Sendable {
+        /// Its name.
+        public let key: String
+        /// What it makes, a type's name.
+        public let type: String
+        /// `singleton`, `lazy singleton`, ...; empty for an alias.
+        public let scope: String
+        /// The key it stands for.
+        public let alias: String?
+        /// Whether it is for children only.
+        public let isAbstract: Bool
+        /// Where it comes in lists and lookups by type.
+        public let rank: Int
+        /// The generation that brought what the key has now.
+        public let generation: Int
+        /// How many of its objects are alive.
+        public let live: Int
+        /// How long making its shared instance took, with all that was made for it first; nil where there is none.
+        public let buildTime: Duration?
+        /// Where it is declared: the file, or empty, and the line, or 0.
+        public let file: String, line: Int
+        /// What it needs.
+        public let needs: [(key: String, how: How)]
+    }
+
+    /// By key.
+    public let nodes: [Node]
+
+    init(_ facts: InvivoValue) throws(InvivoError) {
+        var nodes: [Node] = []
+        for node in try facts.get([InvivoValue].self) { nodes.append(try Node(node.get([String: InvivoValue].self))) }
+        self.nodes = nodes
+    }
+
+    /// The texts in which tools read it.
+    public enum Format: UInt32, Sendable, CaseIterable {
+        /// The nodes as a list.
+        case json = 1
+        /// For Graphviz.
+        case dot = 2
+        /// A Mermaid flowchart.
+        case mermaid = 3
+    }
+}
+
+extension WiringGraph.Node {
+    fileprivate init(_ facts: [String: InvivoValue]) throws(InvivoError) {
+        func text(_ name: String) throws(InvivoError) -> String { try facts[name]?.get(String.self) ?? "" }
+        func number(_ name: String) throws(InvivoError) -> Int { try facts[name]?.get(Int.self) ?? 0 }
+        key = try text("key")
+        type = try text("type")
+        scope = try text("scope")
+        alias = facts["alias"] == nil ? nil : try text("alias")
+        isAbstract = facts["abstract"] != nil
+        rank = try number("rank")
+        generation = try number("generation")
+        live = try number("live")
+        buildTime = facts["built_ns"] == nil ? nil : .nanoseconds(try number("built_ns"))
+        file = try text("file")
+        line = try number("line")
+        var needs: [(key: String, how: WiringGraph.How)] = []
+        for need in try facts["needs"]?.get([[String: String]].self) ?? [] {
+            guard let key = need["key"], let how = need["how"].flatMap(WiringGraph.How.init) else { continue }
+            needs.append((key, how))
+        }
+        self.needs = needs
+    }
+}
+
+extension Runtime {
+    /// The wiring of the newest generation.
+    public var wiring: WiringGraph {
+        get throws(InvivoError) {
+            var facts = invivo_value()
+            try core.call { $0.pointee.graph_describe(core.handle, UInt32(INVIVO_GRAPH_FACTS), &facts, $1) }
+            return try WiringGraph(InvivoValue(taking: &facts, core))
+        }
+    }
+
+    /// The same as a text.
+    public func wiring(as format: WiringGraph.Format) throws(InvivoError) -> String {
+        var text = invivo_value()
+        try core.call { $0.pointee.graph_describe(core.handle, format.rawValue, &text, $1) }
+        return try InvivoValue(taking: &text, core).get()
+    }
+}
+
+extension Application {
+    /// Throws all that starting a manifest would find wrong, and makes nothing: modules are loaded, no factory or
+    /// initializer is run. Answers the wiring that it describes, as a text.
+    ///
+    /// - Parameter waiting: Documents need not be good yet, and are not read.
+    @discardableResult
+    public static func check(
+        _ manifest: String, _ options: Runtime.Options = .application, waiting: Bool = false,
+        as format: WiringGraph.Format = .json
+    ) throws(InvivoError) -> String {
+        let table = try Core.own()
+        var text = invivo_value()
+        try withArena { arena throws(InvivoError) in
+            var app = invivo_app_options()
+            app.struct_size = MemoryLayout<invivo_app_options>.size
+            app.manifest = try arena.name(manifest)
+            if waiting { app.flags |= UInt32(INVIVO_APP_WAIT) }
+            try options.opening(arena, table) { raw throws(InvivoError) in
+                app.runtime = raw
+                try Core.call(table) { $0.pointee.app_check(&app, format.rawValue, &text, $1) }
+            }
+        }
+        defer { table.pointee.value_clear(&text) }
+        let bytes = UnsafeBufferPointer(start: text.as.string.data, count: Int(text.as.string.length))
+        return bytes.withMemoryRebound(to: UInt8.self) { String(decoding: $0, as: UTF8.self) }
+    }
+}

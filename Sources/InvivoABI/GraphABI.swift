@@ -1,0 +1,40 @@
+public import CInvivo
+internal import InvivoApp
+internal import InvivoBase
+internal import InvivoReload
+
+// graph.h: the wiring as it stands.
+
+private func value(_ graph: WiringGraph, _ format: UInt32) throws(Failure) -> Value {
+    switch Int(format) {
+    case INVIVO_GRAPH_FACTS: graph.facts
+    case INVIVO_GRAPH_JSON: .string(graph.json)
+    case INVIVO_GRAPH_DOT: .string(graph.dot)
+    case INVIVO_GRAPH_MERMAID: .string(graph.mermaid)
+    default: throw Failure(.argument, "format \(format) is none of INVIVO_GRAPH_...")
+    }
+}
+
+@c @implementation
+public func invivo_graph_describe(
+    _ runtime: invivo_runtime, _ format: UInt32, _ out: UnsafeMutablePointer<invivo_value>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_null()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        out.pointee = try value(try Engine.find(runtime.bits).wiringGraph(), format).owned()
+    }
+}
+
+@c @implementation
+public func invivo_app_check(
+    _ options: UnsafePointer<invivo_app_options>!, _ format: UInt32, _ graph: UnsafeMutablePointer<invivo_value>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    graph?.pointee = invivo_null()
+    return answering(error) { () throws(Failure) in
+        let found = try Application.check(try appOptions(options))
+        if let graph { graph.pointee = try value(found, format).owned() }
+    }
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import Invivo
+
+/// `invivo check APP.yaml`: everything that starting it would find wrong, without making anything.
+struct CheckCommand: ParsableCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "check", abstract: "Find all that is wrong with a manifest and its documents, making nothing.",
+            discussion: """
+                Loads the modules, and runs nothing of theirs but what registers their types. Prints every error with its \
+                rule in brackets, and ends with status 2 if there is one, 0 if there is none.
+                """)
+    }
+
+    @Argument(help: ArgumentHelp("The application's manifest.", valueName: "APP.yaml"))
+    var manifest: String
+
+    @Flag(help: "Check the wiring alone: the documents may be missing or wrong.")
+    var wait = false
+
+    func run() throws {
+        let output = Output()
+        do throws(InvivoError) {
+            if try Application.needsPython(manifest) {
+                throw Python.run(["check", manifest] + (wait ? ["--wait"] : []), for: manifest)
+            }
+            try Application.check(manifest, waiting: wait)
+        } catch {
+            output.findings(error)
+            throw ExitCode(2)
+        }
+        output.line("\(manifest): nothing is wrong")
+    }
+}
+
+extension Output {
+    /// Every error, with its rule where it has one.
+    func findings(_ error: InvivoError) {
+        for error in error.errors { problem("invivo: \(error)" + (error.rule.isEmpty ? "" : " [\(error.rule)]")) }
+    }
+}

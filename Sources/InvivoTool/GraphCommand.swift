@@ -1,0 +1,114 @@
+import ArgumentParser
+import Glibc
+import Invivo
+
+/// `invivo graph APP.yaml`: the wiring as a picture, or as data.
+struct GraphCommand: ParsableCommand {
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case svg, dot, mermaid, json
+    }
+
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "graph", abstract: "Write the wiring of a manifest as SVG, DOT, Mermaid or JSON.",
+            discussion: """
+                Makes nothing, unless --live is given: then the application is started, and the graph says what is alive and \
+                how long it took to make. SVG is drawn by Graphviz' program dot, which has to be installed.
+                """)
+    }
+
+    @Argument(help: ArgumentHelp("The application's manifest.", valueName: "APP.yaml"))
+    var manifest: String
+
+    @Option(help: "svg, dot, mermaid or json; by default what the name of the file says, or dot.")
+    var format: Format?
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("The file to write; standard output without it.", valueName: "FILE"))
+    var output: String?
+
+    @Flag(help: "Start the application and show what is alive in it.")
+    var live = false
+
+    func run() throws {
+        let messages = Output()
+        do throws(InvivoError) {
+            if try Application.needsPython(manifest) { throw Python.run(arguments, for: manifest) }
+            let text = try text(chosen)
+            if chosen == .svg { try Graphviz.svg(text, to: output) } else { try write(text) }
+        } catch {
+            messages.findings(error)
+            throw ExitCode(2)
+        }
+    }
+
+    private var chosen: Format {
+        format ?? output.flatMap { $0.split(separator: ".").last.flatMap { Format(rawValue: String($0)) } } ?? .dot
+    }
+
+    private var arguments: [String] {
+        ["graph", manifest, "--format", chosen.rawValue] + (output.map { ["--output", $0] } ?? []) + (live ? ["--live"] : [])
+    }
+
+    private func text(_ format: Format) throws(InvivoError) -> String {
+        let text: WiringGraph.Format =
+            switch format {
+            case .json: .json
+            case .mermaid: .mermaid
+            case .svg, .dot: .dot
+            }
+        guard live else { return try Application.check(manifest, waiting: true, as: text) }
+        let application = try Application(manifest)
+        do throws(InvivoError) {
+            let drawn = try application.runtime.wiring(as: text)
+            try application.close()
+            return drawn
+        } catch {
+            try? application.close()
+            throw error
+        }
+    }
+
+    private func write(_ text: String) throws(InvivoError) {
+        guard let output else { return print(text, terminator: "") }
+        guard let file = fopen(output, "w") else { throw .system("\(output) cannot be written") }
+        let isWhole = fputs(text, file) >= 0
+        guard fclose(file) == 0, isWhole else { throw .system("\(output) cannot be written") }
+    }
+}
+
+/// The program that draws.
+enum Graphviz {
+    /// Draws a digraph, to a file or to standard output.
+    static func svg(_ digraph: String, to output: String?) throws(InvivoError) {
+        // A file without a name: what is written waits there, however much it is.
+        guard let input = tmpfile() else { throw .system("a temporary file cannot be made") }
+        defer { fclose(input) }
+        guard fputs(digraph, input) >= 0, fflush(input) == 0, lseek(fileno(input), 0, SEEK_SET) == 0 else {
+            throw .system("a temporary file cannot be written")
+        }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, fileno(input), STDIN_FILENO)
+        var child = pid_t()
+        let arguments = ["dot", "-Tsvg"] + (output.map { ["-o", $0] } ?? [])
+        let status = Python.withCStrings(arguments) { posix_spawnp(&child, "dot", &actions, nil, $0, environ) }
+        guard status == 0 else {
+            throw InvivoError(
+                .system,
+                "the program dot cannot be run: \(String(cString: strerror(status))); install Graphviz, or write --format dot, "
+                    + "mermaid or json")
+        }
+        var result: Int32 = 0
+        while waitpid(child, &result, 0) < 0 {
+            guard errno == EINTR else { throw .system("the program dot was lost") }
+        }
+        guard result == 0 else { throw InvivoError(.system, "the program dot failed; what it says is above") }
+    }
+}
+
+extension InvivoError {
+    fileprivate static func system(_ what: String) -> InvivoError {
+        InvivoError(.system, "\(what): \(String(cString: strerror(errno)))")
+    }
+}
