@@ -242,8 +242,10 @@ public struct RecipeCompiler {
         -> Recipe.Slot
     {
         let what = "initializer parameter '\(parameter?.name ?? "\(position)")'"
+        let before = failures.count
         var compiled = source(given, .initializer, what)
-        if let parameter {
+        // What comes of something wrong is not checked: that has been told.
+        if let parameter, failures.count == before {
             if case .value(let value) = compiled {
                 do throws(Failure) {
                     compiled = .value(try type.description.signature.checked(value, parameter))
@@ -275,7 +277,9 @@ public struct RecipeCompiler {
             let property = try type.description.property(named: name).property
             if property.isReadOnly { throw Failure(.readOnly, "\(type.name).\(name) cannot be set: it is read only") }
             if !set.insert(property.name).inserted { throw Failure(.exists, "the property '\(name)' is set twice") }
+            let before = failures.count
             var compiled = source(injection.source, .injection, "the property '\(name)'")
+            guard failures.count == before else { return nil }
             if case .value(let value) = compiled {
                 compiled = .value(try property.check(value))
             } else if property.isInBlock {
@@ -303,8 +307,9 @@ public struct RecipeCompiler {
                 var sources: [Recipe.Source] = []
                 for (parameter, injection) in zip(parameters, invocation.arguments) {
                     let what = "the argument '\(parameter.name)' of '\(invocation.method)'"
+                    let before = failures.count
                     var compiled = source(injection.source, .injection, what)
-                    if case .value(let value) = compiled {
+                    if failures.count == before, case .value(let value) = compiled {
                         compiled = .value(try method.signature.checked(value, parameter))
                     }
                     checkType(compiled, parameter.typeName, what)

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Testing
 
@@ -78,6 +79,68 @@ extension SwiftAPI {
             ]
             for text in expected { #expect(child.lines.count { $0.contains(text) } == 1, "\(text) in \(child.lines)") }
             #expect(child.lines.count == expected.count, "\(child.lines)")
+        }
+
+        @Test func aCheckPrintsEveryErrorWithItsRuleAndMakesNothing() throws {
+            let scratch = try Scratch()
+            try module(in: scratch)
+            scratch.write("tuning.yaml", "traits: { a.one: [Set: { gian: 1 }] }\n")
+            let wrong = scratch.write(
+                "app.yaml",
+                """
+                modules: { osc: osc.so }
+                components:
+                  a.one: { type: Osc, properties: { slow: 0 } }
+                  a.two: { type: Osc, init: { input: $a.tree } }
+                  a.three: { type: Osc, init: { input: $a.two } }
+                specs: [tuning.yaml]
+
+                """)
+            let child = Child(["check", wrong])
+            #expect(child.end() == 2)
+            #expect(child.lines.count == 2, "\(child.lines)")
+            #expect(child.lines.count { $0.contains("'a.tree'") && $0.hasSuffix("(needed by a.three) [wiring.missing]") } == 1)
+            #expect(child.lines.count { $0.contains("gian") } == 1)
+            let waiting = Child(["check", "--wait", wrong])
+            #expect(waiting.end() == 2)
+            #expect(waiting.lines.count == 1)
+            // Its setter would print, and wait for ever.
+            let right = scratch.write(
+                "right.yaml",
+                "modules: { osc: osc.so }\ncomponents: { a.one: { type: Osc, scope: singleton, properties: { slow: 1 } } }\n")
+            let well = Child(["check", right])
+            #expect(well.end() == 0)
+            #expect(well.lines == ["\(right): nothing is wrong"])
+        }
+
+        @Test func aGraphIsWrittenAsTextAndAsAPictureWhereGraphvizIs() throws {
+            let scratch = try Scratch()
+            try module(in: scratch)
+            let manifest = scratch.write(
+                "app.yaml",
+                """
+                modules: { osc: osc.so }
+                components:
+                  a.one: { type: Osc, scope: singleton }
+                  a.two: { type: Osc, init: { input: $a.one } }
+
+                """)
+            let dot = Child(["graph", manifest])
+            #expect(dot.end() == 0)
+            #expect(dot.lines.first == "digraph wiring {")
+            #expect(dot.lines.contains { $0.contains("a.one\\nOsc, singleton\\n") && !$0.contains("live") })
+            let live = Child(["graph", "--live", "--format", "mermaid", manifest])
+            #expect(live.end() == 0)
+            #expect(live.lines.contains { $0.contains("a.one<br/>Osc, singleton<br/>generation 1, 1 live, ") })
+            let file = "\(scratch.path)/graph.svg"
+            let picture = Child(["graph", manifest, "-o", file])
+            if access("/usr/bin/dot", X_OK) == 0 {
+                #expect(picture.end() == 0)
+                #expect(try String(contentsOfFile: file, encoding: .utf8).contains("</svg>"))
+            } else {
+                #expect(picture.end() == 2)
+                #expect(picture.lines.contains { $0.contains("install Graphviz, or write --format dot") })
+            }
         }
 
         @Test func anErrorOfADocumentAtTheStartIsPrintedOnce() throws {

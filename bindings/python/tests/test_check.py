@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
 import invivo
 import pytest
 
@@ -34,3 +40,76 @@ def test_a_check_tells_the_rule_and_who_needs_what_is_wrong_and_leaves_the_set_o
         changes.define(Clock, "app.clock")
         changes.check()
         changes.commit()
+
+
+PARTS = """
+import invivo
+
+@invivo.component
+class Clock:
+    def __init__(self) -> None:
+        print("made")
+
+@invivo.component
+class Player:
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+"""
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "invivo", *arguments], capture_output=True, text=True, timeout=60)
+
+
+def test_the_tool_checks_a_manifest_without_making_anything(tmp_path: Path) -> None:
+    (tmp_path / "parts.py").write_text(PARTS)
+    manifest = tmp_path / "app.yaml"
+    manifest.write_text(
+        "modules: { parts: parts.py }\ncomponents:\n  a.clock: { type: Clock, scope: singleton }\n"
+        "  a.player: { type: Player, init: { clock: $a.clok } }\n"
+    )
+    found = run("check", str(manifest))
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr.endswith("did you mean 'a.clock'? [wiring.missing]\n")
+    manifest.write_text(manifest.read_text().replace("clok", "clock"))
+    found = run("check", str(manifest))
+    assert (found.returncode, found.stdout, found.stderr) == (0, f"{manifest}: nothing is wrong\n", "")
+
+
+def test_the_tool_writes_the_graph_and_what_is_alive(tmp_path: Path) -> None:
+    (tmp_path / "parts.py").write_text(PARTS)
+    manifest = tmp_path / "app.yaml"
+    manifest.write_text(
+        "modules: { parts: parts.py }\ncomponents:\n  a.clock: { type: Clock, scope: singleton }\n"
+        "  a.player: { type: Player, init: { clock: $a.clock } }\n"
+    )
+    described = json.loads(run("graph", "--format", "json", str(manifest)).stdout)
+    assert [(each["key"], each["live"]) for each in described] == [("a.clock", 0), ("a.player", 0)]
+    assert described[1]["needs"] == [{"key": "a.clock", "how": "initializer"}]
+    live = run("graph", "--live", "--format", "json", str(manifest)).stdout.removeprefix("made\n")
+    assert json.loads(live)[0]["live"] == 1
+    picture = tmp_path / "graph.svg"
+    drawn = run("graph", str(manifest), "-o", str(picture))
+    if shutil.which("dot"):
+        assert "</svg>" in picture.read_text()
+    else:
+        assert drawn.returncode == 2 and "install Graphviz" in drawn.stderr
+
+
+def test_a_runtime_lists_its_wiring() -> None:
+    class Engine: ...
+
+    class Car:
+        def __init__(self, engine: Engine) -> None:
+            self.engine = engine
+
+    with invivo.Runtime() as runtime:
+        runtime.define(Engine, "app.engine")
+        runtime.define(Car, "app.car", scope="graph")
+        car = runtime.resolve(Car)
+        engine, made = sorted(runtime.wiring, key=lambda node: node.key == "app.car")
+        assert (engine.key, engine.scope, engine.live) == ("app.engine", "lazy singleton", 1)
+        assert engine.built_ns is not None and engine.built_ns > 0
+        assert [(need.key, need.how) for need in made.needs] == [("app.engine", "initializer")]
+        assert "app.car<br/>" in runtime.wiring_text("mermaid")
+        assert car.engine is not None
