@@ -85,7 +85,10 @@ public final class Application: @unchecked Sendable {
         var graph: WiringGraph?
         do throws(Failure) {
             let unloaded = load(modules, options, engine)
-            graph = try ApplicationStart(engine, manifest, unloaded: unloaded, waits: options.waits).check(specs)
+            let assemblies = try options.assemblies?(engine) ?? ChangeSet(cause: "")
+            graph = try ApplicationStart(
+                engine, manifest, unloaded: unloaded, given: assemblies, waits: options.waits
+            ).check(specs)
         } catch {
             failure = error
             engine.container.log.giveBack()
