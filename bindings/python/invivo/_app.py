@@ -7,13 +7,14 @@ import importlib.util
 import logging
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
 from . import _generated as c
 from . import _trampolines, _values
+from ._assembly import Assembly
 from ._core import Core
 from ._describe import component_name
 from ._failures import text
@@ -30,6 +31,8 @@ class App:
     "loop" on the runtime's own thread, so that nobody need poll; Python's objects are then wherever the GIL is, and a
     confined object of C cannot be injected into them. "opener" puts them and Python's objects together on the thread
     that opens the application, which has to call ``app.runtime.poll()``: what `python3 -m invivo run` does.
+
+    ``assemblies`` are active from the start, in the place of those that the manifest lists.
     """
 
     def __init__(
@@ -37,6 +40,7 @@ class App:
         manifest: str | os.PathLike[str],
         *,
         wait: bool = False,
+        assemblies: Iterable[Assembly] = (),
         default_domain: Literal["opener", "loop"] = "loop",
         log: Log | logging.Logger | None = None,
         log_level: LogLevel | str = LogLevel.INFO,
@@ -51,6 +55,9 @@ class App:
         options.runtime = ctypes.pointer(runtime_options)
         options.flags = c.INVIVO_APP_WAIT if wait else 0
         options.load_module = _load_module.thunk  # only while it is opened
+        self._assemblies = tuple(assemblies)
+        if self._assemblies:
+            options.assemblies = _give_assemblies.thunk
         options.user_data = self._number = _trampolines.enroll(self)
         self._handle = c.invivo_app()
         try:
@@ -129,8 +136,17 @@ def _load_module(app: App, _: int, handle: c.invivo_runtime, name: bytes, path: 
     load_components(runtime, text(name), os.fsdecode(path))
 
 
+@_trampolines.answering(c.invivo_app_options, "assemblies", user_data=0)
+def _give_assemblies(app: App, _: int, handle: c.invivo_runtime, changes: c.invivo_changes, error: Any) -> None:
+    runtime = joined(app.core.library.table, handle, in_default=app._joins_default)
+    started = runtime.changes()
+    started.activate(*app._assemblies)
+    started.write(changes)
+
+
 def load_components(runtime: Runtime, name: str, path: str) -> ModuleType:
-    """Imports a Python file and registers its components: classes marked `component`, or what ``register`` does."""
+    """Imports a Python file and registers its components: classes marked `component`, or what ``register`` does. Its
+    assemblies are described, so that a manifest may activate them: those that it has as global names."""
     file = Path(path)
     if not file.is_file():
         raise FileError("there is no such file" if not file.exists() else "this is not a file", file=path)
@@ -155,16 +171,24 @@ def load_components(runtime: Runtime, name: str, path: str) -> ModuleType:
         register = getattr(module, "register", None)
         if callable(register):
             _run(lambda: register(runtime), path)
-        elif not found:
+        assemblies = [each for name, each in vars(module).items() if _is_own(name, each)]
+        if assemblies:
+            runtime.describe(*assemblies)
+        if not callable(register) and not found and not assemblies:
             raise ModuleError(
-                "the module has nothing for the runtime: mark its classes with @invivo.component, or give it a "
-                "function register(runtime)",
+                "the module has nothing for the runtime: mark its classes with @invivo.component, give it a function "
+                "register(runtime), or an assembly as a global name",
                 file=path,
             )
     except BaseException:
         sys.modules.pop(spec.name, None)
         raise
     return module
+
+
+def _is_own(name: str, thing: Any) -> bool:
+    """Whether it is an assembly for others to activate."""
+    return isinstance(thing, Assembly) and not name.startswith("_") and thing._core is None
 
 
 def _run(body: Callable[[], Any], path: str) -> None:

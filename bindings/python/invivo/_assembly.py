@@ -9,6 +9,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
+from . import _generated as c
 from ._describe import hints_of, parameters_of
 from ._recipes import Argument, Draft, Hook, Options, Recipe, Ref, Scope, options
 from ._wiring import Definition, _behaves, check_scope, definition, may_be_none, of_recipe, plain_class, snake
@@ -438,7 +439,7 @@ def members_of(cls: type) -> dict[str, Member]:
 
 def _twice(key: str, one: Definition, other: Definition) -> ExistsError:
     return ExistsError(
-        f"{key} is defined twice, at {one.place} and at {other.place}: give one of the two another name",
+        f"the key is defined twice, at {one.place} and at {other.place}; give one of the two another name",
         path=key,
         file=other.file,
         line=other.line,
@@ -542,8 +543,11 @@ def _classes(base: type[Any]) -> Iterator[type]:
 class Gathering:
     """The assemblies that one reload activates: those given, and their collaborators."""
 
-    def __init__(self, core: Core, given: Iterable[Assembly]) -> None:
+    def __init__(
+        self, core: Core, given: Iterable[Assembly], mounted: Mapping[Assembly, Mapping[str, Any]] | None = None
+    ) -> None:
         self.core = core
+        self.mounted = mounted or {}
         self.given = list(dict.fromkeys(given))
         self.all = list(self.given)
         self.found: dict[Assembly, dict[str, Any]] = {}
@@ -565,8 +569,15 @@ class Gathering:
             if isinstance(own, Assembly) and own not in self.all:
                 self.all.append(own)
             return own
+        # What a mount leads elsewhere needs not be there.
+        remap = self.mounted.get(asking, {})
+        known_as = wanted if isinstance(wanted, str) else getattr(wanted, "__invivo_name__", None)
+        if known_as is not None and known_as in remap:
+            return ByName(known_as, self.core)
         if isinstance(wanted, str):
             if wanted in self.core.assemblies or any(each.name == wanted for each in self.all):
+                return ByName(wanted, self.core)
+            if self.core.assembly_state(wanted) != c.INVIVO_ASSEMBLY_UNKNOWN:  # of another language
                 return ByName(wanted, self.core)
             raise self._unmet(asking, name, f"named {wanted!r}")
         if not isinstance(wanted, type):

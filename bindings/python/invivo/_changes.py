@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
-from . import _values
-from ._assembly import Assembly, Gathering, _twice, describe_members
+from . import _tables, _values
+from ._assembly import Assembly, Gathering, _checked, _twice, describe_members
 from ._recipes import Options, Scope
-from ._wiring import Definition, define, definition, plan_all
-from .errors import StaleError
+from ._wiring import Definition, Plan, define, definition, plan_all
+from .errors import ArgumentError, ExistsError, StaleError
 
 if TYPE_CHECKING:
     from ._core import Core
@@ -28,6 +28,10 @@ class Changes:
         self._done = False
         self._activated: dict[Assembly, tuple[dict[str, Any], tuple[str, ...]]] = {}  # collaborators, members' keys
         self._deactivated: list[Assembly] = []
+        self._homes: dict[str, Assembly] = {}  # of the definitions that come with an assembly
+        self._mounted: dict[Assembly, Mapping[str, str | Assembly]] = {}
+        self._renamed: list[tuple[Assembly, str]] = []
+        self._described: list[Assembly] = []  # to be activated as they were described
 
     def define(
         self,
@@ -47,7 +51,7 @@ class Changes:
         under the same name is replaced."""
         self._open()
         core = self._core
-        gathering = Gathering(core, assemblies)
+        gathering = Gathering(core, assemblies, self._mounted)
         seen: dict[str, Definition] = {}
         former = {each: each._collaborators for each in gathering.all}
         try:
@@ -62,6 +66,9 @@ class Changes:
                     other = seen.setdefault(made.key, made)
                     if other is not made:
                         raise _twice(made.key, other, made)
+                    self._homes[made.key] = each
+                if each in core.described and not fresh:
+                    self._described.append(each)
                 if fresh:
                     keys = tuple(made.key for made in members)
                     self._replace(each, keys)
@@ -70,7 +77,24 @@ class Changes:
             for each in gathering.all:
                 each._collaborators = former[each]
         for made in seen.values():
-            self.add(made)
+            self._add(made)
+
+    def mount(self, assembly: Assembly, prefix: str, /, remap: Mapping[str, str | Assembly] | None = None) -> None:
+        """Adds an assembly under a prefix of its own, beside others of its class: its members are then
+        ``prefix.member``. What it refers to outside of itself follows ``remap``: keys, or the first parts of keys, and
+        what they become."""
+        self._open()
+        if assembly._core is not None:
+            raise ExistsError(
+                f"the assembly {assembly.name!r} is active already: mount another instance of {type(assembly).__name__}",
+                path=prefix,
+            )
+        if assembly.definitions:
+            raise ArgumentError("an assembly that is filled one by one is not mounted: its keys are whole", path=prefix)
+        former, assembly.name = assembly.name, _checked(prefix)
+        self._mounted[assembly] = dict(remap or {})
+        self._renamed.append((assembly, former))
+        self.activate(assembly)
 
     def _replace(self, assembly: Assembly, keys: tuple[str, ...]) -> None:
         """An assembly of the same name whose members are definitions goes."""
@@ -96,6 +120,10 @@ class Changes:
 
     def add(self, made: Definition) -> None:
         self._open()
+        self._homes.pop(made.key, None)
+        self._add(made)
+
+    def _add(self, made: Definition) -> None:
         self._removed.pop(made.key, None)
         self._definitions[made.key] = made
 
@@ -103,6 +131,7 @@ class Changes:
         """Takes a definition away."""
         self._open()
         self._definitions.pop(key, None)
+        self._homes.pop(key, None)
         self._removed[key] = None
 
     def document(self, name: str, text: str | None) -> None:
@@ -148,6 +177,28 @@ class Changes:
 
     def discard(self) -> None:
         self._done = True
+        self._unmount()
+
+    def describe(self, *assemblies: Assembly) -> None:
+        """Makes assemblies known to the library, at once and without activating them."""
+        self.activate(*assemblies)
+        if self._deactivated:
+            names = ", ".join(each.name for each in self._deactivated)
+            raise ExistsError(f"another assembly is active as {names}: activate the new one, which replaces it")
+        self._done = True
+        core = self._core
+        plans = self._plan()
+        alone, together = self._by_assembly(plans)
+        assert not alone
+        for assembly, its in together.items():
+            with _tables.table(core, assembly, its, self._activated[assembly][0]) as options:
+                core.library.call("assembly_describe", core.handle, ctypes.byref(options))
+        self._bind({plan.definition.key: plan.definition for plan in plans}, [])
+        core.described.update(self._activated)
+
+    def _unmount(self) -> None:
+        for assembly, former in self._renamed:
+            assembly.name = former
 
     def _open(self) -> None:
         self._core.check()
@@ -157,37 +208,99 @@ class Changes:
     def _finish(self, function: str) -> None:
         self._open()
         self._done = True
-        handle, defined, gone = self._fill()
-        undo = self._bind(defined, gone)  # a singleton that is built now may already ask for its neighbours
         try:
-            self._core.library.call(function, handle)
+            handle, defined, gone = self._fill()
+            undo = self._bind(defined, gone)  # a singleton that is built now may already ask for its neighbours
+            try:
+                self._core.library.call(function, handle)
+            except BaseException:
+                undo()
+                raise
         except BaseException:
-            undo()
+            self._unmount()
             raise
 
-    def _fill(self) -> tuple[c.invivo_changes, dict[str, Definition], list[str]]:
-        """The set as the library has it: open, and the caller's."""
-        core, library = self._core, self._core.library
+    def _plan(self) -> list[Plan]:
+        core = self._core
         after = {key: made for key, made in core.definitions.items() if key not in self._removed}
         after.update(self._definitions)
         known = {made.made: made.makes for made in after.values() if isinstance(made.makes, type)}
         core.known.update(known)
-        plans = plan_all(self._definitions.values(), after, core.known, core.find_type, marked=core.marked)
-        defined = {plan.definition.key: plan.definition for plan in plans}
-        gone = [*self._removed, *self._orphans(defined)]
+        return plan_all(self._definitions.values(), after, core.known, core.find_type, marked=core.marked)
+
+    def write(self, handle: c.invivo_changes) -> None:
+        """Into a set of somebody else's, who commits it."""
+        self._open()
+        self._done = True
+        defined, gone = self._write(handle)
+        self._bind(defined, gone)
+
+    def _fill(self) -> tuple[c.invivo_changes, dict[str, Definition], list[str]]:
+        """The set as the library has it: open, and the caller's."""
+        core, library = self._core, self._core.library
         handle = c.invivo_changes()
         library.call("changes_open", core.handle, ctypes.byref(handle))
         try:
-            for key in gone:
-                library.call("changes_remove", handle, _values.name_bytes(key, "key"))
-            for plan in plans:
-                define(core, handle, plan)
-            for apply in self._others:
-                apply(handle)
+            defined, gone = self._write(handle)
         except BaseException:
             library.changes_discard(handle)
             raise
         return handle, defined, gone
+
+    def _write(self, handle: c.invivo_changes) -> tuple[dict[str, Definition], list[str]]:
+        core, library = self._core, self._core.library
+        plans = self._plan()
+        defined = {plan.definition.key: plan.definition for plan in plans}
+        gone = [*self._removed, *self._orphans(defined)]
+        for key in gone:
+            library.call("changes_remove", handle, _values.name_bytes(key, "key"))
+        for name in self._ended():
+            library.call("changes_deactivate", handle, _values.name_bytes(name))
+        alone, together = self._by_assembly(plans)
+        for plan in alone:
+            define(core, handle, plan)
+        for assembly, its in together.items():
+            self._give(handle, assembly, its)
+        for assembly in self._described:
+            library.call("changes_activate", handle, ctypes.byref(_tables.named(assembly.name)), None)
+        for apply in self._others:
+            apply(handle)
+        return defined, gone
+
+    def _by_assembly(self, plans: list[Plan]) -> tuple[list[Plan], dict[Assembly, list[Plan]]]:
+        """What is defined by itself, and what comes with an assembly."""
+        alone: list[Plan] = []
+        together: dict[Assembly, list[Plan]] = {each: [] for each in self._activated}
+        known = {**self._core.definitions, **{plan.definition.key: plan.definition for plan in plans}}
+        for plan in plans:
+            top = plan.definition
+            while top.owner and top.owner in known:
+                top = known[top.owner]
+            home = self._homes.get(top.key)
+            (alone if home is None else together.setdefault(home, [])).append(plan)
+        return alone, together
+
+    def _ended(self) -> list[str]:
+        """The names of which no assembly is left, or that others take."""
+        again = {each.name for each in self._activated}
+        names = dict.fromkeys(each.name for each in self._deactivated)
+        return [name for name in names if name not in again and not self._staying(name)]
+
+    def _staying(self, name: str) -> bool:
+        return any(each not in self._deactivated for each in self._core.assemblies.get(name, []))
+
+    def _give(self, handle: c.invivo_changes, assembly: Assembly, plans: list[Plan]) -> None:
+        core = self._core
+        first = next((each for each in self._activated if each.name == assembly.name), None)
+        extends = assembly is not first or self._staying(assembly.name)
+        found = self._activated[assembly][0] if assembly in self._activated else {}
+        with _tables.table(core, assembly, plans, found, extends=extends) as options:
+            if assembly in self._mounted:
+                pairs, count = _tables.remaps_of(self._mounted[assembly])
+                prefix = _values.name_bytes(assembly.name)
+                core.library.call("changes_mount", handle, ctypes.byref(options), prefix, pairs, count)
+            else:
+                core.library.call("changes_activate", handle, ctypes.byref(options), None)
 
     def _orphans(self, defined: dict[str, Definition]) -> list[str]:
         """What stood inline in a definition that goes, or that is another now."""
@@ -214,6 +327,7 @@ class Changes:
         core.definitions.update(defined)
         for each in self._deactivated:
             core.assemblies[each.name].remove(each)
+            core.described.discard(each)
             each._core, each._collaborators, each.members = None, {}, ()
         for each, (found, keys) in self._activated.items():
             core.assemblies.setdefault(each.name, []).append(each)

@@ -128,6 +128,7 @@ class Core:
         self.faces: list[Face] = []
         self.definitions: dict[str, Definition] = {}  # what Python defined
         self.assemblies: dict[str, list[Assembly]] = {}  # active ones, by name
+        self.described: set[Assembly] = set()  # known to the library, and perhaps not active
         self.marked = True  # whether attributes that are marked for injection are filled
 
     # ---- life ------------------------------------------------------------------------------------------
@@ -151,6 +152,11 @@ class Core:
         except BaseException:
             _trampolines.dismiss(number)
             raise
+
+    def assembly_state(self, name: str) -> int:
+        state = ctypes.c_uint32()
+        self.library.call("assembly_state", self.handle, name.encode(), ctypes.byref(state))
+        return state.value
 
     def active(self) -> list[Assembly]:
         return [each for several in self.assemblies.values() for each in several]
@@ -179,6 +185,7 @@ class Core:
         self.purge()
         self.definitions.clear()
         self.assemblies.clear()
+        self.described.clear()
         forget_sent()
 
     def _close_owned(self) -> None:

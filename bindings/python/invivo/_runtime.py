@@ -40,6 +40,7 @@ from .errors import (
 )
 
 T = TypeVar("T")
+AnyAssembly = TypeVar("AnyAssembly", bound=Assembly)
 Path = str | os.PathLike[str]
 Log = Callable[[int, str, str, Mapping[str, Any]], Any]
 
@@ -569,6 +570,34 @@ class Runtime(_Cache):
         """Takes assemblies away, in one reload; their members are recipes again."""
         with self.changes() as changes:
             changes.deactivate(*assemblies)
+
+    def describe(self, *assemblies: Assembly) -> None:
+        """Makes assemblies known, with those that they need, without activating them: until somebody does (by
+        ``activate``, or an application's manifest) resolving says which assembly must be activated."""
+        self.changes().describe(*assemblies)
+
+    def remove(self, *gone: Assembly | str) -> None:
+        """Takes assemblies away, with all their definitions, and single definitions by their keys, in one reload."""
+        with self.changes() as changes:
+            for each in gone:
+                if isinstance(each, str):
+                    changes.remove(each)
+                else:
+                    changes.deactivate(each)
+
+    def mount(
+        self, assembly: AnyAssembly, prefix: str, /, remap: Mapping[str, str | Assembly] | None = None
+    ) -> AnyAssembly:
+        """Activates an assembly under a prefix of its own, beside others of its class::
+
+            left = runtime.mount(Voice(), "left", remap={"clock.main": "studio.clock"})
+            left.filter()  # the key left.filter
+
+        What it refers to outside of itself follows ``remap``: keys, or the first parts of keys, and what they become; an
+        assembly stands for its name. Answers the assembly."""
+        with self.changes() as changes:
+            changes.mount(assembly, prefix, remap)
+        return assembly
 
     def define(
         self,

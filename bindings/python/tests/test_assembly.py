@@ -388,11 +388,11 @@ def test_what_others_need_cannot_be_taken_away() -> None:
 
 
 def test_a_duplicate_key_names_both_places() -> None:
-    with pytest.raises(invivo.ExistsError, match=r"camelot\.fort is defined twice, at .*:\d+ and at .*:\d+"):
+    with pytest.raises(invivo.ExistsError, match=r"camelot\.fort: the key is defined twice, at .*:\d+ and at .*:\d+"):
         invivo.Runtime(Camelot(), Avalon())
     app = invivo.Assembly("app")
     app.singleton(Fort)
-    with pytest.raises(invivo.ExistsError, match=r"app\.fort is defined twice, at .*:\d+ and at .*:\d+"):
+    with pytest.raises(invivo.ExistsError, match=r"app\.fort: the key is defined twice, at .*:\d+ and at .*:\d+"):
         app.prototype(Fort)
 
 

@@ -1,0 +1,93 @@
+"""Assemblies as the library has them: a table of definitions, handed over whole."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import _generated as c
+from . import _values
+from ._assembly import Assembly, ByName
+from ._wiring import Plan, defined
+from .errors import ArgumentError
+
+if TYPE_CHECKING:
+    from ._core import Core
+
+
+@contextlib.contextmanager
+def table(
+    core: Core,
+    assembly: Assembly,
+    plans: Sequence[Plan],
+    collaborators: Mapping[str, Any],
+    *,
+    extends: bool = False,
+) -> Iterator[c.invivo_assembly]:
+    """An assembly with what was planned for it, for the call in the block; what it holds is given back if that fails."""
+    with contextlib.ExitStack() as stack:
+        definitions = (c.invivo_definition * len(plans))()
+        for slot, plan in zip(definitions, plans, strict=True):
+            ctypes.pointer(slot)[0] = stack.enter_context(defined(core, plan))
+        others = {each.name if isinstance(each, Assembly) else each._name for each in _assemblies(collaborators)}
+        others.discard(assembly.name)
+        wanted = (c.invivo_collaborator * len(others))()
+        for slot, name in zip(wanted, sorted(others), strict=True):
+            slot.prefix = slot.assembly = _values.name_bytes(name)
+        kinds = [_values.name_bytes(name) for name in kinds_of(type(assembly), assembly.name)]
+        options = named(assembly.name)
+        options.flags = c.INVIVO_ASSEMBLY_EXTENDS if extends else 0
+        options.definitions, options.definition_count = definitions, len(plans)
+        options.collaborators, options.collaborator_count = wanted, len(others)
+        options.supertypes, options.supertype_count = (ctypes.c_char_p * len(kinds))(*kinds), len(kinds)
+        file, line = place_of(type(assembly))
+        options.file, options.line = _values.name_bytes(file) if file else None, line
+        yield options
+
+
+def named(name: str) -> c.invivo_assembly:
+    """An assembly by its name alone: the one that was described."""
+    options = c.invivo_assembly()
+    options.struct_size = ctypes.sizeof(options)
+    options.name = _values.name_bytes(name)
+    options.flags = c.INVIVO_ASSEMBLY_DESCRIBED
+    return options
+
+
+def remaps_of(remap: Mapping[str, str | Assembly]) -> tuple[Any, int]:
+    """Where the outer references of a mount lead."""
+    pairs = []
+    for start, to in remap.items():
+        if not isinstance(to, (str, Assembly)):
+            raise ArgumentError(f"{start!r} is remapped to a key, a prefix or an assembly, not to {to!r}", path=start)
+        end = to if isinstance(to, str) else to.name
+        pairs.append(c.invivo_remap(_values.name_bytes(start, "key"), _values.name_bytes(end, "key")))
+    return (c.invivo_remap * len(pairs))(*pairs), len(pairs)
+
+
+def kinds_of(cls: type[Assembly], name: str) -> list[str]:
+    """What an assembly of a class is, by name: its base classes, and the protocols that they say they are."""
+    found: dict[str, None] = {}
+    for each in cls.__mro__:
+        if each is Assembly:
+            break
+        found[each.__name__] = None
+        own = getattr(each, "__invivo_name__", None) if issubclass(each, Assembly) else None
+        if own:
+            found[own] = None
+    found.pop(name, None)
+    return list(found)
+
+
+def place_of(cls: type) -> tuple[str, int]:
+    try:
+        return inspect.getsourcefile(cls) or "", inspect.getsourcelines(cls)[1]
+    except (OSError, TypeError):
+        return "", 0
+
+
+def _assemblies(collaborators: Mapping[str, Any]) -> list[Assembly | ByName]:
+    return [each for each in collaborators.values() if isinstance(each, (Assembly, ByName))]
