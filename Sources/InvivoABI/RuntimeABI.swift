@@ -22,6 +22,7 @@ func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Fai
     }
     options.isLoopDefault = given.default_domain == UInt32(INVIVO_DOMAIN_LOOP)
     options.allowsPendingTargets = given.flags & UInt32(INVIVO_RUNTIME_PENDING_TARGETS) != 0
+    options.fillsNeeds = given.flags & UInt32(INVIVO_RUNTIME_WITHOUT_NEEDS) == 0
     if given.quiet_ms != .max { options.quiet = UInt64(given.quiet_ms) }
     if given.settle_max_ms != 0 { options.settleMaximum = UInt64(given.settle_max_ms) }
     options.commitTimeout = UInt64(given.commit_timeout_ms) * 1_000_000

@@ -1,5 +1,6 @@
 public import CInvivo
 internal import InvivoBase
+internal import InvivoWiring
 
 // type.h: describing kinds of host objects.
 
@@ -10,10 +11,10 @@ public func invivo_type_register(
 ) -> invivo_status {
     out?.pointee = invivo_type()
     return answering(error) { () throws(Failure) in
-        let registry = try RuntimeLookup.registry(for: runtime)
+        let container = try Container.find(runtime.bits, .runtime)
         let type = try TypeDescription(options: options)
         do throws(Failure) {
-            try registry.register(type)
+            try container.register(type, needs: try needs(options, of: type, container))
         } catch {
             type.disown()
             throw error
@@ -89,6 +90,23 @@ public func invivo_type_method_at(
         guard let out else { throw Failure(.argument, "out is NULL") }
         out.pointee = try entry(methods, index, "method").cDescription
     }
+}
+
+/// What every object of a type needs.
+private func needs(
+    _ pointer: UnsafePointer<invivo_type_options>, of type: TypeDescription, _ container: Container
+) throws(Failure) -> [Injection] {
+    let given = try versioned(
+        pointer, "invivo_type_options", least: MemoryLayout<invivo_type_options>.offset(of: \.text) ?? 0,
+        as: invivo_type_options.self)
+    let inlines = InlineDefinitions()
+    let reader = InlineDefinitions.Reader(inlines, container: container, owner: type.name)
+    let needs = try injections(
+        given.needs, given.need_count, "needs", type.name, path: type.name, inlines: reader)
+    guard inlines.made.isEmpty else {
+        throw Failure(.argument, "a type's needs name keys and types; definitions stand elsewhere", path: type.name)
+    }
+    return needs
 }
 
 /// The description behind a handle; nil for a bad one.

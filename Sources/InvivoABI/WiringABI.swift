@@ -58,9 +58,21 @@ final class OpenChanges: @unchecked Sendable {
     private var defined: [UInt32: Int] = [:]
     private(set) var bits: UInt64 = 0
 
-    init(_ engine: Engine) {
+    /// What a processor visits: this key alone can be defined.
+    private let visited: Definition?
+
+    init(_ engine: Engine, visiting definition: Definition? = nil) {
         self.engine = engine
+        visited = definition
         set = ChangeSet(cause: "")
+    }
+
+    /// Fails for what can only define.
+    func requireFree() throws(Failure) {
+        guard let visited else { return }
+        throw Failure(
+            .argument, "a processor that visits '\(visited.key)' can define that anew, and nothing else",
+            path: visited.key)
     }
 
     /// Gives it a handle, until it is closed or the runtime is.
@@ -98,6 +110,12 @@ final class OpenChanges: @unchecked Sendable {
     func define(_ pointer: UnsafePointer<invivo_definition>?) throws(Failure) -> UInt32 {
         let inlines = InlineDefinitions()
         let definition = try definition(from: pointer, in: engine.container, inlines: inlines)
+        if let visited {
+            if definition.id != visited.id || !inlines.made.isEmpty { try requireFree() }
+            // What the copied function and data belong to.
+            definition.body.keepAlive?.kept = visited.body.keepAlive
+            definition.body.factory?.kept = visited.body.keepAlive
+        }
         for each in [definition] + inlines.made {
             if let index = defined[each.id] { throw AssemblyDescription.twice(each.key, set.definitions[index], each) }
         }
@@ -236,7 +254,7 @@ private func signature(_ given: invivo_definition, _ key: String) throws(Failure
     return Signature(name: key, parameters: found)
 }
 
-private func injections(
+func injections(
     _ pointer: UnsafePointer<invivo_injection>?, _ count: UInt64, _ what: String, _ key: String, depth: Int = 0,
     path: String, inlines: InlineDefinitions.Reader
 ) throws(Failure) -> [Injection] {
@@ -347,8 +365,11 @@ private func source(
     }
 }
 
+/// A set that may say anything.
 func changes(_ handle: invivo_changes) throws(Failure) -> OpenChanges {
-    try HandleTable.require(handle.bits, .changes, as: OpenChanges.self)
+    let changes = try HandleTable.require(handle.bits, .changes, as: OpenChanges.self)
+    try changes.requireFree()
+    return changes
 }
 
 @c @implementation
@@ -371,7 +392,7 @@ public func invivo_changes_define(
 ) -> invivo_status {
     out?.pointee = invivo_key()
     return answering(error) { () throws(Failure) in
-        let changes = try InvivoABI.changes(changes)
+        let changes = try HandleTable.require(changes.bits, .changes, as: OpenChanges.self)
         let id = try changes.define(definition)
         out?.pointee.bits = changes.engine.container.keyHandle(id)
     }
@@ -718,20 +739,8 @@ public func invivo_resolve_all(
     }
 }
 
-@c @implementation
-public func invivo_inject(_ object: invivo_object, _ key: invivo_key, _ error: UnsafeMutablePointer<OpaquePointer?>!)
-    -> invivo_status
-{
-    answering(error) { () throws(Failure) in
-        let held = try HeldObject(object)
-        let container = held.type.container
-        let id: UInt32? = if key.bits == 0 { nil } else { try keyed(invivo_runtime(bits: container.handle), key).id }
-        try container.inject(object.bits, as: id)
-    }
-}
-
 /// The container and the id behind a key handle that must be the runtime's.
-private func keyed(_ runtime: invivo_runtime, _ key: invivo_key) throws(Failure) -> (container: Container, id: UInt32) {
+func keyed(_ runtime: invivo_runtime, _ key: invivo_key) throws(Failure) -> (container: Container, id: UInt32) {
     let container = try Container.find(runtime.bits, .runtime)
     guard UInt32(truncatingIfNeeded: key.bits >> 32) == container.keys.owner else {
         throw key.bits == 0 ? .badHandle(0, .key) : Failure(.handle, "the key belongs to another runtime")

@@ -63,6 +63,24 @@ extension TypeDescription {
         try CallbackResult.run("the did_inject function of \(name)") { hook(instance, userData, $0) }
     }
 
+    // MARK: trees
+
+    /// The handle of an instance's child number `index`, with one lease for the caller; 0 after the last.
+    public func child(_ index: UInt64, of instance: UnsafeMutableRawPointer) throws(Failure) -> UInt64 {
+        guard let child = functions.child else { return 0 }
+        var found = invivo_object()
+        try CallbackResult.run("the child function of \(name)") { child(instance, userData, index, &found, $0) }
+        return found.bits
+    }
+
+    /// The key by which an instance wants to be injected.
+    public func keyName(of instance: UnsafeMutableRawPointer) throws(Failure) -> String? {
+        guard let keyName = functions.keyName else { return nil }
+        var found: UnsafePointer<CChar>?
+        try CallbackResult.run("the key_name function of \(name)") { keyName(instance, userData, &found, $0) }
+        return try optionalText(found, "the key name of a \(name)")
+    }
+
     // MARK: weak references
 
     /// A weak reference to an instance that is counted elsewhere; nil when the type has none. Never with a lock held.

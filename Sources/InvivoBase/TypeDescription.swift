@@ -58,7 +58,20 @@ public final class TypeDescription: @unchecked Sendable {
         let weakMake: WeakChange?
         let weakLoad: WeakChange?
         let weakFree: (@convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void)?
+        /// For trees of objects.
+        public let child: Child?
+        public let keyName: KeyName?
     }
+    public typealias Child =
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UInt64, UnsafeMutablePointer<invivo_object>?,
+            UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
+    public typealias KeyName =
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<UnsafePointer<CChar>?>?,
+            UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
     typealias WeakChange =
         @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
     public typealias Initialize =
@@ -94,7 +107,8 @@ public final class TypeDescription: @unchecked Sendable {
         functions = Functions(
             initialize: options.`init`, deinitialize: options.deinit, make: options.make, release: options.release,
             start: options.start, stop: options.stop, willInject: options.will_inject, didInject: options.did_inject,
-            weakMake: options.weak_make, weakLoad: options.weak_load, weakFree: options.weak_free)
+            weakMake: options.weak_make, weakLoad: options.weak_load, weakFree: options.weak_free,
+            child: options.child, keyName: options.key_name)
         userData = options.user_data
         destroy = options.destroy
         store = tables.store

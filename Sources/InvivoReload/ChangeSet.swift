@@ -29,6 +29,8 @@ public struct ChangeSet: Sendable {
     public var assemblies: [AssemblyChange] = []
     public var overrides: [Override] = []
     public var endedOverrides: [Override] = []
+    public var processors: [Processor] = []
+    public var removedProcessors: [String] = []
     public var attached: [Target] = []
     public var detached: [Target] = []
     /// Monotonic nanoseconds of the first and last event behind it; the time of the call where there was none.
@@ -82,6 +84,13 @@ public struct ChangeSet: Sendable {
         assemblies += later.assemblies
         overrides += later.overrides
         endedOverrides += later.endedOverrides
+        for processor in later.processors {
+            processors.removeAll { $0.name == processor.name }
+            removedProcessors.removeAll { $0 == processor.name }
+        }
+        for name in later.removedProcessors { processors.removeAll { $0.name == name } }
+        processors += later.processors
+        removedProcessors += later.removedProcessors
         attached += later.attached
         detached += later.detached
         firstEvent = min(firstEvent, later.firstEvent)

@@ -46,8 +46,8 @@ extension Engine {
                     }
                     if live.body.assembly == nil {
                         failures.append(AssemblyDescription.twice(definition.key, live, definition))
-                    } else if live.isSame(as: typed(definition)) {
-                        definition.join(live)
+                    } else if (originals[definition.id] ?? live).isSame(as: typed(definition)) {
+                        definition.join(originals[definition.id] ?? live)
                         if live.body.assembly != definition.body.assembly || live.place != definition.place {
                             plan.moved.append(
                                 live.with { body in

@@ -56,6 +56,7 @@ extension Engine {
         }
         former.follower?.stop()
         former.worker?.join()
+        container.stopResolving()
         for document in former.documents { document.closeHandle() }
         restoreTargets()
         disposeAll()
@@ -194,6 +195,9 @@ extension Engine {
         children = [:]
         for override in overrides.values.joined() { override.closeHandle() }
         overrides = [:]
+        originals = [:]
+        processors = []
+        decoratorReaches = [:]
         wishers = [:]
         targets = [:]
         declared = [:]

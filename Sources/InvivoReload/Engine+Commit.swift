@@ -206,6 +206,9 @@ extension Engine {
             if let owner = changed?.body.owner, let owner = keyID(owner) { inlines[owner, default: []].insert(id) }
         }
         takeOver(plan)
+        for (id, original) in plan.originals { originals[id] = original }
+        if let next = plan.processors { processors = next }
+        if let reaches = plan.decoratorReaches { decoratorReaches = reaches }
         for (id, stack) in plan.overrides { overrides[id] = stack.isEmpty ? nil : stack }
         for (id, recipe) in plan.recipes {
             forgetEdges(id, former.recipe(id))

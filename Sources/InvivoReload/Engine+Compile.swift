@@ -37,6 +37,7 @@ extension Engine {
         failures += compiler.failures
         rebind(names, changed, &plan, graph, &compiler, &failures)
         plan.needs = compiler.needs
+        if failures.isEmpty { assignDecorators(&plan, graph, &failures) }
         if failures.isEmpty { findCircles(&plan, graph, &failures) }
         findCaptives(plan, graph, &failures)
     }
@@ -79,7 +80,9 @@ extension Engine {
             guard let definition = definitions[holder], let former = graph.recipe(holder) else { continue }
             let before = compiler.failures.count
             if let recipe = compiler.compile(definition, former: former) {
-                if recipe.bindings != former.bindings || recipe.edges.count != former.edges.count {
+                if recipe.bindings != former.bindings
+                    || recipe.edges.count != (former.undecorated ?? former).edges.count
+                {
                     plan.recipes[holder] = recipe
                 }
             } else {

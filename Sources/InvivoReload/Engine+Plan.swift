@@ -11,6 +11,8 @@ extension Engine {
         var plan = Plan(staged: staged, editor: GraphEditor(graph))
         var failures: [Failure] = []
         let rebased = planDefinitions(&plan, &failures)
+        planProcessors(&plan, &failures)
+        processDefinitions(&plan, rebased, &failures)
         compile(&plan, graph, rebased, &failures)
         nameFindings(&failures, plan)
         validateTargets(plan, graph, &failures)
@@ -55,6 +57,7 @@ extension Engine {
                 order = definitionCount
             }
             plan.definitions[definition.id] = .some(definition.with { $0.order = order })
+            plan.described.insert(definition.id)
         }
         let again = Set(assembled.definitions.map(\.id))
         for (id, key) in assembled.removed + set.removed where !again.contains(id) {
@@ -80,6 +83,9 @@ extension Engine {
                 var base = definition.base
                 base[type.description.index(of: found.property)] = try found.property.check(value)
                 if plan.definitions[id] == nil || rebased.contains(id) { rebased.insert(id) }
+                if let original = plan.originals[id] ?? originals[id] {
+                    plan.originals[id] = .some(original.with { $0.base = base })
+                }
                 plan.definitions[id] = .some(definition.with { $0.base = base })
             } catch {
                 var failure = error

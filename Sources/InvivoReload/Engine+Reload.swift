@@ -259,6 +259,7 @@ extension Engine {
         if let failure = Failure.gathered(failures) { throw failure }
         let nothing =
             staged.documents.isEmpty && set.definitions.isEmpty && set.removed.isEmpty && set.bases.isEmpty
+            && set.processors.isEmpty && set.removedProcessors.isEmpty
             && set.assemblies.isEmpty && set.overrides.isEmpty && set.endedOverrides.isEmpty && set.retuned.isEmpty
             && set.attached.isEmpty
             && set.detached.isEmpty

@@ -60,6 +60,11 @@ public final class Engine: @unchecked Sendable {
     var inlines: [UInt32: Set<UInt32>] = [:]
     /// What lies over definitions, the last on top.
     var overrides: [UInt32: [Override]] = [:]
+    /// What was described where processors replaced it in `definitions`.
+    var originals: [UInt32: Definition] = [:]
+    /// In their order.
+    var processors: [Processor] = []
+    var decoratorReaches: [ObjectIdentifier: Set<UInt32>] = [:]
     /// key -> who names it or was bound to it, and how.
     var dependents: [UInt32: [UInt32: Recipe.Edge]] = [:]
     /// parent -> who takes over from it.
@@ -120,6 +125,7 @@ public final class Engine: @unchecked Sendable {
         let container = Container(core: core, tag: tag, name: options.name, defaultDomain: domain, log: options.log)
         let engine = Engine(container, options)
         engine.loopThread = loop?.loop
+        container.fillsNeeds = options.fillsNeeds
         container.owner = engine
         Self.seams
         container.onWaitingJob = { [weak engine] domain in engine?.noteWaiting(domain) }
@@ -325,6 +331,7 @@ public struct EngineOptions: Sendable {
     public var name = "invivo"
     public var isLoopDefault = false
     public var allowsPendingTargets = false
+    public var fillsNeeds = true
     public var quiet: UInt64 = 10
     public var settleMaximum: UInt64 = 250
     /// Nanoseconds; 0 = a domain is waited for as long as it takes.

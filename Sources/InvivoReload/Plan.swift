@@ -14,6 +14,14 @@ struct Plan {
     var moved: [Definition] = []
     /// What lies over the definitions of these keys after the plan.
     var overrides: [UInt32: [Override]] = [:]
+    /// Keys that the change set describes anew.
+    var described: Set<UInt32> = []
+    /// What was described of keys whose definitions processors replaced; nil = they left it.
+    var originals: [UInt32: Definition?] = [:]
+    /// All processors in their order, where they change.
+    var processors: [Processor]?
+    /// What the component of each decorator needs.
+    var decoratorReaches: [ObjectIdentifier: Set<UInt32>]?
     /// How they are made: of what changed, and of what was bound by type to something else.
     var recipes: [UInt32: Recipe] = [:]
     /// What definitions name in which something is wrong.
@@ -42,7 +50,7 @@ struct Plan {
 
     /// Whether everything is as it was.
     var isNothing: Bool {
-        definitions.isEmpty && assemblies == nil && overrides.isEmpty && staged.documents.isEmpty
+        processors == nil && definitions.isEmpty && assemblies == nil && overrides.isEmpty && staged.documents.isEmpty
             && staged.set.retuned.isEmpty && staged.set.attached.isEmpty && staged.set.detached.isEmpty
     }
 

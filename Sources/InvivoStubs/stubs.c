@@ -921,10 +921,51 @@ static invivo_status not_ready_app_check(const invivo_app_options *options, uint
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_changes_process(invivo_changes changes, const invivo_processor *processor, invivo_error **error) {
+    (void)changes;
+    (void)processor;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_changes_unprocess(invivo_changes changes, const char *name, invivo_error **error) {
+    (void)changes;
+    (void)name;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_inject_with(invivo_object object, invivo_key key, uint32_t flags, invivo_error **error) {
+    (void)object;
+    (void)key;
+    (void)flags;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_inject_tree(invivo_object root, const invivo_tree *tree, invivo_error **error) {
+    (void)root;
+    (void)tree;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_resolve_async(invivo_runtime runtime, invivo_key key, const invivo_value *arguments, size_t count, void (*resolved)(void *user_data, invivo_object object, const invivo_error *error), void *user_data, invivo_domain deliver, invivo_error **error) {
+    (void)runtime;
+    (void)key;
+    (void)arguments;
+    (void)count;
+    (void)resolved;
+    (void)user_data;
+    (void)deliver;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 136,
+    .function_count = 141,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1061,6 +1102,11 @@ static const struct invivo_table not_ready = {
     .changes_mount = not_ready_changes_mount,
     .graph_describe = not_ready_graph_describe,
     .app_check = not_ready_app_check,
+    .changes_process = not_ready_changes_process,
+    .changes_unprocess = not_ready_changes_unprocess,
+    .inject_with = not_ready_inject_with,
+    .inject_tree = not_ready_inject_tree,
+    .resolve_async = not_ready_resolve_async,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -1626,6 +1672,26 @@ invivo_status invivo_graph_describe(invivo_runtime runtime, uint32_t format, inv
 
 invivo_status invivo_app_check(const invivo_app_options *options, uint32_t format, invivo_value *graph, invivo_error **error) {
     return functions()->app_check(options, format, graph, error);
+}
+
+invivo_status invivo_changes_process(invivo_changes changes, const invivo_processor *processor, invivo_error **error) {
+    return functions()->changes_process(changes, processor, error);
+}
+
+invivo_status invivo_changes_unprocess(invivo_changes changes, const char *name, invivo_error **error) {
+    return functions()->changes_unprocess(changes, name, error);
+}
+
+invivo_status invivo_inject_with(invivo_object object, invivo_key key, uint32_t flags, invivo_error **error) {
+    return functions()->inject_with(object, key, flags, error);
+}
+
+invivo_status invivo_inject_tree(invivo_object root, const invivo_tree *tree, invivo_error **error) {
+    return functions()->inject_tree(root, tree, error);
+}
+
+invivo_status invivo_resolve_async(invivo_runtime runtime, invivo_key key, const invivo_value *arguments, size_t count, void (*resolved)(void *user_data, invivo_object object, const invivo_error *error), void *user_data, invivo_domain deliver, invivo_error **error) {
+    return functions()->resolve_async(runtime, key, arguments, count, resolved, user_data, deliver, error);
 }
 
 #pragma GCC visibility pop

@@ -89,6 +89,26 @@ ANSWERING(inject,
           (void *instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
            invivo_error **error),
           (instance, build, arguments, count, user_data, error))
+ANSWERING(child, (void *instance, void *user_data, uint64_t index, invivo_object *out, invivo_error **error),
+          (instance, user_data, index, out, error))
+ANSWERING(key_name, (void *instance, void *user_data, const char **out, invivo_error **error),
+          (instance, user_data, out, error))
+ANSWERING(process,
+          (const invivo_definition *described, invivo_changes changes, void *user_data, invivo_error **error),
+          (described, changes, user_data, error))
+ANSWERING(decorate,
+          (invivo_object object, const invivo_build *build, invivo_object *out, void *user_data, invivo_error **error),
+          (object, build, out, user_data, error))
+
+/* Whoever got an object must give it back, also when the host is gone. */
+static void guarded_resolved(void *user_data, invivo_object object, const invivo_error *error) {
+    if (!enter()) {
+        if (object.bits) invivo_object_release(object);
+        return;
+    }
+    behind.resolved(user_data, object, error);
+    leave();
+}
 
 static invivo_status fail(invivo_error **error, invivo_status status, const char *message) {
     if (error) *error = invivo_error_make(status, message, NULL, NULL);
@@ -133,6 +153,11 @@ invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_c
         GUARD(weak_load);
         GUARD(weak_free);
         GUARD(inject);
+        GUARD(child);
+        GUARD(key_name);
+        GUARD(process);
+        GUARD(decorate);
+        GUARD(resolved);
         *out = guarded;
         __atomic_store_n(&is_open, 1, __ATOMIC_SEQ_CST);
     }

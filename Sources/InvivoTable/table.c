@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 136,
+    .function_count = 141,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -141,6 +141,11 @@ static const struct invivo_table instance = {
     .changes_mount = invivo_changes_mount,
     .graph_describe = invivo_graph_describe,
     .app_check = invivo_app_check,
+    .changes_process = invivo_changes_process,
+    .changes_unprocess = invivo_changes_unprocess,
+    .inject_with = invivo_inject_with,
+    .inject_tree = invivo_inject_tree,
+    .resolve_async = invivo_resolve_async,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

@@ -20,6 +20,8 @@ public final class BuildChain: @unchecked Sendable {
         /// The lowest frame that something made here refers back to; its own index when none. What is made here is not
         /// complete before that frame is.
         var low: Int
+        /// Whether the instance exists and what takes its place does not yet.
+        var awaitsDecoration = false
         /// Steps of others that wait for this instance.
         var deferred: [Deferred] = []
     }
@@ -59,6 +61,8 @@ public final class BuildChain: @unchecked Sendable {
     var depth = 0
     /// Set together with a failure: the frame in whose initializer the missing object is.
     var later: Int?
+    /// The same: the frame that asked for it.
+    var laterAsker: Int?
     var waitingOn: Cell?
     /// Of the chain at the beginning, set together with a failure: waiting for this cell would have closed a circle of chains,
     /// so the whole build is taken back and tried again when the other is done.
@@ -75,6 +79,11 @@ public final class BuildChain: @unchecked Sendable {
         var chain = self
         while let parent = chain.parent { chain = parent }
         return chain
+    }
+
+    /// Whether what was asked for too early is the very object whose own step asked, which waits for its decoration.
+    func isOwnReference(_ index: Int) -> Bool {
+        later == index && laterAsker == index && frames[index].awaitsDecoration
     }
 
     /// "a -> b -> c", for messages.

@@ -28,6 +28,8 @@ public final class Cell: @unchecked Sendable {
     /// Of an object that was not made here (a constant, what another object's method answered): this cell's claim on it. The
     /// graph's hold is for what it made alone.
     var claim: ObjectLease?
+    /// What was made by the recipe, when something else took its place and keeps it.
+    var undecorated: UInt64 = 0
     /// Of a weak singleton: the handle by which it was last known, which may be stale.
     var weakObject: UInt64 = 0
     /// Of a weak singleton whose type counts its instances elsewhere: the type's weak reference.
@@ -62,11 +64,12 @@ public final class Cell: @unchecked Sendable {
     /// Under the monitor: its claims on objects that were not made here.
     func claims() -> [ObjectLease] { (claim.map { [$0] } ?? []) + variants.values.flatMap { $0.claims() } }
 
-    /// Under the monitor: every object that is made and not gone, those with runtime arguments too.
+    /// Under the monitor: every object that was made by the recipe and is not gone, those with runtime arguments too.
     public func objects() -> [(sequence: UInt64, object: UInt64)] {
         var found: [(sequence: UInt64, object: UInt64)] = []
-        if object != 0 { found.append((sequence, object)) }
-        if weakObject != 0 && ObjectTable.leases(weakObject) > 0 { found.append((sequence, weakObject)) }
+        func add(_ bits: UInt64) { found.append((sequence, undecorated != 0 ? undecorated : bits)) }
+        if object != 0 { add(object) }
+        if weakObject != 0 && ObjectTable.leases(weakObject) > 0 { add(weakObject) }
         for cell in variants.values { found += cell.objects() }
         return found
     }
@@ -85,6 +88,9 @@ public final class Cell: @unchecked Sendable {
 
     /// Under the monitor.
     public var isBuilding: Bool { if case .building = state { true } else { false } }
+
+    /// Under the monitor.
+    var isBuilt: Bool { if case .built = state { true } else { false } }
 
     /// Under the monitor: the cell of these runtime arguments.
     func variant(_ arguments: [Value]) -> Cell {

@@ -125,10 +125,13 @@ extension Container {
     }
 
     /// Posts work that nobody waits for.
-    public func post(to domain: Domain, onDrop: (() -> Void)? = nil, _ body: @escaping () -> Void) {
+    public func post(
+        to domain: Domain, isPatient: Bool = false, onDrop: (() -> Void)? = nil, _ body: @escaping () -> Void
+    ) {
         monitor.locked { unawaitedJobs += 1 }
         let job = Job(domain, self, chain: nil) { () throws(Failure) in body() }
         job.isAwaited = false
+        job.isPatient = isPatient
         job.onDrop = onDrop
         log(.trace, "a job for the domain '\(domain.name)', which nobody waits for")
         do throws(Failure) { try post(job) } catch {
@@ -140,7 +143,9 @@ extension Container {
     /// meanwhile). True when it ran one.
     func serveOwnDomain() -> Bool {
         for domain in domains where !domain.queue.isEmpty && domain.isServedByWaiting {
-            let job = domain.queue[0]
+            // What must not come between the steps of a build waits until that is over.
+            let isBuilding = currentChain != nil
+            guard let job = domain.queue.first(where: { !isBuilding || !$0.isPatient }) else { continue }
             domain.take(job)
             monitor.unlock()
             _ = job.run()

@@ -89,28 +89,31 @@ extension Container {
                 .domain, "an object of the confined type '\(type.name)' is injected in its domain '\(domain.name)'")
         }
         try whole { (chain) throws(Failure) in
-            let id = if let id { id } else { try self.definition(of: type, in: chain.graph) }
-            guard let recipe = chain.graph.recipe(id) else {
-                throw monitor.locked { unknownKey(keys.name(id), in: chain.graph) }
-            }
-            guard let wanted = recipe.type, type.description.isKind(of: wanted.name) else {
-                throw Failure(
-                    .type,
-                    "'\(recipe.key)' injects into a '\(recipe.type?.name ?? "?")', the object is a '\(type.name)'",
-                    path: recipe.key,
-                    at: recipe.definition.place)
-            }
+            let recipe = try self.recipe(for: type, as: id, chain)
+            try checkKind(recipe, type)
             try injectHostObject(recipe, object, record, chain)
         }
     }
 
-    /// The definition for objects of a type: of this very type, abstract ones not.
-    private func definition(of type: ObjectType, in graph: Graph) throws(Failure) -> UInt32 {
-        switch graph.types.best(type.name, isExact: true) {
-        case .one(let id): return id
-        case .none:
+    /// How an object of a type is injected: by the key, else by the definition of this very type (abstract ones not), else by
+    /// what the type needs.
+    func recipe(for type: ObjectType, as id: UInt32?, _ chain: BuildChain) throws(Failure) -> Recipe {
+        let named = if let id { id } else { try definition(of: type, in: chain.graph) as UInt32? }
+        guard let id = named else {
+            if let own = try ownRecipe(of: type, chain) { return own }
             throw Failure(
                 .notFound, "no definition makes a '\(type.name)': there is nothing to inject", path: type.name)
+        }
+        guard let recipe = chain.graph.recipe(id) else {
+            throw monitor.locked { unknownKey(keys.name(id), in: chain.graph) }
+        }
+        return recipe
+    }
+
+    private func definition(of type: ObjectType, in graph: Graph) throws(Failure) -> UInt32? {
+        switch graph.types.best(type.name, isExact: true) {
+        case .one(let id): return id
+        case .none: return nil
         case .several(let ids):
             throw Failure(
                 .ambiguous, "several definitions make a '\(type.name)': \(names(ids)); say which key", path: type.name)

@@ -10,6 +10,8 @@ struct Made {
     let dependencies: Set<UInt32>
     /// It was there before: somebody else made it, and says when it ends.
     let isForeign: Bool
+    /// What was made, when something else takes its place.
+    var undecorated: UInt64 = 0
 }
 
 private let recordSize = (MemoryLayout<iv_record>.size + 15) & ~15
@@ -48,10 +50,9 @@ extension Container {
             return Made(object: object, record: record, dependencies: [], isForeign: true)
         }
         if recipe.isInCircle || chain.frames[index].low < index { markCircle(object, record) }
-        // What waited for this instance to exist.
-        let deferred = chain.frames[index].deferred
-        chain.frames[index].deferred = []
-        for step in deferred { try run(step, chain) }
+        // What waited for this instance to exist; or waits until it is decorated.
+        chain.frames[index].awaitsDecoration = !recipe.decorators.isEmpty
+        if recipe.decorators.isEmpty { try runDeferred(chain, index) }
         try inject(recipe, arguments, into: record, object, chain, index)
         try chain.graph.configuration(recipe.id)?.configure(record)
         try start(record)
@@ -61,9 +62,20 @@ extension Container {
             // Not complete, and nobody else's, before its last hooks have run.
             chain.frames[index].low = 0
         }
+        let final = try decorate(recipe, object, record, chain, index)
         let named = Set(recipe.edges.map(\.id))
         let found = Set(chain.frames[index].dependencies).subtracting(named)
-        return Made(object: object, record: record, dependencies: found, isForeign: recipe.takesForeignObjects)
+        return Made(
+            object: final.object, record: final.record, dependencies: found,
+            isForeign: recipe.takesForeignObjects || final.object != object,
+            undecorated: final.object == object ? 0 : object)
+    }
+
+    /// The steps of others that waited for the object of a frame.
+    func runDeferred(_ chain: BuildChain, _ index: Int) throws(Failure) {
+        let deferred = chain.frames[index].deferred
+        chain.frames[index].deferred = []
+        for step in deferred { try run(step, chain) }
     }
 
     /// An error gets the key that was being made, and where it is declared, when it has none of its own; and once, where
@@ -121,7 +133,7 @@ extension Container {
         let values = try initializerValues(recipe, arguments, chain, &injected)
         var factory: Factory?
         if case .factory(let given) = recipe.maker { factory = given }
-        let asker = index > 0 ? chain.frames[index - 1].recipe.id : nil
+        let asker = asker(of: index, chain)?.id
         guard
             let record = try makeInstance(
                 type, values, key: recipe.id, factory: factory, asker: asker,
@@ -177,11 +189,15 @@ extension Container {
         let chain = currentChain ?? BuildChain(graph: currentGraph())
         return try building(chain) { () throws(Failure) -> UInt64 in
             guard let record = try makeInstance(type, arguments, key: nil, factory: nil) else { return 0 }
-            do throws(Failure) { try start(record) } catch {
-                Self.destroy(record)
+            let object = try opened(record)
+            do throws(Failure) {
+                try fillNeeds(of: type, in: object, record)
+                try start(record)
+            } catch {
+                _ = ObjectTable.release(object)
                 throw error
             }
-            return try opened(record)
+            return object
         }
     }
 
@@ -406,8 +422,7 @@ extension Container {
             return .callable(provider(id, try values(of: sources, recipe, arguments, chain), isLazy: isLazy))
         case .resolver: return .callable(resolver())
         case .asker:
-            let index = chain.frames.count - 2
-            return index >= 0 ? .string(chain.frames[index].recipe.key) : .null
+            return asker(of: chain.frames.count - 1, chain).map { .string($0.key) } ?? .null
         }
     }
 
@@ -466,7 +481,7 @@ extension Container {
             try run(step, "before\(place)", recipe, arguments, record, object, chain, index)
         }
         var methods = false
-        for (place, step) in recipe.steps.enumerated() {
+        for (place, step) in recipe.steps.enumerated().dropFirst(skippedNeeds(recipe, record)) {
             if case .method = step, !methods {
                 methods = true
                 try setBase(recipe, record, chain)
@@ -478,7 +493,7 @@ extension Container {
             var build = invivo_build(
                 struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: handle),
                 key: invivo_key(bits: keyHandle(recipe.id)), type: invivo_type(bits: type.description.handleBits),
-                asker: invivo_key(bits: index > 0 ? keyHandle(chain.frames[index - 1].recipe.id) : 0))
+                asker: invivo_key(bits: asker(of: index, chain).map { keyHandle($0.id) } ?? 0))
             try injector.run(recipe.key, instance, &build, arguments)
         }
         for (place, step) in recipe.after.enumerated() {
@@ -495,7 +510,9 @@ extension Container {
         do throws(Failure) {
             try apply(step, name, recipe, arguments, record, chain)
         } catch {
-            guard error.code == .cycle, let later = chain.later, later < index else { throw error }
+            guard error.code == .cycle, let later = chain.later, later < index || chain.isOwnReference(index) else {
+                throw error
+            }
             chain.later = nil
             chain.frames[later].deferred.append(
                 BuildChain.Deferred(
@@ -585,34 +602,50 @@ extension Container {
                 frame.record = record
                 chain.frames.append(frame)
                 defer { chain.frames.removeLast() }
-                for (place, step) in recipe.steps.enumerated() where step.sources.contains(where: { $0.names(changed) })
-                {
+                let own = recipe.steps.enumerated().dropFirst(skippedNeeds(recipe, record, again: true))
+                for (place, step) in own where step.sources.contains(where: { $0.names(changed) }) {
                     try apply(step, "step\(place)", recipe, [], record, chain)
                 }
             }
         }
     }
 
-    /// Injection and hooks for an object that the host made.
-    func injectHostObject(_ recipe: Recipe, _ object: UInt64, _ record: Record, _ chain: BuildChain) throws(Failure) {
+    /// Injection and hooks for an object that the host made; with a cell, whose shared instance it becomes, what documents say
+    /// too. Who walks a tree says itself when the object `completes`.
+    func injectHostObject(
+        _ recipe: Recipe, _ object: UInt64, _ record: Record, _ chain: BuildChain, cell: Cell? = nil,
+        completes: Bool = true
+    ) throws(Failure) {
         let index = chain.frames.count
         let mark = chain.made.count
-        var frame = BuildChain.Frame(recipe: recipe, arguments: [], cell: nil, mark: mark, low: index)
+        let completedMark = chain.completed.count
+        var frame = BuildChain.Frame(recipe: recipe, arguments: [], cell: cell, mark: mark, low: index)
         frame.object = object
         frame.record = record
         chain.frames.append(frame)
         do throws(Failure) {
             if recipe.isInCircle { markCircle(object, record) }
             try inject(recipe, [], into: record, object, chain, index)
-            if !recipe.afterAll.isEmpty || recipe.type?.description.functions.didInject != nil {
-                chain.completed.append((recipe, [], try ObjectLease.retaining(object)))
-            }
+            if cell != nil { try chain.graph.configuration(recipe.id)?.configure(record) }
+            if completes { try awaitCompletion(recipe, [], object, chain) }
         } catch {
             chain.frames.removeLast()
             takeBack(chain, to: mark)
+            chain.completed.removeLast(chain.completed.count - completedMark)
             throw located(error, recipe.definition, chain)
         }
-        chain.frames.removeLast()
+        let ended = chain.frames.removeLast()
+        guard cell != nil else { return }
+        finish(
+            ended, at: index,
+            Made(object: object, record: record, dependencies: Set(ended.dependencies), isForeign: true), chain)
+    }
+
+    /// The object's last hooks run when everything is complete.
+    func awaitCompletion(_ recipe: Recipe, _ arguments: [Value], _ object: UInt64, _ chain: BuildChain) throws(Failure)
+    {
+        guard !recipe.afterAll.isEmpty || recipe.type?.description.functions.didInject != nil else { return }
+        chain.completed.append((recipe, arguments, try ObjectLease.retaining(object)))
     }
 
     /// The hooks of one object for the moment when the whole graph is there.

@@ -221,8 +221,10 @@ extension Container {
     /// An object that is on its way further up in the same chain.
     private func inFlight(_ index: Int, _ recipe: Recipe, _ chain: BuildChain) throws(Failure) -> UInt64 {
         let bits = chain.frames[index].object
+        if chain.frames[index].awaitsDecoration { throw undecorated(index, recipe, chain) }
         guard bits != 0 else {
             chain.later = index
+            chain.laterAsker = nil
             let circle = chain.frames[index...].map(\.recipe.key) + [recipe.key]
             throw Failure(
                 .cycle, "the wiring goes round in a circle through initializers: \(circle.joined(separator: " -> "))",
@@ -278,14 +280,18 @@ extension Container {
                     monitor.unlock()
                     return try ownBuild(cell, recipe, chain)
                 }
-                if let cycle = waitsForCycle(from: other, to: chain.root, cell) {
-                    chain.root.givesWayTo = cell
+                let thread = currentThread().identity
+                if let circle = waits.circle(from: other, to: chain.root, on: thread, cell.definition.key) {
+                    // Whoever holds nothing that others wait for may give way.
+                    if !circle.isThroughJob && !waits.hasSuspended(thread) { chain.root.givesWayTo = cell }
                     monitor.unlock()
-                    throw cycle
+                    throw waitsForCycle(circle, chain.root, cell)
                 }
                 awaited = cell.attempt
                 chain.root.waitingOn = cell
+                waits.begin(chain.root, thread)
                 if !serveOwnDomain() { monitor.wait() }
+                waits.end(chain.root, thread)
                 chain.root.waitingOn = nil
             case .cold:
                 if awaited == cell.attempt, let failure = cell.failure {
@@ -322,7 +328,7 @@ extension Container {
     }
 
     /// Under the monitor: nobody builds it any more.
-    private func reset(_ cell: Cell, _ failure: Failure?) {
+    func reset(_ cell: Cell, _ failure: Failure?) {
         cell.state = .cold
         cell.failure = failure
         monitor.broadcast()
@@ -339,7 +345,7 @@ extension Container {
                 return entry.object
             }
             if here !== chain, let frame = here.frames.last(where: { $0.cell === cell }), frame.object != 0,
-                ObjectTable.retain(frame.object)
+                !frame.awaitsDecoration, ObjectTable.retain(frame.object)
             {
                 return frame.object
             }
@@ -424,7 +430,9 @@ extension Container {
 
     /// A weak singleton whose instances are counted elsewhere lives on without handles: a weak reference finds it again.
     private func watchWeakly(_ cell: Cell, _ made: Made) {
-        guard cell.recipe.scope == .weakSingleton, let instance = made.record.pointee.instance else { return }
+        guard cell.recipe.scope == .weakSingleton, let instance = made.record.pointee.instance,
+            Self.type(made.record) === cell.recipe.type
+        else { return }
         let description = Self.type(made.record).description
         // No lock is held while host code runs.
         let weak = description.makeWeak(instance)
@@ -461,6 +469,7 @@ extension Container {
         let id = cell.recipe.id
         cell.sequence = made.record.pointee.sequence
         cell.failure = nil
+        cell.undecorated = made.undecorated
         dynamicDependencies[id] = made.dependencies.isEmpty ? nil : made.dependencies
         for dependency in made.dependencies { dynamicDependents[dependency, default: []].insert(id) }
         let type = Self.type(made.record)
@@ -492,23 +501,18 @@ extension Container {
         if cell.isRetired && !made.isForeign { retiredWhileBuilding.append(made.object) }
     }
 
-    /// Under the monitor. A failure when waiting for `other` would close a circle back to `chain`.
-    private func waitsForCycle(from other: BuildChain, to chain: BuildChain, _ cell: Cell) -> Failure? {
-        var next = other
-        var path = [cell.definition.key]
-        for _ in 0..<10_000 {
-            if next === chain {
-                let whole = chain.frames.map(\.recipe.key) + path
-                let start = whole.firstIndex(of: path[path.count - 1]) ?? 0
-                return Failure(
-                    .cycle, "the wiring goes round in a circle: \(whole[start...].joined(separator: " -> "))",
-                    path: cell.definition.key, at: cell.definition.place)
-            }
-            guard let waited = next.waitingOn, case .building(let builder) = waited.state else { return nil }
-            path += next.frames.map(\.recipe.key).filter { !path.contains($0) } + [waited.definition.key]
-            next = builder
-        }
-        return nil
+    /// The failure of a wait that would close a circle.
+    private func waitsForCycle(_ circle: Waits.Circle, _ chain: BuildChain, _ cell: Cell) -> Failure {
+        let whole = chain.frames.map(\.recipe.key) + circle.path + (circle.isThroughJob ? [cell.definition.key] : [])
+        let start = whole.firstIndex(of: cell.definition.key) ?? 0
+        let path = whole[start...].joined(separator: " -> ")
+        return Failure(
+            .cycle,
+            circle.isThroughJob
+                ? "waiting would never end: what makes '\(cell.definition.key)' waits beneath a job on the same thread (\(path)); "
+                    + "resolve it with invivo_resolve_async"
+                : "the wiring goes round in a circle: \(path)",
+            path: cell.definition.key, at: cell.definition.place)
     }
 
     /// The failure is the holder's, where there is one: it is what must change.
@@ -519,7 +523,7 @@ extension Container {
             .domain,
             (holder == nil ? "" : "it needs '\(definition.key)', and ")
                 + "an object of the confined type '\(definition.type?.name ?? "?")' belongs to the domain '\(domain.name)' and "
-                + "cannot be resolved on this thread; resolve it there, or register the type as shared",
+                + "cannot be resolved on this thread; resolve it there or with invivo_resolve_async, or register the type as shared",
             path: (holder ?? definition).key, at: (holder ?? definition).place)
     }
 

@@ -16,6 +16,8 @@ public final class Container: @unchecked Sendable {
     public let keys: KeyTable
     /// Where confined types live that name no domain. Guarded by the monitor.
     public private(set) var defaultDomain: Domain
+    /// Whether what types declare that they need is filled; set once, before the core is opened.
+    public nonisolated(unsafe) var fillsNeeds = true
     /// What runs reloads; set once, before the core is opened.
     public nonisolated(unsafe) weak var owner: AnyObject?
     public let log: Log
@@ -50,6 +52,8 @@ public final class Container: @unchecked Sendable {
     public var onLateBuild: (@Sendable (UInt32) -> Void)?
     /// Who got a key while being built: the other direction of `dynamicDependencies`; may name too many.
     public var dynamicDependents: [UInt32: Set<UInt32>] = [:]
+    var waits = Waits()
+    let resolvers: ResolveThreads
     /// Called with the monitor not held, when a queue of jobs gets its first.
     public var onWaitingJob: (@Sendable (Domain) -> Void)?
 
@@ -58,6 +62,7 @@ public final class Container: @unchecked Sendable {
         self.tag = tag
         self.name = name
         self.log = log
+        resolvers = ResolveThreads(name: name)
         self.defaultDomain = defaultDomain
         keys = KeyTable(owner: UInt32(truncatingIfNeeded: HandleKind.key.rawValue << 28 | tag))
         graph = Graph(generation: 0, keys: keys)
@@ -98,7 +103,8 @@ public final class Container: @unchecked Sendable {
     // MARK: types and domains
 
     @discardableResult
-    public func register(_ description: TypeDescription) throws(Failure) -> ObjectType {
+    public func register(_ description: TypeDescription, needs: [Injection] = []) throws(Failure) -> ObjectType {
+        try checkNeeds(needs, of: description)
         let domain: Domain?
         if description.isShared {
             domain = nil
@@ -107,7 +113,7 @@ public final class Container: @unchecked Sendable {
         } else {
             domain = try self.domain(description.domainBits)
         }
-        let type = ObjectType(description, container: self, domain: domain)
+        let type = ObjectType(description, container: self, domain: domain, needs: needs)
         return try monitor.locked { () throws(Failure) -> ObjectType in
             guard !isClosing else { throw Failure(.closed, "the runtime is closing") }
             guard types[description.name] == nil else {
@@ -220,6 +226,8 @@ public final class Container: @unchecked Sendable {
                 dormant = [:]
                 domains = []
             }
+            // A recipe leads back to its type.
+            for type in types.values { type.ownRecipe = nil }
             return (graph, types, domains, [described, active])
         }
         withExtendedLifetime(former) {}

@@ -34,7 +34,9 @@ public final class Factory: @unchecked Sendable {
         ) -> invivo_status
 
     public let function: Function?
-    let userData: UnsafeMutableRawPointer?
+    public let userData: UnsafeMutableRawPointer?
+    /// What the user data belongs to, where this is a copy. Set before anybody else sees it.
+    public nonisolated(unsafe) var kept: Factory?
     /// Shared by all that were described with the same user data. Changed only while nobody else knows this one.
     private var ownership: Ownership
 
@@ -220,8 +222,8 @@ public struct Injector: @unchecked Sendable {
             UnsafeMutableRawPointer?,
             UnsafeMutablePointer<OpaquePointer?>?
         ) -> invivo_status
-    let function: Function
-    let userData: UnsafeMutableRawPointer?
+    public let function: Function
+    public let userData: UnsafeMutableRawPointer?
 
     func isSame(as other: Injector) -> Bool {
         unsafeBitCast(function, to: UInt.self) == unsafeBitCast(other.function, to: UInt.self)

@@ -128,6 +128,8 @@ public final class Job: @unchecked Sendable {
     var state = State.waiting
     /// Whether somebody waits for it; otherwise the container counts it.
     var isAwaited = true
+    /// Whether it is left alone while its thread waits inside a build. Set before it is posted.
+    var isPatient = false
     /// Called when it is given back unrun; set before it is posted.
     var onDrop: (() -> Void)?
     private(set) var handleBits: UInt64 = 0
@@ -157,11 +159,14 @@ public final class Job: @unchecked Sendable {
 
     /// Runs it on this thread. False when it was run, dropped or withdrawn before.
     public func run() -> Bool {
+        // What waits further up on this thread goes on only when the job is over.
+        let beneath = container.currentChain.flatMap { $0.root === chain?.root ? nil : $0.root }
         let claimed = container.monitor.locked { () -> Bool in
             guard case .waiting = state else { return false }
             state = .claimed
             domain.take(self)
             if case .posted = domain.kind { domain.runningThread = currentThread().identity }
+            if let beneath { container.waits.suspend(beneath, currentThread().identity) }
             return true
         }
         guard claimed else { return false }
@@ -173,6 +178,7 @@ public final class Job: @unchecked Sendable {
         }
         container.monitor.locked {
             if case .posted = domain.kind { domain.runningThread = 0 }
+            if let beneath { container.waits.resume(beneath, currentThread().identity) }
             state = .done(failure)
             if !isAwaited { container.unawaitedJobs -= 1 }
             container.monitor.broadcast()

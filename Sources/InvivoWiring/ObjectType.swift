@@ -9,12 +9,18 @@ public final class ObjectType: @unchecked Sendable {
     /// Nil for shared types: any thread.
     public let domain: Domain?
 
+    /// What every object of it needs: properties, each with what goes into it.
+    public let needs: [Injection]
+    /// How objects without a definition are injected in the generation named; guarded by the container's monitor.
+    var ownRecipe: (generation: UInt64, recipe: Recipe)?
+
     /// What hot paths read.
     let raw: UnsafeMutablePointer<iv_type>
     private let image: UnsafeMutableRawPointer?
 
-    init(_ description: TypeDescription, container: Container, domain: Domain?) {
+    init(_ description: TypeDescription, container: Container, domain: Domain?, needs: [Injection] = []) {
         self.description = description
+        self.needs = needs
         self.container = container
         self.domain = domain
         raw = .allocate(capacity: 1)
@@ -76,6 +82,8 @@ public final class ObjectExtra: @unchecked Sendable {
     /// Whether `beforeDisposal` has what tells the engine of an attached object's end. Touched by the reload that has the turn.
     public var tellsOfDisposal = false
     public var isStarted = false
+    /// Whether what its type needs was filled when it was made without a definition.
+    var hasNeeds = false
     /// Of an object that survives its runtime.
     var keptType: ObjectType?
     public init() {}

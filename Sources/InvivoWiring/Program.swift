@@ -44,7 +44,8 @@ final class ProgramSource {
         let definition = recipe.definition
         guard case .initializer = recipe.maker, !recipe.scope.isShared, let type = recipe.type,
             type.raw.pointee.is_simple == 1,
-            recipe.steps.isEmpty, recipe.before.isEmpty, recipe.after.isEmpty, recipe.afterAll.isEmpty,
+            recipe.decorators.isEmpty, recipe.steps.isEmpty, recipe.before.isEmpty, recipe.after.isEmpty,
+            recipe.afterAll.isEmpty,
             definition.body.inject == nil, definition.base.isEmpty, definition.body.parameters == nil, !recipe.asks
         else { return nil }
         let parameters = type.description.signature.parameters

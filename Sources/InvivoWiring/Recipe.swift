@@ -80,6 +80,12 @@ public final class Recipe: @unchecked Sendable {
     let asks: Bool
     /// Whether something leads from it back to it: its objects may hold each other.
     public nonisolated(unsafe) var isInCircle = false
+    /// How many of the first steps are what its type needs, whatever definition there is.
+    nonisolated(unsafe) var needCount = 0
+    /// What takes the place of its objects when they are made, in order.
+    public private(set) nonisolated(unsafe) var decorators: [Processor] = []
+    /// The same without decorators.
+    public private(set) nonisolated(unsafe) var undecorated: Recipe?
 
     init(
         _ definition: Definition, maker: Maker, slots: [Slot], steps: [Step], before: [Step], after: [Step],
@@ -115,7 +121,7 @@ public final class Recipe: @unchecked Sendable {
 
     /// Made from its type alone: the fast way may make it.
     var isPlain: Bool {
-        guard case .initializer = maker, let type, !isAbstract else { return false }
+        guard case .initializer = maker, let type, !isAbstract, decorators.isEmpty else { return false }
         return !scope.isShared && slots.isEmpty && steps.isEmpty && before.isEmpty && after.isEmpty && afterAll.isEmpty
             && definition.body.inject == nil && definition.base.isEmpty && type.raw.pointee.is_plain == 1
     }
@@ -127,12 +133,39 @@ public final class Recipe: @unchecked Sendable {
             edges: edges,
             bindings: bindings, wishes: wishes, asks: asks)
         copy.isInCircle = true
+        copy.needCount = needCount
+        copy.decorators = decorators
+        copy.undecorated = undecorated
         return copy
+    }
+
+    /// The same with decorators; each component is needed like something in the initializer.
+    public func decorated(by decorators: [Processor]) -> Recipe {
+        let base = undecorated ?? self
+        guard !decorators.isEmpty else { return base }
+        var edges = base.edges
+        for id in decorators.compactMap(\.componentID) {
+            edges.removeAll { $0.id == id }
+            edges.append((id, .initializer))
+        }
+        let copy = Recipe(
+            definition, maker: maker, slots: slots, steps: steps, before: before, after: after, afterAll: afterAll,
+            edges: edges, bindings: bindings, wishes: wishes, asks: asks)
+        copy.isInCircle = isInCircle
+        copy.needCount = needCount
+        copy.decorators = decorators
+        copy.undecorated = base
+        return copy
+    }
+
+    /// Whether the same decorators are at work.
+    public func hasSameDecorators(as list: [Processor]) -> Bool {
+        decorators.count == list.count && zip(decorators, list).allSatisfy { $0 === $1 }
     }
 
     /// Whether the two say the same of the initializer.
     public func hasSameInitializer(as other: Recipe) -> Bool {
         func through(_ recipe: Recipe) -> Set<UInt32> { Set(recipe.edges.filter { $0.edge == .initializer }.map(\.id)) }
-        return through(self) == through(other)
+        return through(self) == through(other) && hasSameDecorators(as: other.decorators)
     }
 }

@@ -163,14 +163,30 @@ public struct RecipeCompiler {
         }
         var set = Set<String>()
         var steps: [Recipe.Step] = []
+        for need in needs(of: type, besides: body.properties) {
+            if let step = property(need, type, &set) { steps.append(step) }
+        }
+        let needCount = steps.count
         for injection in body.properties {
             if let step = property(injection, type, &set) { steps.append(step) }
         }
         steps += invocations(body.methods, type)
-        return recipe(
+        let made = recipe(
             maker, slots: slots, steps: steps, before: invocations(body.before, type),
             after: invocations(body.after, type),
             afterAll: invocations(body.afterAll, type))
+        made.needCount = needCount
+        return made
+    }
+
+    /// What the type declares and the definition does not say itself.
+    private func needs(of type: ObjectType, besides own: [Injection]) -> [Injection] {
+        guard !type.needs.isEmpty, type.container.fillsNeeds else { return [] }
+        func property(_ injection: Injection) -> String? {
+            injection.name.flatMap { try? type.description.property(named: $0).property.name }
+        }
+        let said = Set(own.compactMap(property))
+        return type.needs.filter { need in property(need).map { !said.contains($0) } ?? true }
     }
 
     private func recipe(

@@ -157,6 +157,10 @@ int main(void) {
     OFFSET(invivo_type_options, weak_load, sizeof(((invivo_type_options *)0)->weak_load));
     OFFSET(invivo_type_options, weak_free, sizeof(((invivo_type_options *)0)->weak_free));
     OFFSET(invivo_type_options, block_initial, sizeof(((invivo_type_options *)0)->block_initial));
+    OFFSET(invivo_type_options, needs, sizeof(((invivo_type_options *)0)->needs));
+    OFFSET(invivo_type_options, need_count, sizeof(((invivo_type_options *)0)->need_count));
+    OFFSET(invivo_type_options, child, sizeof(((invivo_type_options *)0)->child));
+    OFFSET(invivo_type_options, key_name, sizeof(((invivo_type_options *)0)->key_name));
     SIZE(invivo_log_entry);
     OFFSET(invivo_log_entry, struct_size, sizeof(((invivo_log_entry *)0)->struct_size));
     OFFSET(invivo_log_entry, level, sizeof(((invivo_log_entry *)0)->level));
@@ -261,6 +265,19 @@ int main(void) {
     OFFSET(invivo_definition, block_initial, sizeof(((invivo_definition *)0)->block_initial));
     OFFSET(invivo_definition, constant, sizeof(((invivo_definition *)0)->constant));
     OFFSET(invivo_definition, type_name, sizeof(((invivo_definition *)0)->type_name));
+    SIZE(invivo_processor);
+    OFFSET(invivo_processor, struct_size, sizeof(((invivo_processor *)0)->struct_size));
+    OFFSET(invivo_processor, name, sizeof(((invivo_processor *)0)->name));
+    OFFSET(invivo_processor, key, sizeof(((invivo_processor *)0)->key));
+    OFFSET(invivo_processor, type, sizeof(((invivo_processor *)0)->type));
+    OFFSET(invivo_processor, priority, sizeof(((invivo_processor *)0)->priority));
+    OFFSET(invivo_processor, reserved, sizeof(((invivo_processor *)0)->reserved));
+    OFFSET(invivo_processor, process, sizeof(((invivo_processor *)0)->process));
+    OFFSET(invivo_processor, decorate, sizeof(((invivo_processor *)0)->decorate));
+    OFFSET(invivo_processor, component, sizeof(((invivo_processor *)0)->component));
+    OFFSET(invivo_processor, method, sizeof(((invivo_processor *)0)->method));
+    OFFSET(invivo_processor, user_data, sizeof(((invivo_processor *)0)->user_data));
+    OFFSET(invivo_processor, destroy, sizeof(((invivo_processor *)0)->destroy));
     SIZE(invivo_block_options);
     OFFSET(invivo_block_options, struct_size, sizeof(((invivo_block_options *)0)->struct_size));
     OFFSET(invivo_block_options, type_name, sizeof(((invivo_block_options *)0)->type_name));
@@ -268,6 +285,15 @@ int main(void) {
     OFFSET(invivo_block_options, properties, sizeof(((invivo_block_options *)0)->properties));
     OFFSET(invivo_block_options, property_count, sizeof(((invivo_block_options *)0)->property_count));
     OFFSET(invivo_block_options, initial, sizeof(((invivo_block_options *)0)->initial));
+    SIZE(invivo_tree);
+    OFFSET(invivo_tree, struct_size, sizeof(((invivo_tree *)0)->struct_size));
+    OFFSET(invivo_tree, key, sizeof(((invivo_tree *)0)->key));
+    OFFSET(invivo_tree, flags, sizeof(((invivo_tree *)0)->flags));
+    OFFSET(invivo_tree, reserved, sizeof(((invivo_tree *)0)->reserved));
+    OFFSET(invivo_tree, child, sizeof(((invivo_tree *)0)->child));
+    OFFSET(invivo_tree, key_name, sizeof(((invivo_tree *)0)->key_name));
+    OFFSET(invivo_tree, is_foreign, sizeof(((invivo_tree *)0)->is_foreign));
+    OFFSET(invivo_tree, user_data, sizeof(((invivo_tree *)0)->user_data));
     SIZE(invivo_collaborator);
     OFFSET(invivo_collaborator, prefix, sizeof(((invivo_collaborator *)0)->prefix));
     OFFSET(invivo_collaborator, assembly, sizeof(((invivo_collaborator *)0)->assembly));
@@ -362,6 +388,11 @@ int main(void) {
     OFFSET(invivo_callbacks, weak_load, sizeof(((invivo_callbacks *)0)->weak_load));
     OFFSET(invivo_callbacks, weak_free, sizeof(((invivo_callbacks *)0)->weak_free));
     OFFSET(invivo_callbacks, inject, sizeof(((invivo_callbacks *)0)->inject));
+    OFFSET(invivo_callbacks, child, sizeof(((invivo_callbacks *)0)->child));
+    OFFSET(invivo_callbacks, key_name, sizeof(((invivo_callbacks *)0)->key_name));
+    OFFSET(invivo_callbacks, process, sizeof(((invivo_callbacks *)0)->process));
+    OFFSET(invivo_callbacks, decorate, sizeof(((invivo_callbacks *)0)->decorate));
+    OFFSET(invivo_callbacks, resolved, sizeof(((invivo_callbacks *)0)->resolved));
     NUMBER(INVIVO_VERSION_MAJOR);
     NUMBER(INVIVO_VERSION_MINOR);
     NUMBER(INVIVO_VERSION_PATCH);
@@ -443,6 +474,7 @@ int main(void) {
     NUMBER(INVIVO_DOMAIN_OPENER);
     NUMBER(INVIVO_DOMAIN_LOOP);
     NUMBER(INVIVO_RUNTIME_PENDING_TARGETS);
+    NUMBER(INVIVO_RUNTIME_WITHOUT_NEEDS);
     NUMBER(INVIVO_DOMAIN_ANY_THREAD);
     NUMBER(INVIVO_DOMAIN_DEFAULT);
     NUMBER(INVIVO_SCOPE_DEFAULT);
@@ -474,6 +506,8 @@ int main(void) {
     NUMBER(INVIVO_DEFINITION_NULLABLE);
     NUMBER(INVIVO_LOOKUP_EXACT);
     NUMBER(INVIVO_LOOKUP_OPTIONAL);
+    NUMBER(INVIVO_INTO_SHARED);
+    NUMBER(INVIVO_INTO_KNOWN);
     NUMBER(INVIVO_COLLABORATOR_OPTIONAL);
     NUMBER(INVIVO_ASSEMBLY_DESCRIBED);
     NUMBER(INVIVO_ASSEMBLY_EXTENDS);
@@ -643,5 +677,10 @@ int main(void) {
     OFFSET(invivo_table, changes_mount, sizeof(void (*)(void)));
     OFFSET(invivo_table, graph_describe, sizeof(void (*)(void)));
     OFFSET(invivo_table, app_check, sizeof(void (*)(void)));
+    OFFSET(invivo_table, changes_process, sizeof(void (*)(void)));
+    OFFSET(invivo_table, changes_unprocess, sizeof(void (*)(void)));
+    OFFSET(invivo_table, inject_with, sizeof(void (*)(void)));
+    OFFSET(invivo_table, inject_tree, sizeof(void (*)(void)));
+    OFFSET(invivo_table, resolve_async, sizeof(void (*)(void)));
     return 0;
 }

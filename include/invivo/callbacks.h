@@ -46,6 +46,14 @@ typedef struct invivo_callbacks {
     /* of definitions again */
     invivo_status (*inject)(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
                             void *user_data, invivo_error **error);
+    /* of types, for trees */
+    invivo_status (*child)(void *instance, void *user_data, uint64_t index, invivo_object *out, invivo_error **error);
+    invivo_status (*key_name)(void *instance, void *user_data, const char **out, invivo_error **error);
+    /* of processors and of resolves that nobody waits for */
+    invivo_status (*process)(const invivo_definition *described, invivo_changes changes, void *user_data, invivo_error **error);
+    invivo_status (*decorate)(invivo_object object, const invivo_build *build, invivo_object *out, void *user_data,
+                              invivo_error **error);
+    void (*resolved)(void *user_data, invivo_object object, const invivo_error *error);
 } invivo_callbacks;
 
 /* Answers functions that do what those of `callbacks` do, until invivo_callbacks_end; after it they do nothing and answer

@@ -25,7 +25,8 @@ enum {
 };
 
 enum {
-    INVIVO_RUNTIME_PENDING_TARGETS = 1 /* a spec may name targets that nobody has declared yet: they wait, with a warning */
+    INVIVO_RUNTIME_PENDING_TARGETS = 1, /* a spec may name targets that nobody has declared yet: they wait, with a warning */
+    INVIVO_RUNTIME_WITHOUT_NEEDS = 16   /* what types declare that they need is not filled: definitions say all of it */
 };
 
 typedef struct invivo_runtime_options {

@@ -161,6 +161,11 @@ struct invivo_table {
     invivo_status (*changes_mount)(invivo_changes changes, const invivo_assembly *assembly, const char *prefix, const invivo_remap *remaps, size_t count, invivo_error **error);
     invivo_status (*graph_describe)(invivo_runtime runtime, uint32_t format, invivo_value *out, invivo_error **error);
     invivo_status (*app_check)(const invivo_app_options *options, uint32_t format, invivo_value *graph, invivo_error **error);
+    invivo_status (*changes_process)(invivo_changes changes, const invivo_processor *processor, invivo_error **error);
+    invivo_status (*changes_unprocess)(invivo_changes changes, const char *name, invivo_error **error);
+    invivo_status (*inject_with)(invivo_object object, invivo_key key, uint32_t flags, invivo_error **error);
+    invivo_status (*inject_tree)(invivo_object root, const invivo_tree *tree, invivo_error **error);
+    invivo_status (*resolve_async)(invivo_runtime runtime, invivo_key key, const invivo_value *arguments, size_t count, void (*resolved)(void *user_data, invivo_object object, const invivo_error *error), void *user_data, invivo_domain deliver, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

@@ -142,6 +142,19 @@ typedef struct invivo_type_options {
     /* `block_size` bytes: what the block holds at the start, also between its properties; NULL = zeros. The initial value of
      * a property of the block that has none of its own is read from it. */
     const void *block_initial;
+
+    /* What its objects need: a table of injections (wiring.h), `name` being a property. Filled wherever one of its objects is
+     * made or injected, before what a definition injects, whose own injection of the same property wins; also where it has no
+     * definition: by invivo_object_make and invivo_inject, and in what a factory or another object's method answers. Not in
+     * objects that are constants. Turned off for a runtime by INVIVO_RUNTIME_WITHOUT_NEEDS. What nobody defined is not
+     * injected again when a reload changes what it got. */
+    const struct invivo_injection *needs;
+    uint64_t need_count;
+
+    /* For invivo_inject_tree; each may be NULL. `child` answers the child number `index` with one lease for the caller, zero
+     * after the last; `key_name` the key by which an instance wants to be injected, borrowed during the call, or NULL. */
+    invivo_status (*child)(void *instance, void *user_data, uint64_t index, invivo_object *out, invivo_error **error);
+    invivo_status (*key_name)(void *instance, void *user_data, const char **out, invivo_error **error);
 } invivo_type_options;
 
 /* Registers a type; everything is copied except functions and user_data; `out` may be NULL. A taken name is

@@ -154,6 +154,42 @@ INVIVO_API invivo_status invivo_changes_commit(invivo_changes changes, invivo_er
 INVIVO_API invivo_status invivo_changes_submit(invivo_changes changes, invivo_error **error) INVIVO_WAITS;
 INVIVO_API void invivo_changes_discard(invivo_changes changes) INVIVO_WAITS;
 
+/* Changes definitions before they are compiled, or replaces objects when they are made: of one key, of one type, or all. */
+typedef struct invivo_processor {
+    size_t struct_size;
+    const char *name; /* its own; a later one of the same name takes its place */
+    const char *key;  /* this key alone; NULL = any */
+    const char *type; /* only what is, or says that it is, of this type; NULL = any */
+    int32_t priority; /* lower ones come first; of equal ones the one that was added first */
+    uint32_t reserved;
+    /* Visits each definition that it concerns, as it was described or as the processor before left it, whenever that changes:
+     * always from the description, never from its own result. It replaces the definition by defining the same key in
+     * `changes`, which is valid during the call and takes nothing else; what is not said anew stays where `described` is
+     * copied and changed. Everything in `described` is borrowed during the call; its `destroy` is NULL, and what it
+     * belongs to lives on with the replacement. Overrides lie above and are not visited. May be NULL. */
+    invivo_status (*process)(const invivo_definition *described, invivo_changes changes, void *user_data, invivo_error **error);
+    /* When an object is made, injected, configured and started, and before anybody else gets it: answers the object that takes
+     * its place, with one lease for the caller, or leaves zero. The replacement keeps the former one: it needs no lease of its
+     * own. It must be of the definition's type, or of one that this says it is. A reference back from within the making is
+     * set when the object is decorated; where an initializer would take it before that, it is a cycle error that names
+     * both. Constants are not decorated. Documents tune, and reloads inject into, what was made. `build` says the key. */
+    invivo_status (*decorate)(invivo_object object, const invivo_build *build, invivo_object *out, void *user_data,
+                              invivo_error **error);
+    /* In the place of `decorate`: the key whose object does it. With a `method` of it, which is called with the object and
+     * answers what takes its place, or null; without, it takes the object as its one runtime argument and takes its place.
+     * What the component needs is made first, and not processed by it. */
+    const char *component;
+    const char *method;
+    void *user_data;
+    void (*destroy)(void *user_data); /* once, when the processor is gone (also after a failed commit); may be NULL */
+} invivo_processor;
+
+/* Adds or replaces a processor; what it concerns is made anew by the commit. Copied, except functions and user_data. */
+INVIVO_API invivo_status invivo_changes_process(invivo_changes changes, const invivo_processor *processor,
+                                                invivo_error **error) INVIVO_WAITS;
+/* Takes one away by its name, likewise. */
+INVIVO_API invivo_status invivo_changes_unprocess(invivo_changes changes, const char *name, invivo_error **error) INVIVO_WAITS;
+
 /* A change set of one definition, committed. */
 INVIVO_API invivo_status invivo_define(invivo_runtime runtime, const invivo_definition *definition, invivo_key *out,
                                        invivo_error **error) INVIVO_WAITS;
@@ -228,8 +264,52 @@ INVIVO_API invivo_status invivo_resolve_type(invivo_runtime runtime, const char 
  * graph scope are shared within the call. */
 INVIVO_API invivo_status invivo_resolve_all(invivo_runtime runtime, const char *type, uint32_t flags, invivo_value *out,
                                             invivo_error **error) INVIVO_WAITS;
-/* Injects into an object as `key`'s definition says (zero: that of its type): no initializer runs, all hooks do. */
+/* Injects into an object as `key`'s definition says (zero: that of its type, or what its type needs): no initializer runs, all
+ * hooks do. */
 INVIVO_API invivo_status invivo_inject(invivo_object object, invivo_key key, invivo_error **error) INVIVO_WAITS;
+enum {
+    INVIVO_INTO_SHARED = 1, /* the object becomes the shared instance of its key, which must not have one yet */
+    INVIVO_INTO_KNOWN = 2   /* of a tree: what nobody knows how to inject is left as it is, and is no error */
+};
+/* The same. With INVIVO_INTO_SHARED the key must be of a shared scope without arguments, and not built (INVIVO_E_EXISTS);
+ * from then on the object counts as made by it: documents tune it, and the graph has a lease of it until a reload makes
+ * another. */
+INVIVO_API invivo_status invivo_inject_with(invivo_object object, invivo_key key, uint32_t flags, invivo_error **error) INVIVO_WAITS;
+
+/* How a tree of objects is walked. Functions may be NULL: then the type of each object answers. */
+typedef struct invivo_tree {
+    size_t struct_size;
+    const char *key; /* of the root; NULL = what it names itself, else the definition of its type */
+    uint32_t flags;  /* INVIVO_INTO_KNOWN */
+    uint32_t reserved;
+    /* The child number `index` of `parent`, with one lease for the caller; zero after the last. */
+    invivo_status (*child)(invivo_object parent, uint64_t index, invivo_object *out, void *user_data, invivo_error **error);
+    /* The name of the key by which `object` is injected, borrowed until the next call; NULL = by its type. */
+    invivo_status (*key_name)(invivo_object object, const char **out, void *user_data, invivo_error **error);
+    /* Answers 1 for an object that another loader takes care of, with everything below. */
+    uint8_t (*is_foreign)(invivo_object object, void *user_data);
+    void *user_data;
+} invivo_tree;
+
+/* Injects into an object that the host made and into all its children: each by the key it names, else as the definition of
+ * its type says, else what its type needs. Left alone, with everything below, are objects that another loader takes
+ * care of, those of another runtime, and those that a definition of this runtime made, which are complete. The tree is
+ * walked first: types that nobody knows, keys that nobody defined and objects that come twice are all reported at once,
+ * before anything is injected. Then parents are injected before their children; when the whole tree is complete the hooks
+ * after all run, children before parents. `tree` may be NULL. */
+INVIVO_API invivo_status invivo_inject_tree(invivo_object root, const invivo_tree *tree, invivo_error **error) INVIVO_WAITS;
+
+/* Resolves where the object belongs, and hands it over: `resolved` is called once, also when the runtime closes meanwhile,
+ * with an object of which one lease is then the callee's, or with zero and an error that is borrowed during the call.
+ * What is built, and may be had here, is handed over before this returns. Otherwise an object of a confined type is
+ * resolved by a job of its domain, one of a shared type on a thread of the runtime's, of which there are few: other
+ * calls do not wait for it unless those are all busy. `resolved` runs there, or, when `deliver` is not zero, as a job of
+ * that domain. It may call the runtime, but not wait for reloads. Allowed from inside callbacks. When this answers an error
+ * `resolved` is not called. A job that comes while its domain's thread is waiting inside the making of another
+ * object runs after that. */
+INVIVO_API invivo_status invivo_resolve_async(invivo_runtime runtime, invivo_key key, const invivo_value *arguments, size_t count,
+                                              void (*resolved)(void *user_data, invivo_object object, const invivo_error *error),
+                                              void *user_data, invivo_domain deliver, invivo_error **error) INVIVO_WAITS;
 /* By name. */
 INVIVO_API invivo_status invivo_resolve_name(invivo_runtime runtime, const char *name, invivo_object *out,
                                              invivo_error **error) INVIVO_WAITS;

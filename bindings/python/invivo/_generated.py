@@ -96,6 +96,7 @@ INVIVO_LOG_SILENT = 5
 INVIVO_DOMAIN_OPENER = 0
 INVIVO_DOMAIN_LOOP = 1
 INVIVO_RUNTIME_PENDING_TARGETS = 1
+INVIVO_RUNTIME_WITHOUT_NEEDS = 16
 INVIVO_DOMAIN_ANY_THREAD = 1
 INVIVO_DOMAIN_DEFAULT = 2
 INVIVO_SCOPE_DEFAULT = 0
@@ -127,6 +128,8 @@ INVIVO_DEFINITION_HIDDEN_INTERFACE = 4
 INVIVO_DEFINITION_NULLABLE = 8
 INVIVO_LOOKUP_EXACT = 1
 INVIVO_LOOKUP_OPTIONAL = 2
+INVIVO_INTO_SHARED = 1
+INVIVO_INTO_KNOWN = 2
 INVIVO_COLLABORATOR_OPTIONAL = 1
 INVIVO_ASSEMBLY_DESCRIBED = 1
 INVIVO_ASSEMBLY_EXTENDS = 2
@@ -379,7 +382,15 @@ class invivo_definition(ctypes.Structure):
     pass
 
 
+class invivo_processor(ctypes.Structure):
+    pass
+
+
 class invivo_block_options(ctypes.Structure):
+    pass
+
+
+class invivo_tree(ctypes.Structure):
     pass
 
 
@@ -616,6 +627,10 @@ invivo_type_options._fields_ = [
     ("weak_load", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)),
     ("weak_free", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)),
     ("block_initial", ctypes.c_void_p),
+    ("needs", ctypes.POINTER(invivo_injection)),
+    ("need_count", ctypes.c_uint64),
+    ("child", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p))),
+    ("key_name", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(ctypes.c_void_p))),
 ]
 invivo_log_entry._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -729,6 +744,20 @@ invivo_definition._fields_ = [
     ("constant", invivo_object),
     ("type_name", ctypes.c_char_p),
 ]
+invivo_processor._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("name", ctypes.c_char_p),
+    ("key", ctypes.c_char_p),
+    ("type", ctypes.c_char_p),
+    ("priority", ctypes.c_int32),
+    ("reserved", ctypes.c_uint32),
+    ("process", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(invivo_definition), invivo_changes, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("decorate", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_object, ctypes.POINTER(invivo_build), ctypes.POINTER(invivo_object), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("component", ctypes.c_char_p),
+    ("method", ctypes.c_char_p),
+    ("user_data", ctypes.c_void_p),
+    ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+]
 invivo_block_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
     ("type_name", ctypes.c_char_p),
@@ -736,6 +765,16 @@ invivo_block_options._fields_ = [
     ("properties", ctypes.POINTER(invivo_property)),
     ("property_count", ctypes.c_uint64),
     ("initial", ctypes.c_void_p),
+]
+invivo_tree._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("key", ctypes.c_char_p),
+    ("flags", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
+    ("child", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_object, ctypes.c_uint64, ctypes.POINTER(invivo_object), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("key_name", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_object, ctypes.POINTER(ctypes.c_char_p), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("is_foreign", ctypes.CFUNCTYPE(ctypes.c_uint8, invivo_object, ctypes.c_void_p)),
+    ("user_data", ctypes.c_void_p),
 ]
 invivo_collaborator._fields_ = [
     ("prefix", ctypes.c_char_p),
@@ -843,6 +882,11 @@ invivo_callbacks._fields_ = [
     ("weak_load", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)),
     ("weak_free", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)),
     ("inject", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_build), ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("child", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p))),
+    ("key_name", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(ctypes.c_void_p))),
+    ("process", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(invivo_definition), invivo_changes, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("decorate", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_object, ctypes.POINTER(invivo_build), ctypes.POINTER(invivo_object), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("resolved", ctypes.CFUNCTYPE(None, ctypes.c_void_p, invivo_object, ctypes.c_void_p)),
 ]
 
 # Every structure, for the test that compares them with what a C compiler says.
@@ -884,7 +928,9 @@ STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
     invivo_injection,
     invivo_invocation,
     invivo_definition,
+    invivo_processor,
     invivo_block_options,
+    invivo_tree,
     invivo_collaborator,
     invivo_assembly,
     invivo_activate_options,
@@ -1040,6 +1086,11 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_changes_mount": (ctypes.c_int32, [invivo_changes, ctypes.POINTER(invivo_assembly), ctypes.c_char_p, ctypes.POINTER(invivo_remap), ctypes.c_size_t, ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_graph_describe": (ctypes.c_int32, [invivo_runtime, ctypes.c_uint32, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_app_check": (ctypes.c_int32, [ctypes.POINTER(invivo_app_options), ctypes.c_uint32, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_changes_process": (ctypes.c_int32, [invivo_changes, ctypes.POINTER(invivo_processor), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_changes_unprocess": (ctypes.c_int32, [invivo_changes, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_inject_with": (ctypes.c_int32, [invivo_object, invivo_key, ctypes.c_uint32, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_inject_tree": (ctypes.c_int32, [invivo_object, ctypes.POINTER(invivo_tree), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_resolve_async": (ctypes.c_int32, [invivo_runtime, invivo_key, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.CFUNCTYPE(None, ctypes.c_void_p, invivo_object, ctypes.c_void_p), ctypes.c_void_p, invivo_domain, ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1180,6 +1231,11 @@ TABLE: list[str] = [
     "invivo_changes_mount",
     "invivo_graph_describe",
     "invivo_app_check",
+    "invivo_changes_process",
+    "invivo_changes_unprocess",
+    "invivo_inject_with",
+    "invivo_inject_tree",
+    "invivo_resolve_async",
 ]
 
 

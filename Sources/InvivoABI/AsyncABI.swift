@@ -1,0 +1,28 @@
+public import CInvivo
+internal import InvivoBase
+internal import InvivoWiring
+
+// wiring.h: resolving without waiting.
+
+@c @implementation
+public func invivo_resolve_async(
+    _ runtime: invivo_runtime, _ key: invivo_key, _ arguments: UnsafePointer<invivo_value>!, _ count: Int,
+    _ resolved: (@convention(c) (UnsafeMutableRawPointer?, invivo_object, OpaquePointer?) -> Void)!,
+    _ user_data: UnsafeMutableRawPointer!, _ deliver: invivo_domain, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        guard let resolved else { throw Failure(.argument, "resolved is NULL") }
+        let (container, id) = try keyed(runtime, key)
+        let domain = deliver.bits == 0 ? nil : try container.domain(deliver.bits)
+        let data = user_data
+        try container.resolveLater(id, try Value.borrowed(arguments, count), deliver: domain) { result in
+            switch result {
+            case .success(let object): resolved(data, invivo_object(bits: object), nil)
+            case .failure(let failure):
+                let box = ErrorBox.make(failure)
+                resolved(data, invivo_object(), box)
+                ErrorBox.release(box)
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+internal import CInvivo
+internal import InvivoBase
+internal import InvivoWiring
+
+/// A definition as C reads it, for the length of a call: the memory behind it is this object's.
+final class LentDefinition {
+    private let store = CStrings()
+    private var tables: [UnsafeMutableRawPointer] = []
+    private var values: [invivo_value] = []
+
+    deinit {
+        for index in values.indices { Value.free(&values[index]) }
+        for table in tables { table.deallocate() }
+    }
+
+    func lend(_ definition: Definition) -> invivo_definition {
+        let body = definition.body
+        var lent = invivo_definition()
+        lent.struct_size = MemoryLayout<invivo_definition>.size
+        lent.key = store.string(definition.key)
+        lent.scope = body.scope?.rawValue ?? UInt32(INVIVO_SCOPE_DEFAULT)
+        lent.flags = body.flags.rawValue
+        lent.type = invivo_type(bits: body.type?.description.handleBits ?? 0)
+        lent.factory = body.factory?.function
+        lent.inject = body.inject?.function
+        lent.user_data = body.inject?.userData ?? body.factory?.userData ?? body.keepAlive?.userData
+        (lent.initializer, lent.initializer_count) = injections(body.initializer)
+        (lent.properties, lent.property_count) = injections(body.properties)
+        lent.alias = text(body.alias)
+        lent.parent = text(body.parent)
+        lent.file = text(body.place.file.isEmpty ? nil : body.place.file)
+        lent.line = body.place.line
+        lent.column = body.place.column
+        if let signature = body.parameters {
+            (lent.parameters, lent.parameter_count) = table(
+                signature.parameters.map { parameter in
+                    invivo_parameter(
+                        name: store.string(parameter.name), kind: parameter.kind.rawValue,
+                        flags: parameter.isOptional ? UInt32(INVIVO_PARAMETER_OPTIONAL) : 0,
+                        type_name: text(parameter.typeName))
+                })
+        }
+        (lent.methods, lent.method_count) = invocations(body.methods)
+        (lent.before, lent.before_count) = invocations(body.before)
+        (lent.after, lent.after_count) = invocations(body.after)
+        (lent.after_all, lent.after_all_count) = invocations(body.afterAll)
+        if let maker = body.maker {
+            lent.maker_method = UnsafePointer(store.string(maker.invocation.method))
+            (lent.maker, lent.maker_count) = injections(
+                [Injection(name: nil, maker.object)] + maker.invocation.arguments)
+        }
+        lent.type_name = text(body.typeName)
+        lent.rank = body.rank
+        lent.constant = invivo_object(bits: body.constant?.bits ?? 0)
+        if let image = body.blockImage { lent.block_initial = UnsafeRawPointer(table(image).0) }
+        return lent
+    }
+
+    private func text(_ string: String?) -> UnsafePointer<CChar>? { string.map { store.string($0) } }
+
+    private func table<Element>(_ elements: [Element]) -> (UnsafePointer<Element>?, UInt64) {
+        guard !elements.isEmpty else { return (nil, 0) }
+        let place = UnsafeMutablePointer<Element>.allocate(capacity: elements.count)
+        place.initialize(from: elements, count: elements.count)
+        tables.append(UnsafeMutableRawPointer(place))
+        return (UnsafePointer(place), UInt64(elements.count))
+    }
+
+    private func injections(_ given: [Injection]) -> (UnsafePointer<invivo_injection>?, UInt64) {
+        table(given.map { injection($0.source, name: $0.name) })
+    }
+
+    private func items(_ given: [Injection.Source]) -> (UnsafePointer<invivo_injection>?, UInt64) {
+        table(given.map { injection($0, name: nil) })
+    }
+
+    private func invocations(_ given: [Invocation]) -> (UnsafePointer<invivo_invocation>?, UInt64) {
+        table(
+            given.map { invocation in
+                let (arguments, count) = injections(invocation.arguments)
+                return invivo_invocation(
+                    method: store.string(invocation.method), arguments: arguments, argument_count: count)
+            })
+    }
+
+    private func injection(_ source: Injection.Source, name: String?) -> invivo_injection {
+        var lent = invivo_injection()
+        lent.name = text(name)
+        func say(_ how: Int, _ reference: String? = nil, isOptional: Bool = false) {
+            lent.how = UInt32(how)
+            lent.reference = text(reference)
+            if isOptional { lent.flags |= UInt32(INVIVO_INJECT_OPTIONAL) }
+        }
+        func say(_ how: Int, _ wish: Injection.TypeWish) {
+            say(how, wish.name, isOptional: wish.isOptional)
+            if wish.isExact { lent.flags |= UInt32(INVIVO_INJECT_EXACT) }
+            if wish.isGreedy { lent.flags |= UInt32(INVIVO_INJECT_GREEDY) }
+        }
+        switch source {
+        case .value(let value):
+            values.append(value.owned())
+            lent.value = values[values.count - 1]
+            lent.value.reserved = 0
+        case .reference(let key, let arguments, let isOptional):
+            say(Int(INVIVO_INJECT_REFERENCE), key, isOptional: isOptional)
+            (lent.items, lent.item_count) = items(arguments)
+        case .type(let wish): say(Int(INVIVO_INJECT_TYPE), wish)
+        case .all(let wish): say(Int(INVIVO_INJECT_ALL), wish)
+        case .argument(let index):
+            say(Int(INVIVO_INJECT_ARGUMENT))
+            lent.index = UInt64(index)
+        case .arguments: say(Int(INVIVO_INJECT_ARGUMENTS))
+        case .path(let object, let path, let isOptional):
+            say(Int(INVIVO_INJECT_PATH), path.joined(separator: "."), isOptional: isOptional)
+            (lent.items, lent.item_count) = items([object])
+        case .list(let elements):
+            say(Int(INVIVO_INJECT_LIST))
+            (lent.items, lent.item_count) = items(elements)
+        case .set(let elements):
+            say(Int(INVIVO_INJECT_SET))
+            (lent.items, lent.item_count) = items(elements)
+        case .map(let pairs):
+            say(Int(INVIVO_INJECT_MAP))
+            (lent.items, lent.item_count) = table(pairs.map { injection($0.source, name: $0.name) })
+        case .provider(let target):
+            say(Int(INVIVO_INJECT_PROVIDER))
+            (lent.items, lent.item_count) = items([target])
+        case .lazy(let target):
+            say(Int(INVIVO_INJECT_LAZY))
+            (lent.items, lent.item_count) = items([target])
+        case .resolver: say(Int(INVIVO_INJECT_RESOLVER))
+        case .asker: say(Int(INVIVO_INJECT_ASKER))
+        }
+        return lent
+    }
+}

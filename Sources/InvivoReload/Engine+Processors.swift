@@ -1,0 +1,160 @@
+internal import InvivoBase
+internal import InvivoWiring
+
+/// Processors: what changes definitions before they are compiled, and what replaces objects when they are made.
+extension Engine {
+    /// The processors after the plan, in their order.
+    func processorsAfter(_ plan: Plan) -> [Processor] { plan.processors ?? processors }
+
+    /// Fills in `plan.processors`, where they change.
+    func planProcessors(_ plan: inout Plan, _ failures: inout [Failure]) {
+        let set = plan.staged.set
+        guard !set.processors.isEmpty || !set.removedProcessors.isEmpty else { return }
+        var next = processors
+        for name in set.removedProcessors {
+            guard next.contains(where: { $0.name == name }) else {
+                let near = suggestion(for: name, among: next.map(\.name).sorted())
+                failures.append(Failure(.notFound, "no processor has the name '\(name)'\(near)", path: name))
+                continue
+            }
+            next.removeAll { $0.name == name }
+        }
+        for processor in set.processors {
+            next.removeAll { $0.name == processor.name }
+            next.append(processor)
+        }
+        let ordered = next.enumerated().sorted {
+            ($0.element.priority, $0.offset) < ($1.element.priority, $1.offset)
+        }
+        plan.processors = ordered.map(\.element)
+        for processor in set.processors {
+            guard let key = processor.key, self.next(key.id, plan) == nil else { continue }
+            var failure = unknownKey(key.name)
+            failure.message = "the processor '\(processor.name)': \(failure.message)"
+            failures.append(failure)
+        }
+    }
+
+    // MARK: definitions
+
+    /// Lets the processors visit what changes, and what they visit or no longer do. Each begins with what was described.
+    func processDefinitions(_ plan: inout Plan, _ rebased: Set<UInt32>, _ failures: inout [Failure]) {
+        let active = processorsAfter(plan).filter { $0.process != nil }
+        let former = processors.filter { $0.process != nil }
+        guard !active.isEmpty || !former.isEmpty else { return }
+        let moved =
+            active.filter { new in !former.contains { $0 === new } }
+            + former.filter { old in !active.contains { $0 === old } }
+        var ids = Set(plan.definitions.keys.filter { !rebased.contains($0) })
+        if !moved.isEmpty {
+            for (id, definition) in definitions where !ids.contains(id) && plan.definitions[id] == nil {
+                let type = flat(originals[id] ?? definition, plan).type
+                if moved.contains(where: { $0.concerns(id, type) }) { ids.insert(id) }
+            }
+            // What has a changed parent is another definition too.
+            var queue = Array(ids)
+            while let id = queue.popLast() {
+                for child in children[id] ?? [] where plan.definitions[child] == nil && ids.insert(child).inserted {
+                    queue.append(child)
+                }
+            }
+        }
+        for id in ids.sorted() {
+            guard let current = plan.definitions[id] ?? definitions[id] else {
+                plan.originals[id] = .some(nil)
+                continue
+            }
+            let described = plan.described.contains(id) ? current : (plan.originals[id] ?? originals[id]) ?? current
+            var result = described
+            do throws(Failure) {
+                for processor in active where processor.concerns(id, flat(result, plan).type) {
+                    guard let process = processor.process else { continue }
+                    do throws(Failure) { result = try process(result) } catch {
+                        throw Failure(
+                            error.code, "the processor '\(processor.name)': \(error.message)", path: described.key,
+                            at: described.place)
+                    }
+                }
+            } catch { failures.append(error) }
+            plan.originals[id] = .some(result === described ? nil : described)
+            plan.definitions[id] = .some(result)
+        }
+    }
+
+    /// A definition with what it takes over from its parents in the plan.
+    private func flat(_ definition: Definition, _ plan: Plan) -> Definition {
+        guard definition.body.parent != nil else { return definition }
+        let container = container
+        let changed = plan.definitions
+        let known = definitions
+        return RecipeCompiler(
+            types: plan.editor.types, described: { id in changed[id] ?? known[id] },
+            identify: { name in container.monitor.locked { container.keys.id(of: name) } }, knownKeys: { [] }
+        ).flat(definition)
+    }
+
+    // MARK: objects
+
+    /// Gives recipes their decorators. What a decorator's component needs, and what is decorated on the way there, is not
+    /// decorated by it: so earlier decorators are there for later ones, and no circle comes about.
+    func assignDecorators(_ plan: inout Plan, _ graph: Graph, _ failures: inout [Failure]) {
+        let next = processorsAfter(plan).filter { $0.decorator != nil }
+        let former = processors.filter { $0.decorator != nil }
+        guard !next.isEmpty || !former.isEmpty else { return }
+        let recipes = plan.recipes
+        let changed = plan.definitions
+        func recipe(_ id: UInt32) -> Recipe? {
+            if let recipe = recipes[id] { return recipe }
+            if let definition = changed[id], definition == nil { return nil }
+            return graph.recipe(id)
+        }
+        var reaches: [Set<UInt32>] = []
+        func decorates(_ index: Int, _ recipe: Recipe) -> Bool {
+            next[index].decorates(recipe) && !reaches[index].contains(recipe.id)
+        }
+        for processor in next {
+            var reach: Set<UInt32> = []
+            var queue = processor.componentID.map { [$0] } ?? []
+            if let id = processor.componentID { check(processor, recipe(id), &failures) }
+            while let id = queue.popLast() {
+                guard let recipe = recipe(id), reach.insert(recipe.id).inserted else { continue }
+                if let target = recipe.aliased { queue.append(target) }
+                queue += (recipe.undecorated ?? recipe).edges.filter { $0.edge != .late }.map(\.id)
+                for index in reaches.indices where decorates(index, recipe) {
+                    if let component = next[index].componentID { queue.append(component) }
+                }
+            }
+            reaches.append(reach)
+        }
+        var candidates = Set(recipes.keys)
+        let moved =
+            next.filter { new in !former.contains { $0 === new } }
+            + former.filter { old in !next.contains { $0 === old } }
+        if !moved.isEmpty || plan.processors != nil { candidates.formUnion(definitions.keys) }
+        for (processor, reach) in zip(next, reaches) {
+            candidates.formUnion(reach.symmetricDifference(decoratorReaches[ObjectIdentifier(processor)] ?? []))
+        }
+        plan.decoratorReaches = Dictionary(
+            zip(next.map { ObjectIdentifier($0) }, reaches), uniquingKeysWith: { first, _ in first })
+        for id in candidates.sorted() {
+            guard let recipe = recipe(id), recipe.id == id else { continue }
+            let list = next.indices.filter { decorates($0, recipe) }.map { next[$0] }
+            if !recipe.hasSameDecorators(as: list) { plan.recipes[id] = recipe.decorated(by: list) }
+        }
+    }
+
+    private func check(_ processor: Processor, _ recipe: Recipe?, _ failures: inout [Failure]) {
+        guard case .component(_, let name, let method)? = processor.decorator else { return }
+        func fail(_ code: Status, _ message: String) {
+            failures.append(Failure(code, "the processor '\(processor.name)' \(message)", path: name))
+        }
+        guard let recipe else {
+            let near = suggestion(for: name, among: definitions.values.map(\.key).sorted())
+            return fail(.notFound, "needs '\(name)', which is not defined\(near)")
+        }
+        guard let method, let type = recipe.type else { return }
+        do throws(Failure) { _ = try type.description.method(named: method) } catch {
+            fail(error.code, "calls a method of '\(name)': \(error.message)")
+        }
+    }
+}

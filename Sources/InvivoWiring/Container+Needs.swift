@@ -1,0 +1,97 @@
+internal import InvivoBase
+
+/// What types declare that they need.
+extension Container {
+    /// At registration: every need names a property that can be set, once.
+    func checkNeeds(_ needs: [Injection], of type: TypeDescription) throws(Failure) {
+        var failures: [Failure] = []
+        var names: Set<String> = []
+        for (index, need) in needs.enumerated() {
+            do throws(Failure) {
+                guard let name = need.name else {
+                    throw Failure(.argument, "needs[\(index)] has no name: a need is a property")
+                }
+                let property = try type.property(named: name).property
+                if property.isReadOnly {
+                    throw Failure(.readOnly, "\(type.name).\(name) cannot be set: it is read only")
+                }
+                if property.isInBlock { throw Failure(.type, "the block property '\(name)' cannot be a need") }
+                if !names.insert(property.name).inserted {
+                    throw Failure(.exists, "the need '\(name)' is declared twice")
+                }
+                if need.source.takesArguments {
+                    throw Failure(.argument, "the need '\(name)' takes runtime arguments, which its type has none of")
+                }
+            } catch { failures.append(error.under(type.name)) }
+        }
+        if let failure = Failure.gathered(failures) { throw failure }
+    }
+
+    /// Objects without a definition have no key.
+    static let noKey = UInt32.max
+
+    /// How objects of a type are injected that have no definition: what the type needs, and its hooks. Nil when there is
+    /// neither.
+    func ownRecipe(of type: ObjectType, _ chain: BuildChain) throws(Failure) -> Recipe? {
+        let functions = type.description.functions
+        guard (!type.needs.isEmpty && fillsNeeds) || functions.willInject != nil || functions.didInject != nil else {
+            return nil
+        }
+        let graph = chain.graph
+        let former = monitor.locked { type.ownRecipe }
+        if !chain.isReload, let former, former.generation == graph.generation { return former.recipe }
+        var compiler = RecipeCompiler(
+            types: graph.types, described: { graph.recipe($0)?.definition },
+            identify: { [self] name in monitor.locked { keys.id(of: name) } },
+            knownKeys: { [self] in
+                monitor.locked {
+                    (0..<UInt32(keys.count)).filter { graph.recipe($0) != nil }.map { keys.name($0) }
+                }
+            })
+        let described = Definition(id: Self.noKey, key: type.name, scope: .prototype, type: type)
+        guard let recipe = compiler.compile(described, former: former?.recipe) else {
+            throw Failure.gathered(compiler.failures)
+                ?? Failure(.internalFault, "what a '\(type.name)' needs cannot be told", path: type.name)
+        }
+        if !chain.isReload { monitor.locked { type.ownRecipe = (graph.generation, recipe) } }
+        return recipe
+    }
+
+    /// Fills what an object's type needs, with its hooks: of an object that is made without a definition.
+    func fillNeeds(of type: ObjectType, in object: UInt64, _ record: Record) throws(Failure) {
+        guard !type.needs.isEmpty, fillsNeeds else { return }
+        try whole { (chain) throws(Failure) in
+            guard let recipe = try ownRecipe(of: type, chain) else { return }
+            try injectHostObject(recipe, object, record, chain)
+        }
+        extra(record).hasNeeds = true
+    }
+
+    /// How many of a recipe's first steps are not for this object: what another definition made has got what it needs, as that
+    /// definition says; and so has what was filled when it was made.
+    func skippedNeeds(_ recipe: Recipe, _ record: Record, again: Bool = false) -> Int {
+        guard recipe.needCount > 0 else { return 0 }
+        guard record.pointee.key == 0 || record.pointee.key == recipe.id &+ 1 else { return recipe.needCount }
+        return !again && recipe.takesForeignObjects && extra(record).hasNeeds ? recipe.needCount : 0
+    }
+
+    /// For whom the object of a frame is made; nil when that has no key.
+    func asker(of index: Int, _ chain: BuildChain) -> Recipe? {
+        guard index > 0, chain.frames[index - 1].recipe.id != Self.noKey else { return nil }
+        return chain.frames[index - 1].recipe
+    }
+}
+
+extension Injection.Source {
+    /// Whether it is worked out from runtime arguments of a definition.
+    fileprivate var takesArguments: Bool {
+        switch self {
+        case .argument, .arguments: true
+        case .reference(_, let arguments, _): arguments.contains(where: \.takesArguments)
+        case .path(let source, _, _), .provider(let source), .lazy(let source): source.takesArguments
+        case .list(let items), .set(let items): items.contains(where: \.takesArguments)
+        case .map(let pairs): pairs.contains { $0.source.takesArguments }
+        default: false
+        }
+    }
+}

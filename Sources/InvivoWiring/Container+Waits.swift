@@ -1,0 +1,55 @@
+internal import CPlatform
+internal import InvivoBase
+
+/// Who waits for whom: chains of calls for shared instances that other chains make, and chains that lie beneath a job of
+/// their thread's domain for that job. All under the monitor.
+struct Waits {
+    /// Chains whose thread runs a job while they wait, outermost first.
+    private var suspended: [(chain: BuildChain, thread: UInt64)] = []
+    /// Threads that wait on behalf of a chain, innermost last.
+    private var waiting: [(chain: BuildChain, thread: UInt64)] = []
+
+    mutating func suspend(_ chain: BuildChain, _ thread: UInt64) { suspended.append((chain, thread)) }
+    mutating func resume(_ chain: BuildChain, _ thread: UInt64) {
+        guard let index = suspended.lastIndex(where: { $0.chain === chain && $0.thread == thread }) else { return }
+        suspended.remove(at: index)
+    }
+
+    mutating func begin(_ chain: BuildChain, _ thread: UInt64) { waiting.append((chain, thread)) }
+    mutating func end(_ chain: BuildChain, _ thread: UInt64) {
+        guard let index = waiting.lastIndex(where: { $0.chain === chain && $0.thread == thread }) else { return }
+        waiting.remove(at: index)
+    }
+
+    /// Whether a chain lies beneath what the thread does.
+    func hasSuspended(_ thread: UInt64) -> Bool { suspended.contains { $0.thread == thread } }
+
+    /// What would close a circle: the keys on the way.
+    struct Circle {
+        var path: [String]
+        /// Whether it leads through a chain beneath a job: that cannot be resolved by giving way.
+        var isThroughJob: Bool
+    }
+
+    /// The way from `other` back to `chain`, which runs on `thread`, if there is one. A chain beneath a job goes on when both
+    /// the job is over and what it waits for is there.
+    func circle(from other: BuildChain, to chain: BuildChain, on thread: UInt64, _ key: String) -> Circle? {
+        var seen: Set<ObjectIdentifier> = []
+        func follow(_ next: BuildChain, _ path: [String], _ isThroughJob: Bool) -> Circle? {
+            if next === chain { return Circle(path: path, isThroughJob: isThroughJob) }
+            guard seen.insert(ObjectIdentifier(next)).inserted else { return nil }
+            let own = path + next.frames.map(\.recipe.key).filter { !path.contains($0) }
+            for (beneath, its) in suspended where beneath === next {
+                if its == thread { return Circle(path: own, isThroughJob: true) }
+                if let top = waiting.last(where: { $0.thread == its }), top.chain !== next,
+                    let found = follow(top.chain, own, true)
+                {
+                    return found
+                }
+            }
+            guard let waited = next.waitingOn, case .building(let builder) = waited.state else { return nil }
+            return follow(builder, own + [waited.definition.key], isThroughJob)
+        }
+        return follow(other, [key], false)
+    }
+}

@@ -1,0 +1,90 @@
+public import CInvivo
+public import InvivoBase
+
+/// What changes definitions before they are compiled, or replaces objects when they are made. Immutable; `destroy` is called
+/// with the last that refers to it.
+public final class Processor: @unchecked Sendable {
+    public typealias Decorate =
+        @convention(c) (
+            invivo_object, UnsafePointer<invivo_build>?, UnsafeMutablePointer<invivo_object>?, UnsafeMutableRawPointer?,
+            UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
+    /// Answers the definition, or another in its place.
+    public typealias Process = @Sendable (Definition) throws(Failure) -> Definition
+
+    /// What replaces objects.
+    public enum Decorator: Sendable {
+        case function(Decorate)
+        /// The object of a key: by a method that takes the object, or by being made with it as runtime argument.
+        case component(UInt32, name: String, method: String?)
+    }
+
+    public let name: String
+    /// Of this key alone, or (nil) of any.
+    public let key: (id: UInt32, name: String)?
+    public let type: String?
+    public let priority: Int32
+    public let process: Process?
+    public let decorator: Decorator?
+    /// Holds the host's data.
+    private let owner: Factory
+
+    public init(
+        name: String, key: (id: UInt32, name: String)?, type: String?, priority: Int32, process: Process?,
+        decorator: Decorator?, owner: Factory
+    ) {
+        self.name = name
+        self.key = key
+        self.type = type
+        self.priority = priority
+        self.process = process
+        self.decorator = decorator
+        self.owner = owner
+    }
+
+    /// The key whose object decorates.
+    public var componentID: UInt32? {
+        if case .component(let id, _, _)? = decorator { return id }
+        return nil
+    }
+
+    /// Whether it concerns a key whose objects are of a type.
+    public func concerns(_ id: UInt32, _ type: ObjectType?) -> Bool {
+        if let key, key.id != id { return false }
+        guard let wanted = self.type else { return true }
+        return type?.description.isKind(of: wanted) ?? false
+    }
+
+    /// Whether the objects of a recipe are decorated by it; those of its own component's graph are left out elsewhere.
+    public func decorates(_ recipe: Recipe) -> Bool {
+        guard decorator != nil, recipe.isDecorable else { return false }
+        return concerns(recipe.id, recipe.type)
+    }
+
+    /// Calls the function on an object; the answer has a lease for the caller, or is 0.
+    func run(_ function: Decorate, _ object: UInt64, _ build: UnsafePointer<invivo_build>) throws(Failure) -> UInt64 {
+        var answer = invivo_object()
+        let data = owner.userData
+        try CallbackResult.run("the decorator '\(name)'") {
+            function(invivo_object(bits: object), build, &answer, data, $0)
+        }
+        return answer.bits
+    }
+}
+
+extension Recipe {
+    /// Whether it makes objects: others have nothing to decorate.
+    var isDecorable: Bool {
+        guard !isAbstract else { return false }
+        switch maker {
+        case .initializer, .factory, .method: return true
+        case .constant, .alias, .block, .abstract: return false
+        }
+    }
+
+    /// What an alias leads to.
+    public var aliased: UInt32? {
+        if case .alias(let target) = maker { return target }
+        return nil
+    }
+}
