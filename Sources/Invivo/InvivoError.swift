@@ -151,6 +151,10 @@ extension InvivoError.Code {
     public static let abstract = Self(rawValue: -38)
     /// What lives long would hold what must not live so long, or be touched there.
     public static let captive = Self(rawValue: -49)
+    /// The configuration says nothing there.
+    public static let notConfigured = Self(rawValue: -39)
+    /// The text does not say such a value.
+    public static let conversion = Self(rawValue: -40)
 }
 
 // MARK: - The border

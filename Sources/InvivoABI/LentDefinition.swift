@@ -49,10 +49,41 @@ final class LentDefinition {
             (lent.maker, lent.maker_count) = injections(
                 [Injection(name: nil, maker.object)] + maker.invocation.arguments)
         }
+        if let choice = body.choice {
+            lent.chooser = items([choice.chooser]).0
+            (lent.options, lent.option_count) = table(choice.options.map(option))
+        }
         lent.type_name = text(body.typeName)
         lent.rank = body.rank
         lent.constant = invivo_object(bits: body.constant?.bits ?? 0)
         if let image = body.blockImage { lent.block_initial = UnsafeRawPointer(table(image).0) }
+        return lent
+    }
+
+    private func option(_ option: DefinitionChoice.Option) -> invivo_option {
+        var lent = invivo_option()
+        switch option.when {
+        case .equal(let value):
+            lent.when = UInt32(INVIVO_WHEN_EQUAL)
+            lent.value = self.value(value)
+        case .exact(let name):
+            lent.when = UInt32(INVIVO_WHEN_EXACT)
+            lent.name = text(name)
+        case .kind(let name):
+            lent.when = UInt32(INVIVO_WHEN_KIND)
+            lent.name = text(name)
+        case .named: lent.when = UInt32(INVIVO_WHEN_NAMED)
+        case .otherwise: lent.when = UInt32(INVIVO_WHEN_OTHERWISE)
+        }
+        if let use = option.use { lent.use = injection(use, name: nil) }
+        return lent
+    }
+
+    /// Lent, not given.
+    private func value(_ value: Value) -> invivo_value {
+        values.append(value.owned())
+        var lent = values[values.count - 1]
+        lent.reserved = 0
         return lent
     }
 
@@ -97,10 +128,16 @@ final class LentDefinition {
             if wish.isGreedy { lent.flags |= UInt32(INVIVO_INJECT_GREEDY) }
         }
         switch source {
-        case .value(let value):
-            values.append(value.owned())
-            lent.value = values[values.count - 1]
-            lent.value.reserved = 0
+        case .value(let value): lent.value = self.value(value)
+        case .config(let path, let other, let isOptional):
+            say(Int(INVIVO_INJECT_CONFIG), path, isOptional: isOptional)
+            (lent.items, lent.item_count) = items(other.map { [$0] } ?? [])
+        case .text(.value(let text), let converter):
+            say(Int(INVIVO_INJECT_TEXT), converter)
+            lent.value = value(text)
+        case .text(let text, let converter):
+            say(Int(INVIVO_INJECT_TEXT), converter)
+            (lent.items, lent.item_count) = items([text])
         case .reference(let key, let arguments, let isOptional):
             say(Int(INVIVO_INJECT_REFERENCE), key, isOptional: isOptional)
             (lent.items, lent.item_count) = items(arguments)

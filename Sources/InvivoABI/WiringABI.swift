@@ -173,10 +173,13 @@ func definition(
     body.initializer = try table(given.initializer, given.initializer_count, "initializer")
     if body.alias != nil { return Definition(id: id, key: key, body) }
     if given.type.bits == 0 { body.typeName = try optionalText(given.type_name, "definition.type_name") }
+    body.choice = try choice(given, key, reader)
     guard
         given.type.bits != 0 || body.typeName != nil || body.parent != nil || given.constant.bits != 0 || isOverride
+            || body.choice != nil
     else {
-        throw fail(.argument, "definition.type is zero: only an alias, a constant, or what has a parent, needs none")
+        throw fail(
+            .argument, "definition.type is zero: only an alias, a constant, a choice, or what has a parent, needs none")
     }
     // An override takes effect with the key's own type; a block must be checked against its type.
     if let name = body.typeName, isOverride || given.block_initial != nil {
@@ -220,6 +223,46 @@ func definition(
         if let inject = given.inject { body.inject = Injector(inject, userData: given.user_data, owner: owner) }
     }
     return Definition(id: id, key: key, body)
+}
+
+/// What a choice chooses from; nil for what is none.
+private func choice(_ given: invivo_definition, _ key: String, _ inlines: InlineDefinitions.Reader) throws(Failure)
+    -> DefinitionChoice?
+{
+    guard let chooser = given.chooser else {
+        guard given.option_count == 0 else {
+            throw Failure(.argument, "definition.options needs definition.chooser", path: key)
+        }
+        return nil
+    }
+    guard let options = given.options, given.option_count > 0, given.option_count < 65_536 else {
+        throw Failure(.argument, "definition.options is NULL, empty or too long", path: key)
+    }
+    var found: [DefinitionChoice.Option] = []
+    for index in 0..<Int(given.option_count) {
+        let option = options[index]
+        let place = "options[\(index)]"
+        let when: DefinitionChoice.When
+        switch Int(option.when) {
+        case INVIVO_WHEN_EQUAL: when = .equal(try Value(borrowing: option.value))
+        case INVIVO_WHEN_EXACT: when = .exact(try text(option.name, "\(place).name"))
+        case INVIVO_WHEN_KIND: when = .kind(try text(option.name, "\(place).name"))
+        case INVIVO_WHEN_NAMED: when = .named
+        case INVIVO_WHEN_OTHERWISE: when = .otherwise
+        default:
+            throw Failure(.argument, "\(place).when is \(option.when), which is none of INVIVO_WHEN_...", path: key)
+        }
+        let isNamed = Int(option.when) == INVIVO_WHEN_NAMED
+        let use =
+            isNamed
+            ? nil
+            : try source(
+                option.use, "\(place).use", key, depth: 0, path: "\(key).\(index)", inlines: inlines)
+        found.append(DefinitionChoice.Option(when, use: use))
+    }
+    let chosen = try source(
+        chooser.pointee, "chooser", key, depth: 0, path: "\(key).chooser", inlines: inlines)
+    return DefinitionChoice(chooser: chosen, options: found)
 }
 
 /// The runtime arguments that a definition declares; nil when it declares none.
@@ -359,6 +402,14 @@ private func source(
         return .map(pairs)
     case INVIVO_INJECT_PROVIDER: return .provider(try only())
     case INVIVO_INJECT_LAZY: return .lazy(try only())
+    case INVIVO_INJECT_CONFIG:
+        guard items.count < 2 else { throw fail("items has \(items.count): a path has one default") }
+        return .config(
+            try text(given.reference, "\(place).reference"), default: items.first?.source, isOptional: isOptional)
+    case INVIVO_INJECT_TEXT:
+        let converter = try optionalText(given.reference, "\(place).reference")
+        guard given.item_count == 0 else { return .text(try only(), converter: converter) }
+        return .text(.value(try Value(borrowing: given.value)), converter: converter)
     case INVIVO_INJECT_RESOLVER: return .resolver
     case INVIVO_INJECT_ASKER: return .asker
     default: throw fail("how is \(given.how), which is none of INVIVO_INJECT_...")

@@ -56,6 +56,8 @@ public enum StatusTable {
         Entry(-36, "INVIVO_E_INTERNAL", "a fault of the runtime itself; please report it"),
         Entry(-37, "INVIVO_E_AMBIGUOUS", "several fit, and none comes first"),
         Entry(-38, "INVIVO_E_ABSTRACT", "the definition is abstract: only its children are made"),
+        Entry(-39, "INVIVO_E_NOT_CONFIGURED", "the configuration says nothing there"),
+        Entry(-40, "INVIVO_E_CONVERSION", "the text does not say such a value"),
         Entry(-49, "INVIVO_E_CAPTIVE", "what lives long would hold what must not live so long, or be touched there"),
     ]
 }

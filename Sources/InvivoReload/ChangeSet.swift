@@ -27,6 +27,8 @@ public struct ChangeSet: Sendable {
     public var retuned: Set<UInt32> = []
     /// Assemblies that come and go, in this order.
     public var assemblies: [AssemblyChange] = []
+    /// What operators say of paths of the configuration, in order; nil takes back what they said.
+    public var configured: [(path: String, node: ConfigNode?)] = []
     public var overrides: [Override] = []
     public var endedOverrides: [Override] = []
     public var processors: [Processor] = []
@@ -82,6 +84,7 @@ public struct ChangeSet: Sendable {
         bases += later.bases
         retuned.formUnion(later.retuned)
         assemblies += later.assemblies
+        configured += later.configured
         overrides += later.overrides
         endedOverrides += later.endedOverrides
         for processor in later.processors {

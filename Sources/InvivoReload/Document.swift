@@ -1,6 +1,7 @@
 internal import InvivoBase
 public import InvivoLoop
 internal import InvivoSpec
+internal import InvivoWiring
 
 /// One document of a runtime. Everything but the constants belongs to the reload that has the turn.
 public final class Document: @unchecked Sendable {
@@ -19,6 +20,8 @@ public final class Document: @unchecked Sendable {
         var traits: [String: [TraitSpec]] = [:]
         /// Where each target key stands first.
         var places: [String: Place] = [:]
+        /// What it says under `config:`.
+        var config: ConfigNode?
         var isOpen = false
     }
     var state = State()

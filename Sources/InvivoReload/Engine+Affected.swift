@@ -11,9 +11,10 @@ extension Engine {
         // Holders that nobody has yet: they get a fresh cell, so that what is built during the commit is the next graph's.
         var cold: Set<UInt32> = []
         let declared = Set(plan.definitions.keys.filter { !rebased.contains($0) })
-        var queue = declared.sorted()
+        var queue = declared.sorted() + plan.settingIDs.sorted()
         // What is bound to something else now: remade when that goes through the initializer.
-        for (id, recipe) in plan.recipes.sorted(by: { $0.key < $1.key }) where plan.definitions[id] == nil {
+        for (id, recipe) in plan.recipes.sorted(by: { $0.key < $1.key })
+        where plan.definitions[id] == nil && !plan.reconfigured.contains(id) {
             plan.touched.insert(id)
             if let former = graph.recipe(id), former.hasSameInitializer(as: recipe), isHeld(id, graph),
                 recipe.scope.isShared
@@ -29,7 +30,7 @@ extension Engine {
         while next < queue.count {
             let id = queue[next]
             next += 1
-            remade.append(id)
+            if !plan.settingIDs.contains(id) { remade.append(id) }
             plan.touched.insert(id)
             for alias in (aliases[id] ?? []).sorted() where seen.insert(alias).inserted { queue.append(alias) }
             for (holder, edge) in (dependents[id] ?? [:]).sorted(by: { $0.key < $1.key }) where edge != .late {

@@ -209,6 +209,7 @@ extension Engine {
         for (id, original) in plan.originals { originals[id] = original }
         if let next = plan.processors { processors = next }
         if let reaches = plan.decoratorReaches { decoratorReaches = reaches }
+        if let config = plan.config { self.config = config }
         for (id, stack) in plan.overrides { overrides[id] = stack.isEmpty ? nil : stack }
         for (id, recipe) in plan.recipes {
             forgetEdges(id, former.recipe(id))

@@ -17,6 +17,7 @@ extension Engine {
         let identify: (String) -> UInt32? = { name in container.monitor.locked { container.keys.id(of: name) } }
         var types = plan.editor.types
         // To look through parents only; compiles nothing.
+        let config = container.configLookup((plan.config ?? self.config).tree)
         let lookup = RecipeCompiler(types: types, described: described, identify: identify, knownKeys: { [] })
         var names: Set<String> = []
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) {
@@ -27,6 +28,7 @@ extension Engine {
             (former.values.map(\.key) + changed.values.compactMap { $0?.key }).sorted()
         }
         compiler.dormant = { name in container.monitor.locked { container.dormant[name] } }
+        compiler.config = config
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) {
             guard let definition else { continue }
             if let recipe = compiler.compile(definition, former: definitions[id]?.alias == nil ? graph.recipe(id) : nil)
@@ -34,6 +36,7 @@ extension Engine {
                 plan.recipes[id] = recipe
             }
         }
+        reconfigure(&plan, changed, &compiler, graph)
         failures += compiler.failures
         rebind(names, changed, &plan, graph, &compiler, &failures)
         plan.needs = compiler.needs
@@ -84,6 +87,7 @@ extension Engine {
                     || recipe.edges.count != (former.undecorated ?? former).edges.count
                 {
                     plan.recipes[holder] = recipe
+                    plan.reconfigured.remove(holder)
                 }
             } else {
                 failures += compiler.failures[before...]

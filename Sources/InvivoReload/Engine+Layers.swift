@@ -12,6 +12,7 @@ extension Engine {
         let set = plan.staged.set
         var ids = set.retuned
         ids.formUnion(plan.definitions.keys)
+        ids.formUnion(plan.reconfigured.filter { plan.recipes[$0]?.type?.description.blockSize ?? 0 > 0 })
         ids.formUnion(set.attached.map(\.id))
         ids.formUnion(set.detached.map(\.id))
         var states: [ObjectIdentifier: Document.State] = [:]

@@ -13,6 +13,7 @@ extension Engine {
         let rebased = planDefinitions(&plan, &failures)
         planProcessors(&plan, &failures)
         processDefinitions(&plan, rebased, &failures)
+        planConfig(&plan, graph, &failures)
         compile(&plan, graph, rebased, &failures)
         nameFindings(&failures, plan)
         validateTargets(plan, graph, &failures)
@@ -21,6 +22,7 @@ extension Engine {
         planLayers(&plan, graph, &warnings, &failures)
         if let failure = Failure.gathered(failures) { throw failure }
         planAliases(&plan)
+        try planSettings(&plan, graph)
         return plan
     }
 

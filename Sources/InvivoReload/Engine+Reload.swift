@@ -111,6 +111,7 @@ extension Engine {
         var prepared = prepared
         let isNothing = prepared.plan == nil && prepared.failure == nil
         var changes: [Report.Change] = []
+        var settings: [String: ConfigNode?] = [:]
         if var plan = prepared.plan {
             // One reference to what is about to be changed.
             prepared.plan = nil
@@ -119,13 +120,14 @@ extension Engine {
                     try commit(&plan, &prepared.warnings)
                     prepared.clock.end(INVIVO_PHASE_COMMIT)
                     changes = plan.changes
+                    for change in plan.settings { settings[change.path] = .some(change.node) }
                 } catch { prepared.failure = error }
             }
         }
         letGo(of: prepared.set.detached)
         let report = Report(
             generation: container.currentGraph().generation, cause: prepared.set.cause(besides: prepared.unchanged),
-            failure: prepared.failure, changes: changes, phases: prepared.clock.finish())
+            failure: prepared.failure, changes: changes, phases: prepared.clock.finish(), settings: settings)
         return Attempt(set: prepared.set, report: report, warnings: prepared.warnings, isNothing: isNothing)
     }
 
@@ -249,7 +251,9 @@ extension Engine {
                 let parsed = try SpecReader.read(
                     bytes, file: document.name, format: SpecFormat.of(fileName: document.name),
                     limits: SpecLimits(bytes: options.maxDocumentBytes))
-                for entry in try TraitDocument(parsed).entries {
+                let said = try TraitDocument(parsed)
+                next.config = try said.config.map { config throws(Failure) in try ConfigNode(document: config) }
+                for entry in said.entries {
                     next.traits[entry.target, default: []] += entry.traits
                     if next.places[entry.target] == nil { next.places[entry.target] = entry.targetPlace }
                 }
@@ -262,7 +266,7 @@ extension Engine {
             && set.processors.isEmpty && set.removedProcessors.isEmpty
             && set.assemblies.isEmpty && set.overrides.isEmpty && set.endedOverrides.isEmpty && set.retuned.isEmpty
             && set.attached.isEmpty
-            && set.detached.isEmpty
+            && set.detached.isEmpty && set.configured.isEmpty
         return nothing ? nil : staged
     }
 }

@@ -53,6 +53,7 @@ public final class Engine: @unchecked Sendable {
     }()
 
     // Of the turn.
+    var config = ConfigState()
     var definitions: [UInt32: Definition] = [:]
     /// By the names under which they are active.
     var assemblies: [String: ActiveAssembly] = [:]
@@ -127,6 +128,7 @@ public final class Engine: @unchecked Sendable {
         engine.loopThread = loop?.loop
         container.fillsNeeds = options.fillsNeeds
         container.owner = engine
+        engine.registerStandardConverters()
         Self.seams
         container.onWaitingJob = { [weak engine] domain in engine?.noteWaiting(domain) }
         container.onLateBuild = { [weak engine] id in
@@ -228,6 +230,8 @@ public final class Engine: @unchecked Sendable {
     func attemptHere(_ set: ChangeSet) -> Bool {
         let mine = container.monitor.locked { () -> Bool in
             guard !isReloading, pending.isEmpty, !container.isClosing, worker != nil else { return false }
+            // Planning may then run code of the host.
+            guard !container.converters.values.contains(where: \.isHosts) else { return false }
             isReloading = true
             return true
         }

@@ -22,6 +22,13 @@ struct Plan {
     var processors: [Processor]?
     /// What the component of each decorator needs.
     var decoratorReaches: [ObjectIdentifier: Set<UInt32>]?
+    /// The configuration after the plan, if it is another one, with what operators say, and which paths changed.
+    var config: ConfigState?
+    var settings: [ConfigTree.Change] = []
+    /// The ids of those of them that anybody names.
+    var settingIDs: Set<UInt32> = []
+    /// Who names them: compiled anew, and followed along the edges like who names a key.
+    var reconfigured: Set<UInt32> = []
     /// How they are made: of what changed, and of what was bound by type to something else.
     var recipes: [UInt32: Recipe] = [:]
     /// What definitions name in which something is wrong.
@@ -50,7 +57,8 @@ struct Plan {
 
     /// Whether everything is as it was.
     var isNothing: Bool {
-        processors == nil && definitions.isEmpty && assemblies == nil && overrides.isEmpty && staged.documents.isEmpty
+        processors == nil && definitions.isEmpty && assemblies == nil && config == nil && overrides.isEmpty
+            && staged.documents.isEmpty
             && staged.set.retuned.isEmpty && staged.set.attached.isEmpty && staged.set.detached.isEmpty
     }
 

@@ -1,5 +1,6 @@
 internal import CInvivo
 public import InvivoBase
+internal import InvivoWiring
 
 /// What happened in one reload.
 public final class Report: @unchecked Sendable {
@@ -15,7 +16,14 @@ public final class Report: @unchecked Sendable {
     /// Nanoseconds by phase (INVIVO_PHASE_...).
     public let phases: [UInt64]
 
-    init(generation: UInt64, cause: String, failure: Failure?, changes: [Change], phases: [UInt64]) {
+    /// What is now at each path of the configuration whose value changed, or that what changed lies below.
+    let settings: [String: ConfigNode?]
+
+    init(
+        generation: UInt64, cause: String, failure: Failure?, changes: [Change], phases: [UInt64],
+        settings: [String: ConfigNode?] = [:]
+    ) {
+        self.settings = settings
         self.generation = generation
         self.cause = cause
         self.failure = failure
@@ -32,7 +40,7 @@ public final class Report: @unchecked Sendable {
         }
         let shown = changes.prefix(8).map { change in
             let name = change.property.isEmpty ? change.key : "\(change.key).\(change.property)"
-            return "\(name) \(Self.names[Int(min(change.what, 5))])"
+            return "\(name) \(Self.names[Int(min(change.what, 6))])"
         }
         var list = shown.joined(separator: ", ")
         if changes.count > 8 { list += " and \(changes.count - 8) more" }
@@ -46,7 +54,7 @@ public final class Report: @unchecked Sendable {
         return zip(names, phases).map { "\($0) \(Self.duration($1))" }.joined(separator: ", ")
     }
 
-    private static let names = ["defined", "removed", "remade", "reinjected", "tuned", "pending"]
+    private static let names = ["defined", "removed", "remade", "reinjected", "tuned", "pending", "configured"]
 
     static func duration(_ nanoseconds: UInt64) -> String {
         let (unit, size): (String, UInt64) =

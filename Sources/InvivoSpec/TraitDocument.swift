@@ -9,12 +9,15 @@ public import InvivoBase
 ///         - { type: Set, wave: saw }
 public struct TraitDocument: Sendable {
     public let entries: [TraitEntry]
+    /// What stands under `config:`, a map whose values may be anything.
+    public let config: SpecNode?
     public let file: String
 
     /// Reports all that is wrong at once, as `.spec`.
     public init(_ document: SpecDocument) throws(Failure) {
         var checker = DocumentChecker()
         entries = Self.entries(of: document.root, &checker)
+        config = Self.config(of: document.root, &checker)
         file = document.file
         try checker.failures.throwIfAny()
     }
@@ -52,13 +55,13 @@ public struct TraitSpec: Sendable {
 
 extension TraitDocument {
     private static func entries(of root: SpecNode, _ checker: inout DocumentChecker) -> [TraitEntry] {
-        let known = ["traits"]
+        let known = ["traits", "config"]
         let path = SpecPath()
-        guard let map = checker.map(root, "with the key 'traits'", path: path) else { return [] }
+        guard let map = checker.map(root, "with the keys 'traits' and 'config'", path: path) else { return [] }
         checker.refuseUnknownKeys(map, known: known, path: path)
         guard let traits = map["traits"] else {
             // An unknown key is most likely a misspelt one, and then already noted.
-            if !map.isEmpty && checker.failures.isEmpty {
+            if !map.isEmpty && map["config"] == nil && checker.failures.isEmpty {
                 checker.fail("the key 'traits' is missing", path: path, at: root.place)
             }
             return []
@@ -67,6 +70,23 @@ extension TraitDocument {
         let hint = "write {} if no trait is to hold"
         let targets = checker.map(traits, "of targets and their lists of traits", path: all, hint: hint) ?? []
         return targets.compactMap { entry($0, path: all, &checker) }
+    }
+
+    static func config(of root: SpecNode, _ checker: inout DocumentChecker) -> SpecNode? {
+        guard let node = root["config"] else { return nil }
+        let path = SpecPath().key("config")
+        let hint = "write {} if nothing is configured"
+        guard let entries = checker.map(node, "of assemblies and their values", path: path, hint: hint) else {
+            return nil
+        }
+        for entry in entries {
+            guard checker.checkName(entry, "the name of an assembly", path: path) else { continue }
+            if entry.key.split(separator: ".", omittingEmptySubsequences: false).contains("") {
+                checker.fail(
+                    "expected names joined by dots, found \(quoted(entry.key))", path: path, at: entry.keyPlace)
+            }
+        }
+        return node
     }
 
     private static func entry(_ entry: SpecEntry, path: SpecPath, _ checker: inout DocumentChecker) -> TraitEntry? {

@@ -962,10 +962,74 @@ static invivo_status not_ready_resolve_async(invivo_runtime runtime, invivo_key 
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_config_id(invivo_runtime runtime, const char *path, invivo_kind kind, invivo_config *out, invivo_error **error) {
+    (void)runtime;
+    (void)path;
+    (void)kind;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static const char *not_ready_config_path(invivo_runtime runtime, invivo_config id) {
+    (void)runtime;
+    (void)id;
+    return "";
+}
+
+static invivo_status not_ready_config_read(invivo_runtime runtime, const char *path, invivo_value *out, invivo_error **error) {
+    (void)runtime;
+    (void)path;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_config_observe(invivo_runtime runtime, const char *path, const invivo_config_observer_options *options, invivo_observer *out, invivo_error **error) {
+    (void)runtime;
+    (void)path;
+    (void)options;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_changes_configure(invivo_changes changes, const char *path, const invivo_value *value, invivo_error **error) {
+    (void)changes;
+    (void)path;
+    (void)value;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_converter_register(invivo_runtime runtime, const invivo_converter_options *options, invivo_error **error) {
+    (void)runtime;
+    (void)options;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_converter_unregister(invivo_runtime runtime, const char *name, invivo_error **error) {
+    (void)runtime;
+    (void)name;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_convert(invivo_runtime runtime, const char *converter, const char *text, uint64_t length, invivo_value *out, invivo_error **error) {
+    (void)runtime;
+    (void)converter;
+    (void)text;
+    (void)length;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 141,
+    .function_count = 149,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1107,6 +1171,14 @@ static const struct invivo_table not_ready = {
     .inject_with = not_ready_inject_with,
     .inject_tree = not_ready_inject_tree,
     .resolve_async = not_ready_resolve_async,
+    .config_id = not_ready_config_id,
+    .config_path = not_ready_config_path,
+    .config_read = not_ready_config_read,
+    .config_observe = not_ready_config_observe,
+    .changes_configure = not_ready_changes_configure,
+    .converter_register = not_ready_converter_register,
+    .converter_unregister = not_ready_converter_unregister,
+    .convert = not_ready_convert,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -1692,6 +1764,38 @@ invivo_status invivo_inject_tree(invivo_object root, const invivo_tree *tree, in
 
 invivo_status invivo_resolve_async(invivo_runtime runtime, invivo_key key, const invivo_value *arguments, size_t count, void (*resolved)(void *user_data, invivo_object object, const invivo_error *error), void *user_data, invivo_domain deliver, invivo_error **error) {
     return functions()->resolve_async(runtime, key, arguments, count, resolved, user_data, deliver, error);
+}
+
+invivo_status invivo_config_id(invivo_runtime runtime, const char *path, invivo_kind kind, invivo_config *out, invivo_error **error) {
+    return functions()->config_id(runtime, path, kind, out, error);
+}
+
+const char *invivo_config_path(invivo_runtime runtime, invivo_config id) {
+    return functions()->config_path(runtime, id);
+}
+
+invivo_status invivo_config_read(invivo_runtime runtime, const char *path, invivo_value *out, invivo_error **error) {
+    return functions()->config_read(runtime, path, out, error);
+}
+
+invivo_status invivo_config_observe(invivo_runtime runtime, const char *path, const invivo_config_observer_options *options, invivo_observer *out, invivo_error **error) {
+    return functions()->config_observe(runtime, path, options, out, error);
+}
+
+invivo_status invivo_changes_configure(invivo_changes changes, const char *path, const invivo_value *value, invivo_error **error) {
+    return functions()->changes_configure(changes, path, value, error);
+}
+
+invivo_status invivo_converter_register(invivo_runtime runtime, const invivo_converter_options *options, invivo_error **error) {
+    return functions()->converter_register(runtime, options, error);
+}
+
+invivo_status invivo_converter_unregister(invivo_runtime runtime, const char *name, invivo_error **error) {
+    return functions()->converter_unregister(runtime, name, error);
+}
+
+invivo_status invivo_convert(invivo_runtime runtime, const char *converter, const char *text, uint64_t length, invivo_value *out, invivo_error **error) {
+    return functions()->convert(runtime, converter, text, length, out, error);
 }
 
 #pragma GCC visibility pop

@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 141,
+    .function_count = 149,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -146,6 +146,14 @@ static const struct invivo_table instance = {
     .inject_with = invivo_inject_with,
     .inject_tree = invivo_inject_tree,
     .resolve_async = invivo_resolve_async,
+    .config_id = invivo_config_id,
+    .config_path = invivo_config_path,
+    .config_read = invivo_config_read,
+    .config_observe = invivo_config_observe,
+    .changes_configure = invivo_changes_configure,
+    .converter_register = invivo_converter_register,
+    .converter_unregister = invivo_converter_unregister,
+    .convert = invivo_convert,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

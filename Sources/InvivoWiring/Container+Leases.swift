@@ -22,6 +22,10 @@ extension Recipe {
     fileprivate func forEachLease(_ body: (ObjectLease) -> Void) {
         if case .constant(let lease) = maker { body(lease) }
         if case .method(let source, _) = maker { source.forEachLease(body) }
+        if case .choice(let chooser, let options) = maker {
+            chooser.forEachLease(body)
+            for option in options { option.use?.forEachLease(body) }
+        }
         for slot in slots { slot.source.forEachLease(body) }
         for step in steps + before + after + afterAll {
             for source in step.sources { source.forEachLease(body) }
@@ -38,7 +42,8 @@ extension Recipe.Source {
         case .path(let source, _, _): source.forEachLease(body)
         case .list(let items), .set(let items): for source in items { source.forEachLease(body) }
         case .map(let pairs): for pair in pairs { pair.source.forEachLease(body) }
-        case .all, .argument, .arguments, .resolver, .asker: break
+        case .config(_, let source): source.forEachLease(body)
+        case .all, .argument, .arguments, .resolver, .asker, .setting: break
         }
     }
 }

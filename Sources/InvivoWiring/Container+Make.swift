@@ -420,6 +420,8 @@ extension Container {
         case .provider(let id, let sources, let isLazy):
             guard let id else { return .null }
             return .callable(provider(id, try values(of: sources, recipe, arguments, chain), isLazy: isLazy))
+        case .config(_, let source): return try value(of: source, recipe, arguments, chain)
+        case .setting(let setting): return .callable(callable(for: setting))
         case .resolver: return .callable(resolver())
         case .asker:
             return asker(of: chain.frames.count - 1, chain).map { .string($0.key) } ?? .null

@@ -48,6 +48,7 @@ extension Container {
                     (0..<UInt32(keys.count)).filter { graph.recipe($0) != nil }.map { keys.name($0) }
                 }
             })
+        compiler.config = configLookup(of: graph)
         let described = Definition(id: Self.noKey, key: type.name, scope: .prototype, type: type)
         guard let recipe = compiler.compile(described, former: former?.recipe) else {
             throw Failure.gathered(compiler.failures)

@@ -162,6 +162,9 @@ extension Container {
             return try resolve(target, bound + arguments, chain)
         }
         let arguments = try checked(arguments, recipe)
+        if case .choice(let chooser, let options) = recipe.maker {
+            return try choose(chooser, options, recipe, arguments, chain)
+        }
         switch recipe.scope {
         case .prototype, .graph:
             if let frame = chain.frames.lastIndex(where: {
@@ -186,7 +189,7 @@ extension Container {
     static let deepest = 256
     /// What the thread's stack must still hold for one more object and its host's code, and for comparing arguments that lie
     /// in each other as deep as the chain is long.
-    private static let leastStack: UInt64 = 160 << 10
+    static let leastStack: UInt64 = 160 << 10
 
     private func tooDeep(_ recipe: Recipe, _ chain: BuildChain) -> Failure {
         let depth = chain.frames.count

@@ -54,6 +54,10 @@ public final class Container: @unchecked Sendable {
     public var dynamicDependents: [UInt32: Set<UInt32>] = [:]
     var waits = Waits()
     let resolvers: ResolveThreads
+    /// What reads values from texts, by name.
+    public var converters: [String: TextConverter] = [:]
+    /// Kinds in which hosts read the values at paths of the configuration.
+    public var configKinds: [UInt32: Set<ValueKind>] = [:]
     /// Called with the monitor not held, when a queue of jobs gets its first.
     public var onWaitingJob: (@Sendable (Domain) -> Void)?
 
@@ -154,6 +158,7 @@ public final class Container: @unchecked Sendable {
 
     public func intern(_ name: String) throws(Failure) -> UInt32 {
         guard !name.isEmpty else { throw Failure(.argument, "a key needs a name") }
+        guard !KeyTable.isReserved(name) else { throw Failure(.argument, "a key does not begin with U+0001") }
         return try monitor.locked { () throws(Failure) -> UInt32 in try keys.intern(name) }
     }
 
@@ -217,8 +222,10 @@ public final class Container: @unchecked Sendable {
 
     /// After close: the last graph goes, and with it the cells and definitions.
     public func forget() {
-        let former = monitor.locked { () -> (Graph, [String: ObjectType], [Domain], [[String: AssemblyDescription]]) in
+        let former = monitor.locked {
+            () -> (Graph, [String: ObjectType], [Domain], [[String: AssemblyDescription]], [String: TextConverter]) in
             defer {
+                converters = [:]
                 graph = Graph(generation: graph.generation, keys: keys)
                 types = [:]
                 described = [:]
@@ -228,7 +235,7 @@ public final class Container: @unchecked Sendable {
             }
             // A recipe leads back to its type.
             for type in types.values { type.ownRecipe = nil }
-            return (graph, types, domains, [described, active])
+            return (graph, types, domains, [described, active], converters)
         }
         withExtendedLifetime(former) {}
     }

@@ -14,6 +14,12 @@ extension Definition {
             MakerMethod(object: $0.object.renamed(rename), invocation: $0.invocation.renamed(rename))
         }
         body.alias = body.alias.map(rename)
+        body.choice = body.choice.map { choice in
+            DefinitionChoice(
+                chooser: choice.chooser.renamed(rename),
+                options: choice.options.map { DefinitionChoice.Option($0.when, use: $0.use?.renamed(rename)) })
+        }
+        if key != self.key { body.origin = body.origin ?? self.key }
         body.parent = body.parent.map(rename)
         body.owner = body.owner.map(rename)
         return Definition(id: id, key: key, body)
@@ -33,7 +39,9 @@ extension Definition {
     public var usesArguments: Bool {
         let given = body.initializer + body.properties
         let calls = body.methods + body.before + body.after + body.afterAll + (body.maker.map { [$0.invocation] } ?? [])
+        let chosen = (body.choice?.options ?? []).compactMap(\.use) + (body.choice.map { [$0.chooser] } ?? [])
         return (given + calls.flatMap(\.arguments)).contains { $0.source.usesArguments }
+            || chosen.contains(where: \.usesArguments)
             || body.maker?.object.usesArguments == true
     }
 }
@@ -61,6 +69,9 @@ extension Injection.Source {
         case .map(let pairs): .map(pairs.map { ($0.name, $0.source.renamed(rename)) })
         case .provider(let target): .provider(target.renamed(rename))
         case .lazy(let target): .lazy(target.renamed(rename))
+        case .config(let path, let other, let isOptional):
+            .config(path, default: other?.renamed(rename), isOptional: isOptional)
+        case .text(let text, let converter): .text(text.renamed(rename), converter: converter)
         default: self
         }
     }
@@ -72,7 +83,8 @@ extension Injection.Source {
         case .path(let object, _, _): [object]
         case .list(let items), .set(let items): items
         case .map(let pairs): pairs.map(\.source)
-        case .provider(let target), .lazy(let target): [target]
+        case .provider(let target), .lazy(let target), .text(let target, _): [target]
+        case .config(_, let other, _): other.map { [$0] } ?? []
         default: []
         }
     }

@@ -7,7 +7,8 @@ extension Definition {
         let (a, b) = (body, other.body)
         return key == other.key && a.scope == b.scope && a.flags == b.flags && a.rank == b.rank
             && a.type === b.type && a.typeName == b.typeName && a.alias == b.alias && a.parent == b.parent
-            && a.owner == b.owner && a.blockImage == b.blockImage
+            && a.owner == b.owner && a.origin == b.origin && same(a.choice, b.choice) { $0.isSame(as: $1) }
+            && a.blockImage == b.blockImage
             && a.constant?.bits == b.constant?.bits && Self.areSame(a.parameters, b.parameters)
             && same(a.factory, b.factory) { $0.isSame(as: $1) } && same(a.keepAlive, b.keepAlive) { $0.isSame(as: $1) }
             && same(a.inject, b.inject) { $0.isSame(as: $1) }
@@ -49,6 +50,26 @@ private func same<Thing>(_ a: Thing?, _ b: Thing?, _ compare: (Thing, Thing) -> 
     }
 }
 
+extension DefinitionChoice {
+    func isSame(as other: DefinitionChoice) -> Bool {
+        chooser.isSame(as: other.chooser)
+            && options.elementsEqual(other.options) {
+                $0.when.isSame(as: $1.when) && same($0.use, $1.use) { $0.isSame(as: $1) }
+            }
+    }
+}
+
+extension DefinitionChoice.When {
+    func isSame(as other: DefinitionChoice.When) -> Bool {
+        switch (self, other) {
+        case (.equal(let a), .equal(let b)): a.isSame(as: b)
+        case (.exact(let a), .exact(let b)), (.kind(let a), .kind(let b)): a == b
+        case (.named, .named), (.otherwise, .otherwise): true
+        default: false
+        }
+    }
+}
+
 extension Injection.Source {
     func isSame(as other: Injection.Source) -> Bool {
         func all(_ a: [Injection.Source], _ b: [Injection.Source]) -> Bool {
@@ -66,6 +87,10 @@ extension Injection.Source {
         case (.list(let a), .list(let b)), (.set(let a), .set(let b)): all(a, b)
         case (.map(let a), .map(let b)):
             a.elementsEqual(b) { $0.name == $1.name && $0.source.isSame(as: $1.source) }
+        case (.config(let a, let other, let isOptional), .config(let b, let otherOther, let isOtherOptional)):
+            a == b && isOptional == isOtherOptional && same(other, otherOther) { $0.isSame(as: $1) }
+        case (.text(let a, let converter), .text(let b, let otherConverter)):
+            converter == otherConverter && a.isSame(as: b)
         case (.provider(let a), .provider(let b)), (.lazy(let a), .lazy(let b)): a.isSame(as: b)
         default: false
         }

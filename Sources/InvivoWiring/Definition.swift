@@ -136,6 +136,10 @@ public final class Definition: @unchecked Sendable {
         /// What the block holds at the start, in the place of what its type says.
         public var blockImage: [UInt8]?
         public var alias: String?
+        /// The key under which its assembly knows it, where it is another: of a mount, or of an assembly that was taken over.
+        public var origin: String?
+        /// It is what one of others is; it makes nothing.
+        public var choice: DefinitionChoice?
         public var parent: String?
         public var rank: Int32 = 0
         public var place = Place()

@@ -53,6 +53,8 @@ final class Chunk: @unchecked Sendable {
     private(set) var recipes: [Recipe?]
     private(set) var blocks: [Block?]
     private(set) var configurations: [(any Configuration)?]
+    /// Values of the configuration among the entries; few chunks have any.
+    private(set) var settings: [Int: ConfigValue] = [:]
 
     init() {
         entries = .allocate(capacity: chunkSize)
@@ -70,6 +72,7 @@ final class Chunk: @unchecked Sendable {
         recipes = other.recipes
         blocks = other.blocks
         configurations = other.configurations
+        settings = other.settings
     }
 
     deinit { entries.deallocate() }
@@ -90,6 +93,13 @@ final class Chunk: @unchecked Sendable {
     func set(_ configuration: (any Configuration)?, at index: Int) {
         configurations[index] = configuration
         entries[index].layers = configuration.map { Unmanaged.passUnretained($0 as AnyObject).toOpaque() }
+    }
+
+    /// Of a path of the configuration: views read it where keys have their block.
+    func set(_ setting: ConfigValue?, at index: Int) {
+        settings[index] = setting
+        entries[index].block = setting.map { UnsafeRawPointer($0.raw) }
+        entries[index].type = setting == nil ? 0 : UInt64(INVIVO_ENTRY_CONFIG)
     }
 }
 
@@ -173,6 +183,11 @@ public final class Graph: @unchecked Sendable {
         chunk(id)?.configurations[Int(id) % chunkSize]
     }
 
+    /// What the configuration says at the path of this id.
+    public func setting(_ id: UInt32) -> ConfigValue? {
+        chunk(id)?.settings[Int(id) % chunkSize]
+    }
+
     /// Every cell, once each, with the key it stands under first.
     public func forEachCell(_ body: (UInt32, Cell) -> Void) {
         for (index, chunk) in pages.flatMap(\.chunks).enumerated() {
@@ -232,6 +247,10 @@ public struct GraphEditor {
     public mutating func set(_ block: Block?, at id: UInt32) { chunk(id).set(block, at: Int(id) % chunkSize) }
     public mutating func set(_ configuration: (any Configuration)?, at id: UInt32) {
         chunk(id).set(configuration, at: Int(id) % chunkSize)
+    }
+
+    public mutating func set(_ setting: ConfigValue?, at id: UInt32) {
+        chunk(id).set(setting, at: Int(id) % chunkSize)
     }
 
     public func cell(_ id: UInt32) -> Cell? { existing(id)?.cells[Int(id) % chunkSize] }

@@ -1,4 +1,4 @@
-internal import InvivoBase
+public import InvivoBase
 
 /// What a lazy has resolved, and for which version of its key. Any thread.
 final class LazyMemory: @unchecked Sendable {
@@ -21,7 +21,7 @@ final class LazyMemory: @unchecked Sendable {
 
 extension Value {
     /// Whether it leads to an object or callable, which must then be kept by whoever refers to it.
-    var holdsReference: Bool {
+    public var holdsReference: Bool {
         switch self {
         case .object, .callable: true
         case .list(let items): items.contains(where: \.holdsReference)
@@ -35,7 +35,8 @@ extension Recipe.Source {
     /// Whether it resolves one of `ids` (nil: anything) when it is worked out.
     func names(_ ids: Set<UInt32>?) -> Bool {
         switch self {
-        case .value, .argument, .arguments, .provider, .resolver, .asker: false
+        case .value, .argument, .arguments, .provider, .resolver, .asker, .setting: false
+        case .config(let paths, let source): ids.map { paths.contains(where: $0.contains) } ?? true || source.names(ids)
         case .object(let id, let arguments, _): ids?.contains(id) ?? true || arguments.contains { $0.names(ids) }
         case .all(let all): ids.map { all.contains(where: $0.contains) } ?? true
         case .path(let source, _, _): source.names(ids)

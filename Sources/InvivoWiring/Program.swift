@@ -97,6 +97,8 @@ final class ProgramSource {
             guard let child = node(id, asker: asker, depth: depth + 1) else { return nil }
             nodes[child].leases += 1
             return iv_argument(what: UInt32(IV_ARGUMENT_NODE), node: UInt32(child), thing: nil)
+        // What holds the value is made anew when it changes, and its program with it.
+        case .config(_, let source): return argument(source, parameter, of: asker, depth)
         default: return nil
         }
     }

@@ -17,6 +17,10 @@ public final class Recipe: @unchecked Sendable {
         case provider(UInt32?, arguments: [Source], isLazy: Bool)
         case resolver
         case asker
+        /// What the configuration said for one of these paths when it was compiled, or the default.
+        case config([UInt32], Source)
+        /// A callable that answers what the configuration says when it is called.
+        case setting(ConfigSetting)
     }
 
     public struct Slot: Sendable {
@@ -45,6 +49,7 @@ public final class Recipe: @unchecked Sendable {
         case method(Source, name: String)
         case constant(ObjectLease)
         case alias(UInt32)
+        case choice(Source, [(when: DefinitionChoice.When, use: Source?)])
         case block
         case abstract
     }

@@ -3,19 +3,23 @@ public import InvivoBase
 /// Turns definitions into recipes, and finds all that is wrong with them without running anything.
 public struct RecipeCompiler {
     /// The next generation's definition of an id, as described.
-    private let described: (UInt32) -> Definition?
+    let described: (UInt32) -> Definition?
     /// The id of a key that has been named at any time.
-    private let identify: (String) -> UInt32?
+    let identify: (String) -> UInt32?
     private let types: TypeIndex
-    private let knownKeys: () -> [String]
+    let knownKeys: () -> [String]
     /// The assembly that must be activated before there is a definition of a key.
     public var dormant: (String) -> String? = { _ in nil }
-    public private(set) var failures: [Failure] = []
+    public internal(set) var failures: [Failure] = []
     /// What definitions name in which something is wrong, as far as it is there.
     public private(set) var needs: [UInt32: [UInt32]] = [:]
 
     // Of the definition being compiled.
-    private var definition: Definition
+    var definition: Definition
+    /// What the configuration will say.
+    public var config = ConfigLookup.none
+    /// The value that was found last, for messages about it.
+    var foundNode: ConfigNode?
     private var former: Recipe?
     private var edges: [UInt32: Recipe.Edge] = [:]
     private var edgeOrder: [UInt32] = []
@@ -67,7 +71,7 @@ public struct RecipeCompiler {
         return suggestion(for: key, among: knownKeys())
     }
 
-    private mutating func fail(_ code: Status, _ message: String) {
+    mutating func fail(_ code: Status, _ message: String) {
         failures.append(Failure(code, message, path: definition.key, at: definition.place))
     }
 
@@ -126,6 +130,7 @@ public struct RecipeCompiler {
     }
 
     private mutating func compileMaking() -> Recipe? {
+        if let choice = definition.body.choice { return compile(choice) }
         guard let type = definition.type else {
             fail(.argument, "a definition needs a type, or a parent that has one")
             return nil
@@ -189,7 +194,7 @@ public struct RecipeCompiler {
         return type.needs.filter { need in property(need).map { !said.contains($0) } ?? true }
     }
 
-    private func recipe(
+    func recipe(
         _ maker: Recipe.Maker, slots: [Recipe.Slot], steps: [Recipe.Step] = [], before: [Recipe.Step] = [],
         after: [Recipe.Step] = [], afterAll: [Recipe.Step] = []
     ) -> Recipe {
@@ -198,7 +203,7 @@ public struct RecipeCompiler {
             edges: edgeOrder.map { ($0, edges[$0] ?? .late) }, bindings: bindings, wishes: wishes, asks: asks)
     }
 
-    private mutating func note(_ id: UInt32, _ edge: Recipe.Edge) {
+    mutating func note(_ id: UInt32, _ edge: Recipe.Edge) {
         if let known = edges[id] {
             edges[id] = max(known, edge)
         } else {
@@ -259,20 +264,19 @@ public struct RecipeCompiler {
     {
         let what = "initializer parameter '\(parameter?.name ?? "\(position)")'"
         let before = failures.count
-        var compiled = source(given, .initializer, what)
+        let signature = type.description.signature
+        var compiled = source(given, .initializer, what, parameter.map { .parameter(signature, $0) } ?? .any)
         // What comes of something wrong is not checked: that has been told.
         if let parameter, failures.count == before {
-            if case .value(let value) = compiled {
-                do throws(Failure) {
-                    compiled = .value(try type.description.signature.checked(value, parameter))
-                } catch { fail(error.code, error.message) }
-            }
+            do throws(Failure) {
+                compiled = try compiled.constant { value throws(Failure) in try signature.checked(value, parameter) }
+            } catch { fail(error.code, error.message) }
             checkType(compiled, parameter.typeName, what)
         }
         return Recipe.Slot(position: position, source: compiled, parameter: parameter)
     }
 
-    private mutating func checkType(_ source: Recipe.Source, _ wanted: String?, _ what: String) {
+    mutating func checkType(_ source: Recipe.Source, _ wanted: String?, _ what: String) {
         guard let wanted, case .object(let id, _, _) = source, let target = final(id), let type = target.type else {
             return
         }
@@ -294,14 +298,20 @@ public struct RecipeCompiler {
             if property.isReadOnly { throw Failure(.readOnly, "\(type.name).\(name) cannot be set: it is read only") }
             if !set.insert(property.name).inserted { throw Failure(.exists, "the property '\(name)' is set twice") }
             let before = failures.count
-            var compiled = source(injection.source, .injection, "the property '\(name)'")
+            var compiled = source(
+                injection.source, property.isInBlock ? .late : .injection, "the property '\(name)'", .property(property)
+            )
             guard failures.count == before else { return nil }
-            if case .value(let value) = compiled {
-                compiled = .value(try property.check(value))
-            } else if property.isInBlock {
-                throw Failure(.type, "the block property '\(name)' cannot hold an object")
+            compiled = try compiled.constant { value throws(Failure) in
+                try property.check(value)
             }
-            guard !property.isInBlock else { return nil }
+            if property.isInBlock {
+                guard let value = compiled.constant else {
+                    throw Failure(.type, "the block property '\(name)' cannot hold an object")
+                }
+                keepInBlock(name, value)
+                return nil
+            }
             return .property(index: type.description.index(of: property), compiled)
         } catch {
             fail(error.code, error.message)
@@ -324,9 +334,12 @@ public struct RecipeCompiler {
                 for (parameter, injection) in zip(parameters, invocation.arguments) {
                     let what = "the argument '\(parameter.name)' of '\(invocation.method)'"
                     let before = failures.count
-                    var compiled = source(injection.source, .injection, what)
-                    if failures.count == before, case .value(let value) = compiled {
-                        compiled = .value(try method.signature.checked(value, parameter))
+                    let signature = method.signature
+                    var compiled = source(injection.source, .injection, what, .parameter(signature, parameter))
+                    if failures.count == before {
+                        compiled = try compiled.constant { value throws(Failure) in
+                            try signature.checked(value, parameter)
+                        }
                     }
                     checkType(compiled, parameter.typeName, what)
                     sources.append(compiled)
@@ -340,7 +353,9 @@ public struct RecipeCompiler {
 
     // MARK: sources
 
-    private mutating func source(_ given: Injection.Source, _ edge: Recipe.Edge, _ place: String) -> Recipe.Source {
+    mutating func source(
+        _ given: Injection.Source, _ edge: Recipe.Edge, _ place: String, _ taker: Taker = .any
+    ) -> Recipe.Source {
         switch given {
         case .value(let value): return .value(value)
         case .reference(let key, let arguments, let isOptional):
@@ -350,7 +365,10 @@ public struct RecipeCompiler {
                 return .value(.null)
             }
             note(id, edge)
-            let arguments = arguments.enumerated().map { source($1, edge, "\(place), argument \($0)") }
+            let wanted = described(id).flatMap { $0.alias == nil ? flat($0).body.parameters : nil }
+            let arguments = arguments.enumerated().map { index, argument in
+                source(argument, edge, "\(place), argument \(index)", wanted.taker(of: index))
+            }
             if edge != .late { check(arguments.count, id, place) }
             return .object(id, arguments: arguments, isOptional: isOptional)
         case .type(let wish): return byType(wish, edge, place)
@@ -377,6 +395,9 @@ public struct RecipeCompiler {
         case .map(let pairs): return .map(pairs.map { ($0.name, source($0.source, edge, "\(place).\($0.name)")) })
         case .provider(let target): return provider(target, place, isLazy: false)
         case .lazy(let target): return provider(target, place, isLazy: true)
+        case .config(let path, let other, let isOptional):
+            return setting(path, other, isOptional, edge, place, taker)
+        case .text(let text, let converter): return self.text(text, converter, edge, place, taker)
         case .resolver: return .resolver
         case .asker:
             asks = true
@@ -385,6 +406,9 @@ public struct RecipeCompiler {
     }
 
     private mutating func provider(_ target: Injection.Source, _ place: String, isLazy: Bool) -> Recipe.Source {
+        if case .config(let path, let other, let isOptional) = target {
+            return reader(of: path, other, isOptional, place)
+        }
         switch source(target, .late, place) {
         case .object(let id, let arguments, _): return .provider(id, arguments: arguments, isLazy: isLazy)
         case .value(.null): return .provider(nil, arguments: [], isLazy: isLazy)

@@ -189,7 +189,7 @@ typedef struct listener {
 } listener;
 
 static inline void listener_reloaded(void *user_data, const invivo_report *report) {
-    static const char *const names[] = {"defined", "removed", "remade", "reinjected", "tuned", "pending"};
+    static const char *const names[] = {"defined", "removed", "remade", "reinjected", "tuned", "pending", "configured"};
     listener *self = (listener *)user_data;
     heard_report heard;
     char changes[4096] = "";

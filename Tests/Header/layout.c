@@ -37,6 +37,8 @@ int main(void) {
     OFFSET(invivo_app, bits, sizeof(((invivo_app *)0)->bits));
     SIZE(invivo_override);
     OFFSET(invivo_override, bits, sizeof(((invivo_override *)0)->bits));
+    SIZE(invivo_config);
+    OFFSET(invivo_config, bits, sizeof(((invivo_config *)0)->bits));
     SIZE(invivo_value);
     OFFSET(invivo_value, kind, sizeof(((invivo_value *)0)->kind));
     OFFSET(invivo_value, reserved, sizeof(((invivo_value *)0)->reserved));
@@ -228,6 +230,12 @@ int main(void) {
     OFFSET(invivo_invocation, method, sizeof(((invivo_invocation *)0)->method));
     OFFSET(invivo_invocation, arguments, sizeof(((invivo_invocation *)0)->arguments));
     OFFSET(invivo_invocation, argument_count, sizeof(((invivo_invocation *)0)->argument_count));
+    SIZE(invivo_option);
+    OFFSET(invivo_option, when, sizeof(((invivo_option *)0)->when));
+    OFFSET(invivo_option, reserved, sizeof(((invivo_option *)0)->reserved));
+    OFFSET(invivo_option, value, sizeof(((invivo_option *)0)->value));
+    OFFSET(invivo_option, name, sizeof(((invivo_option *)0)->name));
+    OFFSET(invivo_option, use, sizeof(((invivo_option *)0)->use));
     SIZE(invivo_definition);
     OFFSET(invivo_definition, struct_size, sizeof(((invivo_definition *)0)->struct_size));
     OFFSET(invivo_definition, key, sizeof(((invivo_definition *)0)->key));
@@ -265,6 +273,9 @@ int main(void) {
     OFFSET(invivo_definition, block_initial, sizeof(((invivo_definition *)0)->block_initial));
     OFFSET(invivo_definition, constant, sizeof(((invivo_definition *)0)->constant));
     OFFSET(invivo_definition, type_name, sizeof(((invivo_definition *)0)->type_name));
+    OFFSET(invivo_definition, chooser, sizeof(((invivo_definition *)0)->chooser));
+    OFFSET(invivo_definition, options, sizeof(((invivo_definition *)0)->options));
+    OFFSET(invivo_definition, option_count, sizeof(((invivo_definition *)0)->option_count));
     SIZE(invivo_processor);
     OFFSET(invivo_processor, struct_size, sizeof(((invivo_processor *)0)->struct_size));
     OFFSET(invivo_processor, name, sizeof(((invivo_processor *)0)->name));
@@ -351,6 +362,18 @@ int main(void) {
     OFFSET(invivo_observer_options, user_data, sizeof(((invivo_observer_options *)0)->user_data));
     OFFSET(invivo_observer_options, destroy, sizeof(((invivo_observer_options *)0)->destroy));
     OFFSET(invivo_observer_options, domain, sizeof(((invivo_observer_options *)0)->domain));
+    SIZE(invivo_config_observer_options);
+    OFFSET(invivo_config_observer_options, struct_size, sizeof(((invivo_config_observer_options *)0)->struct_size));
+    OFFSET(invivo_config_observer_options, changed, sizeof(((invivo_config_observer_options *)0)->changed));
+    OFFSET(invivo_config_observer_options, user_data, sizeof(((invivo_config_observer_options *)0)->user_data));
+    OFFSET(invivo_config_observer_options, destroy, sizeof(((invivo_config_observer_options *)0)->destroy));
+    OFFSET(invivo_config_observer_options, domain, sizeof(((invivo_config_observer_options *)0)->domain));
+    SIZE(invivo_converter_options);
+    OFFSET(invivo_converter_options, struct_size, sizeof(((invivo_converter_options *)0)->struct_size));
+    OFFSET(invivo_converter_options, name, sizeof(((invivo_converter_options *)0)->name));
+    OFFSET(invivo_converter_options, convert, sizeof(((invivo_converter_options *)0)->convert));
+    OFFSET(invivo_converter_options, user_data, sizeof(((invivo_converter_options *)0)->user_data));
+    OFFSET(invivo_converter_options, destroy, sizeof(((invivo_converter_options *)0)->destroy));
     SIZE(invivo_token);
     OFFSET(invivo_token, magic, sizeof(((invivo_token *)0)->magic));
     OFFSET(invivo_token, table, sizeof(((invivo_token *)0)->table));
@@ -435,6 +458,8 @@ int main(void) {
     NUMBER(INVIVO_E_INTERNAL);
     NUMBER(INVIVO_E_AMBIGUOUS);
     NUMBER(INVIVO_E_ABSTRACT);
+    NUMBER(INVIVO_E_NOT_CONFIGURED);
+    NUMBER(INVIVO_E_CONVERSION);
     NUMBER(INVIVO_E_CAPTIVE);
     NUMBER(INVIVO_STATUS_LAST);
     NUMBER(INVIVO_KIND_NULL);
@@ -497,6 +522,8 @@ int main(void) {
     NUMBER(INVIVO_INJECT_LAZY);
     NUMBER(INVIVO_INJECT_RESOLVER);
     NUMBER(INVIVO_INJECT_ASKER);
+    NUMBER(INVIVO_INJECT_CONFIG);
+    NUMBER(INVIVO_INJECT_TEXT);
     NUMBER(INVIVO_INJECT_OPTIONAL);
     NUMBER(INVIVO_INJECT_EXACT);
     NUMBER(INVIVO_INJECT_GREEDY);
@@ -504,6 +531,11 @@ int main(void) {
     NUMBER(INVIVO_DEFINITION_HIDDEN_CLASS);
     NUMBER(INVIVO_DEFINITION_HIDDEN_INTERFACE);
     NUMBER(INVIVO_DEFINITION_NULLABLE);
+    NUMBER(INVIVO_WHEN_EQUAL);
+    NUMBER(INVIVO_WHEN_EXACT);
+    NUMBER(INVIVO_WHEN_KIND);
+    NUMBER(INVIVO_WHEN_NAMED);
+    NUMBER(INVIVO_WHEN_OTHERWISE);
     NUMBER(INVIVO_LOOKUP_EXACT);
     NUMBER(INVIVO_LOOKUP_OPTIONAL);
     NUMBER(INVIVO_INTO_SHARED);
@@ -524,6 +556,7 @@ int main(void) {
     NUMBER(INVIVO_CHANGED_REINJECTED);
     NUMBER(INVIVO_CHANGED_TUNED);
     NUMBER(INVIVO_CHANGED_PENDING);
+    NUMBER(INVIVO_CHANGED_CONFIGURED);
     NUMBER(INVIVO_PHASE_DETECT);
     NUMBER(INVIVO_PHASE_SETTLE);
     NUMBER(INVIVO_PHASE_STAGE);
@@ -531,6 +564,7 @@ int main(void) {
     NUMBER(INVIVO_PHASE_COMMIT);
     NUMBER(INVIVO_PHASE_TOTAL);
     NUMBER(INVIVO_PHASE_COUNT);
+    NUMBER(INVIVO_ENTRY_CONFIG);
     NUMBER(INVIVO_ABI_VERSION);
     TEXT(INVIVO_MODULE_NOTE_NAME);
     TEXT(INVIVO_MODULE_ENTRY_NAME);
@@ -682,5 +716,13 @@ int main(void) {
     OFFSET(invivo_table, inject_with, sizeof(void (*)(void)));
     OFFSET(invivo_table, inject_tree, sizeof(void (*)(void)));
     OFFSET(invivo_table, resolve_async, sizeof(void (*)(void)));
+    OFFSET(invivo_table, config_id, sizeof(void (*)(void)));
+    OFFSET(invivo_table, config_path, sizeof(void (*)(void)));
+    OFFSET(invivo_table, config_read, sizeof(void (*)(void)));
+    OFFSET(invivo_table, config_observe, sizeof(void (*)(void)));
+    OFFSET(invivo_table, changes_configure, sizeof(void (*)(void)));
+    OFFSET(invivo_table, converter_register, sizeof(void (*)(void)));
+    OFFSET(invivo_table, converter_unregister, sizeof(void (*)(void)));
+    OFFSET(invivo_table, convert, sizeof(void (*)(void)));
     return 0;
 }

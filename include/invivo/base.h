@@ -79,6 +79,8 @@ INVIVO_EXTERN_C_BEGIN
     X(E_INTERNAL, -36, "a fault of the runtime itself; please report it")                                       \
     X(E_AMBIGUOUS, -37, "several fit, and none comes first")                                                    \
     X(E_ABSTRACT, -38, "the definition is abstract: only its children are made")                                \
+    X(E_NOT_CONFIGURED, -39, "the configuration says nothing there")                                            \
+    X(E_CONVERSION, -40, "the text does not say such a value")                                            \
     X(E_CAPTIVE, -49, "what lives long would hold what must not live so long, or be touched there")
 
 typedef int32_t invivo_status;
@@ -162,6 +164,7 @@ typedef struct invivo_observer { uint64_t bits; } invivo_observer; /* hears of r
 typedef struct invivo_module { uint64_t bits; } invivo_module;     /* loaded code */
 typedef struct invivo_app { uint64_t bits; } invivo_app;           /* an application manifest run */
 typedef struct invivo_override { uint64_t bits; } invivo_override; /* another recipe in a key's place */
+typedef struct invivo_config { uint64_t bits; } invivo_config;     /* a path of the configuration; dense like keys */
 
 INVIVO_EXTERN_C_END
 

@@ -12,6 +12,7 @@
 #include "view.h"
 #include "source.h"
 #include "reload.h"
+#include "config.h"
 #include "module.h"
 #include "app.h"
 #include "graph.h"

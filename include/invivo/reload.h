@@ -12,7 +12,8 @@ enum {
     INVIVO_CHANGED_REMADE = 2,     /* the shared instance is a new one */
     INVIVO_CHANGED_REINJECTED = 3, /* the instance is the same, something injected into it is new */
     INVIVO_CHANGED_TUNED = 4,      /* a property of the instance or block has another value */
-    INVIVO_CHANGED_PENDING = 5     /* takes effect when the object is next made, or when its target comes */
+    INVIVO_CHANGED_PENDING = 5,    /* takes effect when the object is next made, or when its target comes */
+    INVIVO_CHANGED_CONFIGURED = 6  /* the configuration says something else at the path that stands for the key */
 };
 
 enum {

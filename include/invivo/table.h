@@ -8,6 +8,7 @@
 #include "assembly.h"
 #include "base.h"
 #include "callbacks.h"
+#include "config.h"
 #include "graph.h"
 #include "module.h"
 #include "object.h"
@@ -166,6 +167,14 @@ struct invivo_table {
     invivo_status (*inject_with)(invivo_object object, invivo_key key, uint32_t flags, invivo_error **error);
     invivo_status (*inject_tree)(invivo_object root, const invivo_tree *tree, invivo_error **error);
     invivo_status (*resolve_async)(invivo_runtime runtime, invivo_key key, const invivo_value *arguments, size_t count, void (*resolved)(void *user_data, invivo_object object, const invivo_error *error), void *user_data, invivo_domain deliver, invivo_error **error);
+    invivo_status (*config_id)(invivo_runtime runtime, const char *path, invivo_kind kind, invivo_config *out, invivo_error **error);
+    const char *(*config_path)(invivo_runtime runtime, invivo_config id);
+    invivo_status (*config_read)(invivo_runtime runtime, const char *path, invivo_value *out, invivo_error **error);
+    invivo_status (*config_observe)(invivo_runtime runtime, const char *path, const invivo_config_observer_options *options, invivo_observer *out, invivo_error **error);
+    invivo_status (*changes_configure)(invivo_changes changes, const char *path, const invivo_value *value, invivo_error **error);
+    invivo_status (*converter_register)(invivo_runtime runtime, const invivo_converter_options *options, invivo_error **error);
+    invivo_status (*converter_unregister)(invivo_runtime runtime, const char *name, invivo_error **error);
+    invivo_status (*convert)(invivo_runtime runtime, const char *converter, const char *text, uint64_t length, invivo_value *out, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

@@ -31,7 +31,12 @@ enum {
     INVIVO_INJECT_PROVIDER = 10, /* a callable that resolves items[0] each time, with its own arguments after those of items[0] */
     INVIVO_INJECT_LAZY = 11,     /* a callable that resolves items[0] once; again when a reload has changed it */
     INVIVO_INJECT_RESOLVER = 12, /* a callable that resolves the key it is called with, further arguments passed on */
-    INVIVO_INJECT_ASKER = 13     /* the key for which it is made, as a string; null when none. What it goes into is never shared */
+    INVIVO_INJECT_ASKER = 13,    /* the key for which it is made, as a string; null when none. What it goes into is never shared */
+    /* The configuration value at the path `reference`, in the kind of the place it goes to (config.h says where a path is
+     * looked for); what items[0] gives when there is none. Neither: an error of the plan, unless OPTIONAL. A change of the
+     * value is a change of what names it: remade, injected again, or, in a PROVIDER, nothing. */
+    INVIVO_INJECT_CONFIG = 14,
+    INVIVO_INJECT_TEXT = 15 /* the text `value`, or the one that items[0] (a CONFIG) finds, read by the converter `reference` */
 };
 enum {
     INVIVO_INJECT_OPTIONAL = 1, /* null when nothing has the key or type, or what makes it answers null */
@@ -68,6 +73,22 @@ enum {
     INVIVO_DEFINITION_HIDDEN_INTERFACE = 4, /* not found by the names of its supertypes */
     INVIVO_DEFINITION_NULLABLE = 8          /* its factory may answer no instance */
 };
+
+/* When an option of a choice is the one. */
+enum {
+    INVIVO_WHEN_EQUAL = 0,   /* the chooser's value is `value`, which may be null; numbers are equal whatever their kinds */
+    INVIVO_WHEN_EXACT = 1,   /* it is an object of the type `name` itself */
+    INVIVO_WHEN_KIND = 2,    /* it is an object whose type is, or says that it is, `name` */
+    INVIVO_WHEN_NAMED = 3,   /* it is a text: the name of a definition of the same assembly, or a whole key. `use` is not read */
+    INVIVO_WHEN_OTHERWISE = 4 /* always */
+};
+typedef struct invivo_option {
+    uint32_t when; /* INVIVO_WHEN_... */
+    uint32_t reserved;
+    invivo_value value;
+    const char *name;
+    invivo_injection use; /* a REFERENCE, with arguments, or a TYPE: what the choice then is */
+} invivo_option;
 
 /* What goes into an object, in this order: the initializer; the hook `will_inject` of its type; `before`; `properties`, then
  * `methods`, each in their order; `inject`; `after`. When everything that the outermost resolve makes is complete, children
@@ -115,6 +136,12 @@ typedef struct invivo_definition {
     const void *block_initial;
     invivo_object constant; /* the object itself, made elsewhere; a lease of it is taken. Nothing is injected into it */
     const char *type_name; /* the type by its name, where `type` is zero: looked for when the definition takes effect */
+    /* A choice: the key is then what the first option says that fits what `chooser` gives, a CONFIG, an ARGUMENT or anything
+     * else; none fits: an error that names the value. A configuration value that changes makes it another one, as a reload. It
+     * makes nothing itself: scope, injections and hooks are those of what it is. With a `type` it is found by that type. */
+    const invivo_injection *chooser;
+    const invivo_option *options;
+    uint64_t option_count;
 } invivo_definition;
 
 /* ---- keys -------------------------------------------------------------------------------------------- */

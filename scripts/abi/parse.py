@@ -33,6 +33,7 @@ ORDER = [
     "view.h",
     "source.h",
     "reload.h",
+    "config.h",
     "module.h",
     "app.h",
     "graph.h",

@@ -57,6 +57,8 @@ INVIVO_E_UNSUPPORTED = -35
 INVIVO_E_INTERNAL = -36
 INVIVO_E_AMBIGUOUS = -37
 INVIVO_E_ABSTRACT = -38
+INVIVO_E_NOT_CONFIGURED = -39
+INVIVO_E_CONVERSION = -40
 INVIVO_E_CAPTIVE = -49
 INVIVO_STATUS_LAST = -49
 INVIVO_KIND_NULL = 0
@@ -119,6 +121,8 @@ INVIVO_INJECT_PROVIDER = 10
 INVIVO_INJECT_LAZY = 11
 INVIVO_INJECT_RESOLVER = 12
 INVIVO_INJECT_ASKER = 13
+INVIVO_INJECT_CONFIG = 14
+INVIVO_INJECT_TEXT = 15
 INVIVO_INJECT_OPTIONAL = 1
 INVIVO_INJECT_EXACT = 2
 INVIVO_INJECT_GREEDY = 4
@@ -126,6 +130,11 @@ INVIVO_DEFINITION_ABSTRACT = 1
 INVIVO_DEFINITION_HIDDEN_CLASS = 2
 INVIVO_DEFINITION_HIDDEN_INTERFACE = 4
 INVIVO_DEFINITION_NULLABLE = 8
+INVIVO_WHEN_EQUAL = 0
+INVIVO_WHEN_EXACT = 1
+INVIVO_WHEN_KIND = 2
+INVIVO_WHEN_NAMED = 3
+INVIVO_WHEN_OTHERWISE = 4
 INVIVO_LOOKUP_EXACT = 1
 INVIVO_LOOKUP_OPTIONAL = 2
 INVIVO_INTO_SHARED = 1
@@ -146,6 +155,7 @@ INVIVO_CHANGED_REMADE = 2
 INVIVO_CHANGED_REINJECTED = 3
 INVIVO_CHANGED_TUNED = 4
 INVIVO_CHANGED_PENDING = 5
+INVIVO_CHANGED_CONFIGURED = 6
 INVIVO_PHASE_DETECT = 0
 INVIVO_PHASE_SETTLE = 1
 INVIVO_PHASE_STAGE = 2
@@ -153,6 +163,7 @@ INVIVO_PHASE_PLAN = 3
 INVIVO_PHASE_COMMIT = 4
 INVIVO_PHASE_TOTAL = 5
 INVIVO_PHASE_COUNT = 6
+INVIVO_ENTRY_CONFIG = 1
 INVIVO_ABI_VERSION = 1
 INVIVO_MODULE_NOTE_NAME = "Invivo"
 INVIVO_MODULE_ENTRY_NAME = "invivo_module_entry"
@@ -204,6 +215,8 @@ STATUS: list[tuple[str, int, str]] = [
     ("INVIVO_E_INTERNAL", -36, "a fault of the runtime itself; please report it"),
     ("INVIVO_E_AMBIGUOUS", -37, "several fit, and none comes first"),
     ("INVIVO_E_ABSTRACT", -38, "the definition is abstract: only its children are made"),
+    ("INVIVO_E_NOT_CONFIGURED", -39, "the configuration says nothing there"),
+    ("INVIVO_E_CONVERSION", -40, "the text does not say such a value"),
     ("INVIVO_E_CAPTIVE", -49, "what lives long would hold what must not live so long, or be touched there"),
 ]
 
@@ -287,6 +300,10 @@ class invivo_app(ctypes.Structure):
 
 
 class invivo_override(ctypes.Structure):
+    pass
+
+
+class invivo_config(ctypes.Structure):
     pass
 
 
@@ -378,6 +395,10 @@ class invivo_invocation(ctypes.Structure):
     pass
 
 
+class invivo_option(ctypes.Structure):
+    pass
+
+
 class invivo_definition(ctypes.Structure):
     pass
 
@@ -434,6 +455,14 @@ class invivo_observer_options(ctypes.Structure):
     pass
 
 
+class invivo_config_observer_options(ctypes.Structure):
+    pass
+
+
+class invivo_converter_options(ctypes.Structure):
+    pass
+
+
 class invivo_token(ctypes.Structure):
     pass
 
@@ -485,6 +514,9 @@ invivo_app._fields_ = [
     ("bits", ctypes.c_uint64),
 ]
 invivo_override._fields_ = [
+    ("bits", ctypes.c_uint64),
+]
+invivo_config._fields_ = [
     ("bits", ctypes.c_uint64),
 ]
 invivo_value_as_string._fields_ = [
@@ -706,6 +738,13 @@ invivo_invocation._fields_ = [
     ("arguments", ctypes.POINTER(invivo_injection)),
     ("argument_count", ctypes.c_uint64),
 ]
+invivo_option._fields_ = [
+    ("when", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
+    ("value", invivo_value),
+    ("name", ctypes.c_char_p),
+    ("use", invivo_injection),
+]
 invivo_definition._fields_ = [
     ("struct_size", ctypes.c_size_t),
     ("key", ctypes.c_char_p),
@@ -743,6 +782,9 @@ invivo_definition._fields_ = [
     ("block_initial", ctypes.c_void_p),
     ("constant", invivo_object),
     ("type_name", ctypes.c_char_p),
+    ("chooser", ctypes.POINTER(invivo_injection)),
+    ("options", ctypes.POINTER(invivo_option)),
+    ("option_count", ctypes.c_uint64),
 ]
 invivo_processor._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -843,6 +885,20 @@ invivo_observer_options._fields_ = [
     ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
     ("domain", invivo_domain),
 ]
+invivo_config_observer_options._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("changed", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(invivo_value), ctypes.c_uint64)),
+    ("user_data", ctypes.c_void_p),
+    ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+    ("domain", invivo_domain),
+]
+invivo_converter_options._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("name", ctypes.c_char_p),
+    ("convert", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p))),
+    ("user_data", ctypes.c_void_p),
+    ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+]
 invivo_token._fields_ = [
     ("magic", ctypes.c_uint64),
     ("table", ctypes.c_void_p),
@@ -905,6 +961,7 @@ STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
     invivo_module,
     invivo_app,
     invivo_override,
+    invivo_config,
     invivo_value_as_string,
     invivo_value_as_bytes,
     invivo_value_as_list,
@@ -927,6 +984,7 @@ STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
     invivo_live_counts,
     invivo_injection,
     invivo_invocation,
+    invivo_option,
     invivo_definition,
     invivo_processor,
     invivo_block_options,
@@ -941,6 +999,8 @@ STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
     invivo_view,
     invivo_source_options,
     invivo_observer_options,
+    invivo_config_observer_options,
+    invivo_converter_options,
     invivo_token,
     invivo_app_options,
     invivo_callbacks,
@@ -1091,6 +1151,14 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_inject_with": (ctypes.c_int32, [invivo_object, invivo_key, ctypes.c_uint32, ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_inject_tree": (ctypes.c_int32, [invivo_object, ctypes.POINTER(invivo_tree), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_resolve_async": (ctypes.c_int32, [invivo_runtime, invivo_key, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.CFUNCTYPE(None, ctypes.c_void_p, invivo_object, ctypes.c_void_p), ctypes.c_void_p, invivo_domain, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_config_id": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.c_uint32, ctypes.POINTER(invivo_config), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_config_path": (ctypes.c_char_p, [invivo_runtime, invivo_config], False),
+    "invivo_config_read": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_config_observe": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(invivo_config_observer_options), ctypes.POINTER(invivo_observer), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_changes_configure": (ctypes.c_int32, [invivo_changes, ctypes.c_char_p, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_converter_register": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_converter_options), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_converter_unregister": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_convert": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1236,6 +1304,14 @@ TABLE: list[str] = [
     "invivo_inject_with",
     "invivo_inject_tree",
     "invivo_resolve_async",
+    "invivo_config_id",
+    "invivo_config_path",
+    "invivo_config_read",
+    "invivo_config_observe",
+    "invivo_changes_configure",
+    "invivo_converter_register",
+    "invivo_converter_unregister",
+    "invivo_convert",
 ]
 
 

@@ -1,0 +1,182 @@
+public import CInvivo
+internal import InvivoBase
+internal import InvivoReload
+internal import InvivoWiring
+
+// config.h: the configuration, and converters.
+
+@c @implementation
+public func invivo_config_id(
+    _ runtime: invivo_runtime, _ path: UnsafePointer<CChar>!, _ kind: invivo_kind,
+    _ out: UnsafeMutablePointer<invivo_config>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_config()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let kind = try ValueKind(checking: kind)
+        switch kind {
+        case .any, .bool, .string, .list, .map: break
+        default:
+            guard kind.isNumber else {
+                throw Failure(.argument, "kind is \(kind.name), which no value of the configuration is")
+            }
+        }
+        let engine = try Engine.find(runtime.bits)
+        out.pointee.bits = engine.container.keyHandle(try engine.configID(try text(path, "path"), kind))
+    }
+}
+
+@c @implementation
+public func invivo_config_path(_ runtime: invivo_runtime, _ id: invivo_config) -> UnsafePointer<CChar>! {
+    guard let container = try? Container.find(runtime.bits, .runtime),
+        UInt32(truncatingIfNeeded: id.bits >> 32) == container.keys.owner
+    else { return nil }
+    return container.monitor.locked { container.keys.configPath(UInt32(truncatingIfNeeded: id.bits)) }
+}
+
+@c @implementation
+public func invivo_config_read(
+    _ runtime: invivo_runtime, _ path: UnsafePointer<CChar>!, _ out: UnsafeMutablePointer<invivo_value>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_null()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        out.pointee = try Engine.find(runtime.bits).configuration(try text(path, "path")).owned()
+    }
+}
+
+@c @implementation
+public func invivo_config_observe(
+    _ runtime: invivo_runtime, _ path: UnsafePointer<CChar>!,
+    _ options: UnsafePointer<invivo_config_observer_options>!, _ out: UnsafeMutablePointer<invivo_observer>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_observer()
+    return answering(error) { () throws(Failure) in
+        guard let options else { throw Failure(.argument, "options is NULL") }
+        let least = MemoryLayout<invivo_config_observer_options>.offset(of: \.destroy) ?? 8
+        let given = try versioned(options, "options", least: least, as: invivo_config_observer_options.self)
+        guard let changed = given.changed else { throw Failure(.argument, "options.changed is NULL") }
+        let engine = try Engine.find(runtime.bits)
+        let domain = given.domain.bits == 0 ? nil : try engine.container.domain(given.domain.bits)
+        nonisolated(unsafe) let userData = given.user_data
+        let destroy = given.destroy
+        let ended: (@Sendable () -> Void)? = destroy.map { destroy in { @Sendable in destroy(userData) } }
+        let observer = try engine.observe(
+            configuration: try text(path, "path"), domain: domain, destroy: ended
+        ) { path, value, generation in
+            Value.withBorrowed([value]) { value, _ in path.withCString { changed(userData, $0, value, generation) } }
+        }
+        out?.pointee.bits = observer.handleBits
+    }
+}
+
+@c @implementation
+public func invivo_changes_configure(
+    _ changes: invivo_changes, _ path: UnsafePointer<CChar>!, _ value: UnsafePointer<invivo_value>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        let changes = try HandleTable.require(changes.bits, .changes, as: OpenChanges.self)
+        let path = try ConfigPath.checked(try text(path, "path"))
+        var node: ConfigNode?
+        if let value {
+            let said = try Value(borrowing: value.pointee)
+            guard !path.isEmpty || said.kind == .map else {
+                throw Failure(.argument, "the whole configuration is a map, \(said.withKind) is none")
+            }
+            guard !said.holdsReference, said.kind != .type else {
+                throw Failure(.type, "the configuration is data, and the value leads to an object", path: path)
+            }
+            node = ConfigNode(said)
+        }
+        changes.set.configured.append((path, node))
+        changes.note("configure \(path)")
+    }
+}
+
+// MARK: - Converters
+
+@c @implementation
+public func invivo_converter_register(
+    _ runtime: invivo_runtime, _ options: UnsafePointer<invivo_converter_options>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        guard let options else { throw Failure(.argument, "options is NULL") }
+        let least = MemoryLayout<invivo_converter_options>.offset(of: \.user_data) ?? 8
+        let given = try versioned(options, "options", least: least, as: invivo_converter_options.self)
+        let name = try text(given.name, "options.name")
+        guard let convert = given.convert else { throw Failure(.argument, "options.convert is NULL") }
+        let container = try Container.find(runtime.bits, .runtime)
+        let host = HostConverter(convert, given.user_data, given.destroy)
+        let converter = TextConverter(name, isHosts: true) { [weak container] (text, _) throws(Failure) in
+            guard let container else { throw Failure(.closed, "the runtime is closed") }
+            return try container.callback { () -> Result<Value, Failure> in
+                do throws(Failure) { return .success(try host.value(text, name)) } catch { return .failure(error) }
+            }.get()
+        }
+        try container.register(converter)
+        host.isTaken = true
+    }
+}
+
+/// A host's function and what belongs to it. `destroy` is called with the last converter that uses it, once it was taken.
+private final class HostConverter: @unchecked Sendable {
+    typealias Function =
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafePointer<CChar>?, UInt64, UnsafeMutablePointer<invivo_value>?,
+            UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
+    private let function: Function
+    private let userData: UnsafeMutableRawPointer?
+    private let destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
+    /// Written once, before anybody else knows it.
+    var isTaken = false
+
+    init(
+        _ function: @escaping Function, _ userData: UnsafeMutableRawPointer?,
+        _ destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
+    ) {
+        self.function = function
+        self.userData = userData
+        self.destroy = destroy
+    }
+
+    deinit { if isTaken { destroy?(userData) } }
+
+    func value(_ text: String, _ name: String) throws(Failure) -> Value {
+        var text = text
+        return try CallbackResult.run("the converter '\(name)'") { result, error in
+            text.withUTF8 { utf8 in
+                utf8.withMemoryRebound(to: CChar.self) {
+                    function(userData, $0.baseAddress, UInt64($0.count), result, error)
+                }
+            }
+        }
+    }
+}
+
+@c @implementation
+public func invivo_converter_unregister(
+    _ runtime: invivo_runtime, _ name: UnsafePointer<CChar>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        try Container.find(runtime.bits, .runtime).unregisterConverter(try text(name, "name"))
+    }
+}
+
+@c @implementation
+public func invivo_convert(
+    _ runtime: invivo_runtime, _ converter: UnsafePointer<CChar>!, _ given: UnsafePointer<CChar>!, _ length: UInt64,
+    _ out: UnsafeMutablePointer<invivo_value>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_null()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let found = try Container.find(runtime.bits, .runtime).converter(try text(converter, "converter"))
+        guard case .string(let said) = try Value(borrowing: invivo_string_n(given, length)) else { return }
+        out.pointee = try found.value(said, TextWish()).owned()
+    }
+}

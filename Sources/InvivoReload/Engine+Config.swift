@@ -1,0 +1,202 @@
+internal import CInvivo
+public import InvivoBase
+internal import InvivoSpec
+internal import InvivoTraits
+public import InvivoWiring
+
+/// The configuration as it is said and as it holds. Of the turn.
+struct ConfigState: Sendable {
+    var tree = ConfigTree()
+    /// What operators say, in the order in which they began to say it.
+    var operators: [(path: String, node: ConfigNode)] = []
+}
+
+extension Engine {
+    /// Works out the next configuration, if this plan changes it, and what that concerns.
+    func planConfig(_ plan: inout Plan, _ graph: Graph, _ failures: inout [Failure]) {
+        let set = plan.staged.set
+        let saysSomething = plan.staged.documents.contains { $0.document.state.config != nil || $0.next.config != nil }
+        guard saysSomething || !set.configured.isEmpty else { return }
+        var next = config
+        for (path, node) in set.configured {
+            if let node {
+                next.operators.removeAll { $0.path == path }
+                next.operators.append((path, node))
+            } else {
+                next.operators.removeAll { $0.path == path || path.isEmpty || $0.path.hasPrefix(path + ".") }
+            }
+        }
+        next.tree = ConfigTree()
+        for state in documentStates(plan) {
+            if let said = state.config { next.tree.lay(said) }
+        }
+        for (path, node) in next.operators { next.tree.lay(node, at: path) }
+        plan.settings = next.tree.changes(since: config.tree)
+        plan.config = next
+        container.monitor.locked {
+            for change in plan.settings {
+                if let id = container.keys.id(ofConfig: change.path) { plan.settingIDs.insert(id) }
+            }
+        }
+        checkKinds(plan, &failures)
+        for change in plan.settings where change.isLeaf {
+            plan.changes.append(
+                Report.Change(key: change.path, what: UInt32(INVIVO_CHANGED_CONFIGURED), property: ""))
+        }
+    }
+
+    /// What all documents will say, in their order.
+    private func documentStates(_ plan: Plan) -> [Document.State] {
+        var states: [ObjectIdentifier: Document.State] = [:]
+        for (document, next) in plan.staged.documents { states[ObjectIdentifier(document)] = next }
+        let opened = plan.staged.documents.map(\.document).filter { !$0.state.isOpen }
+        return (container.monitor.locked { openDocuments.filter(\.state.isOpen) } + opened)
+            .sorted { $0.order < $1.order }.map { states[ObjectIdentifier($0)] ?? $0.state }
+    }
+
+    /// What hosts read in views must be what they said they read.
+    private func checkKinds(_ plan: Plan, _ failures: inout [Failure]) {
+        let kinds = container.monitor.locked { container.configKinds }
+        guard !kinds.isEmpty else { return }
+        for change in plan.settings {
+            guard let node = change.node,
+                let id = container.monitor.locked({ container.keys.id(ofConfig: change.path) })
+            else { continue }
+            for kind in (kinds[id] ?? []).sorted(by: { $0.rawValue < $1.rawValue }) {
+                do throws(Failure) { try Self.check(node, kind, change.path) } catch { failures.append(error) }
+            }
+        }
+    }
+
+    static func check(_ node: ConfigNode, _ kind: ValueKind, _ path: String) throws(Failure) {
+        do throws(Failure) { _ = try node.value.converted(to: kind) } catch {
+            throw Failure(
+                error.code, "the host reads it as \(kind.withArticle): \(error.message)", path: "config.\(path)",
+                at: node.place)
+        }
+    }
+
+    /// Who names what changed is compiled anew: its constants are other ones.
+    func reconfigure(
+        _ plan: inout Plan, _ changed: [UInt32: Definition?], _ compiler: inout RecipeCompiler, _ graph: Graph
+    ) {
+        var holders: Set<UInt32> = []
+        for id in plan.settingIDs { holders.formUnion((dependents[id] ?? [:]).keys) }
+        for holder in holders.sorted() where changed[holder] == nil {
+            guard let definition = next(holder, plan) else { continue }
+            let former = graph.recipe(holder)
+            guard let recipe = compiler.compile(definition, former: former?.id == holder ? former : nil) else {
+                continue
+            }
+            plan.recipes[holder] = recipe
+            plan.reconfigured.insert(holder)
+        }
+    }
+
+    /// The entries that views read. Paths become ids here, when nothing is wrong any more: they are for ever.
+    func planSettings(_ plan: inout Plan, _ graph: Graph) throws(Failure) {
+        for change in plan.settings {
+            let id = try container.monitor.locked { () throws(Failure) in
+                try container.keys.intern(config: change.path)
+            }
+            plan.editor.set(change.node.map { ConfigValue($0) }, at: id)
+        }
+    }
+
+    // MARK: asked from outside
+
+    /// The id of a path, for reading in views as a value of a kind.
+    public func configID(_ path: String, _ kind: ValueKind) throws(Failure) -> UInt32 {
+        let path = try ConfigPath.checked(path)
+        let graph = container.currentGraph()
+        return try container.monitor.locked { () throws(Failure) -> UInt32 in
+            guard !container.isClosing else { throw Failure(.closed, "the runtime is closed") }
+            let id = try container.keys.intern(config: path)
+            if kind != .any {
+                if let there = graph.setting(id) { try Self.check(there.node, kind, path) }
+                container.configKinds[id, default: []].insert(kind)
+            }
+            return id
+        }
+    }
+
+    /// What holds at a path.
+    public func configuration(_ path: String) throws(Failure) -> Value {
+        let path = try ConfigPath.checked(path)
+        let graph = container.currentGraph()
+        if path.isEmpty {
+            let id = container.monitor.locked { container.keys.id(ofConfig: "") }
+            return id.flatMap { graph.setting($0) }?.node.value ?? .map([])
+        }
+        if let id = container.monitor.locked({ container.keys.id(ofConfig: path) }), let there = graph.setting(id) {
+            return there.node.value
+        }
+        if container.monitor.locked({ container.isClosing }) { throw Failure(.closed, "the runtime is closed") }
+        let root = container.monitor.locked { container.keys.id(ofConfig: "") }.flatMap { graph.setting($0) }
+        var tree = ConfigTree()
+        if let root { tree.lay(root.node) }
+        throw Failure(
+            .notConfigured, "the configuration says nothing at '\(path)'\(suggestion(for: path, among: tree.paths))",
+            path: path)
+    }
+
+    /// Tells of every reload that changed what is at a path or below it.
+    public func observe(
+        configuration path: String, domain: Domain?, destroy: (@Sendable () -> Void)?,
+        changed: @escaping @Sendable (_ path: String, _ value: Value, _ generation: UInt64) -> Void
+    ) throws(Failure) -> Observer {
+        let path = try ConfigPath.checked(path)
+        return try observe(domain: domain, destroy: destroy) { report in
+            guard report.failure == nil, let node = report.settings[path] else { return }
+            changed(path, node?.value ?? .null, report.generation)
+        }
+    }
+}
+
+extension ConfigNode {
+    /// What a document says under `config:`. A key at the top may be a path.
+    init(document node: SpecNode) throws(Failure) {
+        var tree = ConfigNode(ConfigNode.Content.map([]), at: node.place)
+        for entry in node.entries ?? [] {
+            let inner = try ConfigNode(spec: entry.value)
+            var said = inner
+            for name in ConfigPath.names(entry.key).reversed() {
+                said = ConfigNode(ConfigNode.Content.map([(name: name, node: said)]), at: entry.keyPlace)
+            }
+            tree = try tree.joined(said, entry)
+        }
+        self = tree
+    }
+
+    init(spec node: SpecNode) throws(Failure) {
+        switch node.content {
+        case .list(let items):
+            var nodes: [ConfigNode] = []
+            for item in items { nodes.append(try ConfigNode(spec: item)) }
+            self.init(ConfigNode.Content.list(nodes), at: node.place)
+        case .map(let entries):
+            var pairs: [(name: String, node: ConfigNode)] = []
+            for entry in entries { pairs.append((entry.key, try ConfigNode(spec: entry.value))) }
+            self.init(ConfigNode.Content.map(pairs), at: node.place)
+        default: self.init(try Value(spec: node), at: node.place)
+        }
+    }
+
+    /// Two parts of one document: what both say is a mistake.
+    private func joined(_ other: ConfigNode, _ entry: SpecEntry) throws(Failure) -> ConfigNode {
+        guard let own = pairs, let more = other.pairs else {
+            throw Failure(
+                .spec, "it is said twice: as a key and as part of another one", path: "config.\(entry.key)",
+                at: entry.keyPlace)
+        }
+        var joined = own
+        for (name, node) in more {
+            if let index = joined.firstIndex(where: { $0.name == name }) {
+                joined[index].node = try joined[index].node.joined(node, entry)
+            } else {
+                joined.append((name, node))
+            }
+        }
+        return ConfigNode(ConfigNode.Content.map(joined), at: place)
+    }
+}

@@ -1,0 +1,45 @@
+internal import Glibc
+internal import InvivoBase
+internal import InvivoSpec
+internal import InvivoWiring
+
+extension Engine {
+    /// The converters that every runtime has from the start.
+    func registerStandardConverters() {
+        let all: [TextConverter] = [
+            TextConverter("number") { (text, wish) throws(Failure) in try TextReader.number(text, unit: wish.unit) },
+            TextConverter("bool") { (text, _) throws(Failure) in .bool(try TextReader.bool(text)) },
+            TextConverter("duration") { (text, wish) throws(Failure) in .double(try TextReader.duration(text)) },
+            TextConverter("bytes") { (text, _) throws(Failure) in
+                let count = try TextReader.bytes(text)
+                return Int64(exactly: count).map { .int64($0) } ?? .uint64(count)
+            },
+            TextConverter("base64") { (text, _) throws(Failure) in .bytes(try TextReader.base64(text)) },
+            TextConverter("path") { (text, wish) throws(Failure) in
+                .string(try TextReader.path(text, from: try Self.absolute(wish.folder)))
+            },
+            TextConverter("url") { (text, _) throws(Failure) in .string(try TextReader.url(text)) },
+            TextConverter("colour") { (text, wish) throws(Failure) in
+                Self.colour(try TextReader.colour(text), isNumber: wish.kind.isInteger)
+            },
+        ]
+        container.monitor.locked { for converter in all { container.converters[converter.name] = converter } }
+    }
+
+    private static func colour(_ parts: [UInt8], isNumber: Bool) -> Value {
+        if isNumber { return .int64(parts.reduce(0) { $0 << 8 | Int64($1) }) }
+        let names = ["red", "green", "blue", "alpha"]
+        return .map(zip(names, parts).map { ($0, .double(Double($1) / 255)) })
+    }
+
+    /// A folder as its document names it, from the root.
+    private static func absolute(_ folder: String?) throws(Failure) -> String {
+        if let folder, folder.hasPrefix("/") { return folder }
+        guard let current = getcwd(nil, 0) else {
+            throw Failure(.system, "the working directory cannot be read: \(String(cString: strerror(errno)))")
+        }
+        defer { free(current) }
+        let here = String(cString: current)
+        return folder.map { here.hasSuffix("/") ? here + $0 : "\(here)/\($0)" } ?? here
+    }
+}

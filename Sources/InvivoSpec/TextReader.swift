@@ -1,0 +1,217 @@
+public import InvivoBase
+
+/// Reads values from texts of a few well-known forms: pure, and exact or an error that says where in the text.
+public enum TextReader {
+    /// 12, -0.5, 1e3, 0x20; where a unit is given, also 1.2 kHz, and for a unit of time what `duration` reads.
+    public static func number(_ text: String, unit: String?) throws(Failure) -> Value {
+        if let unit, !unit.isEmpty {
+            if let number = parseQuantity(text, unit: unit) { return .double(number) }
+            if let size = seconds(in: unit), let seconds = try? duration(text) { return .double(seconds / size) }
+        }
+        let resolved = text.utf8.elementsEqual(text.utf8.filter { $0 != 0x20 }) ? resolve(text) : .text
+        switch resolved {
+        case .content(.integer(let number)): return .int64(number)
+        case .content(.unsigned(let number)): return .uint64(number)
+        case .content(.number(let number)): return .double(number)
+        case .outOfRange(let message): throw Failure(.conversion, message)
+        default:
+            let example = unit.map { seconds(in: $0) == nil ? "1.2 k\($0)" : "250 ms" }
+            let wanted = example.map { "a number, also with a unit as in '\($0)'" } ?? "a number"
+            throw wrong(text, wanted, at: goodDigits(text))
+        }
+    }
+
+    public static func bool(_ text: String) throws(Failure) -> Bool {
+        switch text {
+        case "true": true
+        case "false": false
+        default: throw wrong(text, "'true' or 'false'", at: 0)
+        }
+    }
+
+    /// Seconds: numbers with units, the larger first, as in "1 h 30 min".
+    public static func duration(_ text: String) throws(Failure) -> Double {
+        var rest = Scanner(text)
+        var sum = 0.0
+        var last = Double.infinity
+        rest.skipBlanks()
+        repeat {
+            let start = rest.offset
+            guard let number = rest.number() else {
+                throw wrong(text, "a duration such as '250 ms' or '1 h 30 min'", at: start)
+            }
+            rest.skipBlanks()
+            let place = rest.offset
+            guard let size = seconds(in: rest.letters()) else {
+                throw wrong(text, "a unit of time: ns, us, ms, s, min, h or d", at: place)
+            }
+            guard size < last else { throw wrong(text, "units that get smaller, each once", at: place) }
+            guard number >= 0 || last == .infinity else { throw wrong(text, "one sign, at the beginning", at: start) }
+            last = size
+            // Rounded once for each part: 0.3 ms is 0.0003.
+            let part = size < 1 ? number / (1 / size).rounded() : number * size
+            sum = sum.sign == .minus ? sum - part : sum + part
+            rest.skipBlanks()
+        } while !rest.isAtEnd
+        return sum
+    }
+
+    private static func seconds(in unit: String) -> Double? {
+        switch unit {
+        case "ns": 1e-9
+        case "us", "\u{B5}s", "\u{3BC}s": 1e-6
+        case "ms": 1e-3
+        case "s": 1
+        case "min": 60
+        case "h": 3600
+        case "d": 86400
+        default: nil
+        }
+    }
+
+    /// A whole number of bytes: 4096, 64 KiB, 1.5 MB.
+    public static func bytes(_ text: String) throws(Failure) -> UInt64 {
+        var rest = Scanner(text)
+        rest.skipBlanks()
+        let start = rest.offset
+        guard let number = rest.number(), number >= 0 else {
+            throw wrong(text, "a number of bytes such as '4096' or '64 KiB'", at: start)
+        }
+        rest.skipBlanks()
+        let place = rest.offset
+        let unit = rest.letters()
+        let units: [String: Double] = [
+            "": 1, "B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KiB": 1024, "MiB": 1_048_576,
+            "GiB": 1_073_741_824, "TiB": 1_099_511_627_776,
+        ]
+        guard let size = units[unit] else {
+            throw wrong(text, "a unit: B, kB, MB, GB, TB, KiB, MiB, GiB or TiB", at: place)
+        }
+        rest.skipBlanks()
+        guard rest.isAtEnd else { throw wrong(text, "nothing after the unit", at: rest.offset) }
+        guard let count = UInt64(exactly: number * size), count <= 1 << 53 else {
+            throw wrong(text, "a whole number of bytes, at most 8 PiB", at: start)
+        }
+        return count
+    }
+
+    /// The bytes of a text in base64.
+    public static func base64(_ text: String) throws(Failure) -> [UInt8] {
+        do throws(Base64.Fault) { return try Base64.bytes(of: text) } catch {
+            throw Failure(.conversion, "\(quoted(text)) is not base64, as in 'AQID': \(error.text)")
+        }
+    }
+
+    /// A path, made absolute from a folder.
+    public static func path(_ text: String, from folder: String) throws(Failure) -> String {
+        if text.isEmpty { throw wrong(text, "a path", at: 0) }
+        if let zero = Array(text.unicodeScalars).firstIndex(of: "\0") {
+            throw wrong(text, "no NUL in a path", at: zero)
+        }
+        return text.hasPrefix("/") ? text : folder.hasSuffix("/") ? folder + text : "\(folder)/\(text)"
+    }
+
+    /// A URL with a scheme (RFC 3986), as it stands.
+    public static func url(_ text: String) throws(Failure) -> String {
+        let scalars = Array(text.unicodeScalars)
+        var at = 0
+        while at < scalars.count, isSchemeScalar(scalars[at], first: at == 0) { at += 1 }
+        guard at > 0, at < scalars.count, scalars[at] == ":" else {
+            throw wrong(text, "a URL that begins with a scheme, as in 'https://...'", at: at)
+        }
+        while at < scalars.count {
+            let scalar = scalars[at]
+            if scalar == "%" {
+                let digits = scalars[(at + 1)...].prefix(2)
+                guard digits.count == 2, digits.allSatisfy(\.properties.isASCIIHexDigit) else {
+                    throw wrong(text, "two hexadecimal digits after '%'", at: at + 1)
+                }
+            } else if scalar.value <= 0x20 || scalar.value >= 0x7F || "\"<>\\^`{|}".unicodeScalars.contains(scalar) {
+                throw wrong(text, "a character that a URL may have; write others as %XX", at: at)
+            }
+            at += 1
+        }
+        return text
+    }
+
+    private static func isSchemeScalar(_ scalar: Unicode.Scalar, first: Bool) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z": true
+        case "0"..."9", "+", "-", ".": !first
+        default: false
+        }
+    }
+
+    /// Red, green, blue and alpha of #rgb, #rgba, #rrggbb or #rrggbbaa.
+    public static func colour(_ text: String) throws(Failure) -> [UInt8] {
+        let scalars = Array(text.unicodeScalars)
+        let wanted = "a colour such as '#f80' or '#ff8800cc'"
+        guard scalars.first == "#" else { throw wrong(text, wanted, at: 0) }
+        var digits: [UInt8] = []
+        for (index, scalar) in scalars.dropFirst().enumerated() {
+            guard scalar.isASCII, let digit = UInt8(String(scalar), radix: 16) else {
+                throw wrong(text, "a hexadecimal digit", at: index + 1)
+            }
+            digits.append(digit)
+        }
+        var parts: [UInt8]
+        switch digits.count {
+        case 3, 4: parts = digits.map { $0 * 17 }
+        case 6, 8: parts = stride(from: 0, to: digits.count, by: 2).map { digits[$0] * 16 + digits[$0 + 1] }
+        default: throw wrong(text, wanted, at: scalars.count)
+        }
+        if parts.count == 3 { parts.append(255) }
+        return parts
+    }
+
+    // MARK: failures
+
+    /// `offset` counts scalars from 0; people count from 1.
+    private static func wrong(_ text: String, _ wanted: String, at offset: Int) -> Failure {
+        Failure(.conversion, "expected \(wanted) at character \(offset + 1) of \(quoted(text))")
+    }
+
+    private static func resolve(_ text: String) -> CoreSchema.Resolved {
+        var text = text
+        return text.withUTF8 { CoreSchema.resolve($0) }
+    }
+
+    /// How much of it could be a number.
+    private static func goodDigits(_ text: String) -> Int {
+        var rest = Scanner(text)
+        return rest.number() == nil ? 0 : rest.offset
+    }
+
+    /// Goes through a text; offsets count scalars.
+    private struct Scanner {
+        private let scalars: [Unicode.Scalar]
+        private(set) var offset = 0
+
+        init(_ text: String) { scalars = Array(text.unicodeScalars.prefix(1024)) }
+
+        var isAtEnd: Bool { offset >= scalars.count }
+
+        mutating func skipBlanks() {
+            while offset < scalars.count, scalars[offset] == " " || scalars[offset] == "\t" { offset += 1 }
+        }
+
+        mutating func letters() -> String {
+            var found = String.UnicodeScalarView()
+            while offset < scalars.count, scalars[offset].properties.isAlphabetic || scalars[offset] == "\u{B5}" {
+                found.append(scalars[offset])
+                offset += 1
+            }
+            return String(found)
+        }
+
+        /// The longest decimal number here.
+        mutating func number() -> Double? {
+            let ascii = scalars[offset...].prefix { $0.isASCII }.map { UInt8($0.value) }
+            guard let shape = ascii.withUnsafeBufferPointer(DecimalShape.init(beginning:)),
+                let number = Double(String(decoding: ascii[..<shape.end], as: UTF8.self)), number.isFinite
+            else { return nil }
+            offset += shape.end
+            return number
+        }
+    }
+}

@@ -1,0 +1,204 @@
+public import InvivoBase
+
+/// One value of the configuration, with the place that says it. Immutable.
+public struct ConfigNode: Sendable {
+    public enum Content: Sendable {
+        /// Neither a list nor a map. Null removes what lies under it; what is merged holds none.
+        case value(Value)
+        case list([ConfigNode])
+        case map([(name: String, node: ConfigNode)])
+    }
+
+    public let content: Content
+    public let place: Place
+
+    public init(_ content: Content, at place: Place = Place()) {
+        self.content = content
+        self.place = place
+    }
+
+    /// A value that no document says.
+    public init(_ value: Value, at place: Place = Place()) {
+        switch value {
+        case .list(let items): content = .list(items.map { ConfigNode($0, at: place) })
+        case .map(let pairs): content = .map(pairs.map { ($0.name, ConfigNode($0.value, at: place)) })
+        default: content = .value(value)
+        }
+        self.place = place
+    }
+
+    /// Texts as texts, numbers as they were written.
+    public var value: Value {
+        switch content {
+        case .value(let value): value
+        case .list(let items): .list(items.map(\.value))
+        case .map(let pairs): .map(pairs.map { ($0.name, $0.node.value) })
+        }
+    }
+
+    public var pairs: [(name: String, node: ConfigNode)]? {
+        if case .map(let pairs) = content { pairs } else { nil }
+    }
+
+    /// What a name leads to, if this is a map that has it.
+    subscript(name: String) -> ConfigNode? { pairs?.first { $0.name == name }?.node }
+
+    public var isNull: Bool {
+        if case .value(.null) = content { true } else { false }
+    }
+}
+
+/// The whole configuration of one generation: one map, merged from what was said, the last word last.
+public struct ConfigTree: Sendable {
+    public private(set) var root: ConfigNode
+
+    public init() { root = Self.empty }
+    init(root: ConfigNode) { self.root = root }
+
+    private static var empty: ConfigNode { ConfigNode(ConfigNode.Content.map([])) }
+
+    /// Lays what is said over what was said before: maps merge, lists and scalars are replaced, null removes.
+    public mutating func lay(_ said: ConfigNode) { root = Self.merged(root, said) ?? Self.empty }
+
+    /// The same for what is said of one path.
+    public mutating func lay(_ said: ConfigNode, at path: String) {
+        var node = said
+        for name in ConfigPath.names(path).reversed() {
+            node = ConfigNode(ConfigNode.Content.map([(name: name, node: node)]), at: said.place)
+        }
+        lay(node)
+    }
+
+    private static func merged(_ earlier: ConfigNode?, _ later: ConfigNode) -> ConfigNode? {
+        guard case .map(let said) = later.content else { return later.isNull ? nil : later }
+        var pairs: [(name: String, node: ConfigNode)?] = earlier?.pairs ?? []
+        var places: [String: Int] = [:]
+        for (index, pair) in pairs.enumerated() { if let pair { places[pair.name] = index } }
+        for (name, node) in said {
+            if let index = places[name] {
+                let left = merged(pairs[index]?.node, node)
+                pairs[index] = left.map { (name, $0) }
+            } else if let left = merged(nil, node) {
+                places[name] = pairs.count
+                pairs.append((name, left))
+            }
+        }
+        return ConfigNode(ConfigNode.Content.map(pairs.compactMap { $0 }), at: later.place)
+    }
+
+    public func find(_ path: String) -> ConfigNode? {
+        var node: ConfigNode? = root
+        for name in ConfigPath.names(path) { node = node?[name] }
+        return node
+    }
+
+    /// Every path at which there is something, the outer before the inner.
+    public var paths: [String] {
+        var found: [String] = []
+        func visit(_ node: ConfigNode, _ path: String) {
+            for (name, inner) in node.pairs ?? [] where !name.contains(".") && !name.isEmpty {
+                let path = path.isEmpty ? name : "\(path).\(name)"
+                found.append(path)
+                visit(inner, path)
+            }
+        }
+        visit(root, "")
+        return found
+    }
+
+    public struct Change: Sendable {
+        public let path: String
+        /// Nil: nothing is there any more.
+        public let node: ConfigNode?
+        /// Nothing that changed lies below it.
+        public let isLeaf: Bool
+    }
+
+    /// Every path whose value is another one than in `former`, the outer before the inner.
+    public func changes(since former: ConfigTree) -> [Change] {
+        var found: [Change] = []
+        Self.compare(former.root, root, "", &found)
+        return found
+    }
+
+    private static func compare(_ old: ConfigNode?, _ new: ConfigNode?, _ path: String, _ found: inout [Change]) {
+        guard let place = place(of: old, new, path, &found) else { return }
+        found[place] = Change(path: path, node: new, isLeaf: place == found.count - 1)
+    }
+
+    /// Where the change of this path stands among those found, its inner ones after it; nil when nothing changed.
+    private static func place(of old: ConfigNode?, _ new: ConfigNode?, _ path: String, _ found: inout [Change]) -> Int?
+    {
+        let place = found.count
+        found.append(Change(path: path, node: new, isLeaf: true))
+        let before = old?.pairs
+        let after = new?.pairs
+        let former = Dictionary((before ?? []).map { ($0.name, $0.node) }) { first, _ in first }
+        var seen: Set<String> = []
+        var hasNameless = false
+        for (name, node) in after ?? [] {
+            seen.insert(name)
+            // What no path leads to is part of the map around it.
+            if name.contains(".") || name.isEmpty {
+                hasNameless = hasNameless || former[name]?.value.isSame(as: node.value) != true
+            } else {
+                compare(former[name], node, path.isEmpty ? name : "\(path).\(name)", &found)
+            }
+        }
+        for (name, node) in before ?? [] where !seen.contains(name) {
+            if name.contains(".") || name.isEmpty {
+                hasNameless = true
+            } else {
+                compare(node, nil, path.isEmpty ? name : "\(path).\(name)", &found)
+            }
+        }
+        if found.count > place + 1 || hasNameless { return place }
+        let isSame =
+            before != nil && after != nil || before == nil && after == nil && Self.areSame(old, new)
+        guard isSame else { return place }
+        found.removeLast()
+        return nil
+    }
+
+    private static func areSame(_ old: ConfigNode?, _ new: ConfigNode?) -> Bool {
+        guard let old, let new else { return old == nil && new == nil }
+        return old.value.isSame(as: new.value)
+    }
+}
+
+/// Paths of the configuration: names joined by dots.
+public enum ConfigPath {
+    /// Whole, without the slash that it may begin with.
+    public static func whole(_ path: String) -> String { path.hasPrefix("/") ? String(path.dropFirst()) : path }
+
+    public static func names(_ path: String) -> [String] {
+        path.isEmpty ? [] : path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    /// Checks a whole path of the host's; "" is everything.
+    public static func checked(_ path: String) throws(Failure) -> String {
+        let path = whole(path)
+        guard !names(path).contains("") else {
+            throw Failure(.argument, "'\(path)' is no path of the configuration: names joined by dots")
+        }
+        return path
+    }
+
+    /// Where a definition looks for a path, in this order: its own scopes from the inside out, those of the assembly that it
+    /// comes from, then what is global.
+    static func candidates(_ path: String, for definition: Definition) -> [String] {
+        if path.hasPrefix("/") { return [whole(path)] }
+        var found: [String] = []
+        for key in [definition.key] + (definition.body.origin.map { [$0] } ?? []) {
+            var scope = key[...]
+            while let dot = scope.lastIndex(of: ".") {
+                scope = scope[..<dot]
+                let candidate = "\(scope).\(path)"
+                if !found.contains(candidate) { found.append(candidate) }
+            }
+        }
+        // A key of no assembly looks from the top.
+        if found.isEmpty { found.append(path) }
+        return found + ["global.\(path)"]
+    }
+}

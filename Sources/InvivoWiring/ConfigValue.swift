@@ -1,0 +1,61 @@
+public import CInvivo
+public import InvivoBase
+
+/// The value at one path in the generations in which it is the same, as views read it. Never written.
+public final class ConfigValue: @unchecked Sendable {
+    public let node: ConfigNode
+    /// Freed with this; the chunk that leads here holds it.
+    public let raw: UnsafeMutablePointer<invivo_value>
+
+    public init(_ node: ConfigNode) {
+        self.node = node
+        raw = .allocate(capacity: 1)
+        raw.initialize(to: node.value.owned())
+    }
+
+    deinit {
+        Value.free(&raw.pointee)
+        raw.deallocate()
+    }
+}
+
+extension KeyTable {
+    /// Paths are interned beside keys, under names that no key has.
+    private static let mark = "\u{1}"
+
+    /// Under the monitor: the id of a path of the configuration, made when new.
+    public func intern(config path: String) throws(Failure) -> UInt32 { try intern(Self.mark + path) }
+
+    /// Under the monitor: its id, if anybody ever named it.
+    public func id(ofConfig path: String) -> UInt32? { id(of: Self.mark + path) }
+
+    /// Under the monitor: the path of an id; nil for a key.
+    public func configPath(_ id: UInt32) -> UnsafePointer<CChar>? {
+        guard let text = text(id), text[0] == 1 else { return nil }
+        return text + 1
+    }
+
+    static func isReserved(_ name: String) -> Bool { name.hasPrefix(mark) }
+}
+
+/// What the compiler of recipes must know of the configuration of the next generation.
+public struct ConfigLookup {
+    public let tree: ConfigTree
+    let intern: (String) -> UInt32
+    let converter: (String) -> TextConverter?
+    let converters: () -> [String]
+
+    public init(
+        tree: ConfigTree, intern: @escaping (String) -> UInt32, converter: @escaping (String) -> TextConverter?,
+        converters: @escaping () -> [String]
+    ) {
+        self.tree = tree
+        self.intern = intern
+        self.converter = converter
+        self.converters = converters
+    }
+
+    public static var none: ConfigLookup {
+        ConfigLookup(tree: ConfigTree(), intern: { _ in .max }, converter: { _ in nil }, converters: { [] })
+    }
+}

@@ -1,0 +1,88 @@
+public import InvivoBase
+
+/// A definition that is what one of others is: the first option that fits what the chooser gives.
+public struct DefinitionChoice: Sendable {
+    public enum When: Sendable {
+        case equal(Value)
+        /// An object of this very type.
+        case exact(String)
+        /// An object whose type is it, or says that it is.
+        case kind(String)
+        /// A text that is the name of a definition: that definition.
+        case named
+        case otherwise
+    }
+
+    public struct Option: Sendable {
+        public let when: When
+        /// Nil where the value itself names it.
+        public let use: Injection.Source?
+
+        public init(_ when: When, use: Injection.Source?) {
+            self.when = when
+            self.use = use
+        }
+    }
+
+    public let chooser: Injection.Source
+    public let options: [Option]
+
+    public init(chooser: Injection.Source, options: [Option]) {
+        self.chooser = chooser
+        self.options = options
+    }
+}
+
+extension DefinitionChoice.When {
+    /// Whether it fits a value; one that names a definition fits every text.
+    func fits(_ value: Value) -> Bool {
+        switch self {
+        case .equal(let wanted): return value.isEqual(to: wanted)
+        case .exact(let name): return value.describedType?.name == name
+        case .kind(let name): return value.describedType?.isKind(of: name) ?? false
+        case .named:
+            if case .string = value { return true }
+            return false
+        case .otherwise: return true
+        }
+    }
+
+    /// As an error says it.
+    var text: String {
+        switch self {
+        case .equal(let value): "\(value)"
+        case .exact(let name): "exactly '\(name)'"
+        case .kind(let name): "a '\(name)'"
+        case .named: "the name of a definition"
+        case .otherwise: "anything"
+        }
+    }
+}
+
+extension Value {
+    /// Of an object, or the type that it is.
+    fileprivate var describedType: TypeDescription? {
+        switch self {
+        case .object(let lease): lease.type
+        case .type(let type): type
+        default: nil
+        }
+    }
+
+    /// The same for who chooses: numbers by what they are worth, enumerations also by name.
+    func isEqual(to other: Value) -> Bool {
+        if isSame(as: other) { return true }
+        switch (self, other) {
+        case (.enumeration(_, let name?), .string(let text)), (.string(let text), .enumeration(_, let name?)):
+            return name == text
+        default: break
+        }
+        guard kind.isNumber && other.kind.isNumber else { return false }
+        if let a = signedInteger, let b = other.signedInteger { return a == b }
+        if let a = unsignedInteger, let b = other.unsignedInteger { return a == b }
+        guard let a = try? converted(to: .double), let b = try? other.converted(to: .double),
+            case .double(let a) = a, case .double(let b) = b
+        else { return false }
+        return a == b
+    }
+}

@@ -1,0 +1,94 @@
+internal import InvivoBase
+
+/// Choices: what is known when they are planned is decided there; the rest when somebody asks.
+extension RecipeCompiler {
+    mutating func compile(_ choice: DefinitionChoice) -> Recipe? {
+        refuseMaking()
+        foundNode = nil
+        let chooser = source(choice.chooser, .initializer, "the chooser")
+        let node = foundNode
+        guard let value = chooser.constant else {
+            var options: [(when: DefinitionChoice.When, use: Recipe.Source?)] = []
+            for (index, option) in choice.options.enumerated() {
+                options.append((option.when, option.use.map { use($0, .initializer, index) }))
+            }
+            return recipe(.choice(chooser, options), slots: [])
+        }
+        guard let index = choice.options.firstIndex(where: { $0.when.fits(value) }) else {
+            let place = node?.place ?? definition.place
+            failures.append(noOption(value, choice.options.map(\.when), definition, at: place))
+            return nil
+        }
+        // Who is not chosen now must be there all the same.
+        for (other, option) in choice.options.enumerated() where other != index {
+            if let use = option.use { _ = self.use(use, .late, other) }
+        }
+        let chosen: Recipe.Source
+        if let use = choice.options[index].use {
+            chosen = self.use(use, .initializer, index)
+        } else {
+            guard let key = named(value) else { return nil }
+            chosen = use(.reference(key), .initializer, index)
+        }
+        guard case .object(let id, let arguments, _) = chosen else { return nil }
+        let slots = arguments.enumerated().map { Recipe.Slot(position: $0, source: $1, parameter: nil) }
+        return recipe(.alias(id), slots: slots)
+    }
+
+    private mutating func use(_ source: Injection.Source, _ edge: Recipe.Edge, _ index: Int) -> Recipe.Source {
+        let what = "option \(index)"
+        let compiled = self.source(source, edge, what)
+        switch compiled {
+        case .object(let id, _, _):
+            if let type = definition.type { checkType(compiled, type.name, what) }
+            if id == definition.id { fail(.cycle, "\(what) is the choice itself") }
+        case .value(.null), .arguments: if failures.isEmpty { fail(.argument, "\(what) gives nothing") }
+        default: fail(.argument, "\(what) must be a key or a type: a choice is one of other definitions")
+        }
+        return compiled
+    }
+
+    /// The key of the definition that a value names: of the same assembly, or a whole one.
+    private mutating func named(_ value: Value) -> String? {
+        guard case .string(let name) = value else { return nil }
+        for key in Container.keys(named: name, besides: definition.key) {
+            if let id = identify(key), described(id) != nil { return key }
+        }
+        let place = foundNode?.place ?? definition.place
+        let assembly = definition.key.lastIndex(of: ".").map { definition.key[...$0] } ?? ""
+        let keys = knownKeys()
+        let known = keys.filter { $0.hasPrefix(assembly) }.map { String($0.dropFirst(assembly.count)) } + keys
+        failures.append(
+            Failure(
+                .notFound,
+                "the chooser names the definition '\(name)', which is not there\(suggestion(for: name, among: known))",
+                path: definition.key, at: place))
+        return nil
+    }
+
+    private mutating func refuseMaking() {
+        let body = definition.body
+        let makes: String? =
+            body.scope != nil
+            ? "a scope"
+            : body.factory != nil || body.maker != nil || body.constant != nil || body.inject != nil
+                || !body.initializer.isEmpty
+                ? "a way of making"
+                : !body.properties.isEmpty || !body.methods.isEmpty
+                    ? "injections"
+                    : !(body.before + body.after + body.afterAll).isEmpty
+                        ? "hooks" : body.parent != nil ? "a parent" : nil
+        if let makes {
+            fail(.argument, "a choice makes nothing itself, and has \(makes); say it in what it chooses")
+        }
+    }
+}
+
+/// The error for a value that no option is for.
+func noOption(_ value: Value, _ options: [DefinitionChoice.When], _ definition: Definition, at place: Place) -> Failure
+{
+    let known = options.prefix(16).map(\.text).joined(separator: ", ") + (options.count > 16 ? ", ..." : "")
+    return Failure(
+        .range, "no option is for \(value); there are options for \(known.isEmpty ? "nothing" : known)",
+        path: definition.key, at: place)
+}

@@ -1,0 +1,226 @@
+internal import InvivoBase
+
+/// Values of the configuration, and texts: both become constants of the recipe. What they were found at are edges of it, so
+/// that a change of the configuration is a change of what names it, as that of a key is.
+extension RecipeCompiler {
+    /// Where a path leads from the definition being compiled.
+    private struct Found {
+        /// What must be looked at again when anything is there or no more.
+        var ids: [UInt32] = []
+        var candidates: [String]
+        var node: ConfigNode?
+    }
+
+    private mutating func find(_ path: String, _ edge: Recipe.Edge) -> Found {
+        var found = Found(candidates: ConfigPath.candidates(path, for: definition))
+        for candidate in found.candidates {
+            let id = config.intern(candidate)
+            found.ids.append(id)
+            note(id, edge)
+            found.node = config.tree.find(candidate)
+            if found.node != nil { break }
+        }
+        foundNode = found.node
+        return found
+    }
+
+    /// What goes to a place is a constant until the configuration changes.
+    mutating func setting(
+        _ path: String, _ other: Injection.Source?, _ isOptional: Bool, _ edge: Recipe.Edge, _ place: String,
+        _ taker: Taker
+    ) -> Recipe.Source {
+        guard let found = checkedFind(path, edge, place) else { return .arguments }
+        if let node = found.node {
+            do throws(Failure) {
+                return .config(found.ids, .value(try node.value(for: taker, config.converter)))
+            } catch { return failed(error, found, place) }
+        }
+        if let other { return .config(found.ids, source(other, edge, "\(place), the default", taker)) }
+        if isOptional {
+            if let value = taker.valueForNothing { return .config(found.ids, .value(value)) }
+            fail(
+                .null,
+                "\(place) cannot be without a value, and '\(path)' is not configured; give a default: looked for "
+                    + list(found.candidates))
+            return .arguments
+        }
+        missing(path, found, place)
+        return .arguments
+    }
+
+    private mutating func checkedFind(_ path: String, _ edge: Recipe.Edge, _ place: String) -> Found? {
+        let names = ConfigPath.names(ConfigPath.whole(path))
+        guard !names.isEmpty, !names.contains("") else {
+            fail(.argument, "\(place): '\(path)' is no path of the configuration")
+            return nil
+        }
+        return find(path, edge)
+    }
+
+    private mutating func missing(_ path: String, _ found: Found, _ place: String) {
+        let known = config.tree.paths
+        var hint = ""
+        for candidate in found.candidates where hint.isEmpty { hint = suggestion(for: candidate, among: known) }
+        if !path.hasPrefix("/"), hint.isEmpty, config.tree.find(path) != nil {
+            hint = "; '/\(path)' is there, in no assembly: ask for it so, or put it under 'global'"
+        }
+        fail(
+            .notConfigured,
+            "\(place) needs the configuration '\(path)', which is not there: looked for \(list(found.candidates))\(hint)"
+        )
+    }
+
+    private func list(_ candidates: [String]) -> String {
+        candidates.map { "'\($0)'" }.joined(separator: ", then ")
+    }
+
+    /// A value of the documents that does not fit: their place is told, and who wanted it.
+    private mutating func failed(_ failure: Failure, _ found: Found, _ place: String) -> Recipe.Source {
+        let path = "config.\(found.candidates[found.ids.count - 1])"
+        for one in failure.all {
+            let at = one.place.line > 0 || !one.place.file.isEmpty ? one.place : definition.place
+            failures.append(
+                Failure(one.code, "\(place) of '\(definition.key)': \(one.message)", path: path, at: at, cause: nil))
+        }
+        return .arguments
+    }
+
+    /// A callable that answers what is there when it is called.
+    mutating func reader(
+        of path: String, _ other: Injection.Source?, _ isOptional: Bool, _ place: String
+    ) -> Recipe.Source {
+        guard let found = checkedFind(path, .late, place) else { return .arguments }
+        var otherwise: Value?
+        if let other {
+            guard case .value(let value) = other else {
+                fail(.argument, "\(place): the default of a provider of configuration is a constant")
+                return .arguments
+            }
+            otherwise = value
+        } else if isOptional {
+            otherwise = .null
+        } else if found.node == nil {
+            missing(path, found, place)
+        }
+        // All of them: who asks later may find it at an outer one.
+        let ids = found.candidates.map { candidate in
+            let id = config.intern(candidate)
+            note(id, .late)
+            return id
+        }
+        return .setting(ConfigSetting(path: path, ids: ids, otherwise: otherwise))
+    }
+
+    /// A text, read by the converter that is named or that the place has.
+    mutating func text(
+        _ given: Injection.Source, _ name: String?, _ edge: Recipe.Edge, _ place: String, _ taker: Taker
+    ) -> Recipe.Source {
+        var ids: [UInt32] = []
+        let node: ConfigNode
+        switch given {
+        case .value(.string(let text)): node = ConfigNode(.string(text), at: definition.place)
+        case .config(let path, let other, let isOptional):
+            guard let found = checkedFind(path, edge, place) else { return .arguments }
+            ids = found.ids
+            if let there = found.node {
+                node = there
+            } else if case .value(.string(let text))? = other {
+                node = ConfigNode(.string(text), at: definition.place)
+            } else {
+                // There is nothing to read.
+                return setting(path, other, isOptional, edge, place, taker)
+            }
+        default:
+            fail(.argument, "\(place): only a text, or one of the configuration, is read by a converter")
+            return .arguments
+        }
+        guard let name = name ?? taker.converter else {
+            if taker.kind == .string { return .config(ids, .value(node.value)) }
+            fail(.argument, "\(place): say which converter reads the text; the place does not tell")
+            return .arguments
+        }
+        guard let converter = config.converter(name) else {
+            fail(
+                .notFound,
+                "\(place): there is no converter '\(name)'\(suggestion(for: name, among: config.converters()))")
+            return .arguments
+        }
+        // What is no text needs no reading.
+        guard case .value(.string(let text)) = node.content else { return .config(ids, .value(node.value)) }
+        do throws(Failure) {
+            let unit: String? = if case .property(let property) = taker { property.unit } else { nil }
+            let wish = TextWish(kind: taker.kind, unit: unit, folder: node.folder)
+            return .config(ids, .value(try taker.checked(try converter.value(text, wish, at: node.place))))
+        } catch {
+            if !ids.isEmpty {
+                return failed(
+                    error, Found(ids: ids, candidates: ConfigPath.candidates(path(of: given), for: definition)),
+                    place)
+            }
+            for one in error.all { fail(one.code, "\(place): \(one.message)") }
+            return .arguments
+        }
+    }
+
+    private func path(of source: Injection.Source) -> String {
+        if case .config(let path, _, _) = source { path } else { "" }
+    }
+
+    /// The definition that is planned with says what the block holds.
+    mutating func keepInBlock(_ name: String, _ value: Value) {
+        definition = definition.with { body in
+            guard let index = body.properties.firstIndex(where: { $0.name == name }) else { return }
+            body.properties[index] = Injection(name: name, .value(value))
+        }
+    }
+}
+
+/// What a provider of configuration reads.
+public struct ConfigSetting: Sendable {
+    let path: String
+    /// The first at which there is something counts.
+    let ids: [UInt32]
+    let otherwise: Value?
+}
+
+extension Taker {
+    /// What a place holds that is not given anything; nil when there is no such value.
+    fileprivate var valueForNothing: Value? {
+        switch self {
+        case .any, .parameter: return .null
+        case .property(let property):
+            switch property.kind {
+            case .any, .object, .type, .callable: return .null
+            default: return property.initial
+            }
+        }
+    }
+}
+
+extension Signature? {
+    /// What takes an argument.
+    func taker(of index: Int) -> Taker {
+        guard let signature = self, index < signature.parameters.count else { return .any }
+        return .parameter(signature, signature.parameters[index])
+    }
+}
+
+extension Recipe.Source {
+    /// The value that it is until the next reload; nil for what is worked out when an object is made.
+    var constant: Value? {
+        switch self {
+        case .value(let value): value
+        case .config(_, let source): source.constant
+        default: nil
+        }
+    }
+
+    /// The same with its constant checked and converted.
+    func constant(_ check: (Value) throws(Failure) -> Value) throws(Failure) -> Recipe.Source {
+        switch self {
+        case .value(let value): .value(try check(value))
+        case .config(let ids, let source): .config(ids, try source.constant(check))
+        default: self
+        }
+    }
+}

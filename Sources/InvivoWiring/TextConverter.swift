@@ -1,0 +1,125 @@
+public import InvivoBase
+
+/// What the place that a text goes to says about the value it wants.
+public struct TextWish: Sendable {
+    public var kind: ValueKind
+    public var unit: String?
+    /// Of the document that says the text; nil for what is said elsewhere.
+    public var folder: String?
+
+    public init(kind: ValueKind = .any, unit: String? = nil, folder: String? = nil) {
+        self.kind = kind
+        self.unit = unit
+        self.folder = folder
+    }
+}
+
+/// Reads values from texts. Any thread; the host's own run its code.
+public final class TextConverter: Sendable {
+    public typealias Function = @Sendable (String, TextWish) throws(Failure) -> Value
+    public let name: String
+    public let isHosts: Bool
+    private let function: Function
+
+    public init(_ name: String, isHosts: Bool = false, _ function: @escaping Function) {
+        self.name = name
+        self.isHosts = isHosts
+        self.function = function
+    }
+
+    /// A failure gets the place of the text.
+    public func value(_ text: String, _ wish: TextWish, at place: Place = Place()) throws(Failure) -> Value {
+        do throws(Failure) { return try function(text, wish) } catch {
+            var failure = error
+            if failure.place.line == 0 && failure.place.file.isEmpty { failure.place = place }
+            throw failure
+        }
+    }
+}
+
+/// What takes a value: as far as the value must be made to fit.
+enum Taker {
+    case any
+    case property(Property)
+    case parameter(Signature, Parameter)
+
+    var kind: ValueKind {
+        switch self {
+        case .any: .any
+        case .property(let property): property.kind
+        case .parameter(_, let parameter): parameter.kind
+        }
+    }
+
+    /// The converter that reads texts for it; nil where a text stays one.
+    var converter: String? {
+        switch self {
+        case .any: return nil
+        case .property(let property): return property.isEnumeration ? nil : Self.converter(for: property.kind)
+        case .parameter(_, let parameter): return parameter.typeName ?? Self.converter(for: parameter.kind)
+        }
+    }
+
+    static func converter(for kind: ValueKind) -> String? {
+        kind.isNumber ? "number" : kind == .bool ? "bool" : kind == .bytes ? "base64" : nil
+    }
+
+    /// In the kind that it takes, inside its range.
+    func checked(_ value: Value) throws(Failure) -> Value {
+        switch self {
+        case .any: value
+        case .property(let property): try property.check(value)
+        case .parameter(let signature, let parameter): try signature.checked(value, parameter)
+        }
+    }
+}
+
+extension ConfigNode {
+    /// Its value as a place takes it, texts read where the place's type says by whom. A failure has the place of what is
+    /// wrong, down to the field of a map.
+    func value(for taker: Taker, _ converter: (String) -> TextConverter?) throws(Failure) -> Value {
+        let property: Property? = if case .property(let property) = taker { property } else { nil }
+        let read = try read(property, taker.kind, taker.converter, converter)
+        do throws(Failure) { return try taker.checked(read) } catch {
+            throw Failure.gathered(error.all.map(located)) ?? error
+        }
+    }
+
+    private func located(_ failure: Failure) -> Failure {
+        var located = failure
+        guard located.place.line == 0 else { return located }
+        var node = self
+        for name in failure.path.split(separator: ".").dropFirst() {
+            guard let inner = node[String(name)] else { break }
+            node = inner
+        }
+        located.place = node.place
+        return located
+    }
+
+    private func read(
+        _ property: Property?, _ kind: ValueKind, _ name: String?, _ converter: (String) -> TextConverter?
+    ) throws(Failure) -> Value {
+        switch content {
+        case .value(.string(let text)):
+            guard let converter = name.flatMap(converter) else { return .string(text) }
+            return try converter.value(text, TextWish(kind: kind, unit: property?.unit, folder: folder), at: place)
+        case .value(let value): return value
+        case .list(let items): return .list(items.map(\.value))
+        case .map(let pairs):
+            var values: [(name: String, value: Value)] = []
+            for pair in pairs {
+                let field = property?.fields.first { $0.name == pair.name || $0.was.contains(pair.name) }
+                let name = field.flatMap { Taker.property($0).converter }
+                values.append((pair.name, try pair.node.read(field, field?.kind ?? .any, name, converter)))
+            }
+            return .map(values)
+        }
+    }
+
+    /// Of the document that says it.
+    var folder: String? {
+        guard let slash = place.file.lastIndex(of: "/") else { return nil }
+        return slash == place.file.startIndex ? "/" : String(place.file[..<slash])
+    }
+}

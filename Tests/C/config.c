@@ -1,0 +1,550 @@
+/* The configuration: precedence and merging, where a definition looks, what follows a change, typed places and their errors,
+ * views, observers, and the operator's word. */
+#include "check.h"
+
+/* Remembers what it was made with and how often. */
+typedef struct voice {
+    int64_t count;
+    double gain;
+    int32_t small;
+    char name[16];
+    invivo_object input;
+} voice;
+
+static int made, gone, set_small;
+
+static invivo_status voice_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
+                                void *user_data, invivo_error **error) {
+    voice *self = instance;
+    (void)build, (void)user_data, (void)error;
+    made++;
+    if (count > 0 && arguments[0].kind == INVIVO_KIND_INT64) self->count = arguments[0].as.signed_integer;
+    if (count > 1 && arguments[1].kind == INVIVO_KIND_OBJECT) self->input = arguments[1].as.object;
+    return INVIVO_OK;
+}
+static void voice_deinit(void *instance, void *user_data) { (void)instance, (void)user_data, gone++; }
+static invivo_status get_small(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    (void)user_data, (void)error;
+    *out = invivo_int64(((voice *)instance)->small);
+    return INVIVO_OK;
+}
+static invivo_status put_small(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    (void)user_data, (void)error;
+    set_small++;
+    ((voice *)instance)->small = (int32_t)value->as.signed_integer;
+    return INVIVO_OK;
+}
+
+static const invivo_parameter voice_parameters[] = {
+    {.name = "count", .kind = INVIVO_KIND_INT64, .flags = INVIVO_PARAMETER_OPTIONAL},
+    {.name = "input", .kind = INVIVO_KIND_OBJECT, .flags = INVIVO_PARAMETER_OPTIONAL},
+};
+static const invivo_property voice_properties[] = {
+    INVIVO_FIELD(voice, gain, .initial = 1, .min = 0, .max = 2000, .unit = "Hz"),
+    INVIVO_FIELD(voice, name),
+    {.struct_size = sizeof(invivo_property), .name = "small", .kind = INVIVO_KIND_INT32, .get = get_small, .set = put_small},
+};
+
+static invivo_runtime runtime;
+static invivo_type type;
+
+static void open_runtime(void) {
+    const invivo_type_options options = {
+        .struct_size = sizeof(options), .name = "Voice", .concurrency = INVIVO_SHARED, .size = sizeof(voice), .alignment = 8,
+        .init = voice_init, .deinit = voice_deinit, .parameters = voice_parameters, .parameter_count = 2,
+        .properties = voice_properties, .property_count = 3};
+    OK(invivo_runtime_open(&runtime, NULL, E));
+    OK(invivo_type_register(runtime, &options, &type, E));
+    made = gone = set_small = 0;
+}
+static void close_runtime(void) { OK(invivo_runtime_close(runtime, E)); }
+
+static invivo_status says(const char *name, const char *text, invivo_error **error) {
+    invivo_changes changes;
+    invivo_status status = invivo_changes_open(runtime, &changes, error);
+    if (!status) status = invivo_changes_document(changes, name, text, text ? strlen(text) : 0, error);
+    return status ? status : invivo_changes_commit(changes, error);
+}
+static invivo_status configured(const char *path, const invivo_value *value, invivo_error **error) {
+    invivo_changes changes;
+    invivo_status status = invivo_changes_open(runtime, &changes, error);
+    if (!status) status = invivo_changes_configure(changes, path, value, error);
+    return status ? status : invivo_changes_commit(changes, error);
+}
+
+static invivo_injection config(const char *name, const char *path) {
+    return (invivo_injection){.name = name, .how = INVIVO_INJECT_CONFIG, .reference = path};
+}
+static invivo_status define(const char *key, uint32_t scope, const invivo_injection *initializer, uint64_t initializers,
+                            const invivo_injection *properties, uint64_t count, invivo_error **error) {
+    const invivo_definition definition = {
+        .struct_size = sizeof(definition), .key = key, .scope = scope, .type = type, .initializer = initializer,
+        .initializer_count = initializers, .properties = properties, .property_count = count, .file = "host.c", .line = 7};
+    return invivo_define(runtime, &definition, NULL, error);
+}
+
+static voice *instance(invivo_object object) {
+    static voice none;
+    void *found = NULL;
+    return OK(invivo_object_instance(object, (invivo_type){0}, &found, E)) && found ? found : &none;
+}
+static voice *get(const char *key, invivo_object *object) {
+    return instance(OK(invivo_resolve_name(runtime, key, object, E)) ? *object : (invivo_object){0});
+}
+static void let_go(invivo_object object) { OK(invivo_object_release(object)); }
+
+static int64_t read_int(const char *path) {
+    invivo_value value;
+    int64_t number = -1;
+    if (OK(invivo_config_read(runtime, path, &value, E)) && CHECK_EQUAL(value.kind, INVIVO_KIND_INT64))
+        number = value.as.signed_integer;
+    invivo_value_clear(&value);
+    return number;
+}
+
+/* ---- precedence -------------------------------------------------------------------------------------------- */
+
+static void later_documents_win_maps_merge_lists_are_replaced_and_null_removes(void) {
+    invivo_value value;
+    open_runtime();
+    OK(says("a.yaml", "config:\n  synth: { voices: 8, list: [1, 2, 3], deep: { one: 1, two: 2 } }\n", E));
+    OK(says("b.yaml", "config: { synth: { voices: 9, list: [4], deep: { two: 22, three: 3 } }, synth.deep.four: 4 }", E));
+    CHECK_EQUAL(read_int("synth.voices"), 9);
+    CHECK_EQUAL(read_int("/synth.deep.one"), 1);
+    CHECK_EQUAL(read_int("synth.deep.two"), 22);
+    CHECK_EQUAL(read_int("synth.deep.three"), 3);
+    CHECK_EQUAL(read_int("synth.deep.four"), 4);
+    OK(invivo_config_read(runtime, "synth.list", &value, E));
+    CHECK_EQUAL(value.as.list.count, 1);
+    invivo_value_clear(&value);
+
+    OK(says("c.json", "{\"config\": {\"synth\": {\"deep\": {\"two\": null}, \"voices\": null}}}", E));
+    expects_error(invivo_config_read(runtime, "synth.voices", &value, E), INVIVO_E_NOT_CONFIGURED, NULL);
+    expects_error(invivo_config_read(runtime, "synth.deep.tow", &value, E), INVIVO_E_NOT_CONFIGURED, NULL);
+    CHECK_EQUAL(read_int("synth.deep.three"), 3);
+    /* The operator's word lies over all of them, until it is taken back. */
+    const invivo_value five = invivo_int64(5), none = invivo_null();
+    OK(configured("synth.deep.two", &five, E));
+    CHECK_EQUAL(read_int("synth.deep.two"), 5);
+    OK(configured("synth.deep.three", &none, E));
+    expects_error(invivo_config_read(runtime, "synth.deep.three", &value, E), INVIVO_E_NOT_CONFIGURED,
+                  "synth.deep.three: the configuration says nothing at 'synth.deep.three', did you mean 'synth.deep.one'?");
+    OK(configured("synth.deep", NULL, E));
+    expects_error(invivo_config_read(runtime, "synth.deep.two", &value, E), INVIVO_E_NOT_CONFIGURED, NULL);
+    CHECK_EQUAL(read_int("synth.deep.three"), 3);
+    OK(says("c.json", NULL, E));
+    CHECK_EQUAL(read_int("synth.voices"), 9);
+    OK(says("b.yaml", NULL, E));
+    CHECK_EQUAL(read_int("synth.deep.two"), 2);
+    OK(says("a.yaml", NULL, E));
+    OK(invivo_config_read(runtime, "", &value, E));
+    CHECK_EQUAL(value.as.map.count, 0);
+    invivo_value_clear(&value);
+    /* The whole of it is a map. */
+    expects_error(configured("", &five, E), INVIVO_E_ARGUMENT, NULL);
+    expects_error(configured("a..b", &five, E), INVIVO_E_ARGUMENT, NULL);
+    close_runtime();
+}
+
+static void documents_that_say_something_else_are_refused_with_their_places(void) {
+    open_runtime();
+    expects_error(says("a.yaml", "config: [1]", E), INVIVO_E_SPEC,
+                  "a.yaml:1:9: config: expected a map of assemblies and their values, found a list");
+    expects_error(says("a.yaml", "config:\n", E), INVIVO_E_SPEC,
+                  "a.yaml:1:8: config: expected a map of assemblies and their values, found nothing; write {} if nothing is configured");
+    expects_error(says("a.yaml", "config: {}\nconfigs: {}\n", E), INVIVO_E_SPEC,
+                  "a.yaml:2:1: unknown key 'configs', did you mean 'config'?");
+    expects_error(says("a.yaml", "config: { a..b: 1 }", E), INVIVO_E_SPEC, NULL);
+    expects_error(says("a.yaml", "config:\n  a: { b: 1 }\n  a.b: 2\n", E), INVIVO_E_SPEC,
+                  "a.yaml:3:3: config.a.b: it is said twice: as a key and as part of another one");
+    OK(says("a.yaml", "config: {}", E));
+    close_runtime();
+}
+
+/* ---- where a definition looks ------------------------------------------------------------------------------ */
+
+static void an_assembly_sees_its_own_scope_and_what_is_global(void) {
+    invivo_object object;
+    const invivo_injection count = config("count", "count");
+    const invivo_injection whole = config("count", "/drums.count");
+    open_runtime();
+    OK(says("a.yaml", "config: { synth: { count: 1, osc: { count: 3 } }, drums: { count: 2 }, global: { count: 4 } }", E));
+    OK(define("synth.lead", INVIVO_SCOPE_LAZY_SINGLETON, &count, 1, NULL, 0, E));
+    OK(define("drums.kick", INVIVO_SCOPE_LAZY_SINGLETON, &count, 1, NULL, 0, E));
+    OK(define("bass.low", INVIVO_SCOPE_LAZY_SINGLETON, &count, 1, NULL, 0, E));
+    OK(define("synth.osc.input", INVIVO_SCOPE_LAZY_SINGLETON, &count, 1, NULL, 0, E));
+    OK(define("bass.other", INVIVO_SCOPE_LAZY_SINGLETON, &whole, 1, NULL, 0, E));
+    CHECK_EQUAL(get("synth.lead", &object)->count, 1), let_go(object);
+    CHECK_EQUAL(get("drums.kick", &object)->count, 2), let_go(object);
+    CHECK_EQUAL(get("bass.low", &object)->count, 4), let_go(object);
+    CHECK_EQUAL(get("synth.osc.input", &object)->count, 3), let_go(object);
+    CHECK_EQUAL(get("bass.other", &object)->count, 2), let_go(object);
+    /* What comes nearer is taken; what goes leaves the next. */
+    OK(says("b.yaml", "config: { bass: { count: 5 }, synth: { count: null } }", E));
+    CHECK_EQUAL(get("bass.low", &object)->count, 5), let_go(object);
+    CHECK_EQUAL(get("synth.lead", &object)->count, 4), let_go(object);
+    CHECK_EQUAL(made, 7);
+    close_runtime();
+}
+
+static void missing_configuration_is_told_with_who_needs_it_and_where_it_was_looked_for(void) {
+    const invivo_injection voices = config("count", "voices");
+    invivo_injection optional = voices, other = voices;
+    const invivo_injection seven = {.how = INVIVO_INJECT_VALUE, .value = invivo_int64(7)};
+    invivo_object object;
+    open_runtime();
+    OK(says("a.yaml", "config: { synth: { voicse: 8 }, voices: 3 }", E));
+    expects_error(define("synth.lead", 0, &voices, 1, NULL, 0, E), INVIVO_E_NOT_CONFIGURED,
+                  "host.c:7: synth.lead: initializer parameter 'count' needs the configuration 'voices', which is not there: "
+                  "looked for 'synth.voices', then 'global.voices', did you mean 'synth.voicse'?");
+    expects_error(define("bass.low", 0, &voices, 1, NULL, 0, E), INVIVO_E_NOT_CONFIGURED,
+                  "host.c:7: bass.low: initializer parameter 'count' needs the configuration 'voices', which is not there: "
+                  "looked for 'bass.voices', then 'global.voices'; '/voices' is there, in no assembly: ask for it so, or put it under 'global'");
+    optional.flags = INVIVO_INJECT_OPTIONAL;
+    OK(define("bass.low", INVIVO_SCOPE_LAZY_SINGLETON, &optional, 1, NULL, 0, E));
+    CHECK_EQUAL(get("bass.low", &object)->count, 0), let_go(object);
+    other.items = &seven, other.item_count = 1;
+    OK(define("bass.high", INVIVO_SCOPE_LAZY_SINGLETON, &other, 1, NULL, 0, E));
+    CHECK_EQUAL(get("bass.high", &object)->count, 7), let_go(object);
+    /* What comes later reaches those who got the default; what goes again refuses those who need it. */
+    OK(says("b.yaml", "config: { global: { voices: 6 } }", E));
+    CHECK_EQUAL(get("bass.low", &object)->count, 6), let_go(object);
+    CHECK_EQUAL(get("bass.high", &object)->count, 6), let_go(object);
+    OK(define("synth.lead", 0, &voices, 1, NULL, 0, E));
+    expects_error(says("b.yaml", NULL, E), INVIVO_E_NOT_CONFIGURED, NULL);
+    CHECK_EQUAL(read_int("global.voices"), 6);
+    close_runtime();
+}
+
+/* ---- what follows a change ---------------------------------------------------------------------------------- */
+
+static void initializers_are_remade_properties_injected_again_providers_and_views_neither(void) {
+    static listener heard;
+    const invivo_injection by_initializer[] = {config("count", "count")};
+    const invivo_injection by_property[] = {config("small", "small")};
+    const invivo_injection holds[] = {{.name = "input", .how = INVIVO_INJECT_REFERENCE, .reference = "synth.made"}};
+    invivo_object objects[5], again[5];
+    const char *keys[] = {"synth.made", "synth.set", "synth.holder", "synth.apart"};
+    open_runtime();
+    OK(says("a.yaml", "config: { synth: { count: 1, small: 1, unrelated: 1 } }", E));
+    OK(define("synth.made", INVIVO_SCOPE_SINGLETON, by_initializer, 1, NULL, 0, E));
+    OK(define("synth.set", INVIVO_SCOPE_SINGLETON, NULL, 0, by_property, 1, E));
+    OK(define("synth.holder", INVIVO_SCOPE_SINGLETON, holds, 1, NULL, 0, E));
+    OK(define("synth.apart", INVIVO_SCOPE_SINGLETON, NULL, 0, NULL, 0, E));
+    listener_open(&heard, runtime);
+    CHECK_EQUAL(set_small, 1);
+    for (int i = 0; i < 4; i++) get(keys[i], &objects[i]);
+    OK(says("a.yaml", "config: { synth: { count: 2, small: 1, unrelated: 2 } }", E));
+    CHECK_TEXT(listener_last(&heard)->changes,
+               "synth.count configured; synth.unrelated configured; synth.made remade; synth.holder remade");
+    CHECK_EQUAL(set_small, 1);
+    OK(says("a.yaml", "config: { synth: { count: 2, small: 3, unrelated: 2 } }", E));
+    CHECK_TEXT(listener_last(&heard)->changes, "synth.small configured; synth.set reinjected");
+    CHECK_EQUAL(set_small, 2);
+    for (int i = 0; i < 4; i++) get(keys[i], &again[i]);
+    CHECK(again[0].bits != objects[0].bits);
+    CHECK(again[1].bits == objects[1].bits);
+    CHECK(again[2].bits != objects[2].bits);
+    CHECK(again[3].bits == objects[3].bits);
+    CHECK_EQUAL(instance(again[1])->small, 3);
+    CHECK_EQUAL(instance(again[0])->count, 2);
+    /* The same said elsewhere is no change. */
+    OK(says("a.yaml", "config:\n\n  synth: { unrelated: 2, small: 3, count: 2 }", E));
+    CHECK_TEXT(listener_last(&heard)->changes, "");
+    for (int i = 0; i < 4; i++) let_go(objects[i]), let_go(again[i]);
+    OK(invivo_observer_close(heard.observer, E));
+    close_runtime();
+    listener_end(&heard);
+    CHECK_EQUAL(made, gone);
+}
+
+/* A type whose property takes a callable. */
+static invivo_callable kept;
+static invivo_status keep_callable(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    (void)instance, (void)user_data, (void)error;
+    kept = value->as.callable;
+    return INVIVO_OK;
+}
+static invivo_status give_none(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    (void)instance, (void)user_data, (void)out, (void)error;
+    return INVIVO_OK;
+}
+
+static void a_provider_of_configuration_reads_what_holds_when_it_is_called(void) {
+    const invivo_property properties[] = {
+        {.struct_size = sizeof(invivo_property), .name = "read", .kind = INVIVO_KIND_CALLABLE, .get = give_none, .set = keep_callable}};
+    const invivo_type_options options = {.struct_size = sizeof(options), .name = "Reader", .concurrency = INVIVO_SHARED, .size = 8,
+                                         .alignment = 8, .properties = properties, .property_count = 1};
+    const invivo_injection nine = {.how = INVIVO_INJECT_VALUE, .value = invivo_int64(9)};
+    const invivo_injection reads = {.how = INVIVO_INJECT_CONFIG, .reference = "count", .items = &nine, .item_count = 1};
+    const invivo_injection property = {.name = "read", .how = INVIVO_INJECT_PROVIDER, .items = &reads, .item_count = 1};
+    invivo_definition definition = {.struct_size = sizeof(definition), .key = "synth.reader", .scope = INVIVO_SCOPE_SINGLETON,
+                                    .properties = &property, .property_count = 1};
+    invivo_object before, after;
+    invivo_value value;
+    open_runtime();
+    OK(invivo_type_register(runtime, &options, &definition.type, E));
+    OK(invivo_define(runtime, &definition, NULL, E));
+    OK(invivo_resolve_name(runtime, "synth.reader", &before, E));
+    OK(invivo_callable_call(kept, NULL, 0, &value, E));
+    CHECK_EQUAL(value.as.signed_integer, 9);
+    OK(says("a.yaml", "config: { global: { count: 3 } }", E));
+    OK(invivo_callable_call(kept, NULL, 0, &value, E));
+    CHECK_EQUAL(value.as.signed_integer, 3);
+    OK(says("b.yaml", "config: { synth: { count: 4 } }", E));
+    OK(invivo_callable_call(kept, NULL, 0, &value, E));
+    CHECK_EQUAL(value.as.signed_integer, 4);
+    OK(invivo_resolve_name(runtime, "synth.reader", &after, E));
+    CHECK(before.bits == after.bits);
+    let_go(before), let_go(after);
+    close_runtime();
+}
+
+static void values_reach_methods_arguments_and_prototypes(void) {
+    const invivo_parameter takes[] = {{.name = "n", .kind = INVIVO_KIND_INT64}};
+    const invivo_injection argument = {.name = "count", .how = INVIVO_INJECT_ARGUMENT};
+    const invivo_injection count = config(NULL, "count");
+    const invivo_injection passes = {.name = "input", .how = INVIVO_INJECT_REFERENCE, .reference = "synth.made", .items = &count,
+                                     .item_count = 1};
+    const invivo_definition definition = {.struct_size = sizeof(definition), .key = "synth.made", .type = type,
+                                          .scope = INVIVO_SCOPE_LAZY_SINGLETON, .initializer = &argument, .initializer_count = 1,
+                                          .parameters = takes, .parameter_count = 1};
+    invivo_object object;
+    open_runtime();
+    invivo_definition typed = definition;
+    typed.type = type;
+    OK(says("a.yaml", "config: { synth: { count: 5 } }", E));
+    OK(invivo_define(runtime, &typed, NULL, E));
+    OK(define("synth.holder", INVIVO_SCOPE_PROTOTYPE, &passes, 1, NULL, 0, E));
+    for (int i = 0; i < 4; i++) {
+        CHECK_EQUAL(instance(get("synth.holder", &object)->input)->count, 5);
+        let_go(object);
+    }
+    CHECK_EQUAL(made, 5);
+    OK(says("a.yaml", "config: { synth: { count: 6 } }", E));
+    CHECK_EQUAL(instance(get("synth.holder", &object)->input)->count, 6);
+    let_go(object);
+    /* The argument is checked where it goes to. */
+    expects_error(says("a.yaml", "config: { synth: { count: [6] } }", E), INVIVO_E_TYPE, NULL);
+    close_runtime();
+}
+
+/* ---- typed places -------------------------------------------------------------------------------------------- */
+
+static void values_are_made_to_fit_and_errors_have_the_place_of_the_document(void) {
+    const invivo_injection small[] = {config("small", "small")};
+    const invivo_injection gain[] = {config("gain", "gain")};
+    const invivo_injection name[] = {config("name", "name")};
+    invivo_object object;
+    open_runtime();
+    OK(says("a.yaml", "config:\n  synth:\n    small: 7.0\n    gain: 1.2 kHz\n    name: Type(x)\n", E));
+    OK(define("synth.a", INVIVO_SCOPE_SINGLETON, NULL, 0, small, 1, E));
+    OK(define("synth.b", INVIVO_SCOPE_SINGLETON, NULL, 0, gain, 1, E));
+    OK(define("synth.c", INVIVO_SCOPE_SINGLETON, NULL, 0, name, 1, E));
+    CHECK_EQUAL(get("synth.a", &object)->small, 7), let_go(object);
+    CHECK_EQUAL(get("synth.b", &object)->gain, 1200), let_go(object);
+    CHECK_TEXT(get("synth.c", &object)->name, "Type(x)"), let_go(object);
+    expects_error(says("a.yaml", "config:\n  synth:\n    small: 3000000000\n    gain: 1\n    name: x\n", E), INVIVO_E_RANGE,
+                  "a.yaml:3:12: config.synth.small: the property 'small' of 'synth.a': 3000000000 is outside "
+                  "-2147483648...2147483647 (int32)");
+    expects_error(says("a.yaml", "config:\n  synth:\n    small: 1\n    gain: 3 kHz\n    name: x\n", E), INVIVO_E_RANGE, NULL);
+    expects_error(says("a.yaml", "config:\n  synth: { small: 1, gain: loud, name: 5 }\n", E), INVIVO_E_CONVERSION,
+                  "a.yaml:2:28: config.synth.gain: the property 'gain' of 'synth.b': expected a number, also with a unit as in "
+                  "'1.2 kHz' at character 1 of 'loud'\n"
+                  "a.yaml:2:40: config.synth.name: the property 'name' of 'synth.c': 5 (an int64) is not a string");
+    CHECK_EQUAL(get("synth.a", &object)->small, 7), let_go(object);
+    close_runtime();
+}
+
+typedef struct tuned { double depth; int64_t steps; } tuned;
+
+static void fields_of_a_block_follow_without_anything_being_made(void) {
+    static const invivo_property fields[] = {INVIVO_BLOCK_FIELD(tuned, depth, .initial = 1), INVIVO_BLOCK_FIELD(tuned, steps)};
+    const invivo_type_options options = {.struct_size = sizeof(options), .name = "Tuned", .concurrency = INVIVO_SHARED, .size = 8,
+                                         .alignment = 8, .block_size = sizeof(tuned), .properties = fields, .property_count = 2};
+    const invivo_injection properties[] = {config("steps", "steps")};
+    invivo_definition definition = {.struct_size = sizeof(definition), .key = "synth.tuned", .scope = INVIVO_SCOPE_SINGLETON,
+                                    .properties = properties, .property_count = 1};
+    invivo_key key;
+    invivo_object before, after;
+    open_runtime();
+    OK(says("a.yaml", "config: { synth: { steps: 12 } }", E));
+    OK(invivo_type_register(runtime, &options, &definition.type, E));
+    OK(invivo_define(runtime, &definition, &key, E));
+    OK(invivo_resolve(runtime, key, &before, E));
+    for (int round = 0; round < 2; round++) {
+        invivo_view view = invivo_view_begin(runtime);
+        const tuned *block = invivo_view_block(view, key);
+        CHECK(block && block->steps == (round ? 24 : 12) && block->depth == 1);
+        invivo_view_end(view);
+        OK(says("a.yaml", "config: { synth: { steps: 24 } }", E));
+    }
+    OK(invivo_resolve(runtime, key, &after, E));
+    CHECK(before.bits == after.bits);
+    let_go(before), let_go(after);
+    close_runtime();
+}
+
+/* ---- views ------------------------------------------------------------------------------------------------------ */
+
+static void views_read_values_of_one_generation_by_id(void) {
+    invivo_config whole, part, gain, name, on, none;
+    open_runtime();
+    OK(invivo_config_id(runtime, "/synth", INVIVO_KIND_ANY, &whole, E));
+    OK(invivo_config_id(runtime, "synth.count", INVIVO_KIND_INT32, &part, E));
+    OK(invivo_config_id(runtime, "synth.gain", INVIVO_KIND_DOUBLE, &gain, E));
+    OK(invivo_config_id(runtime, "synth.name", INVIVO_KIND_STRING, &name, E));
+    OK(invivo_config_id(runtime, "synth.on", INVIVO_KIND_BOOL, &on, E));
+    OK(invivo_config_id(runtime, "nowhere", INVIVO_KIND_ANY, &none, E));
+    CHECK_TEXT(invivo_config_path(runtime, part), "synth.count");
+    CHECK(invivo_config_path(runtime, (invivo_config){part.bits + 1000}) == NULL);
+    CHECK(invivo_config_path(runtime, (invivo_config){17}) == NULL);
+    invivo_view view = invivo_view_begin(runtime);
+    CHECK_EQUAL(invivo_view_config_int64(view, part, 3), 3);
+    OK(says("a.yaml", "config: { synth: { count: 8, gain: 2, name: lead, on: true } }", E));
+    CHECK_EQUAL(invivo_view_config_int64(view, part, 3), 3); /* still the generation that it began with */
+    CHECK(invivo_view_config(view, whole) == NULL);
+    invivo_view_end(view);
+    view = invivo_view_begin(runtime);
+    CHECK_EQUAL(invivo_view_config_int64(view, part, 3), 8);
+    CHECK_EQUAL(invivo_view_config_double(view, gain, 0), 2);
+    CHECK_TEXT(invivo_view_config_string(view, name, "?"), "lead");
+    CHECK(invivo_view_config_bool(view, on, false));
+    CHECK_EQUAL(invivo_view_config(view, whole)->as.map.count, 4);
+    CHECK_TEXT(invivo_view_config_string(view, none, "default"), "default");
+    CHECK(invivo_view_config(view, (invivo_config){0}) == NULL);
+    invivo_view_end(view);
+    /* What is read as a kind must be one. */
+    expects_error(says("a.yaml", "config:\n  synth: { count: 1e99, gain: 2, name: lead, on: 1 }", E), INVIVO_E_RANGE, NULL);
+    expects_error(says("a.yaml", "config:\n  synth: { name: 7 }", E), INVIVO_E_TYPE,
+                  "a.yaml:2:18: config.synth.name: the host reads it as a string: 7 (an int64) is not a string");
+    expects_error(invivo_config_id(runtime, "synth.name", INVIVO_KIND_INT64, &none, E), INVIVO_E_TYPE, NULL);
+    expects_error(invivo_config_id(runtime, "synth.name", INVIVO_KIND_OBJECT, &none, E), INVIVO_E_ARGUMENT, NULL);
+    close_runtime();
+    view = invivo_view_begin(runtime);
+    CHECK_EQUAL(invivo_view_config_int64(view, part, 3), 3);
+    invivo_view_end(view);
+}
+
+static struct { invivo_config a, b; int mixed; bool done; uint64_t reads; } race;
+static void *read_on(void *unused) {
+    (void)unused;
+    while (!__atomic_load_n(&race.done, __ATOMIC_ACQUIRE)) {
+        invivo_view view = invivo_view_begin(runtime);
+        if (invivo_view_config_int64(view, race.a, 0) != invivo_view_config_int64(view, race.b, 0)) race.mixed++;
+        invivo_view_end(view);
+        race.reads++;
+    }
+    return NULL;
+}
+static void values_read_in_one_view_are_never_mixed_while_reloads_commit(void) {
+    pthread_t reader;
+    char text[128];
+    open_runtime();
+    OK(invivo_config_id(runtime, "s.a", INVIVO_KIND_INT64, &race.a, E));
+    OK(invivo_config_id(runtime, "s.b", INVIVO_KIND_INT64, &race.b, E));
+    pthread_create(&reader, NULL, read_on, NULL);
+    for (int i = 1; i <= 300; i++) {
+        snprintf(text, sizeof(text), "config: { s: { a: %d, b: %d } }", i, i);
+        OK(says("a.yaml", text, E));
+    }
+    __atomic_store_n(&race.done, true, __ATOMIC_RELEASE);
+    pthread_join(reader, NULL);
+    CHECK_EQUAL(race.mixed, 0);
+    CHECK(race.reads > 0);
+    close_runtime();
+}
+
+/* ---- observers ---------------------------------------------------------------------------------------------------- */
+
+static struct { int count, destroyed; uint64_t generation; int64_t number; invivo_kind kind; char path[32]; } told;
+static void hear(void *user_data, const char *path, const invivo_value *value, uint64_t generation) {
+    CHECK(user_data == &told);
+    told.count++;
+    told.generation = generation;
+    told.kind = value->kind;
+    if (value->kind == INVIVO_KIND_INT64) told.number = value->as.signed_integer;
+    snprintf(told.path, sizeof(told.path), "%s", path);
+}
+static void hear_destroyed(void *user_data) { (void)user_data, told.destroyed++; }
+
+static void a_path_and_a_prefix_are_observed(void) {
+    const invivo_config_observer_options options = {
+        .struct_size = sizeof(options), .changed = hear, .user_data = &told, .destroy = hear_destroyed};
+    invivo_observer leaf, prefix;
+    uint64_t generation;
+    memset(&told, 0, sizeof(told));
+    open_runtime();
+    OK(invivo_config_observe(runtime, "/synth.deep.count", &options, &leaf, E));
+    OK(says("a.yaml", "config: { synth: { deep: { count: 3, other: 1 } } }", E));
+    generation = invivo_view_generation(invivo_view_begin(runtime));
+    CHECK_EQUAL(told.count, 1);
+    CHECK_EQUAL(told.number, 3);
+    CHECK_EQUAL(told.generation, generation);
+    CHECK_TEXT(told.path, "synth.deep.count");
+    OK(says("a.yaml", "config: { synth: { deep: { count: 3, other: 2 } } }", E));
+    CHECK_EQUAL(told.count, 1);
+    OK(invivo_observer_close(leaf, E));
+    CHECK_EQUAL(told.destroyed, 1);
+    OK(invivo_config_observe(runtime, "synth", &options, &prefix, E));
+    OK(says("a.yaml", "config: { synth: { deep: { count: 4, other: 3 } }, drums: { a: 1 } }", E));
+    CHECK_EQUAL(told.count, 2);
+    CHECK_EQUAL(told.kind, INVIVO_KIND_MAP);
+    OK(says("a.yaml", "config: { synth: { deep: { count: 4, other: 3 } }, drums: { a: 2 } }", E));
+    CHECK_EQUAL(told.count, 2);
+    expects_error(says("a.yaml", "config: { synth: [", E), INVIVO_E_SYNTAX, NULL);
+    CHECK_EQUAL(told.count, 2);
+    OK(says("a.yaml", NULL, E));
+    CHECK_EQUAL(told.count, 3);
+    CHECK_EQUAL(told.kind, INVIVO_KIND_NULL);
+    {
+        invivo_view view = invivo_view_begin(runtime);
+        invivo_view_end(view), invivo_view_end(view);
+    }
+    close_runtime();
+    CHECK_EQUAL(told.destroyed, 2);
+}
+
+static void a_followed_file_changes_the_configuration(void) {
+    static listener heard;
+    invivo_object object;
+    const invivo_injection count[] = {config("count", "count")};
+    open_runtime();
+    write_text("live.yaml", "config: { synth: { count: 1 } }\n");
+    OK(invivo_watch(runtime, "live.yaml", E));
+    OK(define("synth.made", INVIVO_SCOPE_LAZY_SINGLETON, count, 1, NULL, 0, E));
+    CHECK_EQUAL(get("synth.made", &object)->count, 1), let_go(object);
+    listener_open(&heard, runtime);
+    write_text("next.yaml", "config: { synth: { count: 2 } }\n");
+    rename("next.yaml", "live.yaml");
+    listener_wait(&heard, 1);
+    CHECK_EQUAL(get("synth.made", &object)->count, 2), let_go(object);
+    write_text("next.yaml", "config: { synth: { count: two } }\n");
+    rename("next.yaml", "live.yaml");
+    listener_wait(&heard, 2);
+    CHECK_EQUAL(listener_last(&heard)->status, INVIVO_E_CONVERSION);
+    CHECK(strstr(listener_last(&heard)->error, "live.yaml:1:27: config.synth.count: initializer parameter 'count' of 'synth.made'"));
+    CHECK_EQUAL(get("synth.made", &object)->count, 2), let_go(object);
+    OK(invivo_observer_close(heard.observer, E));
+    close_runtime();
+    listener_end(&heard);
+}
+
+int main(void) {
+    check_directory();
+    check_begin();
+    later_documents_win_maps_merge_lists_are_replaced_and_null_removes();
+    documents_that_say_something_else_are_refused_with_their_places();
+    an_assembly_sees_its_own_scope_and_what_is_global();
+    missing_configuration_is_told_with_who_needs_it_and_where_it_was_looked_for();
+    initializers_are_remade_properties_injected_again_providers_and_views_neither();
+    a_provider_of_configuration_reads_what_holds_when_it_is_called();
+    values_reach_methods_arguments_and_prototypes();
+    values_are_made_to_fit_and_errors_have_the_place_of_the_document();
+    fields_of_a_block_follow_without_anything_being_made();
+    views_read_values_of_one_generation_by_id();
+    values_read_in_one_view_are_never_mixed_while_reloads_commit();
+    a_path_and_a_prefix_are_observed();
+    a_followed_file_changes_the_configuration();
+    return check_end();
+}
