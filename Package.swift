@@ -19,6 +19,7 @@ let package = Package(
         .systemLibrary(name: "CUv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
         .systemLibrary(name: "CYaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "CPlatform"),
+        .systemLibrary(name: "CSwiftRuntime"),
 
         .target(name: "InvivoBase", dependencies: ["CInvivo", "CPlatform"]),
         .target(name: "InvivoSpec", dependencies: ["InvivoBase", "CYaml"]),
@@ -33,7 +34,7 @@ let package = Package(
         .target(name: "InvivoTable", dependencies: ["CInvivo"]),
         .target(name: "InvivoABI", dependencies: ["CInvivo", "InvivoApp", "InvivoReload", "InvivoTable"]),
         .target(name: "InvivoStubs", dependencies: ["CInvivo"]),
-        .target(name: "Invivo", dependencies: ["CInvivo"]),
+        .target(name: "Invivo", dependencies: ["CInvivo", "CSwiftRuntime"]),
         .executableTarget(
             name: "InvivoTool",
             dependencies: [

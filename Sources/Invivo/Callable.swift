@@ -7,6 +7,8 @@ public final class Callable: Sendable {
     private enum Body: Sendable {
         case swift(@Sendable ([InvivoValue]) throws -> InvivoValue)
         case foreign(Core, invivo_callable)
+        /// Done to an object that is being made.
+        case code(@Sendable (AnyObject, inout Arguments) throws -> Void)
     }
 
     private let name: String
@@ -42,6 +44,20 @@ public final class Callable: Sendable {
         }
     }
 
+    /// What a definition does to its objects; not to be called by anybody else.
+    init(name: String, code: @escaping @Sendable (AnyObject, inout Arguments) throws -> Void) {
+        self.name = name
+        body = .code(code)
+    }
+
+    /// Does it to an object that is being made.
+    func run(on instance: AnyObject, _ arguments: inout Arguments) throws {
+        guard case .code(let code) = body else {
+            throw InvivoError(.argument, "the callable is no step of a definition")
+        }
+        try code(instance, &arguments)
+    }
+
     private init(taking handle: invivo_callable, _ core: Core) {
         name = ""
         body = .foreign(core, handle)
@@ -64,6 +80,7 @@ public final class Callable: Sendable {
         switch body {
         case .swift(let body):
             do { return try body(values) } catch { throw InvivoError(error) }
+        case .code: throw InvivoError(.argument, "the callable is a step of a definition; it is called by the runtime")
         case .foreign(let core, let handle):
             var result = invivo_null()
             try withArena { arena throws(InvivoError) in
@@ -72,6 +89,22 @@ public final class Callable: Sendable {
             }
             return try InvivoValue(taking: &result, core)
         }
+    }
+}
+
+extension Callable {
+    /// Calls one of the runtime's for an object.
+    func call<Value>(_ arguments: [InvivoValue], _ core: Core, as type: Value.Type) throws(InvivoError) -> Value {
+        guard case .foreign(_, let handle) = body else {
+            throw InvivoError(.type, "a callable that resolves is expected here")
+        }
+        var result = invivo_null()
+        try withArena { arena throws(InvivoError) in
+            let table = try InvivoValue.table(arguments, arena, core)
+            try core.call { $0.pointee.callable_call(handle, table, arguments.count, &result, $1) }
+        }
+        defer { core.table.pointee.value_clear(&result) }
+        return try core.take(result, as: type)
     }
 }
 

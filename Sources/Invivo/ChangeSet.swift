@@ -3,7 +3,7 @@ internal import CInvivo
 /// A change set being written: all of it takes effect as one reload, or nothing does. See `Runtime.changes`.
 public final class ChangeSet {
     let core: Core
-    private let handle: invivo_changes
+    let handle: invivo_changes
     private var isOpen = true
 
     init(_ core: Core) throws(InvivoError) {
@@ -30,7 +30,8 @@ public final class ChangeSet {
         _ key: String, _ type: ObjectType<Instance>, scope: Scope = .lazySingleton, initializer: Injections = [:],
         properties: Injections = [:]
     ) throws(InvivoError) -> Key<Instance> {
-        try define(key, try core.described(type), scope, initializer: initializer, properties: properties)
+        let type = try core.described(type)
+        return try define(key, type, Draft(type, scope, initializer: initializer, properties: properties))
     }
 
     /// Defines a key by the name of a type that any language or module has registered.
@@ -41,7 +42,7 @@ public final class ChangeSet {
     ) throws(InvivoError) -> Key<Object> {
         var handle = invivo_type()
         try core.call(naming: type) { $0.pointee.type_find(core.handle, $1, &handle, $2) }
-        return try define(key, handle, scope, initializer: initializer, properties: properties)
+        return try define(key, handle, Draft(handle, scope, initializer: initializer, properties: properties))
     }
 
     /// Defines a key by a closure that makes a value which any thread may use.
@@ -50,9 +51,7 @@ public final class ChangeSet {
         _ key: String, scope: Scope = .lazySingleton, properties: Injections = [:],
         make: @escaping @Sendable (Resolver) throws -> Value
     ) throws(InvivoError) -> Key<Value> {
-        try define(
-            key, try core.type(of: Value.self, isShared: true), scope, properties: properties,
-            factory: Factory(core, nil, scope) { resolver, _ in boxed(try make(resolver)) })
+        try define(key, scope, isShared: true, properties, make)
     }
 
     /// Defines a key by a closure that makes a value which only the thread that opened the runtime touches; a prototype
@@ -62,17 +61,19 @@ public final class ChangeSet {
         _ key: String, scope: Scope = .lazySingleton, properties: Injections = [:],
         confined make: @escaping @Sendable (Resolver) throws -> Value
     ) throws(InvivoError) -> Key<Value> {
-        try define(
-            key, try core.type(of: Value.self, isShared: false), scope, properties: properties,
-            factory: Factory(core, nil, scope) { resolver, _ in boxed(try make(resolver)) })
+        try define(key, scope, isShared: false, properties, make)
     }
 
     /// Defines a key that is nothing but a block.
     @discardableResult
     public func define<Content>(_ block: Block<Content>) throws(InvivoError) -> BlockKey<Content> {
         let type = try core.blockType(block)
-        let key: Key<Never> = try define(block.key, type, .lazySingleton, blockImage: block.layout.image)
-        return BlockKey(key.handle, type: type.bits, initial: block.layout.initial, name: block.key)
+        let image = block.layout.image
+        var draft = Draft(type, .lazySingleton, initializer: [:], properties: [:])
+        draft.more.append { definition, arena, _ in
+            definition.block_initial = UnsafeRawPointer(arena.table(image))
+        }
+        return BlockKey(try define(block.key, draft), type: type.bits, initial: block.layout.initial, name: block.key)
     }
 
     /// Makes a key another name of `other`.
@@ -109,35 +110,31 @@ public final class ChangeSet {
         }
     }
 
-    func define<Value>(
-        _ key: String, _ type: invivo_type, _ scope: Scope, initializer: Injections = [:], properties: Injections = [:],
-        factory: Factory? = nil, blockImage: [UInt8] = []
+    /// Defines a key as a draft says.
+    @discardableResult
+    func define(_ key: String, _ draft: Draft) throws(InvivoError) -> invivo_key {
+        var describer = Describer(core, self, nil)
+        describer.define(key, draft)
+        if let error = InvivoError(all: describer.problems) { throw error }
+        var handle = invivo_key()
+        try core.call(naming: key) { $0.pointee.key_intern(core.handle, $1, &handle, $2) }
+        return handle
+    }
+
+    private func define<Value>(
+        _ key: String, _ type: invivo_type, _ draft: Draft
     ) throws(InvivoError) -> Key<Value> {
-        var out = invivo_key()
-        try withArena { arena throws(InvivoError) in
-            var definition = invivo_definition()
-            definition.struct_size = MemoryLayout<invivo_definition>.size
-            definition.key = try arena.name(key)
-            definition.scope = scope.rawValue
-            definition.type = type
-            definition.initializer = try core.table(initializer, arena)
-            definition.initializer_count = UInt64(initializer.count)
-            definition.properties = try core.table(properties, arena)
-            definition.property_count = UInt64(properties.count)
-            definition.block_initial = UnsafeRawPointer(arena.table(blockImage))
-            guard let factory else {
-                try core.call { $0.pointee.changes_define(handle, &definition, &out, $1) }
-                return
-            }
-            let pointer = factory.attach(to: &definition)
-            do throws(InvivoError) {
-                try core.call { $0.pointee.changes_define(handle, &definition, &out, $1) }
-            } catch {
-                pointer.release()
-                throw error
-            }
-        }
-        return core.key(out, key, type: type.bits)
+        core.key(try define(key, draft), key, type: type.bits)
+    }
+
+    private func define<Value>(
+        _ key: String, _ scope: Scope, isShared: Bool, _ properties: Injections,
+        _ make: @escaping @Sendable (Resolver) throws -> Value
+    ) throws(InvivoError) -> Key<Value> {
+        let making = Draft.Making.factory([]) { resolver, _ in try instance(of: make(resolver)) }
+        var draft = Draft(Value.self, scope, isShared: isShared, making, "", 0)
+        draft.steps = properties.map { Draft.Step(name: $0.key, action: .property, injections: [$0.value]) }
+        return try define(key, try core.type(of: draft.value, isShared: isShared), draft)
     }
 }
 

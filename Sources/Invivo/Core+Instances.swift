@@ -24,15 +24,41 @@ extension Core {
         return value
     }
 
+    /// The same; of no object at all it is what stands for none.
+    func value<Value>(
+        orNone handle: invivo_object, as type: Value.Type, _ holder: Object.Holder = .program
+    ) throws(InvivoError) -> Value {
+        if handle.bits != 0 { return try value(of: handle, as: type, holder) }
+        guard type is any OptionalValue.Type, let none = Optional<Any>.none as Any as? Value else {
+            throw InvivoError(.null, "nothing was made where a \(type) is expected")
+        }
+        return none
+    }
+
     /// The object of one of our instances, with a lease that the caller gives back: the one that the runtime knows it
     /// by, or a new one.
-    func lease(of instance: AnyObject) throws(InvivoError) -> invivo_object {
+    ///
+    /// - Parameter isDescribed: Whether its class must say how it looks: as a target of documents, not as an argument.
+    func lease(of instance: AnyObject, isDescribed: Bool = true) throws(InvivoError) -> invivo_object {
         if let known = registry.withLock({ $0.instances[ObjectIdentifier(instance)] }),
             let handle = leased(known), isInstance(handle, instance)
         {
             return handle
         }
-        let type = try registeredType(of: instance)
+        return try wrapped(instance, try registeredType(of: instance, isDescribed))
+    }
+
+    /// The object of an instance under the type of a definition.
+    func lease(of instance: AnyObject, as value: Any.Type, isShared: Bool?) throws(InvivoError) -> invivo_object {
+        if let known = registry.withLock({ $0.instances[ObjectIdentifier(instance)] }),
+            let handle = leased(known), isInstance(handle, instance)
+        {
+            return handle
+        }
+        return try wrapped(instance, try type(of: value, isShared: isShared))
+    }
+
+    private func wrapped(_ instance: AnyObject, _ type: invivo_type) throws(InvivoError) -> invivo_object {
         var handle = invivo_object()
         let pointer = Unmanaged.passRetained(instance)
         do throws(InvivoError) {
@@ -75,10 +101,12 @@ extension Core {
     }
 
     /// The type under which the class of an instance was described; describes it now when the class says how.
-    private func registeredType(of instance: AnyObject) throws(InvivoError) -> invivo_type {
+    private func registeredType(of instance: AnyObject, _ isDescribed: Bool) throws(InvivoError) -> invivo_type {
+        if let boxed = instance as? any AnyBoxed { return try self.type(of: boxed.type, isShared: nil) }
         let type: AnyClass = Swift.type(of: instance)
         if let bits = registry.withLock({ $0.described[ObjectIdentifier(type)] }) { return invivo_type(bits: bits) }
         if let described = type as? any InvivoObject.Type { return try described.registered(with: self) }
+        guard isDescribed else { return try self.type(of: type, isShared: nil) }
         throw InvivoError(
             .type, "\(type) is not described to the runtime; register an ObjectType of it, or make it an InvivoObject")
     }
@@ -90,9 +118,13 @@ final class Boxed<Value>: AnyBoxed {
     @usableFromInline let value: Value
     init(_ value: Value) { self.value = value }
     var any: Any { value }
+    var type: Any.Type { Value.self }
 }
 
-protocol AnyBoxed: AnyObject { var any: Any { get } }
+protocol AnyBoxed: AnyObject {
+    var any: Any { get }
+    var type: Any.Type { get }
+}
 
 /// The instance that stands for a value in the graph.
 func boxed<Value>(_ value: Value) -> AnyObject {

@@ -32,21 +32,29 @@ extension Core {
         _ key: invivo_key, as type: Value.Type, _ holder: Object.Holder
     ) throws(InvivoError) -> Value {
         var object = invivo_object()
-        try call { $0.pointee.resolve(handle, key, &object, $1) }
-        defer { _ = table.pointee.object_release(object) }
-        return try value(of: object, as: type, holder)
+        if type is any OptionalValue.Type {
+            try call { $0.pointee.resolve_optional(handle, key, nil, 0, &object, $1) }
+        } else {
+            try call { $0.pointee.resolve(handle, key, &object, $1) }
+        }
+        defer { if object.bits != 0 { _ = table.pointee.object_release(object) } }
+        return try value(orNone: object, as: type, holder)
     }
 
-    /// Resolves a prototype with runtime arguments.
+    /// Resolves with runtime arguments; what may be none is none where nothing is made.
     func resolve<Value>(
         _ key: invivo_key, with arguments: [InvivoValue], as type: Value.Type, _ holder: Object.Holder = .program
     ) throws(InvivoError) -> Value {
         var object = invivo_object()
         try withArena { arena throws(InvivoError) in
             let values = try InvivoValue.table(arguments, arena, self)
-            try call { $0.pointee.resolve_with(handle, key, values, arguments.count, &object, $1) }
+            if type is any OptionalValue.Type {
+                try call { $0.pointee.resolve_optional(handle, key, values, arguments.count, &object, $1) }
+            } else {
+                try call { $0.pointee.resolve_with(handle, key, values, arguments.count, &object, $1) }
+            }
         }
-        defer { _ = table.pointee.object_release(object) }
-        return try value(of: object, as: type, holder)
+        defer { if object.bits != 0 { _ = table.pointee.object_release(object) } }
+        return try value(orNone: object, as: type, holder)
     }
 }

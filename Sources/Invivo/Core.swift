@@ -126,8 +126,12 @@ struct Registry {
     var blocks: [String: BlockType] = [:]
     /// Under what an instance is known to the runtime. May be out of date, and is checked on use.
     var instances: [ObjectIdentifier: Known] = [:]
-    /// The keys that each activated assembly has defined, by its name.
-    var assemblies: [String: [String]] = [:]
+    /// The assemblies that are active, by name.
+    var assemblies: [String: ActiveAssembly] = [:]
+    /// Which of their definitions count as a type that was looked for.
+    var candidates: [ObjectIdentifier: [Core.Candidate]] = [:]
+    /// The types that were looked for, with the names under which they are.
+    var wished: [ObjectIdentifier: (type: Any.Type, name: String)] = [:]
 
     struct PlainType: Hashable {
         var type: ObjectIdentifier

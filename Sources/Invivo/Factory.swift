@@ -1,20 +1,30 @@
 internal import CInvivo
 
-/// A Swift closure by which a definition makes its instances. Lives as long as the definition.
-final class Factory: Sendable {
+/// The Swift closures by which a definition makes its instances and injects into them. Lives as long as the definition.
+final class Factory: @unchecked Sendable {
     private let core: Core
-    private let assembly: AssemblyBox?
-    private let scope: Scope
-    private let make: @Sendable (Resolver, [InvivoValue]) throws -> AnyObject
+    private let home: Resolver.Home?
+    /// Whether the instance is known again by its key.
+    private let remembers: Bool
+    private let make: Draft.Make?
+    private let inject: [@Sendable (AnyObject, Resolver) throws -> Void]
 
-    init(
-        _ core: Core, _ assembly: AssemblyBox?, _ scope: Scope,
-        _ make: @escaping @Sendable (Resolver, [InvivoValue]) throws -> AnyObject
+    /// Nil when there is nothing to do for one.
+    init?(
+        _ core: Core, _ home: Resolver.Home?, remembers: Bool,
+        inject: [@Sendable (AnyObject, Resolver) throws -> Void] = [],
+        make: Draft.Make?
     ) {
+        guard make != nil || !inject.isEmpty else { return nil }
         self.core = core
-        self.assembly = assembly
-        self.scope = scope
+        self.home = home
+        self.remembers = remembers
         self.make = make
+        self.inject = inject
+    }
+
+    private static func of(_ data: UnsafeMutableRawPointer) -> Factory {
+        Unmanaged<Factory>.fromOpaque(data).takeUnretainedValue()
     }
 
     /// Lets a definition use it. The definition releases the pointer when it takes it; the caller, when it does not.
@@ -22,44 +32,67 @@ final class Factory: Sendable {
         let pointer = Unmanaged.passRetained(self)
         definition.user_data = pointer.toOpaque()
         definition.destroy = { data in if let data { Unmanaged<Factory>.fromOpaque(data).release() } }
-        definition.factory = { instance, build, arguments, count, data, error in
-            guard let data, let instance else { return InvivoError.Code.internal.rawValue }
-            let factory = Unmanaged<Factory>.fromOpaque(data).takeUnretainedValue()
-            let core = factory.core
-            return answering(core.table, error) {
-                let resolver = Resolver(core, factory.assembly)
-                let object = try factory.make(resolver, try InvivoValue.array(arguments, count, core, .component))
-                if factory.scope != .prototype, let key = build?.pointee.key, key.bits != 0 {
-                    core.remember(object, as: .key(key))
+        if make != nil {
+            definition.factory = { instance, build, arguments, count, data, error in
+                guard let data, let instance else { return InvivoError.Code.internal.rawValue }
+                let factory = Factory.of(data)
+                return answering(factory.core.table, error) {
+                    let made = try factory.made(build, arguments, count)
+                    instance.pointee = made.map { Unmanaged.passRetained($0).toOpaque() }
                 }
-                instance.pointee = Unmanaged.passRetained(object).toOpaque()
+            }
+        }
+        if !inject.isEmpty {
+            definition.inject = { instance, build, arguments, count, data, error in
+                guard let data, let instance else { return InvivoError.Code.internal.rawValue }
+                let factory = Factory.of(data)
+                return answering(factory.core.table, error) {
+                    let object = Unmanaged<AnyObject>.fromOpaque(instance).takeUnretainedValue()
+                    for inject in factory.inject { try inject(object, Resolver(factory.core, factory.home)) }
+                }
             }
         }
         return pointer
     }
+
+    private func made(
+        _ build: UnsafePointer<invivo_build>?, _ arguments: UnsafePointer<invivo_value>?, _ count: Int
+    ) throws -> AnyObject? {
+        guard let make else { return nil }
+        var reader = Arguments(arguments, count, core)
+        let object = try make(Resolver(core, home), &reader)
+        if remembers, let object, let key = build?.pointee.key, key.bits != 0 { core.remember(object, as: .key(key)) }
+        return object
+    }
 }
 
-/// How a recipe reaches other keys. What it resolves becomes a dependency of what it makes: when one changes, the other is
-/// remade. Use it, and not the assembly or runtime, inside a recipe.
-public struct Resolver: Sendable {
-    let core: Core
-    let assembly: AssemblyBox?
+/// A method that every Swift type has besides its own: a closure, called with the object and what is injected.
+enum CodeMethod {
+    static let name = "invivo:call"
 
-    init(_ core: Core, _ assembly: AssemblyBox?) {
-        self.core = core
-        self.assembly = assembly
-    }
-
-    /// The instance of a key by its name.
-    public func callAsFunction<Value>(_ name: String, as type: Value.Type = Value.self) throws(InvivoError) -> Value {
-        var object = invivo_object()
-        try core.call(naming: name) { $0.pointee.resolve_name(core.handle, $1, &object, $2) }
-        defer { _ = core.table.pointee.object_release(object) }
-        return try core.value(of: object, as: type, .component)
-    }
-
-    /// The instance of a key.
-    public func callAsFunction<Value>(_ key: Key<Value>) throws(InvivoError) -> Value {
-        try core.resolve(key.handle, as: Value.self, .component)
+    static func described(_ arena: Arena, box: TypeBox) throws(InvivoError) -> invivo_method {
+        var method = invivo_method()
+        method.struct_size = MemoryLayout<invivo_method>.size
+        method.name = try arena.name(name)
+        let parameters = [
+            invivo_parameter(
+                name: try arena.name("step"), kind: InvivoKind.callable.rawValue, flags: 0, type_name: nil),
+            invivo_parameter(name: try arena.name("values"), kind: InvivoKind.list.rawValue, flags: 0, type_name: nil),
+        ]
+        method.parameters = UnsafePointer(arena.table(parameters))
+        method.parameter_count = 2
+        method.result = InvivoKind.null.rawValue
+        method.user_data = Unmanaged.passUnretained(box).toOpaque()
+        method.call = { instance, data, arguments, count, _, error in
+            guard let instance, let data, let arguments, count == 2 else { return InvivoError.Code.internal.rawValue }
+            let core = Unmanaged<TypeBox>.fromOpaque(data).takeUnretainedValue().core
+            return answering(core.table, error) {
+                let list = arguments[1].as.list
+                var reader = Arguments(list.items, Int(list.count), core)
+                let object = Unmanaged<AnyObject>.fromOpaque(instance).takeUnretainedValue()
+                try Callable.known(arguments[0].as.callable, core).run(on: object, &reader)
+            }
+        }
+        return method
     }
 }

@@ -60,7 +60,7 @@ extension InvivoValue {
         return values
     }
 
-    private static func text(_ data: UnsafePointer<CChar>?, _ length: UInt64) throws(InvivoError) -> String {
+    static func text(_ data: UnsafePointer<CChar>?, _ length: UInt64) throws(InvivoError) -> String {
         guard let text = String(validating: UnsafeBufferPointer(start: data, count: Int(length)), as: UTF8.self) else {
             throw InvivoError(.encoding, "a text of \(length) bytes is not UTF-8; pass data that is not text as bytes")
         }
@@ -97,7 +97,7 @@ extension InvivoValue {
             return invivo_map(pairs, UInt64(values.count))
         case .object(let object): return invivo_object_value(object.handle)
         case .instance(let instance):
-            let handle = try core.lease(of: instance)
+            let handle = try core.lease(of: instance, isDescribed: false)
             arena.atEnd { _ = core.table.pointee.object_release(handle) }
             return invivo_object_value(handle)
         case .type(let type): return invivo_type_value(type.handle)

@@ -20,8 +20,7 @@ public struct Key<Value>: Sendable {
     /// The value of an instance whose entry is of the checked type.
     @inlinable @inline(__always)
     func value(at instance: UnsafeMutableRawPointer) -> Value {
-        if isBoxed { return Unmanaged<Boxed<Value>>.fromOpaque(instance)._withUnsafeGuaranteedRef { $0.value } }
-        return unsafeBitCast(Unmanaged<AnyObject>.fromOpaque(instance).takeUnretainedValue(), to: Value.self)
+        valueOf(instance, isBoxed: isBoxed, as: Value.self)
     }
 }
 

@@ -6,14 +6,17 @@ final class TypeBox: Sendable {
     /// The class of its instances.
     let instances: AnyClass
     let name: String
+    /// What its instances stand for: their class, or the value in the box.
+    let value: Any.Type
     private let make: (@Sendable ([InvivoValue]) throws -> AnyObject)?
     private let start: (@Sendable (AnyObject) throws -> Void)?
     private let stop: (@Sendable (AnyObject) throws -> Void)?
     private let properties: [PropertyBox?]
     private let methods: [MethodBox]
 
-    init<Instance>(_ type: ObjectType<Instance>, _ instances: AnyClass, _ core: Core) {
+    init<Instance>(_ type: ObjectType<Instance>, _ instances: AnyClass, _ value: Any.Type, _ core: Core) {
         self.core = core
+        self.value = value
         self.instances = instances
         name = type.name
         make = type.make
@@ -36,8 +39,10 @@ final class TypeBox: Sendable {
         options.struct_size = MemoryLayout<invivo_type_options>.size
         options.name = try arena.name(type.name)
         options.text = try arena.name(type.text)
-        options.supertypes = try arena.names(type.supertypes)
-        options.supertype_count = UInt64(type.supertypes.count)
+        let supertypes =
+            type.supertypes + core.supertypes(value, but: type.name).filter { !type.supertypes.contains($0) }
+        options.supertypes = try arena.names(supertypes)
+        options.supertype_count = UInt64(supertypes.count)
         options.concurrency = UInt32(type.isShared ? INVIVO_SHARED : INVIVO_CONFINED)
         options.make = { instance, build, arguments, count, data, error in
             guard let box = TypeBox.box(data), let instance else { return InvivoError.Code.internal.rawValue }
@@ -68,6 +73,7 @@ final class TypeBox: Sendable {
                 return answering(box.core.table, error) { try box.stop?(object) }
             }
         }
+        if instances == value { options.holdWeakly() }
         let image = type.block?.image ?? []
         options.block_size = UInt64(image.count)
         options.block_initial = UnsafeRawPointer(arena.table(image))
@@ -81,6 +87,7 @@ final class TypeBox: Sendable {
         options.property_count = UInt64(table.count)
         var calls: [invivo_method] = []
         for (method, box) in zip(type.methods, methods) { calls.append(try method.described(arena, box: box)) }
+        calls.append(try CodeMethod.described(arena, box: self))
         options.methods = UnsafePointer(arena.table(calls))
         options.method_count = UInt64(calls.count)
         options.destroy = { data in
@@ -94,10 +101,10 @@ final class TypeBox: Sendable {
 
 extension Core {
     private func register<Instance>(
-        _ type: ObjectType<Instance>, _ instances: AnyClass
+        _ type: ObjectType<Instance>, _ instances: AnyClass, _ value: Any.Type
     ) throws(InvivoError) -> invivo_type {
         if let problem = type.problems.first { throw problem }
-        let box = TypeBox(type, instances, self)
+        let box = TypeBox(type, instances, value, self)
         var handle = invivo_type()
         try withArena { arena throws(InvivoError) in
             var options = try box.options(type, arena)
@@ -127,23 +134,34 @@ extension Core {
             }) {
                 return invivo_type(bits: bits)
             }
-            let handle = try register(type, Instance.self)
+            let handle = try register(type, Instance.self, Instance.self)
             registry.withLock { if $0.described[identity] == nil { $0.described[identity] = handle.bits } }
             return handle
         }
     }
 
-    /// The type for values of a Swift type: as it was described, or without properties and methods.
-    func type<Value>(of value: Value.Type, isShared: Bool) throws(InvivoError) -> invivo_type {
+    /// The type for values of a Swift type: as it was described, or without properties and methods. `isShared` says
+    /// whether any thread may use them; nil takes what has been said before, and otherwise leaves that to the compiler.
+    func type(of value: Any.Type, isShared: Bool?) throws(InvivoError) -> invivo_type {
         if let bits = registry.withLock({ $0.described[ObjectIdentifier(value)] }) { return invivo_type(bits: bits) }
         if let described = value as? any InvivoObject.Type { return try described.registered(with: self) }
-        let identity = Registry.PlainType(type: ObjectIdentifier(value), isShared: isShared)
         return try registering.withLock { _ throws(InvivoError) in
-            if let bits = registry.withLock({ $0.plain[identity] }) { return invivo_type(bits: bits) }
-            let plain = ObjectType<AnyObject>(
-                plain: String(reflecting: value) + (isShared ? "" : " (confined)"), isShared: isShared)
-            let handle = try register(plain, value as? AnyClass ?? Boxed<Value>.self)
-            registry.withLock { $0.plain[identity] = handle.bits }
+            let identity = ObjectIdentifier(value)
+            let known = registry.withLock {
+                [$0.plain[.init(type: identity, isShared: true)], $0.plain[.init(type: identity, isShared: false)]]
+            }
+            let fitting = isShared.map { $0 ? known[0] : known[1] } ?? (known[0] ?? known[1])
+            if let fitting { return invivo_type(bits: fitting) }
+            // The second of its name says how it differs, and that it is the same besides.
+            let isShared = isShared ?? true
+            let name = kindName(value)
+            let isSecond = known[0] != nil || known[1] != nil
+            var plain = ObjectType<AnyObject>(
+                plain: name + (isSecond ? (isShared ? " (shared)" : " (confined)") : ""), isShared: isShared)
+            if isSecond { plain.supertypes = [name] }
+            func box<Value>(_ value: Value.Type) -> AnyClass { Boxed<Value>.self }
+            let handle = try register(plain, value as? AnyClass ?? _openExistential(value, do: box), value)
+            registry.withLock { $0.plain[.init(type: identity, isShared: isShared)] = handle.bits }
             return handle
         }
     }

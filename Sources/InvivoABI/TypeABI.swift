@@ -37,6 +37,20 @@ public func invivo_type_find(
 }
 
 @c @implementation
+public func invivo_type_extend(
+    _ runtime: invivo_runtime, _ type: invivo_type, _ supertype: UnsafePointer<CChar>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        let container = try Container.find(runtime.bits, .runtime)
+        let name = try text(supertype, "supertype")
+        guard !name.isEmpty else { throw Failure(.argument, "supertype is empty") }
+        let described = try objectType(type, in: container)
+        container.currentGraph().types.later.add(name, to: described.description.name)
+    }
+}
+
+@c @implementation
 public func invivo_type_name(_ type: invivo_type) -> UnsafePointer<CChar>! {
     described(type)?.cName
 }

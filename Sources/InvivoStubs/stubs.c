@@ -1026,10 +1026,18 @@ static invivo_status not_ready_convert(invivo_runtime runtime, const char *conve
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_type_extend(invivo_runtime runtime, invivo_type type, const char *supertype, invivo_error **error) {
+    (void)runtime;
+    (void)type;
+    (void)supertype;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 149,
+    .function_count = 150,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1179,6 +1187,7 @@ static const struct invivo_table not_ready = {
     .converter_register = not_ready_converter_register,
     .converter_unregister = not_ready_converter_unregister,
     .convert = not_ready_convert,
+    .type_extend = not_ready_type_extend,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -1796,6 +1805,10 @@ invivo_status invivo_converter_unregister(invivo_runtime runtime, const char *na
 
 invivo_status invivo_convert(invivo_runtime runtime, const char *converter, const char *text, uint64_t length, invivo_value *out, invivo_error **error) {
     return functions()->convert(runtime, converter, text, length, out, error);
+}
+
+invivo_status invivo_type_extend(invivo_runtime runtime, invivo_type type, const char *supertype, invivo_error **error) {
+    return functions()->type_extend(runtime, type, supertype, error);
 }
 
 #pragma GCC visibility pop

@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 149,
+    .function_count = 150,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -154,6 +154,7 @@ static const struct invivo_table instance = {
     .converter_register = invivo_converter_register,
     .converter_unregister = invivo_converter_unregister,
     .convert = invivo_convert,
+    .type_extend = invivo_type_extend,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

@@ -13,6 +13,8 @@ public struct TypeIndex: Sendable {
 
     private struct Facts: Equatable {
         let own: String?
+        /// The type's name, where it is found by what its type is said to be later.
+        let extensible: String?
         let supertypes: [String]
         let rank: Int32
         let order: UInt64
@@ -21,6 +23,10 @@ public struct TypeIndex: Sendable {
 
     private var entries: [String: [Entry]] = [:]
     private var facts: [UInt32: Facts] = [:]
+    /// Which definitions are of a type, hidden by class or not, where they are found by what it is said to be later.
+    private var extensible: [String: [Entry]] = [:]
+    /// What types were said to be after they were registered; the same for all generations.
+    public let later = LaterSupertypes()
 
     public init() {}
 
@@ -36,21 +42,33 @@ public struct TypeIndex: Sendable {
             if entries[name]?.isEmpty == true { entries[name] = nil }
             changed.insert(name)
         }
+        if let type = former?.extensible {
+            extensible[type]?.removeAll { $0.id == id }
+            if extensible[type]?.isEmpty == true { extensible[type] = nil }
+            changed.formUnion(later.supertypes(of: type))
+        }
         facts[id] = next
         if let next {
             for name in next.names {
                 let entry = Entry(id: id, rank: next.rank, order: next.order, isOwn: name == next.own)
-                var list = entries.removeValue(forKey: name) ?? []
-                var place = list.count
-                while place > 0,
-                    (-Int64(entry.rank), entry.order) < (-Int64(list[place - 1].rank), list[place - 1].order)
-                { place -= 1 }
-                list.insert(entry, at: place)
-                entries[name] = list
+                Self.insert(entry, in: &entries[name, default: []])
                 changed.insert(name)
+            }
+            if let type = next.extensible {
+                let entry = Entry(id: id, rank: next.rank, order: next.order, isOwn: false)
+                Self.insert(entry, in: &extensible[type, default: []])
+                changed.formUnion(later.supertypes(of: type))
             }
         }
         return changed
+    }
+
+    private static func insert(_ entry: Entry, in list: inout [Entry]) {
+        var place = list.count
+        while place > 0, (-Int64(entry.rank), entry.order) < (-Int64(list[place - 1].rank), list[place - 1].order) {
+            place -= 1
+        }
+        list.insert(entry, at: place)
     }
 
     private static func facts(_ definition: Definition) -> Facts? {
@@ -58,18 +76,29 @@ public struct TypeIndex: Sendable {
         let flags = definition.body.flags
         let own = flags.contains(.hiddenClass) ? nil : type.name
         let supertypes = flags.contains(.hiddenInterface) ? [] : type.description.supertypes
-        guard own != nil || !supertypes.isEmpty else { return nil }
-        return Facts(own: own, supertypes: supertypes, rank: definition.body.rank, order: definition.body.order)
+        let extensible = flags.contains(.hiddenInterface) ? nil : type.name
+        guard own != nil || extensible != nil else { return nil }
+        return Facts(
+            own: own, extensible: extensible, supertypes: supertypes, rank: definition.body.rank,
+            order: definition.body.order)
     }
 
     /// All candidates, the best first.
     public func all(_ name: String, isExact: Bool) -> [Entry] {
         let list = entries[name] ?? []
-        return isExact ? list.filter(\.isOwn) : list
+        if isExact { return list.filter(\.isOwn) }
+        let types = later.types(that: name)
+        guard !types.isEmpty else { return list }
+        let known = Set(list.map(\.id))
+        var merged = list
+        for type in types {
+            for entry in extensible[type] ?? [] where !known.contains(entry.id) { Self.insert(entry, in: &merged) }
+        }
+        return merged
     }
 
     /// The names of all types that something is made of, sorted.
-    public var names: [String] { entries.keys.sorted() }
+    public var names: [String] { Set(entries.keys).union(later.names).sorted() }
 
     public enum Choice {
         case one(UInt32)

@@ -724,5 +724,6 @@ int main(void) {
     OFFSET(invivo_table, converter_register, sizeof(void (*)(void)));
     OFFSET(invivo_table, converter_unregister, sizeof(void (*)(void)));
     OFFSET(invivo_table, convert, sizeof(void (*)(void)));
+    OFFSET(invivo_table, type_extend, sizeof(void (*)(void)));
     return 0;
 }

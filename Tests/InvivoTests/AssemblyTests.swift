@@ -32,7 +32,7 @@ extension SwiftAPI {
             let clock = lazySingleton(SystemClock.init)
             let mixer = lazySingleton(confined: Mixer.init)
             let desk = lazySingleton(confined: Desk.init)
-            let meter: Shared<any Meter> = singleton { Quiet() }
+            let meter: Definition<any Meter> = singleton { Quiet() }
             let counted = singleton(Counted.init)
             let voice = prototype { resolver, note in try Voice(note: note, clock: resolver(\Synth.clock)) }
             let chord = prototype { (resolver: Resolver, root: Int, size: Int) in
@@ -119,9 +119,9 @@ extension SwiftAPI {
                 let clock = try first.clock()
                 let second = try runtime.activate(Smaller(name: "synth"))
                 #expect(try second.clock() !== clock)
-                #expect(failure { _ = try first.extra() }.code == .notFound)
-                try runtime.deactivate(second)
-                #expect(failure { _ = try second.clock() }.code == .notFound)
+                #expect(failure { _ = try first.extra() }.code == .notReady)
+                try runtime.remove(second)
+                #expect(failure { _ = try second.clock() }.code == .notReady)
                 #expect(try runtime.info.definitions == 0)
             }
         }
@@ -143,18 +143,18 @@ extension SwiftAPI {
             try withRuntime { runtime throws in
                 let error = failure { try runtime.activate(Broken()) }
                 #expect(error.errors.count == 2)
-                #expect(error.description.contains("Mixer") && error.description.contains("one, two"))
+                #expect(error.description.contains("Mixer") && error.description.contains("broken.one, broken.two"))
                 #expect(try runtime.info.definitions == 0)
             }
         }
 
         @Test func aCircleIsAnErrorWithItsPath() throws {
             final class Circle: Assembly {
-                let one: Shared<Counted> = lazySingleton { resolver in
+                let one: Definition<Counted> = lazySingleton { resolver in
                     _ = try resolver(\Circle.two)
                     return Counted()
                 }
-                let two: Shared<Counted> = lazySingleton { resolver in try resolver(\Circle.one) }
+                let two: Definition<Counted> = lazySingleton { resolver in try resolver(\Circle.one) }
             }
             try withRuntime { runtime throws in
                 let circle = try runtime.activate(Circle())
@@ -168,7 +168,7 @@ extension SwiftAPI {
 
         @Test func aRecipesErrorReachesTheCaller() throws {
             final class Failing: Assembly {
-                let broken: Shared<Counted> = lazySingleton { _ in throw InvivoError(.system, "no sound card") }
+                let broken: Definition<Counted> = lazySingleton { _ in throw InvivoError(.system, "no sound card") }
             }
             try withRuntime { runtime throws in
                 let failing = try runtime.activate(Failing())

@@ -175,6 +175,7 @@ struct invivo_table {
     invivo_status (*converter_register)(invivo_runtime runtime, const invivo_converter_options *options, invivo_error **error);
     invivo_status (*converter_unregister)(invivo_runtime runtime, const char *name, invivo_error **error);
     invivo_status (*convert)(invivo_runtime runtime, const char *converter, const char *text, uint64_t length, invivo_value *out, invivo_error **error);
+    invivo_status (*type_extend)(invivo_runtime runtime, invivo_type type, const char *supertype, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

@@ -165,6 +165,11 @@ INVIVO_API invivo_status invivo_type_register(invivo_runtime runtime, const invi
 /* By name; an unknown one is INVIVO_E_NOT_FOUND and names the nearest. */
 INVIVO_API invivo_status invivo_type_find(invivo_runtime runtime, const char *name, invivo_type *out,
                                           invivo_error **error) INVIVO_WAITS;
+/* Says that a registered type is something more: an interface that is found out about when somebody asks for it. From now on
+ * its definitions are found by that name too; nothing is bound anew, so say it before what looks for it is defined. Saying it
+ * again does nothing. */
+INVIVO_API invivo_status invivo_type_extend(invivo_runtime runtime, invivo_type type, const char *supertype,
+                                            invivo_error **error) INVIVO_WAITS;
 /* Borrowed while the runtime lives; NULL for a bad handle. */
 INVIVO_API const char *invivo_type_name(invivo_type type) INVIVO_WAITS;
 INVIVO_API uint64_t invivo_type_property_count(invivo_type type) INVIVO_WAITS;

@@ -1159,6 +1159,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_converter_register": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_converter_options), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_converter_unregister": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_convert": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_type_extend": (ctypes.c_int32, [invivo_runtime, invivo_type, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1312,6 +1313,7 @@ TABLE: list[str] = [
     "invivo_converter_register",
     "invivo_converter_unregister",
     "invivo_convert",
+    "invivo_type_extend",
 ]
 
 

@@ -1,0 +1,131 @@
+/// What is done to each object after it is made: properties first, then methods, each in their order.
+extension Definition {
+    /// Sets a property by its type, as an initializer's parameter would be: `.inject(\.clock)`.
+    public func inject<Property>(_ path: any ReferenceWritableKeyPath<Value, Property> & Sendable) -> Definition {
+        set(path, .wanted(Property.self))
+    }
+
+    /// Sets a property to a constant: `.inject(\.tempo, 120)`.
+    public func inject<Property: InvivoConvertible>(
+        _ path: any ReferenceWritableKeyPath<Value, Property> & Sendable, _ value: Property
+    ) -> Definition {
+        set(path, Injection(.value(value)))
+    }
+
+    /// Sets a property to what is injected: `.inject(\.voices, .all(Voice.self))`.
+    @_disfavoredOverload
+    public func inject<Property>(
+        _ path: any ReferenceWritableKeyPath<Value, Property> & Sendable, _ injection: Injection
+    ) -> Definition {
+        set(path, injection)
+    }
+
+    /// Sets a property to what another member of the assembly makes: `.inject(\.clock, from: \Synth.clock)`.
+    public func inject<Part: Assembly, Property, each Bound>(
+        _ path: any ReferenceWritableKeyPath<Value, Property> & Sendable,
+        from member: KeyPath<Part, Definition<Property, repeat each Bound>>, _ arguments: Injection...
+    ) -> Definition {
+        set(path, Injection(.member(MemberPath(member), arguments)))
+    }
+
+    /// Sets an optional property to what another member of the assembly makes.
+    public func inject<Part: Assembly, Property, each Bound>(
+        _ path: any ReferenceWritableKeyPath<Value, Property?> & Sendable,
+        from member: KeyPath<Part, Definition<Property, repeat each Bound>>, _ arguments: Injection...
+    ) -> Definition {
+        set(path, Injection(.member(MemberPath(member), arguments)))
+    }
+
+    /// Sets a property of a described type, of any language, by its name.
+    public func inject(_ property: String, _ injection: Injection) -> Definition {
+        saying { $0.steps.append(Draft.Step(name: property, action: .property, injections: [injection])) }
+    }
+
+    /// Injects by code, after properties and methods. What it resolves becomes a dependency.
+    public func inject(by code: @escaping @Sendable (Value, Resolver) throws -> Void) -> Definition {
+        saying { $0.inject.append { object, resolver in try code(try value(object), resolver) } }
+    }
+
+    /// Calls a method; its parameters are injected by their types, or as said: `.call { voice, clock in voice.start(clock) }`.
+    public func call<each Parameter>(
+        _ injections: Injection..., by method: @escaping @Sendable (Value, repeat each Parameter) throws -> Void
+    ) -> Definition {
+        let step = step("call", injections, method)
+        return saying { $0.steps.append(step) }
+    }
+
+    /// Calls a method of a described type, of any language, by its name.
+    public func call(_ method: String, _ injections: Injection...) -> Definition {
+        saying { $0.steps.append(Draft.Step(name: method, action: .method, injections: injections)) }
+    }
+
+    /// Runs before anything is injected into the object.
+    public func before<each Parameter>(
+        _ injections: Injection..., by hook: @escaping @Sendable (Value, repeat each Parameter) throws -> Void
+    ) -> Definition {
+        let step = step("before", injections, hook)
+        return saying { $0.before.append(step) }
+    }
+
+    /// Runs when everything is injected into the object.
+    public func after<each Parameter>(
+        _ injections: Injection..., by hook: @escaping @Sendable (Value, repeat each Parameter) throws -> Void
+    ) -> Definition {
+        let step = step("after", injections, hook)
+        return saying { $0.after.append(step) }
+    }
+
+    /// Runs when everything that the outermost resolve makes is complete, children before parents, once for each object.
+    public func afterAll<each Parameter>(
+        _ injections: Injection..., by hook: @escaping @Sendable (Value, repeat each Parameter) throws -> Void
+    ) -> Definition {
+        let step = step("afterAll", injections, hook)
+        return saying { $0.afterAll.append(step) }
+    }
+
+    private func set<Property>(
+        _ path: any ReferenceWritableKeyPath<Value, Property> & Sendable, _ injection: Injection
+    ) -> Definition {
+        // It is the same key path, which is Sendable.
+        nonisolated(unsafe) let writable: ReferenceWritableKeyPath<Value, Property> = path
+        let code: @Sendable (AnyObject, inout Arguments) throws -> Void = { object, arguments in
+            let target: Value = try value(object)
+            target[keyPath: writable] = try arguments.next(Property.self)
+        }
+        return saying { draft in
+            draft.steps.append(
+                Draft.Step(property: writable, name: propertyName(path), action: .code(code), injections: [injection]))
+        }
+    }
+
+    private func step<each Parameter>(
+        _ name: String, _ injections: [Injection],
+        _ body: @escaping @Sendable (Value, repeat each Parameter) throws -> Void
+    ) -> Draft.Step {
+        var wanted = wishes(repeat (each Parameter).self)
+        if injections.count > wanted.count {
+            draft.problems.append(
+                InvivoError(.arity, "'\(name)' is given \(injections.count) values and takes \(wanted.count)"))
+        }
+        for (index, injection) in injections.enumerated() where index < wanted.count { wanted[index] = injection }
+        return Draft.Step(
+            name: name,
+            action: .code { object, arguments in
+                try body(try value(object), repeat try arguments.next((each Parameter).self))
+            }, injections: wanted)
+    }
+}
+
+/// The value that an instance in the graph stands for.
+private func value<Value>(_ instance: AnyObject) throws(InvivoError) -> Value {
+    guard let value = unboxed(instance) as? Value else {
+        throw InvivoError(.type, "expected a \(Value.self), got a \(Swift.type(of: unboxed(instance)))")
+    }
+    return value
+}
+
+/// The last name of a key path, where it has one.
+private func propertyName(_ path: AnyKeyPath) -> String {
+    let name = String(describing: path).split(separator: ".").last.map(String.init) ?? "property"
+    return name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } ? name : "property"
+}

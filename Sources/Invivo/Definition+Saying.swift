@@ -1,0 +1,55 @@
+/// What else is said of a definition.
+extension Definition {
+    /// Says something more in the draft: what every modifier is made of.
+    func saying(_ change: (inout Draft) -> Void) -> Definition {
+        change(&draft)
+        return self
+    }
+
+    /// Higher comes first in lists and wins lookups by type.
+    public func rank(_ rank: Int) -> Definition { saying { $0.rank = Int32(clamping: rank) } }
+
+    /// Says where lookups by type do not find it: by its own type, by what that is besides, or both.
+    public func hidden(_ hidden: Hidden = .both) -> Definition {
+        saying { draft in
+            draft.isHiddenByClass = hidden != .interfaces
+            draft.isHiddenByInterface = hidden != .ownType
+        }
+    }
+
+    /// For children only: never made, and found by no lookup.
+    public func abstract() -> Definition { saying { $0.isAbstract = true } }
+
+    /// Injects a parameter of the initializer, counted from 0 among those that are injected, otherwise than by its type:
+    /// `.parameter(1, .member(\Synth.mixer))`.
+    public func parameter(_ index: Int, _ injection: Injection) -> Definition {
+        saying { draft in
+            guard case .factory(var injections, let make) = draft.making, injections.indices.contains(index) else {
+                draft.problems.append(
+                    InvivoError(
+                        .arity,
+                        "the initializer has no parameter \(index) that is injected; a closure resolves for itself"))
+                return
+            }
+            injections[index] = injection
+            draft.making = .factory(injections, make)
+        }
+    }
+
+    /// Injects a parameter of the initializer from another member: `.parameter(1, from: \Synth.mixer)`.
+    public func parameter<Part: Assembly, Other, each Bound>(
+        _ index: Int, from member: KeyPath<Part, Definition<Other, repeat each Bound>>, _ arguments: Injection...
+    ) -> Definition {
+        parameter(index, Injection(.member(MemberPath(member), arguments)))
+    }
+}
+
+/// What a definition is hidden from.
+public enum Hidden: Sendable {
+    /// From lookups of its own type.
+    case ownType
+    /// From lookups of protocols and of classes that its own is derived from.
+    case interfaces
+    /// From both.
+    case both
+}

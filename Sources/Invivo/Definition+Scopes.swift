@@ -1,0 +1,215 @@
+/// A new instance for each reference; while it is made, a reference back is itself.
+/// The closure gets a resolver and the runtime arguments.
+public func prototype<Value, each Argument>(
+    _ make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Value, file: StaticString = #fileID,
+    line: UInt = #line
+) -> Definition<Value, repeat each Argument> {
+    .resolving(.prototype, isShared: nil, make, file, line)
+}
+
+/// A new instance for each reference; while it is made, a reference back is itself.
+/// Each parameter of the initializer is injected by its type.
+@_disfavoredOverload
+public func prototype<Value, each Parameter>(
+    _ make: @escaping @Sendable (repeat each Parameter) throws -> Value, file: StaticString = #fileID,
+    line: UInt = #line
+) -> Definition<Value> {
+    .wired(.prototype, isShared: nil, make, file, line)
+}
+
+/// A new instance for each reference; while it is made, a reference back is itself.
+/// An initializer of which the first parameters are runtime arguments: `prototype(wired(Voice.init, taking: Int.self))`.
+public func prototype<Value, each Argument>(
+    _ make: Maker<Value, repeat each Argument>, file: StaticString = #fileID, line: UInt = #line
+) -> Definition<Value, repeat each Argument> {
+    .made(.prototype, isShared: nil, make, file, line)
+}
+
+/// One instance for each outermost resolve, for everything that is made in it.
+/// The closure gets a resolver and the runtime arguments.
+public func graph<Value, each Argument>(
+    _ make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Value, file: StaticString = #fileID,
+    line: UInt = #line
+) -> Definition<Value, repeat each Argument> {
+    .resolving(.graph, isShared: nil, make, file, line)
+}
+
+/// One instance for each outermost resolve, for everything that is made in it.
+/// Each parameter of the initializer is injected by its type.
+@_disfavoredOverload
+public func graph<Value, each Parameter>(
+    _ make: @escaping @Sendable (repeat each Parameter) throws -> Value, file: StaticString = #fileID,
+    line: UInt = #line
+) -> Definition<Value> {
+    .wired(.graph, isShared: nil, make, file, line)
+}
+
+/// One instance for each outermost resolve, for everything that is made in it.
+/// An initializer of which the first parameters are runtime arguments: `graph(wired(Voice.init, taking: Int.self))`.
+public func graph<Value, each Argument>(
+    _ make: Maker<Value, repeat each Argument>, file: StaticString = #fileID, line: UInt = #line
+) -> Definition<Value, repeat each Argument> {
+    .made(.graph, isShared: nil, make, file, line)
+}
+
+/// One instance for each set of arguments, built by the first resolve. Any thread may use it.
+/// The closure gets a resolver and the runtime arguments.
+public func lazySingleton<Value: Sendable, each Argument>(
+    _ make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Value, file: StaticString = #fileID,
+    line: UInt = #line
+) -> Definition<Value, repeat each Argument> {
+    .resolving(.lazySingleton, isShared: true, make, file, line)
+}
+
+/// One instance for each set of arguments, built by the first resolve. Any thread may use it.
+/// Each parameter of the initializer is injected by its type.
+@_disfavoredOverload
+public func lazySingleton<Value: Sendable, each Parameter>(
+    _ make: @escaping @Sendable (repeat each Parameter) throws -> Value, file: StaticString = #fileID,
+    line: UInt = #line
+) -> Definition<Value> {
+    .wired(.lazySingleton, isShared: true, make, file, line)
+}
+
+/// One instance for each set of arguments, built by the first resolve. Any thread may use it.
+/// An initializer of which the first parameters are runtime arguments: `lazySingleton(wired(Voice.init, taking: Int.self))`.
+public func lazySingleton<Value: Sendable, each Argument>(
+    _ make: Maker<Value, repeat each Argument>, file: StaticString = #fileID, line: UInt = #line
+) -> Definition<Value, repeat each Argument> {
+    .made(.lazySingleton, isShared: true, make, file, line)
+}
+
+/// One instance for each set of arguments, built by the first resolve. Only the thread that opened the runtime (or the main actor) touches it.
+/// The closure gets a resolver and the runtime arguments.
+public func lazySingleton<Value, each Argument>(
+    confined make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Value, file: StaticString = #fileID,
+    line: UInt = #line
+) -> Definition<Value, repeat each Argument> {
+    .resolving(.lazySingleton, isShared: false, make, file, line)
+}
+
+/// One instance for each set of arguments, built by the first resolve. Only the thread that opened the runtime (or the main actor) touches it.
+/// Each parameter of the initializer is injected by its type.
+@_disfavoredOverload
+public func lazySingleton<Value, each Parameter>(
+    confined make: @escaping @Sendable (repeat each Parameter) throws -> Value, file: StaticString = #fileID,
+    line: UInt = #line
+) -> Definition<Value> {
+    .wired(.lazySingleton, isShared: false, make, file, line)
+}
+
+/// One instance for each set of arguments, built by the first resolve. Only the thread that opened the runtime (or the main actor) touches it.
+/// An initializer of which the first parameters are runtime arguments: `lazySingleton(confined: wired(Voice.init, taking: Int.self))`.
+public func lazySingleton<Value, each Argument>(
+    confined make: Maker<Value, repeat each Argument>, file: StaticString = #fileID, line: UInt = #line
+) -> Definition<Value, repeat each Argument> {
+    .made(.lazySingleton, isShared: false, make, file, line)
+}
+
+/// One instance, built when the assembly is activated. Any thread may use it.
+/// The closure gets a resolver and the runtime arguments.
+public func singleton<Value: Sendable, each Argument>(
+    _ make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Value, file: StaticString = #fileID,
+    line: UInt = #line
+) -> Definition<Value, repeat each Argument> {
+    .resolving(.singleton, isShared: true, make, file, line)
+}
+
+/// One instance, built when the assembly is activated. Any thread may use it.
+/// Each parameter of the initializer is injected by its type.
+@_disfavoredOverload
+public func singleton<Value: Sendable, each Parameter>(
+    _ make: @escaping @Sendable (repeat each Parameter) throws -> Value, file: StaticString = #fileID,
+    line: UInt = #line
+) -> Definition<Value> {
+    .wired(.singleton, isShared: true, make, file, line)
+}
+
+/// One instance, built when the assembly is activated. Any thread may use it.
+/// An initializer of which the first parameters are runtime arguments: `singleton(wired(Voice.init, taking: Int.self))`.
+public func singleton<Value: Sendable, each Argument>(
+    _ make: Maker<Value, repeat each Argument>, file: StaticString = #fileID, line: UInt = #line
+) -> Definition<Value, repeat each Argument> {
+    .made(.singleton, isShared: true, make, file, line)
+}
+
+/// One instance, built when the assembly is activated. Only the thread that opened the runtime (or the main actor) touches it.
+/// The closure gets a resolver and the runtime arguments.
+public func singleton<Value, each Argument>(
+    confined make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Value, file: StaticString = #fileID,
+    line: UInt = #line
+) -> Definition<Value, repeat each Argument> {
+    .resolving(.singleton, isShared: false, make, file, line)
+}
+
+/// One instance, built when the assembly is activated. Only the thread that opened the runtime (or the main actor) touches it.
+/// Each parameter of the initializer is injected by its type.
+@_disfavoredOverload
+public func singleton<Value, each Parameter>(
+    confined make: @escaping @Sendable (repeat each Parameter) throws -> Value, file: StaticString = #fileID,
+    line: UInt = #line
+) -> Definition<Value> {
+    .wired(.singleton, isShared: false, make, file, line)
+}
+
+/// One instance, built when the assembly is activated. Only the thread that opened the runtime (or the main actor) touches it.
+/// An initializer of which the first parameters are runtime arguments: `singleton(confined: wired(Voice.init, taking: Int.self))`.
+public func singleton<Value, each Argument>(
+    confined make: Maker<Value, repeat each Argument>, file: StaticString = #fileID, line: UInt = #line
+) -> Definition<Value, repeat each Argument> {
+    .made(.singleton, isShared: false, make, file, line)
+}
+
+/// One instance for as long as somebody holds it. Any thread may use it.
+/// The closure gets a resolver and the runtime arguments.
+public func weakSingleton<Value: Sendable, each Argument>(
+    _ make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Value, file: StaticString = #fileID,
+    line: UInt = #line
+) -> Definition<Value, repeat each Argument> {
+    .resolving(.weakSingleton, isShared: true, make, file, line)
+}
+
+/// One instance for as long as somebody holds it. Any thread may use it.
+/// Each parameter of the initializer is injected by its type.
+@_disfavoredOverload
+public func weakSingleton<Value: Sendable, each Parameter>(
+    _ make: @escaping @Sendable (repeat each Parameter) throws -> Value, file: StaticString = #fileID,
+    line: UInt = #line
+) -> Definition<Value> {
+    .wired(.weakSingleton, isShared: true, make, file, line)
+}
+
+/// One instance for as long as somebody holds it. Any thread may use it.
+/// An initializer of which the first parameters are runtime arguments: `weakSingleton(wired(Voice.init, taking: Int.self))`.
+public func weakSingleton<Value: Sendable, each Argument>(
+    _ make: Maker<Value, repeat each Argument>, file: StaticString = #fileID, line: UInt = #line
+) -> Definition<Value, repeat each Argument> {
+    .made(.weakSingleton, isShared: true, make, file, line)
+}
+
+/// One instance for as long as somebody holds it. Only the thread that opened the runtime (or the main actor) touches it.
+/// The closure gets a resolver and the runtime arguments.
+public func weakSingleton<Value, each Argument>(
+    confined make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Value, file: StaticString = #fileID,
+    line: UInt = #line
+) -> Definition<Value, repeat each Argument> {
+    .resolving(.weakSingleton, isShared: false, make, file, line)
+}
+
+/// One instance for as long as somebody holds it. Only the thread that opened the runtime (or the main actor) touches it.
+/// Each parameter of the initializer is injected by its type.
+@_disfavoredOverload
+public func weakSingleton<Value, each Parameter>(
+    confined make: @escaping @Sendable (repeat each Parameter) throws -> Value, file: StaticString = #fileID,
+    line: UInt = #line
+) -> Definition<Value> {
+    .wired(.weakSingleton, isShared: false, make, file, line)
+}
+
+/// One instance for as long as somebody holds it. Only the thread that opened the runtime (or the main actor) touches it.
+/// An initializer of which the first parameters are runtime arguments: `weakSingleton(confined: wired(Voice.init, taking: Int.self))`.
+public func weakSingleton<Value, each Argument>(
+    confined make: Maker<Value, repeat each Argument>, file: StaticString = #fileID, line: UInt = #line
+) -> Definition<Value, repeat each Argument> {
+    .made(.weakSingleton, isShared: false, make, file, line)
+}

@@ -1,0 +1,159 @@
+public import CInvivo
+public import Synchronization
+
+/// What all definitions have in common, whatever they make.
+public class AnyDefinition: @unchecked Sendable {
+    /// Written while it is declared, by one thread, and read by activation.
+    var draft: Draft { didSet { revision += 1 } }
+    /// Counts what was said, so that activation knows what has changed.
+    private(set) var revision = 0
+    /// Where it stands in a runtime: set by activation, taken away by removal. What it points to is freed with this.
+    @usableFromInline let bound = Atomic<UnsafeMutablePointer<Bound>?>(nil)
+    private let places = Locked(Places())
+
+    /// What a call of the factory needs.
+    @usableFromInline struct Bound {
+        /// Kept until the definition goes.
+        @usableFromInline let core: Unmanaged<Core>
+        @usableFromInline let key: invivo_key
+        /// The type that an entry must be of for its instance to be the value itself; 0: it must be looked at.
+        @usableFromInline let type: UInt64
+        @usableFromInline let isBoxed: Bool
+    }
+
+    private struct Places {
+        var used: [UnsafeMutablePointer<Bound>] = []
+        /// Where it will stand when the change set under way is committed, or stands.
+        var place: Place?
+        var assembly: String?
+    }
+
+    struct Place {
+        unowned let core: Core
+        let key: invivo_key
+        let name: String
+    }
+
+    init(_ draft: Draft) { self.draft = draft }
+
+    deinit {
+        for bound in places.withLock({ $0.used }) {
+            bound.pointee.core.release()
+            bound.deinitialize(count: 1).deallocate()
+        }
+    }
+
+    /// Whether it is a factory by now.
+    public var isActive: Bool { bound.load(ordering: .acquiring) != nil }
+
+    /// Where it stands, or is about to.
+    var place: Place? { places.withLock { $0.place } }
+
+    func stand(_ place: Place?) { places.withLock { $0.place = place } }
+
+    func belong(to assembly: String) { places.withLock { $0.assembly = assembly } }
+
+    func bind(_ core: Core, _ key: invivo_key, type: UInt64, isBoxed: Bool) {
+        if let now = bound.load(ordering: .acquiring)?.pointee,
+            now.core.toOpaque() == Unmanaged.passUnretained(core).toOpaque(), now.key.bits == key.bits, now.type == type
+        {
+            return
+        }
+        let next = UnsafeMutablePointer<Bound>.allocate(capacity: 1)
+        next.initialize(to: Bound(core: Unmanaged.passRetained(core), key: key, type: type, isBoxed: isBoxed))
+        places.withLock { $0.used.append(next) }
+        bound.store(next, ordering: .releasing)
+    }
+
+    /// It is a recipe again.
+    func unbind() {
+        places.withLock { $0.place = nil }
+        bound.store(nil, ordering: .releasing)
+    }
+
+    @usableFromInline
+    func notActive() -> InvivoError {
+        let assembly = places.withLock { $0.assembly }
+        return InvivoError(
+            .notReady,
+            assembly.map { "the assembly '\($0)' must be activated: runtime.activate(…) makes its recipes factories" }
+                ?? "the assembly must be activated: runtime.activate(…) makes its recipes factories",
+            file: "\(draft.file)", line: Int(draft.line))
+    }
+
+    /// Takes its typed key's place in a runtime.
+    func bind(_ core: Core, _ key: invivo_key) {}
+}
+
+/// A definition of an assembly: a recipe, and once the assembly is active a typed factory.
+///
+///     let voice = prototype { resolver, note in try Voice(note: note, clock: resolver(\Synth.clock)) }
+///     …
+///     let voice = try synth.voice(60)
+///
+/// Arguments are checked by the compiler in number and type. They have no labels: Swift's parameter packs carry none.
+public final class Definition<Value, each Argument>: AnyDefinition, @unchecked Sendable {
+    /// What it makes. A shared instance that is built costs nanoseconds and never waits; one that is not is built once,
+    /// however many threads ask.
+    @inlinable
+    public func callAsFunction(_ arguments: repeat each Argument) throws(InvivoError) -> Value {
+        guard let bound = bound.load(ordering: .acquiring) else { throw notActive() }
+        if bound.pointee.type != 0,
+            let value = bound.pointee.core._withUnsafeGuaranteedRef({ core in
+                core.withShared(bound.pointee.key, bound.pointee.type) { instance in
+                    valueOf(instance, isBoxed: bound.pointee.isBoxed, as: Value.self)
+                }
+            })
+        {
+            return value
+        }
+        return try resolve(bound, repeat each arguments)
+    }
+
+    @usableFromInline
+    func resolve(
+        _ bound: UnsafeMutablePointer<Bound>, _ arguments: repeat each Argument
+    ) throws(InvivoError) -> Value {
+        let core = bound.pointee.core.takeUnretainedValue()
+        let values = try values(core, repeat each arguments)
+        return try core.resolve(bound.pointee.key, with: values, as: Value.self)
+    }
+
+    func values(_ core: Core, _ arguments: repeat each Argument) throws(InvivoError) -> [InvivoValue] {
+        var values: [InvivoValue] = []
+        for argument in repeat each arguments { values.append(try core.argument(argument)) }
+        return values
+    }
+
+    /// The key, for views: `view.with(synth.clock.key) { ... }`.
+    public var key: Key<Value> {
+        get throws(InvivoError) {
+            guard let bound = bound.load(ordering: .acquiring) else { throw notActive() }
+            return Key(
+                bound.pointee.key, type: bound.pointee.type, isBoxed: bound.pointee.isBoxed, name: place?.name ?? "")
+        }
+    }
+
+    override func bind(_ core: Core, _ key: invivo_key) {
+        let typed: Key<Value> = core.key(key, place?.name ?? "", as: Value.self)
+        var count = 0
+        for _ in repeat (each Argument).self { count += 1 }
+        bind(core, key, type: count == 0 ? typed.type : 0, isBoxed: typed.isBoxed)
+    }
+
+    /// Says its parameters in the draft.
+    func declareParameters() {
+        func add<Type>(_ type: Type.Type) {
+            let shape = (type as? any InvivoConvertible.Type)?.invivoShape ?? InvivoShape(.any)
+            draft.parameters.append(Draft.Parameter(type: type, shape: shape))
+        }
+        repeat add((each Argument).self)
+    }
+}
+
+/// The value of an instance that is known to be one, or a box around one.
+@inlinable @inline(__always)
+func valueOf<Value>(_ instance: UnsafeMutableRawPointer, isBoxed: Bool, as type: Value.Type) -> Value {
+    if isBoxed { return Unmanaged<Boxed<Value>>.fromOpaque(instance)._withUnsafeGuaranteedRef { $0.value } }
+    return unsafeBitCast(Unmanaged<AnyObject>.fromOpaque(instance).takeUnretainedValue(), to: Value.self)
+}

@@ -1,0 +1,119 @@
+internal import CInvivo
+
+/// What a definition says before it is activated. Written by whoever declares it, read by activation.
+struct Draft {
+    /// How the instance comes about.
+    enum Making {
+        /// From what is injected, and then the runtime arguments. No instance is an answer where the value is optional.
+        case factory([Injection], Make)
+        /// As a registered type says, with these by name; the empty name goes by position.
+        case type(invivo_type, [(name: String, injection: Injection)])
+        /// The same by the type's name.
+        case named(String, [(name: String, injection: Injection)])
+        /// By a method of another component.
+        case method(Injection, name: String, [Injection])
+        case constant(AnyObject)
+        /// What another key resolves to, with arguments that come before those of the resolve.
+        case alias(Injection)
+        /// As the parent's.
+        case inherited
+    }
+    typealias Make = @Sendable (Resolver, inout Arguments) throws -> AnyObject?
+
+    /// Something done to the instance while it is made, with what is injected into it.
+    struct Step {
+        /// The property, where it is one: set once only.
+        var property: AnyKeyPath?
+        /// What it is, for messages and for the keys of inline definitions.
+        var name: String
+        var action: Action
+        var injections: [Injection] = []
+
+        enum Action {
+            case code(@Sendable (AnyObject, inout Arguments) throws -> Void)
+            /// A method of the type, as it is described.
+            case method
+            /// A property of the type, as it is described.
+            case property
+        }
+    }
+
+    struct Parameter {
+        var type: Any.Type
+        var shape: InvivoShape
+    }
+
+    /// Nil: the parent's, or graph.
+    var scope: Scope?
+    /// What it makes, without the optional of what may be none.
+    var value: Any.Type
+    /// Whether any thread may use it; nil where nobody has said so.
+    var isShared: Bool?
+    var isNullable = false
+    var making: Making
+    /// The runtime arguments it takes.
+    var parameters: [Parameter] = []
+    var steps: [Step] = []
+    var before: [Step] = []
+    var after: [Step] = []
+    var afterAll: [Step] = []
+    /// Injects by code, after the steps.
+    var inject: [@Sendable (AnyObject, Resolver) throws -> Void] = []
+    var parent: Injection?
+    var rank: Int32 = 0
+    var isAbstract = false
+    var isHiddenByClass = false
+    var isHiddenByInterface = false
+    /// Where it is declared.
+    var file: StaticString
+    var line: UInt
+    /// What else is said of it, in the C side's words. Runs each time it is described.
+    var more: [(inout invivo_definition, Arena, Core) throws -> Void] = []
+    /// What is wrong with it already.
+    var problems: [InvivoError] = []
+}
+
+/// Values that may be none, as a definition makes them.
+protocol OptionalValue {
+    static var wrapped: Any.Type { get }
+    var instance: AnyObject? { get }
+}
+
+extension Optional: OptionalValue {
+    static var wrapped: Any.Type { Wrapped.self }
+    var instance: AnyObject? { map { boxed($0) } }
+}
+
+/// The instance that stands for a value in the graph; none for an optional without one.
+func instance<Value>(of value: Value) -> AnyObject? {
+    if Value.self is AnyClass { return value as AnyObject }
+    if let optional = value as? any OptionalValue, Value.self is any OptionalValue.Type { return optional.instance }
+    return boxed(value)
+}
+
+extension Draft {
+    /// A definition by a registered type.
+    init(
+        _ type: invivo_type, _ scope: Scope, initializer: Injections, properties: Injections, _ file: StaticString = "",
+        _ line: UInt = 0
+    ) {
+        self.init(
+            scope: scope, value: Object.self, making: .type(type, initializer.map { ($0.key, $0.value) }), file: file,
+            line: line)
+        steps = properties.map { Step(name: $0.key, action: .property, injections: [$0.value]) }
+    }
+
+    init<Value>(
+        _ value: Value.Type, _ scope: Scope?, isShared: Bool?, _ making: Making, _ file: StaticString, _ line: UInt
+    ) {
+        let optional = value as? any OptionalValue.Type
+        self.init(
+            scope: scope, value: optional?.wrapped ?? value, isShared: isShared, isNullable: optional != nil,
+            making: making, file: file, line: line)
+        if scope == .weakSingleton, !(self.value is AnyClass) {
+            problems.append(
+                InvivoError(
+                    .type, "a weak singleton lives as long as somebody holds it, and a \(self.value) is no class"))
+        }
+    }
+}

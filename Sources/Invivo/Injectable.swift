@@ -1,0 +1,124 @@
+internal import CInvivo
+
+/// A type that says itself what is injected where it stands, other than what one definition makes.
+protocol Injectable {
+    static var injection: Injection { get }
+    static func taken(_ value: invivo_value, _ core: Core) throws(InvivoError) -> Self
+}
+
+extension Injection {
+    /// What a parameter or property of a type wants.
+    static func wanted(_ type: Any.Type) -> Injection {
+        (type as? any Injectable.Type)?.injection ?? Injection(.type(type))
+    }
+}
+
+extension Optional: Injectable {
+    static var injection: Injection { Injection.wanted(Wrapped.self).optional }
+    static func taken(_ value: invivo_value, _ core: Core) throws(InvivoError) -> Wrapped? {
+        value.kind == InvivoKind.null.rawValue ? nil : try core.take(value, as: Wrapped.self)
+    }
+}
+
+extension Array: Injectable {
+    static var injection: Injection { Injection(.all(Element.self)) }
+    static func taken(_ value: invivo_value, _ core: Core) throws(InvivoError) -> [Element] {
+        guard value.kind == InvivoKind.list.rawValue else {
+            if let bytes = try InvivoValue(reading: value, core, .component).bytes as? [Element] { return bytes }
+            throw InvivoError(.type, "expected a list, got \(value.kindName)")
+        }
+        var elements: [Element] = []
+        for item in UnsafeBufferPointer(start: value.as.list.items, count: Int(value.as.list.count)) {
+            elements.append(try core.take(item, as: Element.self))
+        }
+        return elements
+    }
+}
+
+extension Dictionary: Injectable where Key == String {
+    static var injection: Injection { Injection(.type(self)) }
+    static func taken(_ value: invivo_value, _ core: Core) throws(InvivoError) -> [String: Value] {
+        guard value.kind == InvivoKind.map.rawValue else {
+            throw InvivoError(.type, "expected a map, got \(value.kindName)")
+        }
+        var values: [String: Value] = [:]
+        for pair in UnsafeBufferPointer(start: value.as.map.pairs, count: Int(value.as.map.count)) {
+            values[try InvivoValue.text(pair.name, pair.length)] = try core.take(pair.value, as: Value.self)
+        }
+        return values
+    }
+}
+
+extension Provider: Injectable {
+    static var injection: Injection { .provider(of: .wanted(Value.self)) }
+    static func taken(_ value: invivo_value, _ core: Core) throws(InvivoError) -> Provider<Value> {
+        let callable = try InvivoValue(reading: value, core, .component).get(Callable.self)
+        return Provider { arguments throws(InvivoError) in try callable.call(arguments, core, as: Value.self) }
+    }
+}
+
+extension Lazy: Injectable {
+    static var injection: Injection { .lazy(of: .wanted(Value.self)) }
+    static func taken(_ value: invivo_value, _ core: Core) throws(InvivoError) -> Lazy<Value> {
+        let callable = try InvivoValue(reading: value, core, .component).get(Callable.self)
+        return Lazy { () throws(InvivoError) in try callable.call([], core, as: Value.self) }
+    }
+}
+
+extension Resolver: Injectable {
+    static var injection: Injection { Injection(.own) }
+    static func taken(_ value: invivo_value, _ core: Core) throws(InvivoError) -> Resolver { Resolver(core, nil) }
+}
+
+extension Core {
+    /// A value of the C side as a Swift value of any type. It stays the caller's.
+    func take<Value>(_ value: invivo_value, as type: Value.Type) throws(InvivoError) -> Value {
+        if let special = type as? any Injectable.Type {
+            if let taken = try special.taken(value, self) as? Value { return taken }
+        } else if value.kind == InvivoKind.object.rawValue, type != InvivoValue.self {
+            return try self.value(of: value.as.object, as: type, .component)
+        } else if let convertible = type as? any InvivoConvertible.Type {
+            let read = try InvivoValue(reading: value, self, .component)
+            if let taken = try convertible.fromInvivo(read) as? Value { return taken }
+        }
+        throw value.kind == InvivoKind.null.rawValue
+            ? InvivoError(.null, "null where a \(type) is expected")
+            : InvivoError(.type, "expected a \(type), got \(value.kindName)")
+    }
+
+    /// Any Swift value as an argument: what does not cross as a value crosses as an object.
+    func argument<Value>(_ value: Value) throws(InvivoError) -> InvivoValue {
+        if let convertible = value as? any InvivoConvertible { return try convertible.asInvivo() }
+        return Value.self is AnyClass ? .instance(value as AnyObject) : .instance(Boxed(value))
+    }
+}
+
+extension invivo_value {
+    var kindName: String { InvivoKind(rawValue: kind).map { "\($0)" } ?? "the unknown kind \(kind)" }
+}
+
+extension InvivoValue {
+    var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
+}
+
+/// Reads what a making or a step gets, one after the other.
+struct Arguments {
+    let values: UnsafeBufferPointer<invivo_value>
+    let core: Core
+    private var index = 0
+
+    init(_ values: UnsafePointer<invivo_value>?, _ count: Int, _ core: Core) {
+        self.values = UnsafeBufferPointer(start: values, count: count)
+        self.core = core
+    }
+
+    mutating func next<Value>(_ type: Value.Type) throws(InvivoError) -> Value {
+        let value = index < values.count ? values[index] : invivo_null()
+        index += 1
+        do { return try core.take(value, as: type) } catch {
+            var error = error
+            error.message = "argument \(index): \(error.message)"
+            throw error
+        }
+    }
+}

@@ -1,0 +1,166 @@
+/// What is injected into a parameter, a property or a method: `.value(3)`, `.reference("synth.clock")`,
+/// `.type(Clock.self)`, `.member(\Synth.clock)`, … A constant may be written as a literal.
+public struct Injection {
+    /// How the value comes about when an object is made.
+    indirect enum How {
+        case value(any InvivoConvertible)
+        /// An instance that is there already, of any class.
+        case instance(AnyObject)
+        case key(String, [Injection])
+        /// A member of the assembly in which it is said, or of a collaborator.
+        case member(MemberPath, [Injection])
+        /// Another definition, a member or one that is written inline.
+        case definition(AnyDefinition, [Injection])
+        case type(Any.Type)
+        /// A list of what `type` says of all definitions.
+        case all(Any.Type)
+        case argument(Int)
+        case arguments
+        case path(Injection, String)
+        case list([Injection])
+        case set([Injection])
+        case map([(name: String, injection: Injection)])
+        case provider(Injection)
+        case lazy(Injection)
+        /// What needs nothing of the graph, made here.
+        case own
+        case asker
+    }
+
+    var how: How
+    var isOptional = false
+    var isExact = false
+    var isGreedy = false
+
+    init(_ how: How) { self.how = how }
+
+    /// A constant.
+    public static func value(_ value: some InvivoConvertible) -> Injection { Injection(.value(value)) }
+
+    /// A constant of any kind that crosses between languages.
+    public static func value(_ value: InvivoValue) -> Injection { Injection(.value(value)) }
+
+    /// An object that is there already.
+    public static func instance(_ instance: AnyObject) -> Injection { Injection(.instance(instance)) }
+
+    /// What a key resolves to, with its runtime arguments. It may be defined later in the same change set.
+    public static func reference(_ key: String, _ arguments: Injection...) -> Injection {
+        Injection(.key(key, arguments))
+    }
+
+    /// What another member of the assembly makes, or one of a collaborator: `.member(\Synth.clock)`.
+    public static func member<Part: Assembly, Value, each Argument>(
+        _ path: KeyPath<Part, Definition<Value, repeat each Argument>>, _ arguments: Injection...
+    ) -> Injection {
+        Injection(.member(MemberPath(path), arguments))
+    }
+
+    /// What a member of a collaborator makes: `.member(\Synth.tuning, \.scale)`.
+    public static func member<Part: Assembly, Other, Value, each Argument>(
+        _ collaborator: KeyPath<Part, Collaborator<Other>>,
+        _ path: KeyPath<Other, Definition<Value, repeat each Argument>>, _ arguments: Injection...
+    ) -> Injection {
+        Injection(.member(MemberPath(collaborator, path), arguments))
+    }
+
+    /// What a definition written at this place makes; its key is made of where it stands.
+    public static func inline<Value, each Argument>(
+        _ definition: Definition<Value, repeat each Argument>, _ arguments: Injection...
+    ) -> Injection {
+        Injection(.definition(definition, arguments))
+    }
+
+    /// What the one definition of a type makes: of a class or of one derived from it, of a protocol (`(any Clock).self`).
+    public static func type(_ type: Any.Type) -> Injection { Injection(.type(type)) }
+
+    /// A list: one of each definition of a type, by rank, then as declared.
+    public static func all(_ type: Any.Type) -> Injection { Injection(.all(type)) }
+
+    /// A runtime argument of the definition, counted from 0.
+    public static func argument(_ index: Int) -> Injection { Injection(.argument(index)) }
+
+    /// A list of all runtime arguments.
+    public static var arguments: Injection { Injection(.arguments) }
+
+    /// The property at a path of what another injection gives: `.property("theme.name", of: .reference("app.settings"))`.
+    public static func property(_ path: String, of injection: Injection) -> Injection {
+        Injection(.path(injection, path))
+    }
+
+    /// A list, a fresh one for each object.
+    public static func list(_ items: Injection...) -> Injection { Injection(.list(items)) }
+
+    /// A list in which what is equal is there once, a fresh one for each object.
+    public static func set(_ items: Injection...) -> Injection { Injection(.set(items)) }
+
+    /// A map, a fresh one for each object.
+    public static func map(_ items: KeyValuePairs<String, Injection>) -> Injection {
+        Injection(.map(items.map { (name: $0.key, injection: $0.value) }))
+    }
+
+    /// A `Provider` of what another injection gives.
+    public static func provider(of injection: Injection) -> Injection { Injection(.provider(injection)) }
+
+    /// A `Lazy` of what another injection gives.
+    public static func lazy(of injection: Injection) -> Injection { Injection(.lazy(injection)) }
+
+    /// The key for which the object is made, or null. What it goes into is never shared.
+    public static var asker: Injection { Injection(.asker) }
+
+    /// The same; null when nothing has the key or type, or what makes it answers nothing.
+    public var optional: Injection { with { $0.isOptional = true } }
+
+    /// The same; of a type itself only, not of what is derived from it.
+    public var exact: Injection { with { $0.isExact = true } }
+
+    /// The same; a better candidate of a type that comes later is taken. Otherwise what was bound stays.
+    public var greedy: Injection { with { $0.isGreedy = true } }
+
+    private func with(_ change: (inout Injection) -> Void) -> Injection {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+}
+
+extension Injection: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+    ExpressibleByStringLiteral
+{
+    public init(booleanLiteral value: Bool) { self = .value(value) }
+    public init(integerLiteral value: Int64) { self = .value(value) }
+    public init(floatLiteral value: Double) { self = .value(value) }
+    public init(stringLiteral value: String) { self = .value(value) }
+}
+
+/// What is injected under which name; the empty name goes by position.
+public typealias Injections = KeyValuePairs<String, Injection>
+
+/// How a member of an assembly is reached from the assembly in which that is said.
+struct MemberPath {
+    /// Answers the member, or the inner assembly's.
+    let read: (Assembly) throws(InvivoError) -> AnyDefinition
+
+    init<Part: Assembly, Value, each Argument>(_ path: KeyPath<Part, Definition<Value, repeat each Argument>>) {
+        read = { assembly throws(InvivoError) in try assembly.as(Part.self)[keyPath: path] }
+    }
+
+    init<Part: Assembly, Other, Value, each Argument>(
+        _ collaborator: KeyPath<Part, Collaborator<Other>>,
+        _ path: KeyPath<Other, Definition<Value, repeat each Argument>>
+    ) {
+        read = { assembly throws(InvivoError) in
+            try assembly.as(Part.self)[keyPath: collaborator].met()[keyPath: path]
+        }
+    }
+}
+
+extension Assembly {
+    /// The assembly as the class that a key path begins at.
+    func `as`<Part: Assembly>(_ part: Part.Type) throws(InvivoError) -> Part {
+        guard let part = self as? Part else {
+            throw InvivoError(
+                .type, "the recipe belongs to a \(Swift.type(of: self)), not to a \(Part.self)", path: name)
+        }
+        return part
+    }
+}

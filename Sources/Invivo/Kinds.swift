@@ -1,0 +1,63 @@
+internal import CInvivo
+internal import CSwiftRuntime
+
+/// Whether every value of one Swift type counts as another: the same, a class derived from it, or one that conforms to a
+/// protocol. Of protocols with constraints (`any P<Int>`) only the type itself counts.
+func isKind(_ type: Any.Type, of wanted: Any.Type) -> Bool {
+    if type == wanted { return true }
+    func isMetatype<Wanted>(_ wanted: Wanted.Type) -> Bool { type is Wanted.Type }
+    if wanted is AnyClass { return type is AnyClass && _openExistential(wanted, do: isMetatype) }
+    guard let protocols = protocolMetatype(of: wanted) else { return false }
+    func conforms<Metatype>(_ metatype: Metatype.Type) -> Bool { type is Metatype }
+    return _openExistential(protocols, do: conforms)
+}
+
+/// `any P.Type` for `any P`, and nil for what is no protocol. The first word of a type's metadata says its kind.
+private func protocolMetatype(of type: Any.Type) -> Any.Type? {
+    let metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
+    guard metadata.load(as: UInt.self) == existentialKind else { return nil }
+    return swift_getExistentialMetatypeMetadata(metadata).map { unsafeBitCast($0, to: Any.Type.self) }
+}
+private let existentialKind: UInt = 0x303
+
+/// The name under which a Swift type is known to the runtime, and looked for.
+func kindName(_ type: Any.Type) -> String { String(reflecting: type) }
+
+extension Core {
+    /// The name of a type that is looked for. From the first time on, every type that counts as it says so.
+    func wish(_ wanted: Any.Type) throws(InvivoError) -> String {
+        if let described = registry.withLock({ $0.described[ObjectIdentifier(wanted)] }) {
+            try spread(wanted, TypeReference(self, invivo_type(bits: described)).name)
+            return TypeReference(self, invivo_type(bits: described)).name
+        }
+        if let described = wanted as? any InvivoObject.Type {
+            let name = TypeReference(self, try described.registered(with: self)).name
+            try spread(wanted, name)
+            return name
+        }
+        let name = kindName(wanted)
+        try spread(wanted, name)
+        return name
+    }
+
+    private func spread(_ wanted: Any.Type, _ name: String) throws(InvivoError) {
+        let identity = ObjectIdentifier(wanted)
+        if registry.withLock({ $0.wished[identity] != nil }) { return }
+        try registering.withLock { _ throws(InvivoError) in
+            let types = registry.withLock { registry in
+                registry.types.filter { isKind($0.value.value, of: wanted) && $0.value.name != name }.map(\.key)
+            }
+            for bits in types {
+                try call(naming: name) { $0.pointee.type_extend(handle, invivo_type(bits: bits), $1, $2) }
+            }
+            registry.withLock { $0.wished[identity] = (wanted, name) }
+        }
+    }
+
+    /// The names of what is looked for that a type counts as.
+    func supertypes(_ type: Any.Type, but name: String) -> [String] {
+        registry.withLock { registry in
+            registry.wished.values.filter { isKind(type, of: $0.type) && $0.name != name }.map(\.name)
+        }.sorted()
+    }
+}

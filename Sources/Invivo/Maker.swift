@@ -1,0 +1,87 @@
+internal import CInvivo
+
+/// An initializer of which some parameters are runtime arguments and the others are injected by their types. See `wired`.
+public struct Maker<Value, each Argument>: @unchecked Sendable {
+    let injections: [Injection]
+    let make: Draft.Make
+}
+
+/// An initializer whose first parameter is a runtime argument: `prototype(wired(Voice.init, taking: Int.self))`.
+public func wired<Value, First, each Parameter>(
+    _ make: @escaping @Sendable (First, repeat each Parameter) throws -> Value, taking first: First.Type
+) -> Maker<Value, First> {
+    Maker(injections: wishes(repeat (each Parameter).self)) { _, arguments in
+        let injected = (repeat try arguments.next((each Parameter).self))
+        return try instance(of: make(try arguments.next(First.self), repeat each injected))
+    }
+}
+
+/// An initializer whose first two parameters are runtime arguments.
+public func wired<Value, First, Second, each Parameter>(
+    _ make: @escaping @Sendable (First, Second, repeat each Parameter) throws -> Value, taking first: First.Type,
+    _ second: Second.Type
+) -> Maker<Value, First, Second> {
+    Maker(injections: wishes(repeat (each Parameter).self)) { _, arguments in
+        let injected = (repeat try arguments.next((each Parameter).self))
+        return try instance(
+            of: make(try arguments.next(First.self), try arguments.next(Second.self), repeat each injected))
+    }
+}
+
+/// An initializer whose first three parameters are runtime arguments.
+public func wired<Value, First, Second, Third, each Parameter>(
+    _ make: @escaping @Sendable (First, Second, Third, repeat each Parameter) throws -> Value,
+    taking first: First.Type, _ second: Second.Type, _ third: Third.Type
+) -> Maker<Value, First, Second, Third> {
+    Maker(injections: wishes(repeat (each Parameter).self)) { _, arguments in
+        let injected = (repeat try arguments.next((each Parameter).self))
+        return try instance(
+            of: make(
+                try arguments.next(First.self), try arguments.next(Second.self), try arguments.next(Third.self),
+                repeat each injected))
+    }
+}
+
+/// What parameters want, by their types.
+func wishes<each Parameter>(_ types: repeat (each Parameter).Type) -> [Injection] {
+    var injections: [Injection] = []
+    for type in repeat each types { injections.append(.wanted(type)) }
+    return injections
+}
+
+extension Definition {
+    /// From a closure that resolves for itself and takes the runtime arguments.
+    static func resolving(
+        _ scope: Scope?, isShared: Bool?, _ make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Value,
+        _ file: StaticString, _ line: UInt
+    ) -> Definition {
+        let making = Draft.Making.factory([]) { resolver, arguments in
+            try instance(of: make(resolver, repeat try arguments.next((each Argument).self)))
+        }
+        let definition = Definition(Draft(Value.self, scope, isShared: isShared, making, file, line))
+        definition.declareParameters()
+        return definition
+    }
+
+    /// From an initializer whose parameters are injected by their types.
+    static func wired<each Parameter>(
+        _ scope: Scope?, isShared: Bool?, _ make: @escaping @Sendable (repeat each Parameter) throws -> Value,
+        _ file: StaticString, _ line: UInt
+    ) -> Definition {
+        let making = Draft.Making.factory(wishes(repeat (each Parameter).self)) { _, arguments in
+            try instance(of: make(repeat try arguments.next((each Parameter).self)))
+        }
+        return Definition(Draft(Value.self, scope, isShared: isShared, making, file, line))
+    }
+
+    /// From an initializer that takes both.
+    static func made(
+        _ scope: Scope?, isShared: Bool?, _ maker: Maker<Value, repeat each Argument>, _ file: StaticString,
+        _ line: UInt
+    ) -> Definition {
+        let making = Draft.Making.factory(maker.injections, maker.make)
+        let definition = Definition(Draft(Value.self, scope, isShared: isShared, making, file, line))
+        definition.declareParameters()
+        return definition
+    }
+}

@@ -1,0 +1,155 @@
+internal import CInvivo
+
+/// How a recipe reaches what others make. What it resolves becomes a dependency of what it makes: when one changes, the
+/// other is remade. Use it, and not the assembly or runtime, inside a recipe.
+public struct Resolver: Sendable {
+    let core: Core
+    let home: Home?
+
+    /// The assembly in which the recipe stands. Its definitions are read from any thread, and no longer written.
+    final class Home: @unchecked Sendable {
+        let assembly: Assembly
+        init(_ assembly: Assembly) { self.assembly = assembly }
+    }
+
+    init(_ core: Core, _ home: Home?) {
+        self.core = core
+        self.home = home
+    }
+
+    /// The instance of a key by its name.
+    public func callAsFunction<Value>(_ name: String, as type: Value.Type = Value.self) throws(InvivoError) -> Value {
+        var object = invivo_object()
+        try core.call(naming: name) { $0.pointee.resolve_name(core.handle, $1, &object, $2) }
+        defer { if object.bits != 0 { _ = core.table.pointee.object_release(object) } }
+        return try core.value(orNone: object, as: type, .component)
+    }
+
+    /// The instance of a key.
+    public func callAsFunction<Value>(_ key: Key<Value>) throws(InvivoError) -> Value {
+        try core.resolve(key.handle, as: Value.self, .component)
+    }
+
+    /// What the one definition of a type makes: of a class or what is derived from it, of a protocol. An optional is none
+    /// where there is no definition; an array has one of each; a `Provider` or `Lazy` asks later.
+    public func callAsFunction<Value>(_ type: Value.Type = Value.self) throws(InvivoError) -> Value {
+        try core.find(type, near: home?.assembly.name)
+    }
+
+    /// What another definition of the assembly makes: `resolver(\Synth.clock)`, `resolver(\Synth.voice, 60)`.
+    public func callAsFunction<Part: Assembly, Value, each Argument>(
+        _ path: KeyPath<Part, Definition<Value, repeat each Argument>>, _ arguments: repeat each Argument
+    ) throws(InvivoError) -> Value {
+        try self(try own().as(Part.self)[keyPath: path], repeat each arguments)
+    }
+
+    /// What a definition of a collaborator makes: `resolver(\Synth.tuning, \.scale)`.
+    public func callAsFunction<Part: Assembly, Other, Value, each Argument>(
+        _ collaborator: KeyPath<Part, Collaborator<Other>>,
+        _ path: KeyPath<Other, Definition<Value, repeat each Argument>>, _ arguments: repeat each Argument
+    ) throws(InvivoError) -> Value {
+        let other = try own().as(Part.self)[keyPath: collaborator].met()
+        return try self(other[keyPath: path], repeat each arguments)
+    }
+
+    /// What a definition makes.
+    public func callAsFunction<Value, each Argument>(
+        _ definition: Definition<Value, repeat each Argument>, _ arguments: repeat each Argument
+    ) throws(InvivoError) -> Value {
+        guard let place = definition.place, place.core === core else {
+            throw InvivoError(
+                .notReady,
+                "what the recipe refers to is not active in this runtime; activate its assembly together "
+                    + "with this one", file: "\(definition.draft.file)", line: Int(definition.draft.line))
+        }
+        let values = try definition.values(core, repeat each arguments)
+        return try core.resolve(place.key, with: values, as: Value.self, .component)
+    }
+
+    private func own() throws(InvivoError) -> Assembly {
+        guard let home else {
+            throw InvivoError(.argument, "the recipe belongs to no assembly; resolve by a key's name, or by type")
+        }
+        return home.assembly
+    }
+}
+
+extension Core {
+    /// What is found of a type.
+    func find<Value>(_ type: Value.Type, near assembly: String?) throws(InvivoError) -> Value {
+        if let special = type as? any Found.Type {
+            if let found = try special.found(self, assembly) as? Value { return found }
+            throw InvivoError(.internal, "a \(type) was not found as one; please report this")
+        }
+        guard let found = try one(type, near: assembly, optional: false, as: Value.self) else {
+            throw InvivoError(.notFound, "nothing makes a \(type)")
+        }
+        return found
+    }
+
+    /// The object of the one definition of a type; nil where there is none and that is allowed.
+    func one<Value>(
+        _ wanted: Any.Type, near assembly: String?, optional: Bool, as type: Value.Type
+    ) throws(InvivoError) -> Value? {
+        var object = invivo_object()
+        if let key = nearest(wanted, near: assembly) {
+            try call { $0.pointee.resolve(handle, key, &object, $1) }
+        } else {
+            let name = try wish(wanted)
+            let flags = optional ? UInt32(INVIVO_LOOKUP_OPTIONAL) : 0
+            try call(naming: name) { $0.pointee.resolve_type(handle, $1, nil, flags, &object, $2) }
+        }
+        guard object.bits != 0 else { return nil }
+        defer { _ = table.pointee.object_release(object) }
+        return try value(of: object, as: type, .component)
+    }
+
+    /// One object of each definition of a type.
+    func all<Element>(_ type: Element.Type, exact: Bool) throws(InvivoError) -> [Element] {
+        let name = try wish(type)
+        var list = invivo_null()
+        let flags = exact ? UInt32(INVIVO_LOOKUP_EXACT) : 0
+        try call(naming: name) { $0.pointee.resolve_all(handle, $1, flags, &list, $2) }
+        defer { table.pointee.value_clear(&list) }
+        return try take(list, as: [Element].self)
+    }
+}
+
+/// A type that is looked for otherwise than by one definition of it.
+private protocol Found {
+    static func found(_ core: Core, _ assembly: String?) throws(InvivoError) -> Self
+}
+
+extension Optional: Found {
+    static func found(_ core: Core, _ assembly: String?) throws(InvivoError) -> Wrapped? {
+        if Wrapped.self is any Found.Type { return try core.find(Wrapped.self, near: assembly) }
+        return try core.one(Wrapped.self, near: assembly, optional: true, as: Wrapped.self)
+    }
+}
+
+extension Array: Found {
+    static func found(_ core: Core, _ assembly: String?) throws(InvivoError) -> [Element] {
+        try core.all(Element.self, exact: false)
+    }
+}
+
+extension Provider: Found {
+    static func found(_ core: Core, _ assembly: String?) throws(InvivoError) -> Provider<Value> {
+        Provider { arguments throws(InvivoError) in
+            guard arguments.isEmpty else {
+                throw InvivoError(.arity, "a provider by type takes no arguments, got \(arguments.count)")
+            }
+            return try core.find(Value.self, near: assembly)
+        }
+    }
+}
+
+extension Lazy: Found {
+    static func found(_ core: Core, _ assembly: String?) throws(InvivoError) -> Lazy<Value> {
+        Lazy { () throws(InvivoError) in try core.find(Value.self, near: assembly) }
+    }
+}
+
+extension Resolver: Found {
+    static func found(_ core: Core, _ assembly: String?) throws(InvivoError) -> Resolver { Resolver(core, nil) }
+}
