@@ -59,6 +59,12 @@ public struct WiringGraph: Sendable {
         case dot = 2
         /// A Mermaid flowchart.
         case mermaid = 3
+        /// A C header with a function for each key.
+        case keysC = 16
+        /// The same as a Swift file.
+        case keysSwift = 17
+        /// The same as a Python module.
+        case keysPython = 18
     }
 }
 

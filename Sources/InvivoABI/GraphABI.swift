@@ -11,6 +11,9 @@ private func value(_ graph: WiringGraph, _ format: UInt32) throws(Failure) -> Va
     case INVIVO_GRAPH_JSON: .string(graph.json)
     case INVIVO_GRAPH_DOT: .string(graph.dot)
     case INVIVO_GRAPH_MERMAID: .string(graph.mermaid)
+    case INVIVO_GRAPH_KEYS_C: .string(try KeyFunctions(graph).c)
+    case INVIVO_GRAPH_KEYS_SWIFT: .string(try KeyFunctions(graph).swift)
+    case INVIVO_GRAPH_KEYS_PYTHON: .string(try KeyFunctions(graph).python)
     default: throw Failure(.argument, "format \(format) is none of INVIVO_GRAPH_...")
     }
 }

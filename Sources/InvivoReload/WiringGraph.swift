@@ -33,6 +33,12 @@ public struct WiringGraph: Sendable {
         public var buildTime: UInt64?
         public var place = Place()
         public var needs: [Need] = []
+        /// The runtime arguments it takes; of an alias how many it binds itself is in `bound`.
+        public var parameters: [Parameter] = []
+        public var bound = 0
+        public var isNullable = false
+        /// What its type says of itself.
+        public var members = TypeMembers()
 
         /// What is before the first dot.
         public var assembly: String { key.split(separator: ".", maxSplits: 1).first.map(String.init) ?? key }
@@ -69,7 +75,9 @@ extension Engine {
                 if recipe.id == id && cell.object != 0 { node.buildTime = cell.buildTime }
                 for dependency in recipe.id == id ? container.dynamicDependencies[id] ?? [] : [] {
                     let key = container.keys.name(dependency)
-                    if !node.needs.contains(where: { $0.key == key }) { node.needs.append(.init(key: key, how: .asked)) }
+                    if !node.needs.contains(where: { $0.key == key }) {
+                        node.needs.append(.init(key: key, how: .asked))
+                    }
                 }
             }
             node.live = recipe.id == id ? live[id] ?? 0 : 0
@@ -97,6 +105,9 @@ extension Engine {
     private func node(_ id: UInt32, _ recipe: Recipe, _ name: (UInt32) -> String) -> WiringGraph.Node {
         var node = WiringGraph.Node(key: name(id))
         node.type = recipe.type?.name ?? ""
+        node.members = recipe.type.map { TypeMembers($0.description) } ?? TypeMembers()
+        node.parameters = recipe.definition.body.parameters?.parameters ?? []
+        node.isNullable = recipe.definition.body.flags.contains(.nullable)
         guard recipe.id == id else {
             node.alias = recipe.key
             node.scope = recipe.scope.name
@@ -106,6 +117,7 @@ extension Engine {
         let definition = recipe.definition
         node.scope = definition.alias == nil ? recipe.scope.name : ""
         node.alias = definition.alias
+        node.bound = definition.alias == nil ? 0 : definition.body.initializer.count
         node.isAbstract = recipe.isAbstract
         node.rank = definition.body.rank
         node.place = definition.place

@@ -23,7 +23,8 @@ struct GraphCommand: ParsableCommand {
     @Option(help: "svg, dot, mermaid or json; by default what the name of the file says, or dot.")
     var format: Format?
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The file to write; standard output without it.", valueName: "FILE"))
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The file to write; standard output without it.", valueName: "FILE"))
     var output: String?
 
     @Flag(help: "Start the application and show what is alive in it.")
@@ -34,7 +35,7 @@ struct GraphCommand: ParsableCommand {
         do throws(InvivoError) {
             if try Application.needsPython(manifest) { throw Python.run(arguments, for: manifest) }
             let text = try text(chosen)
-            if chosen == .svg { try Graphviz.svg(text, to: output) } else { try write(text) }
+            if chosen == .svg { try Graphviz.svg(text, to: output) } else { try messages.write(text, to: output) }
         } catch {
             messages.findings(error)
             throw ExitCode(2)
@@ -46,7 +47,8 @@ struct GraphCommand: ParsableCommand {
     }
 
     private var arguments: [String] {
-        ["graph", manifest, "--format", chosen.rawValue] + (output.map { ["--output", $0] } ?? []) + (live ? ["--live"] : [])
+        ["graph", manifest, "--format", chosen.rawValue] + (output.map { ["--output", $0] } ?? [])
+            + (live ? ["--live"] : [])
     }
 
     private func text(_ format: Format) throws(InvivoError) -> String {
@@ -66,13 +68,6 @@ struct GraphCommand: ParsableCommand {
             try? application.close()
             throw error
         }
-    }
-
-    private func write(_ text: String) throws(InvivoError) {
-        guard let output else { return print(text, terminator: "") }
-        guard let file = fopen(output, "w") else { throw .system("\(output) cannot be written") }
-        let isWhole = fputs(text, file) >= 0
-        guard fclose(file) == 0, isWhole else { throw .system("\(output) cannot be written") }
     }
 }
 
@@ -108,7 +103,7 @@ enum Graphviz {
 }
 
 extension InvivoError {
-    fileprivate static func system(_ what: String) -> InvivoError {
+    static func system(_ what: String) -> InvivoError {
         InvivoError(.system, "\(what): \(String(cString: strerror(errno)))")
     }
 }

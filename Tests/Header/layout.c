@@ -574,6 +574,9 @@ int main(void) {
     NUMBER(INVIVO_GRAPH_JSON);
     NUMBER(INVIVO_GRAPH_DOT);
     NUMBER(INVIVO_GRAPH_MERMAID);
+    NUMBER(INVIVO_GRAPH_KEYS_C);
+    NUMBER(INVIVO_GRAPH_KEYS_SWIFT);
+    NUMBER(INVIVO_GRAPH_KEYS_PYTHON);
     SIZE(invivo_table);
     OFFSET(invivo_table, status_name, sizeof(void (*)(void)));
     OFFSET(invivo_table, status_text, sizeof(void (*)(void)));

@@ -10,7 +10,13 @@ enum {
     INVIVO_GRAPH_FACTS = 0,   /* a list of maps, as below */
     INVIVO_GRAPH_JSON = 1,    /* the same as JSON */
     INVIVO_GRAPH_DOT = 2,     /* a digraph for Graphviz, an assembly a cluster */
-    INVIVO_GRAPH_MERMAID = 3  /* a Mermaid flowchart */
+    INVIVO_GRAPH_MERMAID = 3, /* a Mermaid flowchart */
+    /* A function for each key, with the arguments that its definition declares: what `invivo keys` writes. Names, arguments and
+     * results are then checked by the compiler (by mypy in Python). Keys of abstract and inline definitions have none. Two keys
+     * that would have functions of one name are INVIVO_E_EXISTS. */
+    INVIVO_GRAPH_KEYS_C = 16,     /* a C header, which C++ reads too */
+    INVIVO_GRAPH_KEYS_SWIFT = 17,
+    INVIVO_GRAPH_KEYS_PYTHON = 18
 };
 
 /* The wiring of the newest generation, an owned value: with FACTS a list, else a text. One map for each key, by key:

@@ -16,7 +16,7 @@ from typing import Any, TextIO, cast
 
 from . import Error, LogLevel, Report
 from ._app import App, explain
-from ._graph import GRAPH_FORMATS, GraphFormat
+from ._graph import GRAPH_FORMATS, KEYS_LANGUAGES, GraphFormat, KeysLanguage
 from ._version import VERSION
 from .errors import OperatingSystemError
 
@@ -38,7 +38,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     graph.add_argument("--format", choices=["svg", *GRAPH_FORMATS], help="by default what the file's name says, or dot")
     graph.add_argument("-o", "--output", metavar="FILE", help="the file to write; standard output without it")
     graph.add_argument("--live", action="store_true", help="start the application and show what is alive in it")
+    keys = commands.add_parser("keys", help="write a typed function for each key of a manifest: for C, Swift or Python")
+    keys.add_argument("manifest", metavar="APP.yaml")
+    keys.add_argument("--language", choices=list(KEYS_LANGUAGES), help="by default what the file's name says, or c")
+    keys.add_argument("-o", "--output", metavar="FILE", help="the file to write; standard output without it")
     options = parser.parse_args(arguments)
+    if options.command == "keys":
+        return write_keys(options.manifest, options.language, options.output)
     if options.command == "check":
         return check_manifest(options.manifest, wait=options.wait)
     if options.command == "graph":
@@ -117,6 +123,23 @@ def draw_manifest(manifest: str, format: str | None, output: str | None, *, live
             sys.stdout.write(drawn)
         else:
             Path(output).write_text(drawn, encoding="utf-8")
+    except Exception as problem:
+        _tell_findings(problem)
+        return 2
+    return 0
+
+
+def write_keys(manifest: str, language: KeysLanguage | None, output: str | None) -> int:
+    """What `invivo keys` does."""
+    if language is None:
+        endings: dict[str, KeysLanguage] = {"swift": "swift", "py": "python", "pyi": "python"}
+        language = endings.get((output or "").rpartition(".")[2], "c")
+    try:
+        text = App.keys(manifest, language)
+        if output is None:
+            sys.stdout.write(text)
+        elif not Path(output).is_file() or Path(output).read_text(encoding="utf-8") != text:
+            Path(output).write_text(text, encoding="utf-8")
     except Exception as problem:
         _tell_findings(problem)
         return 2

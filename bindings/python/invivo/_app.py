@@ -18,7 +18,7 @@ from ._assembly import Assembly
 from ._core import Core
 from ._describe import component_name
 from ._failures import text
-from ._graph import GRAPH_FORMATS, GraphFormat
+from ._graph import GRAPH_FORMATS, KEYS_LANGUAGES, GraphFormat, KeysLanguage
 from ._library import own_library
 from ._runtime import Log, LogLevel, Runtime, joined, make_options
 from .errors import Error, FileError, ModuleError
@@ -81,6 +81,15 @@ class App:
     ) -> str:
         """Raises all that starting a manifest would find wrong, and makes nothing: modules are loaded, no class or factory
         is called. Answers the wiring that it describes, as a text. With ``wait`` specs are not read."""
+        return cls._check(manifest, GRAPH_FORMATS[format], wait=wait, log=log)
+
+    @classmethod
+    def keys(cls, manifest: str | os.PathLike[str], language: KeysLanguage = "python") -> str:
+        """A typed function for each key that a manifest describes, as source text, and makes nothing."""
+        return cls._check(manifest, KEYS_LANGUAGES[language], wait=True, log=None)
+
+    @classmethod
+    def _check(cls, manifest: str | os.PathLike[str], format: int, *, wait: bool, log: Log | None) -> str:
         library = own_library()
         self = cls.__new__(cls)
         self.core = Core(library)
@@ -95,7 +104,7 @@ class App:
         options.user_data = number = _trampolines.enroll(self)
         text = c.invivo_value()
         try:
-            library.call("app_check", ctypes.byref(options), GRAPH_FORMATS[format], ctypes.byref(text))
+            library.call("app_check", ctypes.byref(options), format, ctypes.byref(text))
         except BaseException:
             _trampolines.dismiss(runtime_options.log_user_data)
             raise

@@ -173,6 +173,9 @@ INVIVO_GRAPH_FACTS = 0
 INVIVO_GRAPH_JSON = 1
 INVIVO_GRAPH_DOT = 2
 INVIVO_GRAPH_MERMAID = 3
+INVIVO_GRAPH_KEYS_C = 16
+INVIVO_GRAPH_KEYS_SWIFT = 17
+INVIVO_GRAPH_KEYS_PYTHON = 18
 
 # (name, number, text) of every status code.
 STATUS: list[tuple[str, int, str]] = [

@@ -15,6 +15,13 @@ GRAPH_FORMATS: Final[Mapping[str, int]] = {
     "mermaid": c.INVIVO_GRAPH_MERMAID,
 }
 
+KeysLanguage = Literal["c", "swift", "python"]
+KEYS_LANGUAGES: Final[Mapping[str, int]] = {
+    "c": c.INVIVO_GRAPH_KEYS_C,
+    "swift": c.INVIVO_GRAPH_KEYS_SWIFT,
+    "python": c.INVIVO_GRAPH_KEYS_PYTHON,
+}
+
 
 @dataclass(frozen=True)
 class Need:

@@ -19,7 +19,7 @@ from ._changes import Changes
 from ._core import Core, cores
 from ._describe import _RUNTIME, Hint, Tunable
 from ._failures import text
-from ._graph import GRAPH_FORMATS, GraphFormat, WiringNode, nodes
+from ._graph import GRAPH_FORMATS, KEYS_LANGUAGES, GraphFormat, KeysLanguage, WiringNode, nodes
 from ._library import library_at, own_library
 from ._objects import Object, Type
 from ._overrides import Override
@@ -453,6 +453,14 @@ class Runtime(_Cache):
         """The same as JSON, as a digraph for Graphviz, or as a Mermaid flowchart."""
         core, found = self._open(), c.invivo_value()
         core.library.call("graph_describe", core.handle, GRAPH_FORMATS[format], ctypes.byref(found))
+        text: str = _values.take(core, found)
+        return text
+
+    def keys_text(self, language: KeysLanguage = "python") -> str:
+        """A typed function for each key, as source text: names, arguments and results are then checked by mypy, or by a
+        compiler."""
+        core, found = self._open(), c.invivo_value()
+        core.library.call("graph_describe", core.handle, KEYS_LANGUAGES[language], ctypes.byref(found))
         text: str = _values.take(core, found)
         return text
 

@@ -1,0 +1,142 @@
+internal import InvivoBase
+
+extension KeyFunctions {
+    /// A C header.
+    public var c: String {
+        var text = Self.cHead
+        for name in typeNames {
+            let id = Self.identifier(name)
+            text += """
+                #ifndef INVIVO_KEYS_\(id)
+                #define INVIVO_KEYS_\(id)
+                typedef struct \(id)_object { invivo_object object; } \(id)_object;
+                /* Borrowed while the lease is held; NULL when there is none. */
+                static inline void *\(id)_instance(\(id)_object it) { return invivo_keys_instance(it.object); }
+                #endif
+
+                """
+        }
+        for (name, members) in types {
+            for other in members.supertypes where other != name {
+                let (id, other) = (Self.identifier(name), Self.identifier(other))
+                text += """
+                    #ifndef INVIVO_KEYS_\(id)_as_\(other)
+                    #define INVIVO_KEYS_\(id)_as_\(other)
+                    static inline \(other)_object \(id)_as_\(other)(\(id)_object it) {
+                        \(other)_object as;
+                        as.object = it.object;
+                        return as;
+                    }
+                    #endif
+
+                    """
+            }
+        }
+        for function in functions { text += "\n" + c(function) }
+        return text
+    }
+
+    private func c(_ function: Function) -> String {
+        let reserved: Set = ["runtime", "out", "error", "arguments"]
+        let names = Self.names(function.parameters, reserved: Self.cKeywords.union(reserved))
+        var parameters = ["invivo_runtime runtime", "\(Self.cObject(function.type)) *out"]
+        var values: [String] = []
+        for (name, parameter) in zip(names, function.parameters) {
+            let (declared, value) = Self.cParameter(name, parameter)
+            parameters.append(declared)
+            values.append(value)
+        }
+        parameters.append("invivo_error **error")
+        let id = Self.identifier(function.key)
+        let place = function.type.isEmpty ? "out" : "out ? &out->object : NULL"
+        let key = "\"\(function.key)\", \(function.isNullable)"
+        let body =
+            values.isEmpty
+            ? "    return invivo_keys_resolve(runtime, \(key), NULL, 0, \(place), error);\n"
+            : """
+                const invivo_value arguments[] = {\(values.joined(separator: ", "))};
+                return invivo_keys_resolve(runtime, \(key), arguments, \(values.count), \(place), error);
+
+            """
+        let note = function.isNullable ? "; `out` may have no object" : ""
+        return "/* \(function.key): \(function.what)\(note). */\n"
+            + "static inline invivo_status \(id)(\(parameters.joined(separator: ", "))) {\n\(body)}\n"
+    }
+
+    private static func cObject(_ type: String) -> String {
+        type.isEmpty ? "invivo_object" : "\(identifier(type))_object"
+    }
+
+    /// How a parameter is declared, and the value that it becomes.
+    private static func cParameter(_ name: String, _ parameter: Parameter) -> (declared: String, value: String) {
+        func plain(_ type: String, _ make: String) -> (String, String) {
+            parameter.isOptional
+                ? ("const \(type) *\(name)", "\(name) ? \(make)(*\(name)) : invivo_null()")
+                : ("\(type) \(name)", "\(make)(\(name))")
+        }
+        switch parameter.kind {
+        case .bool: return plain("bool", "invivo_bool")
+        case .int8, .int16, .int32, .int64: return plain("\(parameter.kind.name)_t", "invivo_int64")
+        case .uint8, .uint16, .uint32, .uint64: return plain("\(parameter.kind.name)_t", "invivo_uint64")
+        case .float: return plain("float", "invivo_float")
+        case .double: return plain("double", "invivo_double")
+        case .string:
+            return (
+                "const char *\(name)",
+                parameter.isOptional ? "\(name) ? invivo_string(\(name)) : invivo_null()" : "invivo_string(\(name))"
+            )
+        case .object:
+            let object = parameter.typeName == nil ? name : "\(name).object"
+            let value = "invivo_object_value(\(object))"
+            return (
+                "\(cObject(parameter.typeName ?? "")) \(name)",
+                parameter.isOptional ? "\(object).bits ? \(value) : invivo_null()" : value
+            )
+        case .type: return plain("invivo_type", "invivo_type_value")
+        case .callable: return plain("invivo_callable", "invivo_callable_value")
+        default: return ("invivo_value \(name)", name)
+        }
+    }
+
+    private static let cHead = """
+        /* Written by `invivo keys`; do not edit. A function for each key, which resolves it with the arguments that its definition
+         * takes. What comes through `out` is a lease: give it back with invivo_object_release(it.object). An argument that may be left
+         * out is a pointer, or an object without bits. */
+        #pragma once
+        #include <invivo/invivo.h>
+
+        #ifndef INVIVO_KEYS_FUNCTIONS
+        #define INVIVO_KEYS_FUNCTIONS
+        static inline invivo_status invivo_keys_resolve(invivo_runtime runtime, const char *name, bool is_nullable,
+                                                        const invivo_value *arguments, size_t count, invivo_object *out,
+                                                        invivo_error **error) {
+            invivo_key key;
+            invivo_status status = invivo_key_find(runtime, name, &key, error);
+            if (out) out->bits = 0;
+            if (status) return status;
+            return is_nullable ? invivo_resolve_optional(runtime, key, arguments, count, out, error)
+                               : invivo_resolve_with(runtime, key, arguments, count, out, error);
+        }
+        static inline void *invivo_keys_instance(invivo_object object) {
+            invivo_type any;
+            void *instance = NULL;
+            any.bits = 0;
+            return invivo_object_instance(object, any, &instance, NULL) ? NULL : instance;
+        }
+        #endif
+
+
+        """
+
+    private static let cKeywords: Set<String> = [
+        "alignas", "alignof", "and", "asm", "auto", "bool", "break", "case", "catch", "char", "class", "concept",
+        "const",
+        "constexpr", "continue", "decltype", "default", "delete", "do", "double", "else", "enum", "explicit", "export",
+        "extern", "false", "float", "for", "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace",
+        "new",
+        "noexcept", "not", "nullptr", "operator", "or", "private", "protected", "public", "register", "requires",
+        "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "template", "this", "throw",
+        "true", "try", "typedef", "typeid", "typename", "typeof", "union", "unsigned", "using", "virtual", "void",
+        "volatile", "while", "xor",
+    ]
+}

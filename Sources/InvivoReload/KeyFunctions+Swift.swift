@@ -1,0 +1,119 @@
+internal import InvivoBase
+
+extension KeyFunctions {
+    /// A Swift file.
+    public var swift: String {
+        var text = "// Written by `invivo keys`; do not edit. A function for each key, by assembly.\n\nimport Invivo\n"
+        for name in typeNames {
+            let members = types.first { $0.name == name }?.members
+            text += """
+
+                /// An object of the type \(name).
+                public struct \(Self.handle(name)): Sendable {
+                    public let object: Object
+                    public init(object: Object) { self.object = object }
+
+                """
+            for other in members?.supertypes ?? [] where other != name {
+                text += "    public var as\(Self.upper(other)): \(Self.handle(other)) { .init(object: object) }\n"
+            }
+            text += "}\n"
+        }
+        for (assembly, functions) in Dictionary(grouping: functions, by: \.assembly).sorted(by: { $0.key < $1.key }) {
+            let type = assembly.isEmpty ? "RootKeys" : "\(Self.upper(assembly))Keys"
+            let name = assembly.isEmpty ? "rootKeys" : "\(Self.camel(assembly))Keys"
+            text += """
+
+                extension Runtime {
+                    /// \(assembly.isEmpty ? "Keys without an assembly." : "The keys of the assembly \(assembly).")
+                    public var \(name): \(type) { \(type)(runtime: self) }
+                }
+
+                public struct \(type): Sendable {
+                    let runtime: Runtime
+
+                """
+            for function in functions { text += "\n" + swift(function) }
+            text += "}\n"
+        }
+        return text
+    }
+
+    private func swift(_ function: Function) -> String {
+        let names = Self.names(function.parameters, reserved: ["runtime"])
+        let parameters = zip(names, function.parameters).map { name, parameter in
+            "\(Self.quoted(name)): \(Self.swiftType(parameter))\(parameter.isOptional ? "? = nil" : "")"
+        }
+        let values = zip(names, function.parameters).map { name, parameter in
+            let name = Self.quoted(name)
+            guard parameter.kind == .object, parameter.typeName != nil else { return name }
+            return parameter.isOptional ? "\(name)?.object" : "\(name).object"
+        }
+        let result = function.type.isEmpty ? "Object" : Self.handle(function.type)
+        let call =
+            "runtime.\(function.isNullable ? "objectIfAny" : "object")(\"\(function.key)\", with: [\(values.joined(separator: ", "))])"
+        let body =
+            switch (function.type.isEmpty, function.isNullable) {
+            case (true, _): "try \(call)"
+            case (false, false): "\(result)(object: try \(call))"
+            case (false, true): "try \(call).map(\(result).init)"
+            }
+        return """
+                /// `\(function.key)`: \(function.what).
+                public func \(Self.quoted(Self.camel(function.member)))(\(parameters.joined(separator: ", "))) throws(InvivoError)
+                    -> \(result)\(function.isNullable ? "?" : "")
+                {
+                    \(body)
+                }
+
+            """
+    }
+
+    private static func swiftType(_ parameter: Parameter) -> String {
+        switch parameter.kind {
+        case .bool: "Bool"
+        case .int8: "Int8"
+        case .int16: "Int16"
+        case .int32: "Int32"
+        case .int64: "Int64"
+        case .uint8: "UInt8"
+        case .uint16: "UInt16"
+        case .uint32: "UInt32"
+        case .uint64: "UInt64"
+        case .float: "Float"
+        case .double: "Double"
+        case .string: "String"
+        case .object: parameter.typeName.map(handle) ?? "Object"
+        case .type: "TypeReference"
+        case .callable: "Callable"
+        default: "InvivoValue"
+        }
+    }
+
+    private static func handle(_ type: String) -> String { "\(upper(type))Handle" }
+
+    /// In backticks, as any word may be a name.
+    private static func quoted(_ name: String) -> String { swiftKeywords.contains(name) ? "`\(name)`" : name }
+
+    /// `left.voice_one` as `leftVoiceOne`.
+    private static func camel(_ name: String) -> String {
+        let parts = identifier(name).split(separator: "_")
+        guard let first = parts.first else { return "_" }
+        return first.prefix(1).lowercased() + first.dropFirst() + parts.dropFirst().map { upper(String($0)) }.joined()
+    }
+
+    private static func upper(_ name: String) -> String {
+        identifier(name).split(separator: "_").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    }
+
+    private static let swiftKeywords: Set<String> = [
+        "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer", "deinit", "do",
+        "else",
+        "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import", "in",
+        "init",
+        "inout", "internal", "is", "let", "nil", "operator", "precedencegroup", "private", "protocol", "public",
+        "repeat",
+        "rethrows", "return", "self", "Self", "static", "struct", "subscript", "super", "switch", "throw", "throws",
+        "true", "try", "typealias", "var", "where", "while",
+    ]
+}

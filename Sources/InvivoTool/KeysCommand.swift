@@ -1,0 +1,78 @@
+import ArgumentParser
+import Glibc
+import Invivo
+
+/// `invivo keys APP.yaml`: a typed function for each key.
+struct KeysCommand: ParsableCommand {
+    enum Language: String, ExpressibleByArgument, CaseIterable {
+        case c, swift, python
+    }
+
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "keys", abstract: "Write a typed function for each key of a manifest: for C, Swift or Python.",
+            discussion: """
+                Makes nothing: the modules are loaded, and say what there is. The functions resolve their keys, with names, \
+                arguments and results checked by the compiler (by mypy in Python). A file that says the same already is left \
+                alone.
+                """)
+    }
+
+    @Argument(help: ArgumentHelp("The application's manifest.", valueName: "APP.yaml"))
+    var manifest: String
+
+    @Option(help: "c, swift or python; by default what the name of the file says, or c.")
+    var language: Language?
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The file to write; standard output without it.", valueName: "FILE"))
+    var output: String?
+
+    func run() throws {
+        let messages = Output()
+        do throws(InvivoError) {
+            if try Application.needsPython(manifest) { throw Python.run(arguments, for: manifest) }
+            try messages.write(try Application.check(manifest, waiting: true, as: format), to: output)
+        } catch {
+            messages.findings(error)
+            throw ExitCode(2)
+        }
+    }
+
+    private var chosen: Language {
+        if let language { return language }
+        return switch output?.split(separator: ".").last {
+        case "swift": .swift
+        case "py", "pyi": .python
+        default: .c
+        }
+    }
+
+    private var format: WiringGraph.Format {
+        switch chosen {
+        case .c: .keysC
+        case .swift: .keysSwift
+        case .python: .keysPython
+        }
+    }
+
+    private var arguments: [String] {
+        ["keys", manifest, "--language", chosen.rawValue] + (output.map { ["--output", $0] } ?? [])
+    }
+}
+
+extension Output {
+    /// Writes a file, unless it says this already: who watches it, or builds by its time, is not disturbed.
+    func write(_ text: String, to path: String?) throws(InvivoError) {
+        guard let path else { return print(text, terminator: "") }
+        if let old = fopen(path, "r") {
+            var bytes = [UInt8](repeating: 0, count: text.utf8.count + 1)
+            let count = fread(&bytes, 1, bytes.count, old)
+            fclose(old)
+            if bytes.prefix(count).elementsEqual(text.utf8) { return }
+        }
+        guard let file = fopen(path, "w") else { throw .system("\(path) cannot be written") }
+        let isWhole = fputs(text, file) >= 0
+        guard fclose(file) == 0, isWhole else { throw .system("\(path) cannot be written") }
+    }
+}

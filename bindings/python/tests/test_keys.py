@@ -1,0 +1,122 @@
+"""Typed functions for keys, as `invivo keys` writes them: mypy accepts them, refuses what is wrong, and they resolve."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import invivo
+from invivo.__main__ import main
+
+MODULE = """
+from __future__ import annotations
+
+import invivo
+
+class Quest:
+    def __init__(self, name: str = "grail") -> None:
+        self.name = name
+
+class Knight:
+    motto: str = ""
+    def __init__(self, quest: Quest, damsels: int) -> None:
+        self.quest, self.damsels = quest, damsels
+    def ride(self, miles: int) -> bool:
+        return miles > self.damsels
+
+class Camelot(invivo.Assembly):
+    @invivo.lazy_singleton
+    def quest(self) -> Quest:
+        return invivo.new(Quest, "dragon")
+
+    @invivo.prototype
+    def knight(self, quest: Quest, damsels: int = 2) -> Knight:
+        return invivo.new(Knight, quest, damsels)
+
+    @invivo.prototype
+    def nobody(self) -> Quest | None:
+        return invivo.new(nothing)
+
+def nothing() -> Quest | None:
+    return None
+
+camelot = Camelot()
+"""
+USE = """
+import invivo
+from keys import CamelotKeys
+
+def use(runtime: invivo.Runtime) -> None:
+    camelot = CamelotKeys(runtime)
+    knight = camelot.knight(camelot.quest(), 3)
+    well: bool = knight.ride(4)
+    knight.motto = "hail"
+    assert camelot.nobody() is None
+"""
+WRONG = {
+    "camelot.knight(camelot.quest(), 'three')": "arg-type",
+    "camelot.knight(camelot.knight(camelot.quest()))": "arg-type",
+    "camelot.knigth(camelot.quest())": "attr-defined",
+    "camelot.quest().ride(1)": "attr-defined",
+    "camelot.knight()": "call-arg",
+}
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> Path:
+    (tmp_path / "court.py").write_text(MODULE)
+    path = tmp_path / "app.yaml"
+    path.write_text("modules: { court: court.py }\nassemblies: [camelot]\n")
+    return path
+
+
+def test_what_is_written_resolves_and_mypy_checks_it(manifest: Path) -> None:
+    folder = manifest.parent
+    assert main(["keys", str(manifest), "-o", str(folder / "keys.py")]) == 0
+    written = (folder / "keys.py").stat().st_mtime_ns
+    assert main(["keys", str(manifest), "-o", str(folder / "keys.py")]) == 0
+    assert (folder / "keys.py").stat().st_mtime_ns == written  # said already
+    spec = importlib.util.spec_from_file_location("keys_written", folder / "keys.py")
+    assert spec is not None
+    assert spec.loader is not None
+    keys = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(keys)
+    with invivo.App(manifest) as app:
+        camelot = keys.CamelotKeys(app.runtime)
+        knight = camelot.knight(camelot.quest(), 5)
+        assert (knight.quest, knight.damsels) == (camelot.quest(), 5)
+        assert camelot.nobody() is None
+        assert app.runtime.keys_text() == (folder / "keys.py").read_text()
+    lines = "".join(f"    {each}\n" for each in WRONG)
+    (folder / "use.py").write_text(USE)
+    (folder / "wrong.py").write_text(USE + lines)
+    check = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--hide-error-context"]
+    found = {**os.environ, "MYPYPATH": str(Path(invivo.__file__).parent.parent)}
+    good = subprocess.run([*check, "use.py"], cwd=folder, env=found, capture_output=True, text=True, check=False)
+    assert (good.stdout, good.returncode) == ("", 0)
+    bad = subprocess.run([*check, "wrong.py"], cwd=folder, env=found, capture_output=True, text=True, check=False)
+    first = USE.count("\n") + 1
+    for number, code in enumerate(WRONG.values(), first):
+        assert any(line.startswith(f"wrong.py:{number}:") and f"[{code}]" in line for line in bad.stdout.splitlines()), (
+            bad.stdout
+        )
+
+
+def test_a_c_header_is_written_for_what_python_makes(manifest: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["keys", str(manifest)]) == 0
+    header = capsys.readouterr().out
+    assert (
+        "static inline invivo_status camelot_knight(invivo_runtime runtime, Knight_object *out, Quest_object quest, "
+        "const int64_t *damsels, invivo_error **error)"
+    ) in header
+
+
+def test_what_is_wrong_with_the_manifest_is_told(manifest: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    manifest.write_text("modules: { court: court.py }\nassemblies: [cmelot]\n")
+    assert main(["keys", str(manifest)]) == 2
+    assert "did you mean 'camelot'" in capsys.readouterr().err
