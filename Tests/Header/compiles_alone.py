@@ -9,8 +9,11 @@ STANDARDS = {"c": "c99", "c++": "c++17"}
 
 compiler, language = sys.argv[1:]
 failed = False
-for header in sorted((INCLUDE / "invivo").glob("*.h")):
-    source = f"#include <invivo/{header.name}>\n" * 2
+headers = sorted((INCLUDE / "invivo").glob("*.h"))
+if language == "c++":
+    headers += sorted((INCLUDE / "invivo").rglob("*.hpp"))
+for header in headers:
+    source = f"#include <{header.relative_to(INCLUDE)}>\n" * 2
     command = [
         compiler,
         "-fsyntax-only",

@@ -1,0 +1,193 @@
+// The C++17 header: classes described by their members, wired, resolved, called, overridden, tuned and ended.
+#include <invivo/invivo.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+
+static int failures;
+#define CHECK(condition) ((condition) ? (void)0 : (std::fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition), (void)failures++))
+/// Whether `body` throws an error with this code whose text has `part` in it.
+template <typename Body> static bool throws(invivo_status code, const char *part, Body &&body) {
+    try {
+        body();
+    } catch (const invivo::error &error) {
+        if (error.code() == code && std::string(error.what()).find(part) != std::string::npos) return true;
+        std::fprintf(stderr, "thrown: %d %s\n", error.code(), error.what());
+    }
+    return false;
+}
+
+static int alive, started, stopped;
+
+struct sound {
+    virtual ~sound() = default;
+    virtual double level() const = 0;
+};
+class clock_part {
+public:
+    clock_part() { alive++; }
+    ~clock_part() { alive--; }
+    clock_part(const clock_part &) = delete;
+    int ticks = 0;
+    int tick(int by) { return ticks += by; }
+};
+/// Its interface is not its first base: a pointer to it is another one.
+struct tagged {
+    virtual ~tagged() = default;
+    int tag = 7;
+};
+class voice : public tagged, public sound {
+public:
+    voice(clock_part &clock, double gain, const std::string &name, std::optional<int> note)
+        : gain(gain), name(name), note(note.value_or(-1)), clock(clock) {
+        if (gain > 100) throw std::runtime_error("too loud");
+        alive++;
+    }
+    ~voice() override { alive--; }
+    voice(const voice &) = delete;
+    double level() const override { return gain; }
+    void start() { started++; }
+    void stop() { stopped++; }
+    const std::string &title() const { return name; }
+    void set_title(std::string text) { name = std::move(text); }
+    std::vector<int> scale(const std::vector<int> &notes, int by) const {
+        std::vector<int> made;
+        for (int each : notes) made.push_back(each * by);
+        return made;
+    }
+    void fail() { throw invivo::error(INVIVO_E_BUSY, "the voice is busy"); }
+
+    double gain;
+    std::string name;
+    int note;
+    clock_part &clock;
+};
+struct band {
+    explicit band(std::vector<invivo::ref<sound>> all, invivo::provider<voice> more) : all(std::move(all)), more(std::move(more)) {}
+    std::vector<invivo::ref<sound>> all;
+    invivo::provider<voice> more;
+};
+
+static void describe(invivo_runtime runtime) {
+    invivo::name<sound>("Sound");
+    invivo::type<clock_part>("Clock").property<&clock_part::ticks>("ticks").method<&clock_part::tick>("tick", {"by"}).add(runtime);
+    invivo::type<voice>("Voice")
+        .is<sound>()
+        .constructor<clock_part &, double, const std::string &, std::optional<int>>({"clock", "gain", "name", "note"})
+        .property<&voice::gain>("gain", {0, 2, 0, nullptr, "how loud"})
+        .property<&voice::title, &voice::set_title>("title")
+        .method<&voice::scale>("scale", {"notes", "by"})
+        .method<&voice::fail>("fail")
+        .start<&voice::start>()
+        .stop<&voice::stop>()
+        .add(runtime);
+    invivo::type<band>("Band").constructor<std::vector<invivo::ref<sound>>, invivo::provider<voice>>({"all", "more"}).add(runtime);
+}
+
+static void a_graph_of_classes() {
+    invivo::runtime own;
+    describe(own.raw());
+    {
+        invivo::changes set(own.raw());
+        set.define(invivo::definition("synth.clock").of<clock_part>().lazy_singleton())
+            .define(invivo::definition("synth.lead").of<voice>().lazy_singleton().at(INVIVO_HERE).with(
+                invivo::by_type<clock_part>(), 0.5, "lead"))
+            .define(invivo::definition("synth.voice").of<voice>().prototype().parameters<double>({"gain"})
+                        .give("clock", invivo::from("synth.clock")).give("gain", invivo::argument(0)).give("name", "voice"))
+            .define(invivo::definition("synth.band").of<band>().graph().with(
+                invivo::list({invivo::from("synth.lead"), invivo::from("synth.voice", 0.25)}),
+                invivo::provider_of(invivo::from("synth.voice"))));
+        set.check();
+        set.commit();
+    }
+    invivo::key<voice> lead = own.key_of<voice>("synth.lead");
+    invivo::ref<voice> first = own.resolve(lead);
+    CHECK(first->gain == 0.5 && first->name == "lead" && first->note == -1);
+    CHECK(own.resolve<voice>("synth.lead") == first);
+    CHECK(own.resolve<clock_part>().get() == &first->clock);
+    CHECK(started == 1);
+    invivo::ref<voice> other = own.resolve<voice>("synth.voice", 0.75);
+    CHECK(other != first && other->gain == 0.75 && &other->clock == &first->clock);
+    invivo::ref<band> all = own.resolve<band>("synth.band");
+    CHECK(all->all.size() == 2 && all->all[0]->level() == 0.5 && all->all[1]->level() == 0.25);
+    CHECK(all->more(1.5)->gain == 1.5);
+    CHECK(throws(INVIVO_E_ARITY, "synth.voice", [&] { own.all<voice>(); }));
+    {
+        invivo::view now(own.raw());
+        CHECK(now.get(own.key_of<clock_part>("synth.clock")) == &first->clock);
+    }
+    // Members by name, from any language.
+    CHECK(first.held().get("gain").as<double>() == 0.5);
+    first.held().set("gain", 1);
+    CHECK(first->gain == 1);
+    CHECK(throws(INVIVO_E_RANGE, "gain", [&] { first.held().set("gain", 3.0); }));
+    first.held().set("title", "solo");
+    CHECK(first.held().get("title").as<std::string>() == "solo");
+    CHECK((first.held().call("scale", std::vector<int>{1, 2}, 3).as<std::vector<int>>() == std::vector<int>{3, 6}));
+    CHECK(throws(INVIVO_E_BUSY, "the voice is busy", [&] { first.held().call("fail"); }));
+    CHECK(throws(INVIVO_E_RANGE, "300", [&] { invivo::value::of(300).as<int8_t>(); }));
+    CHECK(throws(INVIVO_E_TYPE, "where a 'Clock' is needed", [&] { invivo::ref<clock_part> wrong(first.held()); }));
+    // Documents tune it.
+    invivo::changes(own.raw()).document("tuning.yaml", "traits: { synth.lead: [Set: { gain: 1.25 }] }").commit();
+    CHECK(first->gain == 1.25);
+    CHECK(throws(INVIVO_E_BUSY, "", [&] { own.close(); }));
+    first = {}, other = {}, all = {};
+    own.close();
+    CHECK(alive == 0 && started == stopped && started > 0);
+}
+
+static void factories_overrides_and_errors() {
+    invivo::runtime own;
+    describe(own.raw());
+    int heard = 0;
+    invivo::observer watching = own.observe([&](const invivo::report &report) { heard += report.succeeded() ? 1 : 100; });
+    own.define(invivo::definition("synth.clock").of<clock_part>().lazy_singleton());
+    auto held = std::make_shared<int>(0);
+    own.define(invivo::definition("synth.made").graph().made<voice>(
+        [held](const invivo::build &build, double gain) {
+            ++*held;
+            return voice(*build.resolve<clock_part>("synth.clock"), gain, build.key(), 5);
+        }));
+    CHECK(heard == 2);
+    {
+        invivo::ref<voice> made = own.resolve<voice>("synth.made", 0.5);
+        CHECK(made->note == 5 && made->name == "synth.made" && *held == 1);
+    }
+    CHECK(throws(INVIVO_E_HOST, "too loud", [&] { own.resolve<voice>("synth.made", 101.0); }));
+    clock_part *real = own.resolve<clock_part>("synth.clock").get();
+    {
+        invivo::override_guard trial = own.override_with(invivo::definition("synth.clock").of<clock_part>());
+        CHECK(own.resolve<clock_part>("synth.clock").get() != real);
+    }
+    // A definition that is refused lets go of what it holds, and says what is wrong and where.
+    CHECK(throws(INVIVO_E_NOT_FOUND, "wiring.cpp:", [&] {
+        own.define(invivo::definition("synth.bad").at(INVIVO_HERE).made<voice>([held](const invivo::build &) -> voice { std::abort(); })
+                       .with(invivo::from("synth.clok")));
+    }));
+    try {
+        invivo::changes set(own.raw());
+        set.define(invivo::definition("a.one").of<voice>().lazy_singleton().with(invivo::from("a.none"), 1.0, "x"))
+            .define(invivo::definition("a.two").of<voice>().lazy_singleton().with(invivo::from("a.nobody"), 1.0, "x"));
+        set.commit();
+        CHECK(false);
+    } catch (const invivo::error &error) {
+        CHECK(error.errors().size() == 2);
+        CHECK(std::string(error.errors()[1].rule()) == "wiring.missing");
+    }
+    invivo::changes(own.raw()).remove("synth.made").commit();
+    watching = {};
+    own.close();
+    CHECK(held.use_count() == 1);
+    CHECK(alive == 0);
+}
+
+int main() {
+    a_graph_of_classes();
+    factories_overrides_and_errors();
+    invivo_live_counts live{};
+    live.struct_size = sizeof(live);
+    invivo_live(&live);
+    CHECK(live.objects == 0 && live.runtimes == 0 && live.errors == 0 && live.callables == 0);
+    if (failures) std::fprintf(stderr, "%d checks failed\n", failures);
+    return failures != 0;
+}

@@ -1,0 +1,252 @@
+// type.hpp: describing a C++ class to a runtime: constructor, properties, methods, bases.
+#ifndef INVIVO_CPP_TYPE_HPP
+#define INVIVO_CPP_TYPE_HPP
+
+#include "value.hpp"
+
+namespace invivo {
+
+/// What may be said of a property; all of it optional.
+struct facts {
+    double min = 0, max = 0; ///< Inclusive; there is a range only where min < max.
+    double step = 0;
+    const char *unit = nullptr, *text = nullptr;
+    uint32_t flags = 0; ///< INVIVO_PROPERTY_...
+};
+
+namespace detail {
+
+template <typename Member> struct member_of;
+template <typename C, typename M> struct member_of<M C::*> {
+    using owner = C;
+    using field = M;
+};
+template <typename C, typename R, typename... A> struct function_of {
+    using owner = C;
+    using result = R;
+    using arguments = std::tuple<A...>;
+};
+template <typename F> struct method_of;
+template <typename C, typename R, typename... A> struct method_of<R (C::*)(A...)> : function_of<C, R, A...> {};
+template <typename C, typename R, typename... A> struct method_of<R (C::*)(A...) const> : function_of<C, R, A...> {};
+template <typename C, typename R, typename... A> struct method_of<R (C::*)(A...) noexcept> : function_of<C, R, A...> {};
+template <typename C, typename R, typename... A> struct method_of<R (C::*)(A...) const noexcept> : function_of<C, R, A...> {};
+template <typename F> struct method_of : method_of<decltype(&F::operator())> {};
+template <typename R, typename... A> struct method_of<R (*)(A...)> : function_of<void, R, A...> {};
+
+/// The tables of one description, at home until it is registered. Strings and tables stay where they are.
+struct tables {
+    std::deque<std::string> texts;
+    std::deque<std::vector<invivo_parameter>> parameters;
+
+    const char *keep(std::string text) {
+        texts.push_back(std::move(text));
+        return texts.back().c_str();
+    }
+
+    template <typename... A> const std::vector<invivo_parameter> &take(const std::vector<std::string> &names) {
+        std::vector<invivo_parameter> table;
+        (add<parameter_of<A>>(table, names), ...);
+        parameters.push_back(std::move(table));
+        return parameters.back();
+    }
+
+private:
+    template <typename A> void add(std::vector<invivo_parameter> &table, const std::vector<std::string> &names) {
+        invivo_parameter parameter{};
+        size_t index = table.size();
+        parameter.name = keep(index < names.size() ? names[index] : "argument" + std::to_string(index));
+        parameter.kind = convert<A>::kind;
+        parameter.flags = convert<A>::is_optional ? static_cast<uint32_t>(INVIVO_PARAMETER_OPTIONAL) : 0u;
+        std::string type = convert<A>::type_name();
+        if (!type.empty()) parameter.type_name = keep(type);
+        table.push_back(parameter);
+    }
+};
+
+template <typename T> struct thunks {
+    template <typename... A>
+    static invivo_status construct(void *instance, const invivo_build *, const invivo_value *arguments, size_t count, void *,
+                                   invivo_error **out) noexcept {
+        return guarded(out, [&] { construct_with<A...>(instance, arguments, count, std::index_sequence_for<A...>{}); });
+    }
+    static void destroy(void *instance, void *) noexcept { static_cast<T *>(instance)->~T(); }
+
+    template <auto Member> static invivo_status get(void *instance, void *, invivo_value *out, invivo_error **failed) noexcept {
+        return guarded(failed, [&] { *out = value::of(static_cast<const T *>(instance)->*Member).release(); });
+    }
+    template <auto Member>
+    static invivo_status set(void *instance, void *, const invivo_value *to, invivo_error **failed) noexcept {
+        using field = typename member_of<decltype(Member)>::field;
+        return guarded(failed, [&] { static_cast<T *>(instance)->*Member = convert<field>::read(*to); });
+    }
+    template <auto Getter> static invivo_status ask(void *instance, void *, invivo_value *out, invivo_error **failed) noexcept {
+        return guarded(failed, [&] {
+            using result = std::remove_cv_t<std::remove_reference_t<decltype((static_cast<T *>(instance)->*Getter)())>>;
+            const result &found = (static_cast<T *>(instance)->*Getter)();
+            *out = value::of<result>(found).release();
+        });
+    }
+    template <auto Setter>
+    static invivo_status tell(void *instance, void *, const invivo_value *to, invivo_error **failed) noexcept {
+        using given = std::tuple_element_t<0, typename method_of<decltype(Setter)>::arguments>;
+        return guarded(failed, [&] { (static_cast<T *>(instance)->*Setter)(convert<parameter_of<given>>::read(*to)); });
+    }
+    template <auto Method>
+    static invivo_status call(void *instance, void *, const invivo_value *arguments, size_t count, invivo_value *result,
+                              invivo_error **failed) noexcept {
+        return guarded(failed, [&] {
+            using traits = method_of<decltype(Method)>;
+            call_with<Method>(static_cast<T *>(instance), arguments, count, result,
+                              static_cast<typename traits::arguments *>(nullptr),
+                              std::make_index_sequence<std::tuple_size_v<typename traits::arguments>>{});
+        });
+    }
+    template <auto Method> static invivo_status hook(void *instance, void *, invivo_error **failed) noexcept {
+        return guarded(failed, [&] { (static_cast<T *>(instance)->*Method)(); });
+    }
+
+private:
+    template <typename... A, size_t... I>
+    static void construct_with(void *instance, const invivo_value *arguments, size_t count, std::index_sequence<I...>) {
+        (void)arguments, (void)count;
+        new (instance) T(convert<parameter_of<A>>::read(argument(arguments, count, I))...);
+    }
+    template <auto Method, typename... A, size_t... I>
+    static void call_with(T *instance, const invivo_value *arguments, size_t count, invivo_value *result, std::tuple<A...> *,
+                          std::index_sequence<I...>) {
+        (void)arguments, (void)count;
+        using returned = typename method_of<decltype(Method)>::result;
+        if constexpr (std::is_void_v<returned>) {
+            (instance->*Method)(convert<parameter_of<A>>::read(argument(arguments, count, I))...);
+        } else {
+            using plain = std::remove_cv_t<std::remove_reference_t<returned>>;
+            plain answered = (instance->*Method)(convert<parameter_of<A>>::read(argument(arguments, count, I))...);
+            if (result) *result = value::of<plain>(answered).release();
+        }
+    }
+};
+
+} // namespace detail
+
+/// Describes the class T: `invivo::type<voice>("Voice").constructor<clock &, double>({"clock", "gain"}).add(runtime)`.
+/// Objects of it are C++ objects in memory of the runtime's; they are made by a constructor and end by the destructor.
+template <typename T> class type {
+public:
+    explicit type(const std::string &registered) : name_(registered) {
+        name<T>(registered);
+        options_.struct_size = sizeof(options_);
+        options_.name = name_.c_str();
+        if constexpr (!std::is_abstract_v<T>) {
+            options_.size = sizeof(T);
+            options_.alignment = alignof(T);
+            if constexpr (!std::is_trivially_destructible_v<T>) options_.deinit = detail::thunks<T>::destroy;
+            if constexpr (std::is_default_constructible_v<T>) options_.init = detail::thunks<T>::template construct<>;
+        }
+    }
+    type(const type &) = delete;
+    type &operator=(const type &) = delete;
+
+    /// Any thread may read its objects, and nobody changes them. Otherwise they are touched in their domain alone.
+    type &shared() { return options_.concurrency = INVIVO_SHARED, *this; }
+    type &domain(invivo_domain where) { return options_.domain = where, *this; }
+    type &text(const std::string &line) { return options_.text = tables_.keep(line), *this; }
+
+    /// The constructor by which it is made, and the names of its parameters. References and pointers are injected objects,
+    /// which stay as long as the object does; a pointer or optional may be left out.
+    template <typename... A> type &constructor(const std::vector<std::string> &names = {}) {
+        static_assert(std::is_constructible_v<T, A...>, "the class has no such constructor");
+        const auto &table = tables_.take<A...>(names);
+        options_.init = detail::thunks<T>::template construct<A...>;
+        options_.parameters = table.data(), options_.parameter_count = table.size();
+        return *this;
+    }
+
+    /// A data member: `.property<&voice::gain>("gain", {.min = 0, .max = 2})` (with C++20's names, else in their order).
+    template <auto Member> type &property(const char *called, facts said = {}) {
+        using field = typename detail::member_of<decltype(Member)>::field;
+        if constexpr (std::is_const_v<field>) {
+            return property(called, detail::convert<std::remove_const_t<field>>::kind,
+                            detail::thunks<T>::template get<Member>, nullptr, said);
+        } else {
+            return property(called, detail::convert<field>::kind, detail::thunks<T>::template get<Member>,
+                            detail::thunks<T>::template set<Member>, said);
+        }
+    }
+    /// By a getter and a setter.
+    template <auto Getter, auto Setter> type &property(const char *called, facts said = {}) {
+        using result = typename detail::method_of<decltype(Getter)>::result;
+        return property(called, detail::convert<std::remove_cv_t<std::remove_reference_t<result>>>::kind,
+                        detail::thunks<T>::template ask<Getter>, detail::thunks<T>::template tell<Setter>, said);
+    }
+    template <auto Method> type &method(const char *called, const std::vector<std::string> &names = {}) {
+        using traits = detail::method_of<decltype(Method)>;
+        const auto &table = take(names, static_cast<typename traits::arguments *>(nullptr));
+        invivo_method made{};
+        made.struct_size = sizeof(made);
+        made.name = tables_.keep(called);
+        made.parameters = table.data(), made.parameter_count = table.size();
+        if constexpr (std::is_void_v<typename traits::result>)
+            made.result = INVIVO_KIND_NULL;
+        else
+            made.result = detail::convert<std::remove_cv_t<std::remove_reference_t<typename traits::result>>>::kind;
+        made.call = detail::thunks<T>::template call<Method>;
+        methods_.push_back(made);
+        return *this;
+    }
+
+    /// A base class or interface under which it is found too; that must have a name.
+    template <typename Base> type &is() {
+        static_assert(std::is_base_of_v<Base, T>, "the class is not derived from it");
+        supertypes_.push_back(tables_.keep(detail::name_of<Base>()));
+        std::lock_guard<std::mutex> held(detail::facts_lock);
+        detail::facts_of<std::remove_cv_t<Base>>.upcasts[name_] = [](void *instance) -> void * {
+            return static_cast<Base *>(static_cast<T *>(instance));
+        };
+        return *this;
+    }
+
+    template <auto Method> type &start() { return options_.start = detail::thunks<T>::template hook<Method>, *this; }
+    template <auto Method> type &stop() { return options_.stop = detail::thunks<T>::template hook<Method>, *this; }
+    template <auto Method> type &will_inject() { return options_.will_inject = detail::thunks<T>::template hook<Method>, *this; }
+    template <auto Method> type &did_inject() { return options_.did_inject = detail::thunks<T>::template hook<Method>, *this; }
+
+    /// Registers it. Once for each runtime.
+    invivo_type add(invivo_runtime runtime) {
+        invivo_type made{};
+        options_.properties = properties_.data(), options_.property_count = properties_.size();
+        options_.methods = methods_.data(), options_.method_count = methods_.size();
+        options_.supertypes = supertypes_.data(), options_.supertype_count = supertypes_.size();
+        detail::checked([&](invivo_error **e) { return invivo_type_register(runtime, &options_, &made, e); });
+        return made;
+    }
+
+private:
+    type &property(const char *called, invivo_kind kind, decltype(invivo_property::get) get, decltype(invivo_property::set) set,
+                   const facts &said) {
+        invivo_property made{};
+        made.struct_size = sizeof(made);
+        made.name = tables_.keep(called);
+        made.kind = kind, made.flags = said.flags, made.get = get, made.set = set;
+        made.min = said.min, made.max = said.max, made.step = said.step;
+        made.unit = said.unit ? tables_.keep(said.unit) : nullptr;
+        made.text = said.text ? tables_.keep(said.text) : nullptr;
+        properties_.push_back(made);
+        return *this;
+    }
+    template <typename... A>
+    const std::vector<invivo_parameter> &take(const std::vector<std::string> &names, std::tuple<A...> *) {
+        return tables_.take<A...>(names);
+    }
+
+    std::string name_;
+    detail::tables tables_;
+    invivo_type_options options_{};
+    std::vector<invivo_property> properties_;
+    std::vector<invivo_method> methods_;
+    std::vector<const char *> supertypes_;
+};
+
+} // namespace invivo
+
+#endif

@@ -1,0 +1,12 @@
+// invivo.hpp: Invivo for C++17: handles that end by themselves, errors as exceptions, classes described by their members.
+// Header only, over the C ABI of invivo.h; mixes with it freely.
+//
+//     invivo::type<voice>("Voice").constructor<clock &, double>({"clock", "gain"}).property<&voice::gain>("gain").add(own.raw());
+//     own.define(invivo::definition("synth.lead").of<voice>().lazy_singleton().with(invivo::by_type<clock>(), 0.5));
+//     invivo::ref<voice> lead = own.resolve<voice>("synth.lead");
+#ifndef INVIVO_INVIVO_HPP
+#define INVIVO_INVIVO_HPP
+
+#include "cpp/runtime.hpp"
+
+#endif
