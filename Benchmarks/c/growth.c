@@ -104,6 +104,26 @@ static void grow(long count) {
     }
     snprintf(row_name, sizeof row_name, "grow.reload.%ld", count);
     row(row_name, (wall_ns() - begun) / (double)rounds / 1e3, "us", "none", 0, "recorded", true);
+    /* A scope of which always the same number is held, whatever is defined: ten objects of one chain. */
+    must(invivo_changes_open(own, &changes, &error), error);
+    must(invivo_changes_reset_scope(changes, INVIVO_SCOPE_LAZY_SINGLETON, &error), error);
+    must(invivo_changes_commit(changes, &error), error);
+    double reset = 0;
+    for (long i = 0; i < rounds; i++) {
+        invivo_object object;
+        must(invivo_resolve_name(own, "many.k0000009", &object, &error), error);
+        invivo_object_release(object);
+        begun = wall_ns();
+        must(invivo_changes_open(own, &changes, &error), error);
+        must(invivo_changes_reset_scope(changes, INVIVO_SCOPE_LAZY_SINGLETON, &error), error);
+        must(invivo_changes_commit(changes, &error), error);
+        reset += wall_ns() - begun;
+    }
+    snprintf(row_name, sizeof row_name, "reset.scope.%ld", count);
+    static double reset_floor;
+    if (count == 1000) reset_floor = reset / (double)rounds / 1e3;
+    row(row_name, reset / (double)rounds / 1e3, "us", count > 1000 ? "the same among 1,000" : "none", count > 1000 ? reset_floor : 0,
+        count > 1000 ? "<= 2 x among 1,000" : "recorded, ten objects held", count <= 1000 || reset / (double)rounds / 1e3 <= 2 * reset_floor);
     begun = wall_ns();
     must(invivo_runtime_close(own, &error), error);
     snprintf(row_name, sizeof row_name, "grow.close.%ld", count);

@@ -149,6 +149,10 @@ extension InvivoError.Code {
     public static let ambiguous = Self(rawValue: -37)
     /// The definition is abstract: only its children are made.
     public static let abstract = Self(rawValue: -38)
+    /// It is done, and something failed while it was stopped.
+    public static let stop = Self(rawValue: -41)
+    /// The definition is dormant: something that it needs is not there.
+    public static let dormant = Self(rawValue: -42)
     /// What lives long would hold what must not live so long, or be touched there.
     public static let captive = Self(rawValue: -49)
     /// The configuration says nothing there.

@@ -68,8 +68,14 @@ public final class Runtime: Sendable {
             try core.call { $0.pointee.runtime_close(core.handle, $1) }
         } catch {
             // What only components hold of each other is let go as they are disposed of.
+            if error.code == .stop { isClosed.withLock { $0 = true } }
             guard error.code == .busy, core.isHeldByComponentsAlone else { throw error }
-            try core.call { $0.pointee.runtime_close_deferred(core.handle, $1) }
+            do throws(InvivoError) {
+                try core.call { $0.pointee.runtime_close_deferred(core.handle, $1) }
+            } catch {
+                if error.code == .stop { isClosed.withLock { $0 = true } }
+                throw error
+            }
         }
         isClosed.withLock { $0 = true }
     }

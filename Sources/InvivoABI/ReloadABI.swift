@@ -29,6 +29,11 @@ public func invivo_report_cause(_ report: OpaquePointer!) -> UnsafePointer<CChar
 public func invivo_report_error(_ report: OpaquePointer!) -> OpaquePointer! { InvivoABI.report(report)?.strings.error }
 
 @c @implementation
+public func invivo_report_stop_error(_ report: OpaquePointer!) -> OpaquePointer! {
+    InvivoABI.report(report)?.strings.stopError
+}
+
+@c @implementation
 public func invivo_report_count(_ report: OpaquePointer!) -> Int { InvivoABI.report(report)?.changes.count ?? 0 }
 
 @c @implementation

@@ -26,6 +26,8 @@ func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Fai
     if given.quiet_ms != .max { options.quiet = UInt64(given.quiet_ms) }
     if given.settle_max_ms != 0 { options.settleMaximum = UInt64(given.settle_max_ms) }
     options.commitTimeout = UInt64(given.commit_timeout_ms) * 1_000_000
+    options.startTimeout = UInt64(given.start_timeout_ms) * 1_000_000
+    options.stopTimeout = UInt64(given.stop_timeout_ms) * 1_000_000
     if given.max_document_bytes != 0 { options.maxDocumentBytes = Int(clamping: given.max_document_bytes) }
     nonisolated(unsafe) let userData = given.log_user_data
     var sink: Log.Sink?

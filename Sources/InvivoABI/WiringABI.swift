@@ -167,6 +167,8 @@ func definition(
     body.place = Place(
         file: try optionalText(given.file, "definition.file") ?? "", line: given.line, column: given.column)
     body.rank = given.rank
+    body.startTimeout = UInt64(given.start_timeout_ms) * 1_000_000
+    body.stopTimeout = UInt64(given.stop_timeout_ms) * 1_000_000
     let id = try container.intern(key)
     if body.alias == nil { body.parameters = try signature(given, key) }
     reader.parameters = body.parameters
@@ -741,7 +743,8 @@ public func invivo_resolve_optional(
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
         let (container, id) = try keyed(runtime, key)
-        guard container.visibleGraph.recipe(id) != nil else { return try container.requireActive(id) }
+        guard let recipe = container.visibleGraph.recipe(id) else { return try container.requireActive(id) }
+        guard recipe.waits.isEmpty else { return }
         out.pointee.bits = try container.resolve(id, arguments: try Value.borrowed(arguments, count))
     }
 }

@@ -102,7 +102,11 @@ public final class Application: @unchecked Sendable {
 
     /// Stops what was started, in reverse, and closes the runtime.
     public func close() throws(Failure) {
-        try engine.close(deferring: true)
+        do throws(Failure) { try engine.close(deferring: true) } catch {
+            // Closed all the same.
+            if error.code == .stop { _ = HandleTable.remove(handleBits, .app) }
+            throw error
+        }
         _ = HandleTable.remove(handleBits, .app)
     }
 

@@ -48,6 +48,8 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
     public static let captive = Status(INVIVO_E_CAPTIVE)
     public static let notConfigured = Status(INVIVO_E_NOT_CONFIGURED)
     public static let conversion = Status(INVIVO_E_CONVERSION)
+    public static let stop = Status(INVIVO_E_STOP)
+    public static let dormant = Status(INVIVO_E_DORMANT)
 
     public var description: String { "\(rawValue)" }
 }

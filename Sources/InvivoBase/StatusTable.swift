@@ -58,6 +58,8 @@ public enum StatusTable {
         Entry(-38, "INVIVO_E_ABSTRACT", "the definition is abstract: only its children are made"),
         Entry(-39, "INVIVO_E_NOT_CONFIGURED", "the configuration says nothing there"),
         Entry(-40, "INVIVO_E_CONVERSION", "the text does not say such a value"),
+        Entry(-41, "INVIVO_E_STOP", "it is done, and something failed while it was stopped"),
+        Entry(-42, "INVIVO_E_DORMANT", "the definition is dormant: something that it needs is not there"),
         Entry(-49, "INVIVO_E_CAPTIVE", "what lives long would hold what must not live so long, or be touched there"),
     ]
 }

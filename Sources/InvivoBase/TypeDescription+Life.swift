@@ -46,6 +46,12 @@ extension TypeDescription {
         try CallbackResult.run("the start function of \(name)") { start(instance, userData, $0) }
     }
 
+    /// Before anything that was made together with an instance is started.
+    public func prepare(_ instance: UnsafeMutableRawPointer) throws(Failure) {
+        guard let prepare = functions.prepare else { return }
+        try CallbackResult.run("the prepare function of \(name)") { prepare(instance, userData, $0) }
+    }
+
     public func stop(_ instance: UnsafeMutableRawPointer) throws(Failure) {
         guard let stop = functions.stop else { return }
         try CallbackResult.run("the stop function of \(name)") { stop(instance, userData, $0) }

@@ -52,6 +52,7 @@ public final class TypeDescription: @unchecked Sendable {
         public let release: (@convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void)?
         public let start: Life?
         public let stop: Life?
+        public let prepare: Life?
         public let willInject: Life?
         public let didInject: Life?
         /// Weak references to instances that are counted elsewhere: all three or none.
@@ -106,7 +107,8 @@ public final class TypeDescription: @unchecked Sendable {
         methods = tables.methods
         functions = Functions(
             initialize: options.`init`, deinitialize: options.deinit, make: options.make, release: options.release,
-            start: options.start, stop: options.stop, willInject: options.will_inject, didInject: options.did_inject,
+            start: options.start, stop: options.stop, prepare: options.prepare, willInject: options.will_inject,
+            didInject: options.did_inject,
             weakMake: options.weak_make, weakLoad: options.weak_load, weakFree: options.weak_free,
             child: options.child, keyName: options.key_name)
         userData = options.user_data

@@ -33,6 +33,9 @@ public struct ChangeSet: Sendable {
     public var endedOverrides: [Override] = []
     public var processors: [Processor] = []
     public var removedProcessors: [String] = []
+    /// Keys whose shared instances are let go; with all that they got, or alone.
+    public var resets: [(id: UInt32, key: String, withDependencies: Bool)] = []
+    public var resetScopes: Set<Scope> = []
     public var attached: [Target] = []
     public var detached: [Target] = []
     /// Monotonic nanoseconds of the first and last event behind it; the time of the call where there was none.
@@ -94,6 +97,8 @@ public struct ChangeSet: Sendable {
         for name in later.removedProcessors { processors.removeAll { $0.name == name } }
         processors += later.processors
         removedProcessors += later.removedProcessors
+        resets += later.resets
+        resetScopes.formUnion(later.resetScopes)
         attached += later.attached
         detached += later.detached
         firstEvent = min(firstEvent, later.firstEvent)

@@ -17,7 +17,7 @@ extension Engine {
         where plan.definitions[id] == nil && !plan.reconfigured.contains(id) {
             plan.touched.insert(id)
             if let former = graph.recipe(id), former.hasSameInitializer(as: recipe), isHeld(id, graph),
-                recipe.scope.isShared
+                isChangedInPlace(id, graph)
             {
                 plan.rebound.insert(id)
             } else {
@@ -26,6 +26,9 @@ extension Engine {
             }
         }
         seen.formUnion(queue)
+        let reset = Set(resetKeys(plan, graph)).subtracting(seen)
+        queue += reset.sorted()
+        seen.formUnion(reset)
         var next = 0
         while next < queue.count {
             let id = queue[next]
@@ -35,7 +38,7 @@ extension Engine {
             for alias in (aliases[id] ?? []).sorted() where seen.insert(alias).inserted { queue.append(alias) }
             for (holder, edge) in (dependents[id] ?? [:]).sorted(by: { $0.key < $1.key }) where edge != .late {
                 let isHeld = isHeld(holder, graph)
-                if edge == .injection && isHeld && graph.recipe(holder)?.scope.isShared == true {
+                if edge == .injection && isHeld && isChangedInPlace(holder, graph) {
                     reinjected.insert(holder)
                 } else if seen.insert(holder).inserted {
                     queue.append(holder)
@@ -52,7 +55,11 @@ extension Engine {
             }
         }
         plan.remade = seen
-        for id in remade { remake(id, &plan, graph, isDeclared: declared.contains(id), isCold: cold.contains(id)) }
+        for id in remade {
+            remake(
+                id, &plan, graph, isDeclared: declared.contains(id), isCold: cold.contains(id),
+                isReset: reset.contains(id))
+        }
         for id in rebased { rebase(id, &plan, graph) }
         for (id, recipe) in plan.recipes { plan.editor.set(recipe, at: id) }
         for id in reinjected.union(plan.rebound).sorted() where !seen.contains(id) {
@@ -64,7 +71,9 @@ extension Engine {
     }
 
     /// A key whose shared instance is made anew, or that comes or goes.
-    private func remake(_ id: UInt32, _ plan: inout Plan, _ graph: Graph, isDeclared: Bool, isCold: Bool) {
+    private func remake(
+        _ id: UInt32, _ plan: inout Plan, _ graph: Graph, isDeclared: Bool, isCold: Bool, isReset: Bool
+    ) {
         let former = graph.cell(id)
         let definition = next(id, plan)
         let wasBuilt = former.map { cell in container.monitor.locked { cell.isHeld() } } ?? false
@@ -91,6 +100,7 @@ extension Engine {
         plan.editor.set(recipe, at: id)
         plan.created.append(cell)
         guard !isCold else { return }
+        guard recipe.waits.isEmpty else { return note(INVIVO_CHANGED_DORMANT) }
         let hasInstance = recipe.type.map { !$0.isBlockOnly } ?? false
         let isEager = recipe.scope == .singleton && !recipe.isAbstract
         // What is shared by arguments or weakly is made anew when somebody asks.
@@ -98,7 +108,9 @@ extension Engine {
         let isBeingBuilt =
             wasBuilt && recipe.scope == .lazySingleton
             && former.map { cell in container.monitor.locked { cell.isBuilding } } ?? false
-        if hasInstance && !recipe.isAbstract && (isEager || isRebuilt || isBeingBuilt) {
+        // What is reset waits until somebody asks; what can exist only once is never left without the one.
+        let waitsForAsking = isReset && !recipe.isExclusive
+        if hasInstance && !recipe.isAbstract && (isEager || !waitsForAsking && (isRebuilt || isBeingBuilt)) {
             plan.builds.append((id, cell))
         }
         note(former == nil || !wasBuilt && isDeclared ? INVIVO_CHANGED_DEFINED : INVIVO_CHANGED_REMADE)
@@ -113,6 +125,13 @@ extension Engine {
         let fresh = Cell(recipe)
         plan.editor.set(fresh, at: id)
         plan.created.append(fresh)
+    }
+
+    /// Whether a shared instance follows where it is: one of a confined type is injected into again in its domain. One of a
+    /// shared type may be read by any thread at any time, and is made anew.
+    private func isChangedInPlace(_ id: UInt32, _ graph: Graph) -> Bool {
+        guard let recipe = graph.recipe(id), recipe.scope.isShared else { return false }
+        return recipe.type?.domain != nil
     }
 
     /// Whether somebody may hold what the key made: built (or being built) if shared; of other scopes holders always count.

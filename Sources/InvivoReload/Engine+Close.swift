@@ -59,7 +59,7 @@ extension Engine {
         container.stopResolving()
         for document in former.documents { document.closeHandle() }
         restoreTargets()
-        disposeAll()
+        let stopFailures = container.gatheringStops { disposeAll() }
         closeHandles()
         container.keys.bumpAllVersions()
         let loop = container.monitor.locked { () -> Loop? in
@@ -69,6 +69,11 @@ extension Engine {
         loop?.stop()
         endTurn()
         forgetAll()
+        guard !stopFailures.isEmpty else { return }
+        let count = stopFailures.count == 1 ? "1 object" : "\(stopFailures.count) objects"
+        throw Failure.gathered(
+            [Failure(.stop, "the runtime is closed, and \(count) failed while being stopped")] + stopFailures)
+            ?? stopFailures[0]
     }
 
     /// How long close waits for others, in nanoseconds.
@@ -114,8 +119,41 @@ extension Engine {
     /// Other threads may release meanwhile: what is looked at is leased, and the tables of what was injected are read under
     /// the monitor, where they change.
     private func refuseLeased() throws(Failure) {
-        var leases: [ObjectLease] = []
+        let (leased, leases) = leasedByHosts()
         var names: [String] = []
+        for record in leased {
+            names.append(
+                record.pointee.key == 0
+                    ? "a '\(Container.type(record).name)'" : "'\(container.keyName(record.pointee.key - 1))'")
+        }
+        withExtendedLifetime(leases) {}
+        guard !names.isEmpty else { return }
+        let count = names.count == 1 ? "1 object is" : "\(names.count) objects are"
+        let shown = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? ", ..." : "")
+        throw Failure(
+            .busy, "\(count) still leased: \(shown); release them first, or defer the close until they are gone")
+    }
+
+    /// Objects that hosts lease, and all that was injected into these: they live on after a deferred close.
+    private func leasedWithAll() -> Set<UInt64> {
+        let (leased, leases) = leasedByHosts()
+        var found: Set<UInt64> = []
+        container.monitor.locked {
+            var queue = leased
+            while let record = queue.popLast() {
+                guard found.insert(ObjectTable.handle(record)).inserted else { continue }
+                Container.forEachInjected(record) { object in
+                    if let record = ObjectTable.record(object) { queue.append(record) }
+                }
+            }
+        }
+        withExtendedLifetime(leases) {}
+        return found
+    }
+
+    /// The leases keep what is answered.
+    private func leasedByHosts() -> ([Record], [ObjectLease]) {
+        var leases: [ObjectLease] = []
         for object in ObjectTable.all(of: container.tag) where ObjectTable.retain(object) {
             leases.append(ObjectLease(owning: object))
         }
@@ -132,17 +170,7 @@ extension Engine {
                 return ObjectTable.leases(object) > accounted[object] ?? 0
             }
         }
-        for record in leased {
-            names.append(
-                record.pointee.key == 0
-                    ? "a '\(Container.type(record).name)'" : "'\(container.keyName(record.pointee.key - 1))'")
-        }
-        withExtendedLifetime(leases) {}
-        guard !names.isEmpty else { return }
-        let count = names.count == 1 ? "1 object is" : "\(names.count) objects are"
-        let shown = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? ", ..." : "")
-        throw Failure(
-            .busy, "\(count) still leased: \(shown); release them first, or defer the close until they are gone")
+        return (leased, leases)
     }
 
     /// Shared instances go in reverse order of creation, each in its domain.
@@ -153,10 +181,13 @@ extension Engine {
         var objects = container.monitor.locked { cells.values.flatMap { $0.heldObjects() } }
         let rest = container.monitor.locked { () -> [UInt64] in
             defer { retired = [] }
-            return retired.flatMap(\.objects) + container.retiredWhileBuilding
+            return retired.flatMap(\.objects).map(\.object) + container.retiredWhileBuilding
         }
-        objects += rest.map { object in (ObjectTable.record(object)?.pointee.sequence ?? 0, object) }
+        objects += sequenced(rest)
         objects.sort { $0.sequence > $1.sequence }
+        let leased = leasedWithAll()
+        let ending = objects.compactMap { leased.contains($0.object) ? nil : ObjectTable.record($0.object) }
+        for failure in container.stopTogether(ending) { container.noteStopFailure(failure) }
         for (_, object) in objects { ObjectTable.dropHold(object) }
         // What was posted to this thread's domain is run here; other domains run theirs before the loop ends.
         container.finishJobs(timeout: Self.patienceWithDomains)
@@ -199,6 +230,8 @@ extension Engine {
         processors = []
         decoratorReaches = [:]
         wishers = [:]
+        awaiters = [:]
+        asleep = [:]
         targets = [:]
         declared = [:]
         container.forget()

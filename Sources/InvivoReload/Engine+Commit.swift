@@ -11,24 +11,34 @@ extension Engine {
         let former = container.currentGraph()
         let next = plan.editor.finish(generation: former.generation + 1, keys: container.keys)
         for cell in plan.created { cell.generation = next.generation }
-        let chain = BuildChain(graph: next, isReload: true)
+        let chain = BuildChain(graph: next, isReload: true, isCommit: true)
         let work = Work(engine: self, former: former, chain: chain)
         defer { work.leases = [] }
+        let outage = Outage(self)
         do throws(Failure) {
+            chain.beforeExclusive = { (id) throws(Failure) in try outage.begin(id, former) }
+            defer { chain.beforeExclusive = nil }
             try build(plan, work)
+            try container.startAll(chain)
             try visitDomains(plan, work)
         } catch {
             var failure = error
             failure.others += work.undoAll()
             if work.isStuck { unsettled.formUnion(plan.tuned.map(\.id)) }
+            failure.others += container.stopStarted(chain)
+            container.abandonCommit(chain)
             dropNew(plan)
+            failure.others += outage.takeBack()
+            plan.outage = outage.end()
             throw failure
         }
+        container.settleCommit(chain)
         warnings += work.notes
         unsettled = work.refused
         // The steps refer to the work that holds them.
         work.undos = []
         publish(plan, next)
+        plan.outage = outage.end()
     }
 
     // MARK: new instances
@@ -36,8 +46,8 @@ extension Engine {
     private func build(_ plan: Plan, _ work: Work) throws(Failure) {
         // Shared types first: a slow constructor must not stop a domain's thread.
         let ordered =
-            plan.builds.filter { $0.cell.recipe.type?.domain == nil }
-            + plan.builds.filter { $0.cell.recipe.type?.domain != nil }
+            plan.buildsInOrder.filter { $0.cell.recipe.type?.domain == nil }
+            + plan.buildsInOrder.filter { $0.cell.recipe.type?.domain != nil }
         for (id, cell) in ordered {
             let container = container
             let chain = work.chain
@@ -210,11 +220,13 @@ extension Engine {
         if let next = plan.processors { processors = next }
         if let reaches = plan.decoratorReaches { decoratorReaches = reaches }
         if let config = plan.config { self.config = config }
+        asleep = plan.asleep
         for (id, stack) in plan.overrides { overrides[id] = stack.isEmpty ? nil : stack }
         for (id, recipe) in plan.recipes {
             forgetEdges(id, former.recipe(id))
             for (target, edge) in recipe.edges { dependents[target, default: [:]][id] = edge }
             for name in recipe.wishes { wishers[name, default: []].insert(id) }
+            for name in recipe.awaits { awaiters[name, default: []].insert(id) }
         }
         for (document, state) in plan.staged.documents { document.state = state }
         keepNamedDocuments(plan.staged.documents.map(\.document))
@@ -241,7 +253,8 @@ extension Engine {
             objects.sort { $0.sequence > $1.sequence }
             retired.append(
                 Retired(
-                    epoch: former.generation + 1, graph: former, objects: objects.map(\.object), since: monotonicNow()))
+                    epoch: former.generation + 1, graph: former, objects: objects, since: monotonicNow()))
+            container.forgetBuilt(plan.replaced)
             container.monitor.broadcast()
         }
     }
@@ -251,6 +264,10 @@ extension Engine {
         guard let recipe, recipe.id == id else { return }
         for (target, _) in recipe.edges { dependents[target]?[id] = nil }
         for name in recipe.wishes { wishers[name]?.remove(id) }
+        for name in recipe.awaits {
+            awaiters[name]?.remove(id)
+            if awaiters[name]?.isEmpty == true { awaiters[name] = nil }
+        }
     }
 
     func keyID(_ name: String) -> UInt32? { container.monitor.locked { container.keys.id(of: name) } }

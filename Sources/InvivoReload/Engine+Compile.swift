@@ -4,6 +4,64 @@ internal import InvivoWiring
 extension Engine {
     /// Recipes for everything that changes, and for what was bound by type to something that comes or goes.
     func compile(_ plan: inout Plan, _ graph: Graph, _ rebased: Set<UInt32>, _ failures: inout [Failure]) {
+        var asleep = asleep
+        for id in plan.definitions.keys { asleep[id] = nil }
+        wake(&plan, &asleep)
+        // Whatever may be awake is taken to be, until something shows that it lacks what it needs; then who needs that is
+        // looked at again.
+        var found: [Failure] = []
+        while true {
+            found = []
+            let lacking = compile(&plan, graph, asleep, &found)
+            for id in lacking.keys where asleep[id] == nil && plan.definitions[id] == nil {
+                plan.definitions[id] = definitions[id].map { .some($0) } ?? .none
+            }
+            let isSettled = lacking.allSatisfy { asleep[$0.key] != nil }
+            asleep.merge(lacking) { _, needs in needs }
+            if isSettled { break }
+        }
+        failures += found
+        plan.asleep = asleep
+        if failures.isEmpty { assignDecorators(&plan, graph, &failures) }
+        if failures.isEmpty { findCircles(&plan, graph, &failures) }
+        findCaptives(plan, graph, &failures)
+    }
+
+    /// Definitions that wait for what changes are looked at again, and those that wait for them.
+    private func wake(_ plan: inout Plan, _ asleep: inout [UInt32: [String]]) {
+        guard !asleep.isEmpty else { return }
+        var queue = Array(plan.definitions.keys)
+        while let id = queue.popLast() {
+            guard let definition = next(id, plan) else { continue }
+            var holders = awaiters[definition.key] ?? []
+            if let type = typeNext(definition, plan) {
+                for name in [type.name] + type.description.supertypes { holders.formUnion(wishers[name] ?? []) }
+            }
+            for holder in holders where asleep.removeValue(forKey: holder) != nil {
+                plan.definitions[holder] = definitions[holder].map { .some($0) } ?? .none
+                queue.append(holder)
+            }
+        }
+    }
+
+    /// Its type after the plan, its own or its parents'.
+    private func typeNext(_ definition: Definition, _ plan: Plan) -> ObjectType? {
+        var definition = definition
+        for _ in 0..<64 {
+            if let type = definition.type { return type }
+            guard let name = definition.body.parent,
+                let id = container.monitor.locked({ container.keys.id(of: name) }), let parent = next(id, plan)
+            else { return nil }
+            definition = parent
+        }
+        return nil
+    }
+
+    /// The same with what lies dormant by now. Answers what lacks something, and what that is.
+    private func compile(
+        _ plan: inout Plan, _ graph: Graph, _ asleep: [UInt32: [String]], _ failures: inout [Failure]
+    ) -> [UInt32: [String]] {
+        plan.recipes = [:]
         var changed = plan.definitions
         for (id, definition) in changed where definition != nil { changed[id] = .some(next(id, plan)) }
         let former = definitions
@@ -15,18 +73,19 @@ extension Engine {
             return former[id].map { covered($0, by: stack) }
         }
         let identify: (String) -> UInt32? = { name in container.monitor.locked { container.keys.id(of: name) } }
-        var types = plan.editor.types
+        var types = graph.types
         // To look through parents only; compiles nothing.
         let config = container.configLookup((plan.config ?? self.config).tree)
         let lookup = RecipeCompiler(types: types, described: described, identify: identify, knownKeys: { [] })
         var names: Set<String> = []
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) {
-            names.formUnion(types.set(definition.map(lookup.flat), for: id))
+            names.formUnion(types.set(asleep[id] == nil ? definition.map(lookup.flat) : nil, for: id))
         }
         plan.editor.types = types
         var compiler = RecipeCompiler(types: types, described: described, identify: identify) {
             (former.values.map(\.key) + changed.values.compactMap { $0?.key }).sorted()
         }
+        compiler.asleep = asleep
         compiler.dormant = { name in container.monitor.locked { container.dormant[name] } }
         compiler.config = config
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) {
@@ -40,9 +99,7 @@ extension Engine {
         failures += compiler.failures
         rebind(names, changed, &plan, graph, &compiler, &failures)
         plan.needs = compiler.needs
-        if failures.isEmpty { assignDecorators(&plan, graph, &failures) }
-        if failures.isEmpty { findCircles(&plan, graph, &failures) }
-        findCaptives(plan, graph, &failures)
+        return plan.recipes.compactMapValues { $0.waits.isEmpty ? nil : $0.waits }
     }
 
     /// Holders of what goes must do without it; what looks for a type of which there are others now is bound anew.
@@ -79,12 +136,18 @@ extension Engine {
                     ))
             }
         }
+        // What falls dormant is not there for whoever needs it.
+        for id in changed.keys where compiler.asleep[id] != nil {
+            holders.formUnion((dependents[id] ?? [:]).keys)
+            holders.formUnion(aliases[id] ?? [])
+        }
         for holder in holders.sorted() where changed[holder] == nil {
             guard let definition = definitions[holder], let former = graph.recipe(holder) else { continue }
             let before = compiler.failures.count
             if let recipe = compiler.compile(definition, former: former) {
                 if recipe.bindings != former.bindings
                     || recipe.edges.count != (former.undecorated ?? former).edges.count
+                    || recipe.waits != former.waits
                 {
                     plan.recipes[holder] = recipe
                     plan.reconfigured.remove(holder)

@@ -17,6 +17,7 @@ extension Engine {
         compile(&plan, graph, rebased, &failures)
         nameFindings(&failures, plan)
         validateTargets(plan, graph, &failures)
+        checkResets(plan, &failures)
         if let failure = Failure.gathered(failures) { throw failure }
         planCells(&plan, graph, rebased)
         planLayers(&plan, graph, &warnings, &failures)

@@ -112,6 +112,7 @@ extension Engine {
         let isNothing = prepared.plan == nil && prepared.failure == nil
         var changes: [Report.Change] = []
         var settings: [String: ConfigNode?] = [:]
+        var stopFailures: [Failure] = []
         if var plan = prepared.plan {
             // One reference to what is about to be changed.
             prepared.plan = nil
@@ -121,13 +122,16 @@ extension Engine {
                     prepared.clock.end(INVIVO_PHASE_COMMIT)
                     changes = plan.changes
                     for change in plan.settings { settings[change.path] = .some(change.node) }
+                    if plan.stops { stopFailures = container.gatheringStops { reclaim(.now) } }
                 } catch { prepared.failure = error }
+                prepared.clock.note(INVIVO_PHASE_OUTAGE, plan.outage)
             }
         }
         letGo(of: prepared.set.detached)
         let report = Report(
             generation: container.currentGraph().generation, cause: prepared.set.cause(besides: prepared.unchanged),
-            failure: prepared.failure, changes: changes, phases: prepared.clock.finish(), settings: settings)
+            failure: prepared.failure, stopFailure: Failure.gathered(stopFailures), changes: changes,
+            phases: prepared.clock.finish(), settings: settings)
         return Attempt(set: prepared.set, report: report, warnings: prepared.warnings, isNothing: isNothing)
     }
 
@@ -263,7 +267,7 @@ extension Engine {
         if let failure = Failure.gathered(failures) { throw failure }
         let nothing =
             staged.documents.isEmpty && set.definitions.isEmpty && set.removed.isEmpty && set.bases.isEmpty
-            && set.processors.isEmpty && set.removedProcessors.isEmpty
+            && set.processors.isEmpty && set.removedProcessors.isEmpty && set.resets.isEmpty && set.resetScopes.isEmpty
             && set.assemblies.isEmpty && set.overrides.isEmpty && set.endedOverrides.isEmpty && set.retuned.isEmpty
             && set.attached.isEmpty
             && set.detached.isEmpty && set.configured.isEmpty
@@ -290,6 +294,9 @@ struct PhaseClock {
         phases[phase] += now &- last
         last = now
     }
+
+    /// Nanoseconds that were counted elsewhere.
+    mutating func note(_ phase: Int, _ nanoseconds: UInt64) { phases[phase] = nanoseconds }
 
     /// A file says when it was changed: an honest total counts from there, where the clocks allow it.
     mutating func fileChanged(wall: UInt64) {

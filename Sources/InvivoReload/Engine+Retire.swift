@@ -54,8 +54,14 @@ extension Engine {
         let graph = container.graph
         retired.append(
             Retired(
-                epoch: graph.generation, graph: graph, objects: container.retiredWhileBuilding, since: monotonicNow()))
+                epoch: graph.generation, graph: graph, objects: sequenced(container.retiredWhileBuilding),
+                since: monotonicNow()))
         container.retiredWhileBuilding = []
+    }
+
+    /// Objects that the graph holds, with their place in the order of creation.
+    func sequenced(_ objects: [UInt64]) -> [(sequence: UInt64, object: UInt64)] {
+        objects.map { object in (ObjectTable.record(object)?.pointee.sequence ?? 0, object) }
     }
 
     private func free(upTo newest: UInt64) {
@@ -67,8 +73,13 @@ extension Engine {
             retired.removeFirst(count)
             return free
         }
+        // What ends together goes in reverse order of creation, whatever generation replaced it.
+        let ending = free.flatMap(\.objects).sorted { $0.sequence > $1.sequence }
+        for failure in container.stopTogether(container.endingTogether(ending.map(\.object))) {
+            container.noteStopFailure(failure)
+        }
+        for (_, object) in ending { ObjectTable.dropHold(object) }
         for generation in free {
-            for object in generation.objects { ObjectTable.dropHold(object) }
             let number = generation.graph.generation
             container.log(
                 .trace, "generation \(number) has ended; \(generation.objects.count) objects of it are disposed of")

@@ -72,6 +72,10 @@ public final class Engine: @unchecked Sendable {
     var children: [UInt32: Set<UInt32>] = [:]
     /// type -> who looks for one.
     var wishers: [String: Set<UInt32>] = [:]
+    /// key -> who lies dormant until it is defined.
+    var awaiters: [String: Set<UInt32>] = [:]
+    /// What lies dormant, and what it waits for.
+    var asleep: [UInt32: [String]] = [:]
     var definitionCount: UInt64 = 0
     var aliases: [UInt32: Set<UInt32>] = [:]
     var targets: [UInt32: [Target]] = [:]
@@ -83,7 +87,7 @@ public final class Engine: @unchecked Sendable {
     struct Retired {
         let epoch: UInt64
         let graph: Graph
-        let objects: [UInt64]
+        let objects: [(sequence: UInt64, object: UInt64)]
         let since: UInt64
     }
 
@@ -129,6 +133,9 @@ public final class Engine: @unchecked Sendable {
         container.fillsNeeds = options.fillsNeeds
         container.owner = engine
         engine.registerStandardConverters()
+        container.startTimeout = options.startTimeout
+        container.stopTimeout = options.stopTimeout
+        container.commitTimeout = options.commitTimeout
         Self.seams
         container.onWaitingJob = { [weak engine] domain in engine?.noteWaiting(domain) }
         container.onLateBuild = { [weak engine] id in
@@ -341,6 +348,9 @@ public struct EngineOptions: Sendable {
     /// Nanoseconds; 0 = a domain is waited for as long as it takes.
     public var commitTimeout: UInt64 = 0
     public var maxDocumentBytes = 4 << 20
+    /// Nanoseconds; 0 = starts and stops may take their time.
+    public var startTimeout: UInt64 = 0
+    public var stopTimeout: UInt64 = 0
     public var log = Log(level: 5, sink: nil)
     public init() {}
 }

@@ -33,6 +33,8 @@ struct Plan {
     var recipes: [UInt32: Recipe] = [:]
     /// What definitions name in which something is wrong.
     var needs: [UInt32: [UInt32]] = [:]
+    /// What lies dormant after the plan, and what it waits for.
+    var asleep: [UInt32: [String]] = [:]
     /// Kept instances that were bound to something else by property or method.
     var rebound: Set<UInt32> = []
     /// Keys of which something new is made.
@@ -52,15 +54,38 @@ struct Plan {
     /// Keys whose block is another one.
     var retunedBlocks: Set<UInt32> = []
     var changes: [Report.Change] = []
+    /// Nanoseconds in which an exclusive object was stopped and none was there; known after the commit.
+    var outage: UInt64 = 0
     /// Keys for which caches must ask again.
     var touched: Set<UInt32> = []
 
     /// Whether everything is as it was.
     var isNothing: Bool {
         processors == nil && definitions.isEmpty && assemblies == nil && config == nil && overrides.isEmpty
-            && staged.documents.isEmpty
+            && staged.documents.isEmpty && staged.set.resets.isEmpty && staged.set.resetScopes.isEmpty
             && staged.set.retuned.isEmpty && staged.set.attached.isEmpty && staged.set.detached.isEmpty
     }
+
+    /// What leads to an exclusive definition comes last: the shorter its former object is stopped.
+    var buildsInOrder: [(id: UInt32, cell: Cell)] {
+        guard builds.contains(where: { $0.cell.recipe.isExclusive }) else { return builds }
+        let ids = Set(builds.map(\.id))
+        var late: [UInt32: Bool] = [:]
+        func isLate(_ id: UInt32) -> Bool {
+            if let known = late[id] { return known }
+            late[id] = false
+            guard let recipe = editor.recipe(id) else { return false }
+            let found =
+                recipe.isExclusive && ids.contains(id)
+                || recipe.edges.contains { $0.edge != .late && isLate($0.id) }
+            late[id] = found
+            return found
+        }
+        return builds.filter { !isLate($0.id) } + builds.filter { isLate($0.id) }
+    }
+
+    /// Whether something that has a stop is replaced.
+    var stops: Bool { replaced.contains { $0.recipe.type?.description.functions.stop != nil } }
 
     /// Whether carrying it out calls the host: constructors, setters, disposal.
     var runsHostCode: Bool {

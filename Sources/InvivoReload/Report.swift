@@ -12,6 +12,8 @@ public final class Report: @unchecked Sendable {
     public let generation: UInt64
     public let cause: String
     public let failure: Failure?
+    /// What failed while replaced objects were stopped.
+    public let stopFailure: Failure?
     public let changes: [Change]
     /// Nanoseconds by phase (INVIVO_PHASE_...).
     public let phases: [UInt64]
@@ -20,13 +22,14 @@ public final class Report: @unchecked Sendable {
     let settings: [String: ConfigNode?]
 
     init(
-        generation: UInt64, cause: String, failure: Failure?, changes: [Change], phases: [UInt64],
-        settings: [String: ConfigNode?] = [:]
+        generation: UInt64, cause: String, failure: Failure?, stopFailure: Failure?, changes: [Change],
+        phases: [UInt64], settings: [String: ConfigNode?] = [:]
     ) {
         self.settings = settings
         self.generation = generation
         self.cause = cause
         self.failure = failure
+        self.stopFailure = stopFailure
         self.changes = changes
         self.phases = phases
     }
@@ -40,7 +43,7 @@ public final class Report: @unchecked Sendable {
         }
         let shown = changes.prefix(8).map { change in
             let name = change.property.isEmpty ? change.key : "\(change.key).\(change.property)"
-            return "\(name) \(Self.names[Int(min(change.what, 6))])"
+            return "\(name) \(Self.names[min(Int(change.what), Self.names.count - 1)])"
         }
         var list = shown.joined(separator: ", ")
         if changes.count > 8 { list += " and \(changes.count - 8) more" }
@@ -54,7 +57,9 @@ public final class Report: @unchecked Sendable {
         return zip(names, phases).map { "\($0) \(Self.duration($1))" }.joined(separator: ", ")
     }
 
-    private static let names = ["defined", "removed", "remade", "reinjected", "tuned", "pending", "configured"]
+    private static let names = [
+        "defined", "removed", "remade", "reinjected", "tuned", "pending", "configured", "dormant",
+    ]
 
     static func duration(_ nanoseconds: UInt64) -> String {
         let (unit, size): (String, UInt64) =
@@ -71,6 +76,7 @@ public final class ReportStrings {
     public let cause: UnsafePointer<CChar>
     public let text: UnsafePointer<CChar>
     public let error: OpaquePointer?
+    public let stopError: OpaquePointer?
     private let keys: [UnsafePointer<CChar>]
     private let properties: [UnsafePointer<CChar>]
 
@@ -81,9 +87,13 @@ public final class ReportStrings {
         keys = report.changes.map { storage.string($0.key) }
         properties = report.changes.map { storage.string($0.property) }
         error = report.failure.map { ErrorBox.make($0) }
+        stopError = report.stopFailure.map { ErrorBox.make($0) }
     }
 
-    deinit { ErrorBox.release(error) }
+    deinit {
+        ErrorBox.release(error)
+        ErrorBox.release(stopError)
+    }
 
     public func key(_ index: Int) -> UnsafePointer<CChar>? { keys.indices.contains(index) ? keys[index] : nil }
     public func property(_ index: Int) -> UnsafePointer<CChar>? {

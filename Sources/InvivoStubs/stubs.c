@@ -1034,10 +1034,51 @@ static invivo_status not_ready_type_extend(invivo_runtime runtime, invivo_type t
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_runtime_states(invivo_runtime runtime, invivo_value *out, invivo_error **error) {
+    (void)runtime;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_changes_reset(invivo_changes changes, const char *key, uint32_t flags, invivo_error **error) {
+    (void)changes;
+    (void)key;
+    (void)flags;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_changes_reset_scope(invivo_changes changes, uint32_t scope, invivo_error **error) {
+    (void)changes;
+    (void)scope;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_start(invivo_runtime runtime, invivo_key key, invivo_error **error) {
+    (void)runtime;
+    (void)key;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_stop(invivo_runtime runtime, invivo_key key, invivo_error **error) {
+    (void)runtime;
+    (void)key;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static const invivo_error *not_ready_report_stop_error(const invivo_report *report) {
+    (void)report;
+    return 0;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 150,
+    .function_count = 156,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1188,6 +1229,12 @@ static const struct invivo_table not_ready = {
     .converter_unregister = not_ready_converter_unregister,
     .convert = not_ready_convert,
     .type_extend = not_ready_type_extend,
+    .runtime_states = not_ready_runtime_states,
+    .changes_reset = not_ready_changes_reset,
+    .changes_reset_scope = not_ready_changes_reset_scope,
+    .start = not_ready_start,
+    .stop = not_ready_stop,
+    .report_stop_error = not_ready_report_stop_error,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -1809,6 +1856,30 @@ invivo_status invivo_convert(invivo_runtime runtime, const char *converter, cons
 
 invivo_status invivo_type_extend(invivo_runtime runtime, invivo_type type, const char *supertype, invivo_error **error) {
     return functions()->type_extend(runtime, type, supertype, error);
+}
+
+invivo_status invivo_runtime_states(invivo_runtime runtime, invivo_value *out, invivo_error **error) {
+    return functions()->runtime_states(runtime, out, error);
+}
+
+invivo_status invivo_changes_reset(invivo_changes changes, const char *key, uint32_t flags, invivo_error **error) {
+    return functions()->changes_reset(changes, key, flags, error);
+}
+
+invivo_status invivo_changes_reset_scope(invivo_changes changes, uint32_t scope, invivo_error **error) {
+    return functions()->changes_reset_scope(changes, scope, error);
+}
+
+invivo_status invivo_start(invivo_runtime runtime, invivo_key key, invivo_error **error) {
+    return functions()->start(runtime, key, error);
+}
+
+invivo_status invivo_stop(invivo_runtime runtime, invivo_key key, invivo_error **error) {
+    return functions()->stop(runtime, key, error);
+}
+
+const invivo_error *invivo_report_stop_error(const invivo_report *report) {
+    return functions()->report_stop_error(report);
 }
 
 #pragma GCC visibility pop

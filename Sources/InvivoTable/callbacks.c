@@ -82,6 +82,7 @@ ANSWERING(restore, (void *instance, void *user_data, void *kept, invivo_error **
 TELLING(forget, (void *user_data, void *kept), (user_data, kept))
 ANSWERING(will_inject, (void *instance, void *user_data, invivo_error **error), (instance, user_data, error))
 ANSWERING(did_inject, (void *instance, void *user_data, invivo_error **error), (instance, user_data, error))
+ANSWERING(prepare, (void *instance, void *user_data, invivo_error **error), (instance, user_data, error))
 LEADING(weak_make, (void *instance, void *user_data), (instance, user_data))
 LEADING(weak_load, (void *weak, void *user_data), (weak, user_data))
 TELLING(weak_free, (void *weak, void *user_data), (weak, user_data))
@@ -149,6 +150,7 @@ invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_c
         GUARD(forget);
         GUARD(will_inject);
         GUARD(did_inject);
+        GUARD(prepare);
         GUARD(weak_make);
         GUARD(weak_load);
         GUARD(weak_free);

@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 150,
+    .function_count = 156,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -155,6 +155,12 @@ static const struct invivo_table instance = {
     .converter_unregister = invivo_converter_unregister,
     .convert = invivo_convert,
     .type_extend = invivo_type_extend,
+    .runtime_states = invivo_runtime_states,
+    .changes_reset = invivo_changes_reset,
+    .changes_reset_scope = invivo_changes_reset_scope,
+    .start = invivo_start,
+    .stop = invivo_stop,
+    .report_stop_error = invivo_report_stop_error,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

@@ -1,4 +1,4 @@
-internal import InvivoBase
+public import InvivoBase
 
 /// One chain of calls that builds objects: the resolve from outside, and every resolve that its constructors make, on
 /// this thread or in jobs that it posts. The nodes of waits-for cycles are chains, not threads.
@@ -24,6 +24,8 @@ public final class BuildChain: @unchecked Sendable {
         var awaitsDecoration = false
         /// Steps of others that wait for this instance.
         var deferred: [Deferred] = []
+        /// What must be started before it, as places in `starts`.
+        var needs: Set<Int> = []
     }
 
     /// A step that needs an object whose initializer has not returned.
@@ -57,6 +59,22 @@ public final class BuildChain: @unchecked Sendable {
     var made: [Entry] = []
     /// Objects with hooks for the moment when everything is complete, children before parents; leased.
     var completed: [(recipe: Recipe, arguments: [Value], lease: ObjectLease)] = []
+    /// Objects that are to be started when everything is complete, each after those it needs.
+    var starts: [Start] = []
+    /// Of objects made here: what must be started before somebody who uses them is, as places in `starts`.
+    var startsOf: [UInt64: Set<Int>] = [:]
+    /// In the order in which they were, for who has to stop them again.
+    var started: [Start] = []
+    /// Of a commit: what it makes is started and becomes everybody's when all of it is there, not with each resolve.
+    public let isCommit: Bool
+    /// Of a commit: shared instances that wait for that.
+    var held: [Entry] = []
+    /// Of a commit: called before the new instance of an exclusive definition is made.
+    public var beforeExclusive: ((UInt32) throws(Failure) -> Void)?
+    /// The chain whose start phase this one's hook runs in, maybe on another thread: what that has made is there.
+    let outer: BuildChain?
+    /// Those that run in this one's start phase. Guarded by the monitor.
+    var inner: [BuildChain] = []
     /// How many resolves are under way; at 0 the graph is complete.
     var depth = 0
     /// Set together with a failure: the frame in whose initializer the missing object is.
@@ -68,10 +86,25 @@ public final class BuildChain: @unchecked Sendable {
     /// so the whole build is taken back and tried again when the other is done.
     var givesWayTo: Cell?
 
-    public init(graph: Graph, isReload: Bool = false, parent: BuildChain? = nil) {
+    public init(
+        graph: Graph, isReload: Bool = false, isCommit: Bool = false, parent: BuildChain? = nil,
+        outer: BuildChain? = nil
+    ) {
         self.graph = graph
         self.isReload = isReload
+        self.isCommit = isCommit
         self.parent = parent
+        self.outer = outer
+    }
+
+    /// An object on its way to being started.
+    struct Start {
+        let lease: ObjectLease
+        let record: Record
+        let definition: Definition?
+        /// What must be started before, as places in the chain's list.
+        let needs: Set<Int>
+        var name: String { definition?.key ?? Container.type(record).name }
     }
 
     /// The chain at the beginning: all of one thread of calls wait as one.
@@ -84,6 +117,16 @@ public final class BuildChain: @unchecked Sendable {
     /// Whether what was asked for too early is the very object whose own step asked, which waits for its decoration.
     func isOwnReference(_ index: Int) -> Bool {
         later == index && laterAsker == index && frames[index].awaitsDecoration
+    }
+
+    /// Whether this one runs in the start phase of another, maybe through further ones.
+    func isInside(_ other: BuildChain) -> Bool {
+        var chain = root.outer?.root
+        while let here = chain {
+            if here === other { return true }
+            chain = here.outer?.root
+        }
+        return false
     }
 
     /// "a -> b -> c", for messages.

@@ -23,6 +23,7 @@ extension Container {
         let index = chain.frames.count
         let mark = chain.made.count
         let completedMark = chain.completed.count
+        let startMark = chain.starts.count
         chain.frames.append(BuildChain.Frame(recipe: recipe, arguments: arguments, cell: cell, mark: mark, low: index))
         do throws(Failure) {
             let made = try makeInFrame(recipe, arguments, chain, index)
@@ -33,6 +34,7 @@ extension Container {
             let failed = chain.frames.removeLast()
             takeBack(chain, to: mark)
             chain.completed.removeLast(chain.completed.count - completedMark)
+            forgetStarts(chain, from: startMark)
             if failed.object != 0 { _ = ObjectTable.release(failed.object) }
             throw located(error, recipe.definition, chain)
         }
@@ -55,14 +57,17 @@ extension Container {
         if recipe.decorators.isEmpty { try runDeferred(chain, index) }
         try inject(recipe, arguments, into: record, object, chain, index)
         try chain.graph.configuration(recipe.id)?.configure(record)
-        try start(record)
+        expectStart(of: object, record, recipe, chain, index)
         if !recipe.afterAll.isEmpty || recipe.type?.description.functions.didInject != nil {
             _ = ObjectTable.leaseKnownAlive(object)
             chain.completed.append((recipe, arguments, ObjectLease(owning: object)))
             // Not complete, and nobody else's, before its last hooks have run.
             chain.frames[index].low = 0
         }
+        // Complete: what it got came before it.
+        if !recipe.takesForeignObjects { record.pointee.sequence = iv_add_u64(iv_live_sequence(), 1) }
         let final = try decorate(recipe, object, record, chain, index)
+        if final.object != object { chain.startsOf[final.object] = chain.startsOf[object] }
         let named = Set(recipe.edges.map(\.id))
         let found = Set(chain.frames[index].dependencies).subtracting(named)
         return Made(
@@ -192,7 +197,7 @@ extension Container {
             let object = try opened(record)
             do throws(Failure) {
                 try fillNeeds(of: type, in: object, record)
-                try start(record)
+                try startNow(record)
             } catch {
                 _ = ObjectTable.release(object)
                 throw error
@@ -549,7 +554,10 @@ extension Container {
         switch step {
         case .property(let index, let source):
             let property = type.description.properties[index]
-            if case .value(let value) = source { return try property.set(instance, value) }
+            if case .value(let value) = source {
+                try property.set(instance, value)
+                return letGo(of: name, record)
+            }
             let value = try value(of: source, recipe, arguments, chain)
             if value.isNull, case .object(let id, _, false) = source {
                 throw nothing(id, "the property '\(property.name)'", recipe)
@@ -573,7 +581,17 @@ extension Container {
             let extra = extra(record)
             let former = monitor.locked { extra.injectedProperties.updateValue(kept, forKey: name) }
             withExtendedLifetime(former) {}
+        } else {
+            letGo(of: name, record)
         }
+    }
+
+    /// What a step injected before, when it injects nothing now.
+    private func letGo(of name: String, _ record: Record) {
+        guard let pointer = iv_load_pointer(iv_record_extra(record)) else { return }
+        let extra = Unmanaged<ObjectExtra>.fromOpaque(pointer).takeUnretainedValue()
+        let former = monitor.locked { extra.injectedProperties.removeValue(forKey: name) }
+        withExtendedLifetime(former) {}
     }
 
     /// Base values set by change sets, and what documents say that takes effect at making.
@@ -605,11 +623,21 @@ extension Container {
                 chain.frames.append(frame)
                 defer { chain.frames.removeLast() }
                 let own = recipe.steps.enumerated().dropFirst(skippedNeeds(recipe, record, again: true))
-                for (place, step) in own where step.sources.contains(where: { $0.names(changed) }) {
+                for (place, step) in own
+                where step.sources.contains(where: { $0.names(changed) })
+                    || changed == nil && isInjected("step\(place)", record)
+                {
                     try apply(step, "step\(place)", recipe, [], record, chain)
                 }
             }
         }
+    }
+
+    /// Whether a step injected something: where it finds nothing any more, that goes.
+    private func isInjected(_ name: String, _ record: Record) -> Bool {
+        guard let pointer = iv_load_pointer(iv_record_extra(record)) else { return false }
+        let extra = Unmanaged<ObjectExtra>.fromOpaque(pointer).takeUnretainedValue()
+        return monitor.locked { extra.injectedProperties[name] != nil }
     }
 
     /// Injection and hooks for an object that the host made; with a cell, whose shared instance it becomes, what documents say
@@ -719,14 +747,6 @@ extension Container {
         }
         fresh.release()
         return Unmanaged<ObjectExtra>.fromOpaque(first).takeUnretainedValue()
-    }
-
-    private func start(_ record: Record) throws(Failure) {
-        let description = Self.type(record).description
-        let functions = description.functions
-        guard functions.start != nil || functions.stop != nil, let instance = record.pointee.instance else { return }
-        try description.start(instance)
-        extra(record).isStarted = true
     }
 
     public static func type(_ record: Record) -> ObjectType {
@@ -846,14 +866,13 @@ extension Container {
     /// Stops and frees an instance and its record. Its slot, if it has one, is the caller's.
     static func destroy(_ record: Record) {
         let type = type(record)
-        let description = type.description
         let extra = record.pointee.extra.map { Unmanaged<ObjectExtra>.fromOpaque($0) }
         record.pointee.extra = nil
         let thread = currentThread()
         // What host code lets go of ends before its call returns.
         let outer = thread.pointee.ending
         thread.pointee.ending = iv_ending()
-        type.container.callback { end(record, description, extra, type) }
+        type.container.callback { end(record, extra, type) }
         thread.pointee.ending = outer
         if iv_record_edge_count(record) != 0 { releaseEdges(record) }
         free(record)
@@ -861,19 +880,13 @@ extension Container {
         if let extra { letGo(of: extra) }
     }
 
-    private static func end(
-        _ record: Record, _ description: TypeDescription, _ extra: Unmanaged<ObjectExtra>?, _ type: ObjectType
-    ) {
-        var isStarted = false
+    private static func end(_ record: Record, _ extra: Unmanaged<ObjectExtra>?, _ type: ObjectType) {
         if let extra = extra?.takeUnretainedValue() {
             for action in extra.beforeDisposal { action() }
-            isStarted = extra.isStarted
+            type.container.stopBeforeDisposal(record, extra)
         }
         guard let instance = record.pointee.instance else { return }
-        if isStarted {
-            do throws(Failure) { try description.stop(instance) } catch { type.container.log(.error, error.text) }
-        }
-        description.dispose(instance)
+        type.description.dispose(instance)
     }
 
     private static func free(_ record: Record) {

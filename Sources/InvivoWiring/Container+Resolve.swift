@@ -91,7 +91,8 @@ extension Container {
             do throws(Failure) { return try whole(chain, body, giveBack) } catch {
                 tries += 1
                 // A chain whose hook this one runs in holds what the other waits for: it gives way as a whole.
-                guard chain.parent == nil, let other = chain.givesWayTo, tries < Self.mostTries else { throw error }
+                guard chain.parent == nil, chain.outer == nil, let other = chain.givesWayTo, tries < Self.mostTries
+                else { throw error }
                 chain.givesWayTo = nil
                 waitForBuild(of: other)
             }
@@ -127,18 +128,62 @@ extension Container {
     }
 
     /// An outermost resolve failed: nothing of it stays.
-    func abandon(_ chain: BuildChain) {
+    func abandon(_ chain: BuildChain, because failure: Failure? = nil) {
         chain.completed = []
-        takeBack(chain, to: 0)
+        if !chain.isCommit {
+            chain.starts = []
+            chain.startsOf = [:]
+        }
+        takeBack(chain, to: 0, because: failure)
     }
 
     /// An outermost resolve ends well, unless one of its last hooks fails.
     func end(_ chain: BuildChain) throws(Failure) {
-        do throws(Failure) { try complete(chain) } catch {
-            abandon(chain)
+        let commit = chain.root
+        do throws(Failure) {
+            try complete(chain)
+            if !commit.isCommit { try startAll(chain) }
+        } catch {
+            abandon(chain, because: error)
             throw error
         }
-        settle(chain)
+        if commit.isCommit {
+            handOver(chain, to: commit)
+            for entry in chain.made where entry.cell != nil {
+                commit.held.append(entry)
+                // From here on it belongs to its domain, where it is also started, and ended if the commit fails.
+                if !entry.made.isForeign {
+                    entry.made.record.pointee.thread = Self.type(entry.made.record).raw.pointee.thread
+                }
+            }
+            let others = chain.made.filter { $0.cell == nil }
+            chain.made = []
+            for entry in others { _ = ObjectTable.release(entry.object) }
+        } else {
+            settle(chain)
+            chain.started = []
+        }
+    }
+
+    /// Everything that a commit made is there, and started: shared instances are everybody's who sees their graph.
+    public func settleCommit(_ chain: BuildChain) {
+        let held = chain.held
+        chain.held = []
+        for entry in held { hand(entry, chain) }
+        chain.started = []
+        chain.startsOf = [:]
+    }
+
+    /// A commit failed: nothing that it made stays. What it started is stopped already.
+    public func abandonCommit(_ chain: BuildChain) {
+        chain.starts = []
+        chain.startsOf = [:]
+        let held = chain.held.reversed()
+        chain.held = []
+        for entry in held {
+            if let cell = entry.cell { monitor.locked { reset(cell, nil) } }
+            _ = ObjectTable.release(entry.object)
+        }
     }
 
     /// Something is about to be made on this thread, in no build that is under way: close waits until `Readers.endBuild`.
@@ -151,6 +196,12 @@ extension Container {
     }
 
     func resolve(_ id: UInt32, _ arguments: [Value], _ chain: BuildChain) throws(Failure) -> UInt64 {
+        let object = try find(id, arguments, chain)
+        noteUse(of: object, chain)
+        return object
+    }
+
+    private func find(_ id: UInt32, _ arguments: [Value], _ chain: BuildChain) throws(Failure) -> UInt64 {
         if !chain.frames.isEmpty { chain.frames[chain.frames.count - 1].dependencies.append(id) }
         guard let cell = chain.graph.cell(id), let recipe = chain.graph.recipe(id) else {
             throw monitor.locked { unknownKey(keys.name(id), in: chain.graph) }
@@ -160,6 +211,11 @@ extension Container {
             var bound: [Value] = []
             for slot in recipe.slots { bound.append(try value(of: slot.source, recipe, arguments, chain)) }
             return try resolve(target, bound + arguments, chain)
+        }
+        if case .dormant(let needs) = recipe.maker {
+            throw Failure(
+                .dormant, "'\(recipe.key)' lies dormant: it waits for \(Recipe.list(needs))", path: recipe.key,
+                at: recipe.definition.place)
         }
         let arguments = try checked(arguments, recipe)
         if case .choice(let chooser, let options) = recipe.maker {
@@ -279,7 +335,7 @@ extension Container {
                 }
                 break waiting
             case .building(let other):
-                if other === chain.root {
+                if other === chain.root || chain.isInside(other) {
                     monitor.unlock()
                     return try ownBuild(cell, recipe, chain)
                 }
@@ -315,6 +371,7 @@ extension Container {
 
         do throws(Failure) {
             if let weak, let revived = try revive(weak, recipe, cell) { return revived }
+            if recipe.isExclusive { try chain.root.beforeExclusive?(recipe.id) }
             let begun = monotonicNow()
             guard let made = try make(recipe, arguments, chain, cell: cell) else {
                 monitor.locked { reset(cell, nil) }
@@ -342,7 +399,7 @@ extension Container {
         if let frame = chain.frames.lastIndex(where: { $0.cell === cell }) { return try inFlight(frame, recipe, chain) }
         var asked: BuildChain? = chain
         while let here = asked {
-            if let entry = here.made.last(where: { $0.cell === cell }) {
+            if let entry = (here.made + here.held).last(where: { $0.cell === cell }) {
                 if here === chain { return try take(entry, chain) }
                 guard ObjectTable.retain(entry.object) else { break }
                 return entry.object
@@ -352,7 +409,7 @@ extension Container {
             {
                 return frame.object
             }
-            asked = here.parent
+            asked = here.parent ?? here.outer
         }
         throw Failure(
             .cycle, "the wiring goes round in a circle: \(chain.path(to: recipe.key))", path: recipe.key,
@@ -369,6 +426,7 @@ extension Container {
                 record.pointee.thread = type.raw.pointee.thread
                 cell.sequence = record.pointee.sequence
             }
+            noteBuilt(recipe)
             cell.weakObject = object
             cell.state = .built
             monitor.broadcast()
@@ -399,6 +457,7 @@ extension Container {
 
     /// Publishes the shared instances among what was made from `mark` on.
     private func settleShared(_ chain: BuildChain, from mark: Int) {
+        guard !chain.root.isCommit else { return }
         guard chain.made[mark...].contains(where: { $0.cell != nil }) else { return }
         var kept: [BuildChain.Entry] = []
         for entry in chain.made[mark...] {
@@ -447,12 +506,15 @@ extension Container {
     }
 
     /// Takes back what a failed build made: graph-scope objects are let go, shared ones are cold again.
-    func takeBack(_ chain: BuildChain, to mark: Int) {
+    func takeBack(_ chain: BuildChain, to mark: Int, because failure: Failure? = nil) {
         guard chain.made.count > mark else { return }
         let entries = Array(chain.made[mark...])
         chain.made.removeLast(chain.made.count - mark)
         for entry in entries.reversed() {
-            if let cell = entry.cell { monitor.locked { reset(cell, nil) } }
+            if let cell = entry.cell {
+                let isAtFault = failure?.path == cell.definition.key && chain.root.givesWayTo == nil
+                monitor.locked { reset(cell, isAtFault ? failure : nil) }
+            }
             _ = ObjectTable.release(entry.object)
         }
     }
@@ -470,6 +532,7 @@ extension Container {
     /// Under the monitor: the instance is there for everybody.
     private func publish(_ cell: Cell, _ made: Made) {
         let id = cell.recipe.id
+        if !cell.isRetired { noteBuilt(cell.recipe) }
         cell.sequence = made.record.pointee.sequence
         cell.failure = nil
         cell.undecorated = made.undecorated

@@ -47,6 +47,10 @@ struct Waits {
                     return found
                 }
             }
+            // Who starts objects waits for what their hooks wait for.
+            for inner in next.inner {
+                if let found = follow(inner, own, isThroughJob) { return found }
+            }
             guard let waited = next.waitingOn, case .building(let builder) = waited.state else { return nil }
             return follow(builder, own + [waited.definition.key], isThroughJob)
         }

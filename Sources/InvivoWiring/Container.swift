@@ -58,6 +58,15 @@ public final class Container: @unchecked Sendable {
     public var converters: [String: TextConverter] = [:]
     /// Kinds in which hosts read the values at paths of the configuration.
     public var configKinds: [UInt32: Set<ValueKind>] = [:]
+    /// What failed in stops, while somebody gathers that. Guarded by the monitor.
+    var stopFailures: [Failure]?
+    /// Nanoseconds that a start or stop may take, where a definition does not say it; 0 = its time. Set before the core is opened.
+    public nonisolated(unsafe) var startTimeout: UInt64 = 0
+    public nonisolated(unsafe) var stopTimeout: UInt64 = 0
+    /// How long a domain has to take a job of a commit.
+    public nonisolated(unsafe) var commitTimeout: UInt64 = 0
+    /// Keys whose shared instances were built, by scope; some may be gone. Guarded by the monitor.
+    var builtKeys: [Scope: Set<UInt32>] = [:]
     /// Called with the monitor not held, when a queue of jobs gets its first.
     public var onWaitingJob: (@Sendable (Domain) -> Void)?
 

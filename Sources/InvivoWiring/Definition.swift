@@ -102,7 +102,12 @@ public final class Definition: @unchecked Sendable {
         public static let hiddenClass = Flags(rawValue: 2)
         public static let hiddenInterface = Flags(rawValue: 4)
         public static let nullable = Flags(rawValue: 8)
-        public static let known: Flags = [.abstract, .hiddenClass, .hiddenInterface, .nullable]
+        public static let exclusive = Flags(rawValue: 16)
+        public static let waits = Flags(rawValue: 32)
+        public static let tracked = Flags(rawValue: 64)
+        public static let known: Flags = [
+            .abstract, .hiddenClass, .hiddenInterface, .nullable, .exclusive, .waits, .tracked,
+        ]
     }
 
     public let id: UInt32
@@ -142,6 +147,9 @@ public final class Definition: @unchecked Sendable {
         public var choice: DefinitionChoice?
         public var parent: String?
         public var rank: Int32 = 0
+        /// Nanoseconds; 0 = as the runtime's options say.
+        public var startTimeout: UInt64 = 0
+        public var stopTimeout: UInt64 = 0
         public var place = Place()
         /// Where it stands among all that were defined; kept when it is defined anew.
         public var order: UInt64 = 0
@@ -213,6 +221,8 @@ public final class Definition: @unchecked Sendable {
             if body.after.isEmpty { body.after = former.after }
             if body.afterAll.isEmpty { body.afterAll = former.afterAll }
             body.inject = body.inject ?? former.inject
+            if body.startTimeout == 0 { body.startTimeout = former.startTimeout }
+            if body.stopTimeout == 0 { body.stopTimeout = former.stopTimeout }
             body.base = former.base.merging(body.base) { _, own in own }
         }
     }

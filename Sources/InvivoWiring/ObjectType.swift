@@ -53,7 +53,7 @@ public final class ObjectType: @unchecked Sendable {
         // Where no thread is the domain, who may touch a prototype is found out by asking: the general way does.
         let isSimple =
             domain?.isHere == nil && description.size > 0 && alignment == 16 && functions.start == nil
-            && functions.stop == nil
+            && functions.stop == nil && functions.prepare == nil
             && functions.willInject == nil && functions.didInject == nil
         raw.pointee.is_simple = isSimple ? 1 : 0
         raw.pointee.is_plain = isSimple && needsNothing ? 1 : 0
@@ -66,6 +66,11 @@ public final class ObjectType: @unchecked Sendable {
     }
 
     public var name: String { description.name }
+    /// Its objects are prepared, started or stopped.
+    var hasLife: Bool {
+        let functions = description.functions
+        return functions.start != nil || functions.stop != nil || functions.prepare != nil
+    }
     /// Nothing but a block: no instance is made.
     public var isBlockOnly: Bool { description.size == 0 && description.functions.make == nil }
 }
@@ -81,7 +86,8 @@ public final class ObjectExtra: @unchecked Sendable {
     public var beforeDisposal: [@Sendable () -> Void] = []
     /// Whether `beforeDisposal` has what tells the engine of an attached object's end. Touched by the reload that has the turn.
     public var tellsOfDisposal = false
-    public var isStarted = false
+    /// Where the object is in its life. Guarded by the container's monitor.
+    public var life = LifeState.made
     /// Whether what its type needs was filled when it was made without a definition.
     var hasNeeds = false
     /// Of an object that survives its runtime.

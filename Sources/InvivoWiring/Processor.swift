@@ -78,7 +78,7 @@ extension Recipe {
         guard !isAbstract else { return false }
         switch maker {
         case .initializer, .factory, .method: return true
-        case .constant, .alias, .choice, .block, .abstract: return false
+        case .constant, .alias, .choice, .block, .abstract, .dormant: return false
         }
     }
 

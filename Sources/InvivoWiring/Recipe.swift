@@ -52,6 +52,8 @@ public final class Recipe: @unchecked Sendable {
         case choice(Source, [(when: DefinitionChoice.When, use: Source?)])
         case block
         case abstract
+        /// These are not there.
+        case dormant([String])
     }
 
     /// How a holder follows when what it names changes.
@@ -83,6 +85,8 @@ public final class Recipe: @unchecked Sendable {
     public let wishes: Set<String>
     /// It asks for whom it is made, so it is never shared.
     let asks: Bool
+    /// Keys that must be defined before it can make anything.
+    public let awaits: Set<String>
     /// Whether something leads from it back to it: its objects may hold each other.
     public nonisolated(unsafe) var isInCircle = false
     /// How many of the first steps are what its type needs, whatever definition there is.
@@ -95,7 +99,8 @@ public final class Recipe: @unchecked Sendable {
     init(
         _ definition: Definition, maker: Maker, slots: [Slot], steps: [Step], before: [Step], after: [Step],
         afterAll: [Step],
-        edges: [(id: UInt32, edge: Edge)], bindings: [String: [UInt32]], wishes: Set<String>, asks: Bool
+        edges: [(id: UInt32, edge: Edge)], bindings: [String: [UInt32]], wishes: Set<String>, asks: Bool,
+        awaits: Set<String>
     ) {
         self.definition = definition
         type = definition.type
@@ -110,11 +115,22 @@ public final class Recipe: @unchecked Sendable {
         self.bindings = bindings
         self.wishes = wishes
         self.asks = asks
+        self.awaits = awaits
     }
 
     public var id: UInt32 { definition.id }
     public var key: String { definition.key }
     public var isAbstract: Bool { definition.isAbstract }
+
+    /// Of a dormant one: what it waits for.
+    public var waits: [String] {
+        if case .dormant(let needs) = maker { needs } else { [] }
+    }
+
+    /// "'a.clock', 'Display'", for messages.
+    static func list(_ names: [String]) -> String { names.map { "'\($0)'" }.joined(separator: ", ") }
+
+    public var isExclusive: Bool { definition.body.flags.contains(.exclusive) }
 
     /// Whether what it gives is made by somebody else.
     var takesForeignObjects: Bool {
@@ -136,7 +152,7 @@ public final class Recipe: @unchecked Sendable {
         let copy = Recipe(
             definition, maker: maker, slots: slots, steps: steps, before: before, after: after, afterAll: afterAll,
             edges: edges,
-            bindings: bindings, wishes: wishes, asks: asks)
+            bindings: bindings, wishes: wishes, asks: asks, awaits: awaits)
         copy.isInCircle = true
         copy.needCount = needCount
         copy.decorators = decorators
@@ -155,7 +171,7 @@ public final class Recipe: @unchecked Sendable {
         }
         let copy = Recipe(
             definition, maker: maker, slots: slots, steps: steps, before: before, after: after, afterAll: afterAll,
-            edges: edges, bindings: bindings, wishes: wishes, asks: asks)
+            edges: edges, bindings: bindings, wishes: wishes, asks: asks, awaits: awaits)
         copy.isInCircle = isInCircle
         copy.needCount = needCount
         copy.decorators = decorators

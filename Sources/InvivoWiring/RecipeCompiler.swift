@@ -10,6 +10,8 @@ public struct RecipeCompiler {
     let knownKeys: () -> [String]
     /// The assembly that must be activated before there is a definition of a key.
     public var dormant: (String) -> String? = { _ in nil }
+    /// Definitions that wait for something, and for what: nothing that they would make is there.
+    public var asleep: [UInt32: [String]] = [:]
     public internal(set) var failures: [Failure] = []
     /// What definitions name in which something is wrong, as far as it is there.
     public private(set) var needs: [UInt32: [UInt32]] = [:]
@@ -26,6 +28,9 @@ public struct RecipeCompiler {
     private var bindings: [String: [UInt32]] = [:]
     private var wishes: Set<String> = []
     private var asks = false
+    /// What a definition that may wait lacks, and which of that are keys.
+    private var lacks: [String] = []
+    private var awaits: Set<String> = []
 
     public init(
         types: TypeIndex, described: @escaping (UInt32) -> Definition?, identify: @escaping (String) -> UInt32?,
@@ -71,6 +76,27 @@ public struct RecipeCompiler {
         return suggestion(for: key, among: knownKeys())
     }
 
+    /// The definition of a key that may be named: not one that lies dormant.
+    private func present(_ key: String) -> UInt32? {
+        guard let id = identify(key), described(id) != nil, asleep[id] == nil else { return nil }
+        return id
+    }
+
+    /// "'a.clock', which is not defined", for what is not there.
+    private func missing(_ key: String) -> String {
+        if let id = identify(key), let needs = asleep[id], described(id) != nil {
+            return "'\(key)', which lies dormant: it waits for \(Recipe.list(needs))"
+        }
+        return "'\(key)', which is not defined\(hint(for: key))"
+    }
+
+    /// Something is not there: an error, unless the definition may wait for it.
+    private mutating func lack(_ name: String, isKey: Bool, waits: Bool = false, _ message: String) {
+        guard waits || definition.body.flags.contains(.waits) else { return fail(.notFound, message) }
+        if !lacks.contains(name) { lacks.append(name) }
+        if isKey { awaits.insert(name) }
+    }
+
     mutating func fail(_ code: Status, _ message: String) {
         failures.append(Failure(code, message, path: definition.key, at: definition.place))
     }
@@ -89,12 +115,50 @@ public struct RecipeCompiler {
         bindings = [:]
         wishes = []
         asks = false
+        lacks = []
+        awaits = []
         checkParents()
         definition = flat(described)
-        let recipe = definition.alias == nil ? compileMaking() : compileAlias()
-        guard failures.count > before else { return recipe }
+        // Without its parent nothing is known of it.
+        let recipe = !lacks.isEmpty ? nil : definition.alias == nil ? compileMaking() : compileAlias()
+        guard failures.count > before else { return lacks.isEmpty ? recipe : dormantRecipe() }
         needs[described.id] = edgeOrder
         return nil
+    }
+
+    /// It names what is there, so that it is looked at again when that goes, and waits for the rest.
+    private func dormantRecipe() -> Recipe {
+        Recipe(
+            definition, maker: .dormant(lacks), slots: [], steps: [], before: [], after: [], afterAll: [],
+            edges: edgeOrder.map { ($0, .late) }, bindings: [:], wishes: wishes, asks: false, awaits: awaits)
+    }
+
+    /// Whether what its flags ask of it can be.
+    private mutating func checkLife(_ type: ObjectType) {
+        let functions = type.description.functions
+        let flags = definition.body.flags
+        if flags.contains(.exclusive) {
+            let takesArguments = definition.body.parameters?.parameters.isEmpty == false
+            if takesArguments || (definition.scope != .singleton && definition.scope != .lazySingleton) {
+                fail(
+                    .argument,
+                    "what is exclusive is a singleton or lazy singleton without runtime arguments, not "
+                        + (takesArguments ? "one for each of them" : "of scope \(definition.scope.name)"))
+            }
+            if functions.start == nil || functions.stop == nil {
+                fail(
+                    .argument,
+                    "what is exclusive is taken by start and given back by stop, and '\(type.name)' has not both")
+            }
+        }
+        if flags.contains(.tracked) {
+            if definition.scope.isShared {
+                fail(.argument, "shared instances are followed anyway: tracked is for prototypes and graph scope")
+            }
+            if type.domain == nil {
+                fail(.argument, "objects of the shared type '\(type.name)' are never changed, so none can be tracked")
+            }
+        }
     }
 
     private mutating func checkParents() {
@@ -102,7 +166,7 @@ public struct RecipeCompiler {
         var current = definition
         while let name = current.body.parent {
             guard let id = identify(name), let parent = described(id) else {
-                fail(.notFound, "the parent '\(name)' is not defined\(hint(for: name))")
+                lack(name, isKey: true, "the parent '\(name)' is not defined\(hint(for: name))")
                 return
             }
             guard parent.alias == nil else { return fail(.argument, "the parent '\(name)' is an alias") }
@@ -116,8 +180,10 @@ public struct RecipeCompiler {
 
     private mutating func compileAlias() -> Recipe? {
         let name = definition.alias ?? ""
-        guard let target = identify(name), self.described(target) != nil else {
-            fail(.notFound, "the alias needs '\(name)', which is not defined\(hint(for: name))")
+        guard let target = present(name) else {
+            // Another name of what lies dormant does so too.
+            let isAsleep = identify(name).map { asleep[$0] != nil } ?? false
+            lack(name, isKey: true, waits: isAsleep, "the alias needs \(missing(name))")
             return nil
         }
         // Without arguments it is nothing of its own: who names it names the target.
@@ -139,6 +205,7 @@ public struct RecipeCompiler {
         if definition.scope == .singleton, let count = body.parameters?.parameters.count, count > 0 {
             fail(.arity, "an eager singleton takes no runtime arguments; '\(definition.key)' declares \(count)")
         }
+        checkLife(type)
         let maker: Recipe.Maker
         let slots: [Recipe.Slot]
         if let constant = body.constant {
@@ -200,7 +267,8 @@ public struct RecipeCompiler {
     ) -> Recipe {
         Recipe(
             definition, maker: maker, slots: slots, steps: steps, before: before, after: after, afterAll: afterAll,
-            edges: edgeOrder.map { ($0, edges[$0] ?? .late) }, bindings: bindings, wishes: wishes, asks: asks)
+            edges: edgeOrder.map { ($0, edges[$0] ?? .late) }, bindings: bindings, wishes: wishes, asks: asks,
+            awaits: [])
     }
 
     mutating func note(_ id: UInt32, _ edge: Recipe.Edge) {
@@ -359,9 +427,8 @@ public struct RecipeCompiler {
         switch given {
         case .value(let value): return .value(value)
         case .reference(let key, let arguments, let isOptional):
-            guard let id = identify(key), described(id) != nil else {
-                if isOptional { return .value(.null) }
-                fail(.notFound, "\(place) needs '\(key)', which is not defined\(hint(for: key))")
+            guard let id = present(key) else {
+                if !isOptional { lack(key, isKey: true, "\(place) needs \(missing(key))") }
                 return .value(.null)
             }
             note(id, edge)
@@ -446,8 +513,8 @@ public struct RecipeCompiler {
             case .one(let id): chosen = id
             case .none:
                 if !wish.isOptional {
-                    fail(
-                        .notFound,
+                    lack(
+                        wish.name, isKey: false,
                         "\(place) needs a '\(wish.name)', and nothing makes one\(suggestion(for: wish.name, among: types.names))"
                     )
                 }

@@ -176,7 +176,7 @@ static inline int check_end(void) {
 typedef struct heard_report {
     uint64_t generation;
     invivo_status status;
-    char *cause, *error, *changes; /* changes: "key.property what; ..." */
+    char *cause, *error, *stop_error, *changes; /* changes: "key.property what; ..." */
 } heard_report;
 
 typedef struct listener {
@@ -189,7 +189,7 @@ typedef struct listener {
 } listener;
 
 static inline void listener_reloaded(void *user_data, const invivo_report *report) {
-    static const char *const names[] = {"defined", "removed", "remade", "reinjected", "tuned", "pending", "configured"};
+    static const char *const names[] = {"defined", "removed", "remade", "reinjected", "tuned", "pending", "configured", "dormant"};
     listener *self = (listener *)user_data;
     heard_report heard;
     char changes[4096] = "";
@@ -204,12 +204,13 @@ static inline void listener_reloaded(void *user_data, const invivo_report *repor
     heard.status = invivo_report_status(report);
     heard.cause = strdup(invivo_report_cause(report));
     heard.error = strdup(invivo_error_text(invivo_report_error(report)));
+    heard.stop_error = strdup(invivo_error_text(invivo_report_stop_error(report)));
     heard.changes = strdup(changes);
     pthread_mutex_lock(&self->lock);
     if (self->count < sizeof(self->reports) / sizeof(self->reports[0])) {
         self->reports[self->count++] = heard;
     } else {
-        free(heard.cause), free(heard.error), free(heard.changes);
+        free(heard.cause), free(heard.error), free(heard.stop_error), free(heard.changes);
     }
     pthread_cond_broadcast(&self->came);
     pthread_mutex_unlock(&self->lock);
@@ -255,7 +256,7 @@ static inline bool listener_wait_(const char *file, int line, listener *self, si
 
 /* The report before last, ... : 0 is the newest. */
 static inline const heard_report *listener_last(listener *self) {
-    static const heard_report none = {0, 0, (char *)"", (char *)"", (char *)""};
+    static const heard_report none = {0, 0, (char *)"", (char *)"", (char *)"", (char *)""};
     return self->count ? &self->reports[self->count - 1] : &none;
 }
 
@@ -263,7 +264,8 @@ static inline const heard_report *listener_last(listener *self) {
 static inline void listener_end(listener *self) {
     CHECK_EQUAL(self->destroyed, 1);
     for (size_t i = 0; i < self->count; i++) {
-        free(self->reports[i].cause), free(self->reports[i].error), free(self->reports[i].changes);
+        free(self->reports[i].cause), free(self->reports[i].error), free(self->reports[i].stop_error);
+        free(self->reports[i].changes);
     }
     pthread_cond_destroy(&self->came);
     pthread_mutex_destroy(&self->lock);

@@ -127,7 +127,7 @@ static const invivo_property node_properties[] = {
 static const char *node_supertypes[] = {"Thing"};
 
 static invivo_runtime runtime;
-static invivo_type node_type, leaf_type;
+static invivo_type node_type, leaf_type, held_type;
 
 static void begin(void) {
     invivo_type_options options = {.struct_size = sizeof options, .name = "Node", .size = sizeof(node), .alignment = _Alignof(node),
@@ -140,6 +140,9 @@ static void begin(void) {
     OK(invivo_type_register(runtime, &options, &node_type, E));
     options.name = "Leaf", options.will_inject = options.did_inject = NULL;
     OK(invivo_type_register(runtime, &options, &leaf_type, E));
+    /* Injected into again where it is, while a shared one is made anew. */
+    options.name = "Held", options.concurrency = INVIVO_CONFINED;
+    OK(invivo_type_register(runtime, &options, &held_type, E));
 }
 static void end(void) {
     fail_at = NULL;
@@ -877,9 +880,9 @@ static void bindings_by_type_stay_unless_they_are_greedy(void) {
     invivo_injection greedy[] = {{.name = "left", .how = INVIVO_INJECT_TYPE, .reference = "Leaf", .flags = INVIVO_INJECT_GREEDY}};
     invivo_injection every[] = {{.name = "any", .how = INVIVO_INJECT_ALL, .reference = "Leaf"}};
     DEFINE("a.one", LAZY_SINGLETON, .type = leaf_type);
-    DEFINE("a.kept", LAZY_SINGLETON, PROPERTIES(kept));
-    DEFINE("a.greedy", LAZY_SINGLETON, PROPERTIES(greedy));
-    DEFINE("a.all", LAZY_SINGLETON, PROPERTIES(every));
+    DEFINE("a.kept", LAZY_SINGLETON, .type = held_type, PROPERTIES(kept));
+    DEFINE("a.greedy", LAZY_SINGLETON, .type = held_type, PROPERTIES(greedy));
+    DEFINE("a.all", LAZY_SINGLETON, .type = held_type, PROPERTIES(every));
     invivo_object keeps = resolve("a.kept"), takes = resolve("a.greedy"), all = resolve("a.all");
     int serial = at(takes)->serial;
     CHECK_TEXT(at(at(keeps)->left)->name, "one");
@@ -889,7 +892,7 @@ static void bindings_by_type_stay_unless_they_are_greedy(void) {
     CHECK_EQUAL(at(takes)->serial, serial); /* injected again, the same object */
     CHECK_EQUAL(at(all)->any.as.list.count, 2);
     /* Defined anew, a working binding still stays; without its target it takes the other. */
-    DEFINE("a.kept", LAZY_SINGLETON, PROPERTIES(kept));
+    DEFINE("a.kept", LAZY_SINGLETON, .type = held_type, PROPERTIES(kept));
     drop(keeps), keeps = resolve("a.kept");
     CHECK_TEXT(at(at(keeps)->left)->name, "one");
     describe();
@@ -961,7 +964,7 @@ static void overrides_lie_on_each_other_and_go_in_any_order(void) {
     begin();
     invivo_injection one[] = {CONSTANT("number", invivo_int64(1))}, into[] = {KEY("left", "a.key")}, through[] = {KEY("input", "a.key")};
     DEFINE("a.key", LAZY_SINGLETON, INITIALIZER(one), .flags = INVIVO_DEFINITION_HIDDEN_INTERFACE);
-    DEFINE("a.keeps", LAZY_SINGLETON, PROPERTIES(into));
+    DEFINE("a.keeps", LAZY_SINGLETON, .type = held_type, PROPERTIES(into));
     DEFINE("a.follows", LAZY_SINGLETON, INITIALIZER(through));
     invivo_object keeps = resolve("a.keeps");
     CHECK_EQUAL(at(at(keeps)->left)->number, 1);
@@ -996,7 +999,7 @@ static void an_object_stands_in_for_a_key(void) {
     begin();
     invivo_injection into[] = {KEY("left", "a.key")};
     DEFINE("a.key", LAZY_SINGLETON);
-    DEFINE("a.keeps", LAZY_SINGLETON, PROPERTIES(into));
+    DEFINE("a.keeps", LAZY_SINGLETON, .type = held_type, PROPERTIES(into));
     invivo_object double_, keeps = resolve("a.keeps"), real = at(keeps)->left;
     OK(invivo_object_make(runtime, leaf_type, NULL, 0, &double_, E));
     invivo_definition stand_in = {.struct_size = sizeof stand_in, .key = "a.key", .constant = double_};

@@ -117,6 +117,7 @@ static invivo_definition with(const char *key, uint32_t scope, const invivo_inje
 static invivo_definition helped(const char *key, uint32_t scope, const invivo_injection *properties, size_t count) {
     invivo_definition made = simple(key, scope);
     made.properties = properties, made.property_count = count;
+    made.type = confined_type; /* injected again where it is; a shared one is made anew */
     return made;
 }
 
@@ -231,7 +232,7 @@ static void wrong_wiring_is_told_at_once(void) {
                   "wiring.c:7:3: a.first: 'Part' has no initializer parameter 'inptu', did you mean 'input'?\n"
                   "wiring.c:7:3: a.first: initializer parameter 'inptu' needs 'a.suorce', which is not defined, did you mean 'a.source'?\n"
                   "wiring.c:7:3: a.first: argument 'number' of Part(input: object?, number: int64?): 'x' (a string) is not an int64\n"
-                  "a.second: Part has no property 'numbr', did you mean 'number'?\n"
+                  "a.second: Confined has no property 'numbr', did you mean 'number'?\n"
                   "a.second: the property 'helper' needs 'a.other', which is not defined");
     CHECK_EQUAL(generation(), before);
     CHECK_EQUAL(inits, 0);
@@ -278,16 +279,21 @@ static void exactly_the_dependents_are_redone(void) {
     OK(define(with("a.middle", INVIVO_SCOPE_SINGLETON, base, 1), E));
     OK(define(with("a.top", INVIVO_SCOPE_SINGLETON, middle, 1), E));
     OK(define(helped("a.side", INVIVO_SCOPE_SINGLETON, side, 1), E));
+    invivo_definition read_anywhere = helped("a.wide", INVIVO_SCOPE_SINGLETON, side, 1);
+    read_anywhere.type = part_type;
+    OK(define(read_anywhere, E));
     OK(define(simple("a.stranger", INVIVO_SCOPE_SINGLETON), E));
     OK(define(with("a.cold", INVIVO_SCOPE_LAZY_SINGLETON, base, 1), E));
     int base_was = serial("a.base"), middle_was = serial("a.middle"), top = serial("a.top"), stranger = serial("a.stranger");
+    int wide = serial("a.wide");
     invivo_object kept = resolve("a.side");
     int side_was = instance_of(kept)->serial;
     listener *heard = malloc(sizeof(*heard));
     listener_open(heard, runtime);
     OK(define(simple("a.base", INVIVO_SCOPE_SINGLETON), E));
     CHECK_TEXT(listener_last(heard)->changes,
-               "a.base remade; a.middle remade; a.top remade; a.side reinjected");
+               "a.base remade; a.middle remade; a.wide remade; a.top remade; a.side reinjected");
+    CHECK(serial("a.wide") != wide); /* any thread may read it: it is never changed where it is */
     CHECK(serial("a.base") != base_was);
     CHECK(serial("a.middle") != middle_was);
     CHECK(serial("a.top") != top);

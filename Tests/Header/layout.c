@@ -163,6 +163,7 @@ int main(void) {
     OFFSET(invivo_type_options, need_count, sizeof(((invivo_type_options *)0)->need_count));
     OFFSET(invivo_type_options, child, sizeof(((invivo_type_options *)0)->child));
     OFFSET(invivo_type_options, key_name, sizeof(((invivo_type_options *)0)->key_name));
+    OFFSET(invivo_type_options, prepare, sizeof(((invivo_type_options *)0)->prepare));
     SIZE(invivo_log_entry);
     OFFSET(invivo_log_entry, struct_size, sizeof(((invivo_log_entry *)0)->struct_size));
     OFFSET(invivo_log_entry, level, sizeof(((invivo_log_entry *)0)->level));
@@ -184,6 +185,8 @@ int main(void) {
     OFFSET(invivo_runtime_options, log_user_data, sizeof(((invivo_runtime_options *)0)->log_user_data));
     OFFSET(invivo_runtime_options, log_destroy, sizeof(((invivo_runtime_options *)0)->log_destroy));
     OFFSET(invivo_runtime_options, max_document_bytes, sizeof(((invivo_runtime_options *)0)->max_document_bytes));
+    OFFSET(invivo_runtime_options, start_timeout_ms, sizeof(((invivo_runtime_options *)0)->start_timeout_ms));
+    OFFSET(invivo_runtime_options, stop_timeout_ms, sizeof(((invivo_runtime_options *)0)->stop_timeout_ms));
     SIZE(invivo_domain_options);
     OFFSET(invivo_domain_options, struct_size, sizeof(((invivo_domain_options *)0)->struct_size));
     OFFSET(invivo_domain_options, name, sizeof(((invivo_domain_options *)0)->name));
@@ -226,6 +229,8 @@ int main(void) {
     OFFSET(invivo_injection, item_count, sizeof(((invivo_injection *)0)->item_count));
     OFFSET(invivo_injection, index, sizeof(((invivo_injection *)0)->index));
     OFFSET(invivo_injection, definition, sizeof(((invivo_injection *)0)->definition));
+    OFFSET(invivo_injection, added, sizeof(((invivo_injection *)0)->added));
+    OFFSET(invivo_injection, removed, sizeof(((invivo_injection *)0)->removed));
     SIZE(invivo_invocation);
     OFFSET(invivo_invocation, method, sizeof(((invivo_invocation *)0)->method));
     OFFSET(invivo_invocation, arguments, sizeof(((invivo_invocation *)0)->arguments));
@@ -276,6 +281,8 @@ int main(void) {
     OFFSET(invivo_definition, chooser, sizeof(((invivo_definition *)0)->chooser));
     OFFSET(invivo_definition, options, sizeof(((invivo_definition *)0)->options));
     OFFSET(invivo_definition, option_count, sizeof(((invivo_definition *)0)->option_count));
+    OFFSET(invivo_definition, start_timeout_ms, sizeof(((invivo_definition *)0)->start_timeout_ms));
+    OFFSET(invivo_definition, stop_timeout_ms, sizeof(((invivo_definition *)0)->stop_timeout_ms));
     SIZE(invivo_processor);
     OFFSET(invivo_processor, struct_size, sizeof(((invivo_processor *)0)->struct_size));
     OFFSET(invivo_processor, name, sizeof(((invivo_processor *)0)->name));
@@ -416,6 +423,7 @@ int main(void) {
     OFFSET(invivo_callbacks, process, sizeof(((invivo_callbacks *)0)->process));
     OFFSET(invivo_callbacks, decorate, sizeof(((invivo_callbacks *)0)->decorate));
     OFFSET(invivo_callbacks, resolved, sizeof(((invivo_callbacks *)0)->resolved));
+    OFFSET(invivo_callbacks, prepare, sizeof(((invivo_callbacks *)0)->prepare));
     NUMBER(INVIVO_VERSION_MAJOR);
     NUMBER(INVIVO_VERSION_MINOR);
     NUMBER(INVIVO_VERSION_PATCH);
@@ -460,6 +468,8 @@ int main(void) {
     NUMBER(INVIVO_E_ABSTRACT);
     NUMBER(INVIVO_E_NOT_CONFIGURED);
     NUMBER(INVIVO_E_CONVERSION);
+    NUMBER(INVIVO_E_STOP);
+    NUMBER(INVIVO_E_DORMANT);
     NUMBER(INVIVO_E_CAPTIVE);
     NUMBER(INVIVO_STATUS_LAST);
     NUMBER(INVIVO_KIND_NULL);
@@ -502,6 +512,16 @@ int main(void) {
     NUMBER(INVIVO_RUNTIME_WITHOUT_NEEDS);
     NUMBER(INVIVO_DOMAIN_ANY_THREAD);
     NUMBER(INVIVO_DOMAIN_DEFAULT);
+    NUMBER(INVIVO_STATE_COLD);
+    NUMBER(INVIVO_STATE_BUILDING);
+    NUMBER(INVIVO_STATE_MADE);
+    NUMBER(INVIVO_STATE_PREPARED);
+    NUMBER(INVIVO_STATE_STARTING);
+    NUMBER(INVIVO_STATE_STARTED);
+    NUMBER(INVIVO_STATE_STOPPING);
+    NUMBER(INVIVO_STATE_STOPPED);
+    NUMBER(INVIVO_STATE_FAILED);
+    NUMBER(INVIVO_STATE_DORMANT);
     NUMBER(INVIVO_SCOPE_DEFAULT);
     NUMBER(INVIVO_SCOPE_PROTOTYPE);
     NUMBER(INVIVO_SCOPE_GRAPH);
@@ -531,11 +551,15 @@ int main(void) {
     NUMBER(INVIVO_DEFINITION_HIDDEN_CLASS);
     NUMBER(INVIVO_DEFINITION_HIDDEN_INTERFACE);
     NUMBER(INVIVO_DEFINITION_NULLABLE);
+    NUMBER(INVIVO_DEFINITION_EXCLUSIVE);
+    NUMBER(INVIVO_DEFINITION_WAITS);
+    NUMBER(INVIVO_DEFINITION_TRACKED);
     NUMBER(INVIVO_WHEN_EQUAL);
     NUMBER(INVIVO_WHEN_EXACT);
     NUMBER(INVIVO_WHEN_KIND);
     NUMBER(INVIVO_WHEN_NAMED);
     NUMBER(INVIVO_WHEN_OTHERWISE);
+    NUMBER(INVIVO_RESET_DEPENDENCIES);
     NUMBER(INVIVO_LOOKUP_EXACT);
     NUMBER(INVIVO_LOOKUP_OPTIONAL);
     NUMBER(INVIVO_INTO_SHARED);
@@ -557,12 +581,14 @@ int main(void) {
     NUMBER(INVIVO_CHANGED_TUNED);
     NUMBER(INVIVO_CHANGED_PENDING);
     NUMBER(INVIVO_CHANGED_CONFIGURED);
+    NUMBER(INVIVO_CHANGED_DORMANT);
     NUMBER(INVIVO_PHASE_DETECT);
     NUMBER(INVIVO_PHASE_SETTLE);
     NUMBER(INVIVO_PHASE_STAGE);
     NUMBER(INVIVO_PHASE_PLAN);
     NUMBER(INVIVO_PHASE_COMMIT);
     NUMBER(INVIVO_PHASE_TOTAL);
+    NUMBER(INVIVO_PHASE_OUTAGE);
     NUMBER(INVIVO_PHASE_COUNT);
     NUMBER(INVIVO_ENTRY_CONFIG);
     NUMBER(INVIVO_ABI_VERSION);
@@ -728,5 +754,11 @@ int main(void) {
     OFFSET(invivo_table, converter_unregister, sizeof(void (*)(void)));
     OFFSET(invivo_table, convert, sizeof(void (*)(void)));
     OFFSET(invivo_table, type_extend, sizeof(void (*)(void)));
+    OFFSET(invivo_table, runtime_states, sizeof(void (*)(void)));
+    OFFSET(invivo_table, changes_reset, sizeof(void (*)(void)));
+    OFFSET(invivo_table, changes_reset_scope, sizeof(void (*)(void)));
+    OFFSET(invivo_table, start, sizeof(void (*)(void)));
+    OFFSET(invivo_table, stop, sizeof(void (*)(void)));
+    OFFSET(invivo_table, report_stop_error, sizeof(void (*)(void)));
     return 0;
 }

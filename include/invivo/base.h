@@ -81,6 +81,8 @@ INVIVO_EXTERN_C_BEGIN
     X(E_ABSTRACT, -38, "the definition is abstract: only its children are made")                                \
     X(E_NOT_CONFIGURED, -39, "the configuration says nothing there")                                            \
     X(E_CONVERSION, -40, "the text does not say such a value")                                            \
+    X(E_STOP, -41, "it is done, and something failed while it was stopped")                                     \
+    X(E_DORMANT, -42, "the definition is dormant: something that it needs is not there")                        \
     X(E_CAPTIVE, -49, "what lives long would hold what must not live so long, or be touched there")
 
 typedef int32_t invivo_status;

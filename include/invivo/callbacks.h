@@ -54,6 +54,8 @@ typedef struct invivo_callbacks {
     invivo_status (*decorate)(invivo_object object, const invivo_build *build, invivo_object *out, void *user_data,
                               invivo_error **error);
     void (*resolved)(void *user_data, invivo_object object, const invivo_error *error);
+    /* of types again */
+    invivo_status (*prepare)(void *instance, void *user_data, invivo_error **error);
 } invivo_callbacks;
 
 /* Answers functions that do what those of `callbacks` do, until invivo_callbacks_end; after it they do nothing and answer

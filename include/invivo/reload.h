@@ -13,7 +13,8 @@ enum {
     INVIVO_CHANGED_REINJECTED = 3, /* the instance is the same, something injected into it is new */
     INVIVO_CHANGED_TUNED = 4,      /* a property of the instance or block has another value */
     INVIVO_CHANGED_PENDING = 5,    /* takes effect when the object is next made, or when its target comes */
-    INVIVO_CHANGED_CONFIGURED = 6  /* the configuration says something else at the path that stands for the key */
+    INVIVO_CHANGED_CONFIGURED = 6, /* the configuration says something else at the path that stands for the key */
+    INVIVO_CHANGED_DORMANT = 7     /* the definition waits for something that is not there (any more) */
 };
 
 enum {
@@ -23,7 +24,9 @@ enum {
     INVIVO_PHASE_PLAN = 3,
     INVIVO_PHASE_COMMIT = 4,
     INVIVO_PHASE_TOTAL = 5,  /* from the file's change (or the call) to applied */
-    INVIVO_PHASE_COUNT = 6
+    INVIVO_PHASE_OUTAGE = 6, /* from the moment an exclusive object was stopped until the new one was there for everybody, or
+                                the former one was started again; 0 when there was none */
+    INVIVO_PHASE_COUNT = 7
 };
 
 /* What happened in one reload. Borrowed: valid during the observer's call. */
@@ -37,6 +40,9 @@ INVIVO_API invivo_status invivo_report_status(const invivo_report *report) INVIV
 INVIVO_API const char *invivo_report_cause(const invivo_report *report) INVIVO_NOWAIT;
 /* Why it failed, borrowed; NULL when it did not. Warnings of a commit are in the log. */
 INVIVO_API const invivo_error *invivo_report_error(const invivo_report *report) INVIVO_NOWAIT;
+/* What failed while replaced objects were stopped, all of it, borrowed; NULL when nothing did. The reload is committed all the
+ * same. Objects that views or leases still hold are stopped later: that is told in the log. */
+INVIVO_API const invivo_error *invivo_report_stop_error(const invivo_report *report) INVIVO_NOWAIT;
 INVIVO_API size_t invivo_report_count(const invivo_report *report) INVIVO_NOWAIT;
 /* One change: its key, what (INVIVO_CHANGED_...), and for a property its name ("" otherwise). */
 INVIVO_API const char *invivo_report_key(const invivo_report *report, size_t index) INVIVO_NOWAIT;

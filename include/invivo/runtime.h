@@ -45,6 +45,9 @@ typedef struct invivo_runtime_options {
     void (*log_destroy)(void *user_data); /* once, at the end of close, after the last call of `log`. Not called when opening
                                              fails: the user data is then still the caller's. May be NULL */
     uint64_t max_document_bytes; /* a larger document is refused; 0 = default 4 MiB */
+    uint32_t start_timeout_ms; /* a start that takes longer has failed: it is awaited and undone, as jobs are; 0 = it may
+                                  take its time. A definition may say another */
+    uint32_t stop_timeout_ms;  /* a stop that takes longer is an error that is told; 0 = it may take its time */
 } invivo_runtime_options;
 
 /* Fills in the defaults. */
@@ -53,7 +56,9 @@ INVIVO_API void invivo_runtime_options_init(invivo_runtime_options *options) INV
 INVIVO_API invivo_status invivo_runtime_open(invivo_runtime *out, const invivo_runtime_options *options,
                                              invivo_error **error) INVIVO_WAITS;
 /* Closes it: refuses new work, waits for what is being made, for a reload under way and for views, removes watches,
- * stops and disposes shared instances in reverse order of creation, ends the threads. It waits for at most 5 s in all and
+ * stops shared instances, each before what it depends on, disposes of them in reverse order of creation, ends the threads.
+ * Stops that fail are gathered: the runtime is closed all the same, and the answer is INVIVO_E_STOP, which lists them. It
+ * waits for at most 5 s in all and
  * then answers INVIVO_E_BUSY; a reload that waits for a domain which takes no jobs fails after 2 s of that with
  * INVIVO_E_CLOSED. With leases outstanding it answers INVIVO_E_BUSY and names them, with a view of the calling thread open
  * INVIVO_E_BUSY at once, from inside a callback INVIVO_E_IN_CALLBACK. A close that is refused leaves the runtime as it was:
@@ -128,6 +133,24 @@ typedef struct invivo_runtime_info {
 } invivo_runtime_info;
 
 INVIVO_API invivo_status invivo_runtime_inspect(invivo_runtime runtime, invivo_runtime_info *out, invivo_error **error) INVIVO_WAITS;
+/* Where an object is in its life, or a key that has none. */
+enum {
+    INVIVO_STATE_COLD = 0,     /* nothing is made yet */
+    INVIVO_STATE_BUILDING = 1, /* it is being made */
+    INVIVO_STATE_MADE = 2,     /* there; of a type with start: not started yet */
+    INVIVO_STATE_PREPARED = 3,
+    INVIVO_STATE_STARTING = 4,
+    INVIVO_STATE_STARTED = 5,
+    INVIVO_STATE_STOPPING = 6,
+    INVIVO_STATE_STOPPED = 7,
+    INVIVO_STATE_FAILED = 8,   /* the last try to make or start it failed */
+    INVIVO_STATE_DORMANT = 9   /* INVIVO_DEFINITION_WAITS: something that it needs is not there */
+};
+
+/* The states of all keys that make shared instances or are dormant, sorted by key, as an owned list of maps:
+ *   key (string), state (uint32, INVIVO_STATE_...), name (string: "started"), objects (uint64: how many there are),
+ *   waits (list of strings: what a dormant one waits for), error (string: why the last try failed, or ""). */
+INVIVO_API invivo_status invivo_runtime_states(invivo_runtime runtime, invivo_value *out, invivo_error **error) INVIVO_WAITS;
 /* What last went wrong outside a call of the host (a broken edit, a lost watch): an owned error, or NULL. A reload
  * that succeeds clears it. */
 INVIVO_API invivo_status invivo_runtime_last_error(invivo_runtime runtime, invivo_error **out) INVIVO_WAITS;

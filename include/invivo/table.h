@@ -176,6 +176,12 @@ struct invivo_table {
     invivo_status (*converter_unregister)(invivo_runtime runtime, const char *name, invivo_error **error);
     invivo_status (*convert)(invivo_runtime runtime, const char *converter, const char *text, uint64_t length, invivo_value *out, invivo_error **error);
     invivo_status (*type_extend)(invivo_runtime runtime, invivo_type type, const char *supertype, invivo_error **error);
+    invivo_status (*runtime_states)(invivo_runtime runtime, invivo_value *out, invivo_error **error);
+    invivo_status (*changes_reset)(invivo_changes changes, const char *key, uint32_t flags, invivo_error **error);
+    invivo_status (*changes_reset_scope)(invivo_changes changes, uint32_t scope, invivo_error **error);
+    invivo_status (*start)(invivo_runtime runtime, invivo_key key, invivo_error **error);
+    invivo_status (*stop)(invivo_runtime runtime, invivo_key key, invivo_error **error);
+    const invivo_error *(*report_stop_error)(const invivo_report *report);
 };
 
 INVIVO_EXTERN_C_END

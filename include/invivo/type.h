@@ -121,7 +121,12 @@ typedef struct invivo_type_options {
     const invivo_method *methods;
     uint64_t method_count;
 
-    /* Life; each may be NULL. start runs after the object is built and configured, stop before it is disposed. */
+    /* Life; each may be NULL. When everything that the outermost resolve (or a commit) makes is complete, `prepare` below runs
+     * for each object, then start, each after those of what its object got injected: independent ones of shared types at the
+     * same time, on threads that exist only while they are needed, confined ones one after the other in their domain. Nobody
+     * else gets an object before it is started. A start that fails, or takes longer than its deadline, stops those that had
+     * been started, in reverse, and fails the resolve or the commit. stop runs once, before the object is disposed of and
+     * before what was injected into it is stopped. An object is started once, however often that is asked for. */
     invivo_status (*start)(void *instance, void *user_data, invivo_error **error);
     invivo_status (*stop)(void *instance, void *user_data, invivo_error **error);
 
@@ -155,6 +160,9 @@ typedef struct invivo_type_options {
      * after the last; `key_name` the key by which an instance wants to be injected, borrowed during the call, or NULL. */
     invivo_status (*child)(void *instance, void *user_data, uint64_t index, invivo_object *out, invivo_error **error);
     invivo_status (*key_name)(void *instance, void *user_data, const char **out, invivo_error **error);
+    /* Before anything that a commit makes is started; may be NULL. It may fail, and has no effect outside: when something
+     * else fails afterwards the object is disposed of, and stop is not called. */
+    invivo_status (*prepare)(void *instance, void *user_data, invivo_error **error);
 } invivo_type_options;
 
 /* Registers a type; everything is copied except functions and user_data; `out` may be NULL. A taken name is

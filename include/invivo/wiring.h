@@ -58,6 +58,10 @@ typedef struct invivo_injection {
      * the holder's key and the property or parameter ("camelot.knight.quest"; by position the number, "camelot.knight.0"; of
      * a method "camelot.knight.ride.0"). It is not found by type, may use the holder's runtime arguments, and goes with it. */
     const struct invivo_definition *definition;
+    /* Of ALL, in a property: methods of the object that it goes into, each taking one object; both or none. When candidates
+     * come or go later they are called, in the object's domain, instead of setting the whole list again: `removed` with what
+     * went or is replaced, then `added` with what came. */
+    const char *added, *removed;
 } invivo_injection;
 
 /* A method called while an object is made. */
@@ -71,7 +75,19 @@ enum {
     INVIVO_DEFINITION_ABSTRACT = 1,         /* for children only: never made, never found by type */
     INVIVO_DEFINITION_HIDDEN_CLASS = 2,     /* not found by the name of its own type */
     INVIVO_DEFINITION_HIDDEN_INTERFACE = 4, /* not found by the names of its supertypes */
-    INVIVO_DEFINITION_NULLABLE = 8          /* its factory may answer no instance */
+    INVIVO_DEFINITION_NULLABLE = 8,         /* its factory may answer no instance */
+    /* There can be only one at a time (a port, a device), which start takes and stop gives back: of a singleton or lazy
+     * singleton whose type has both. A reload that replaces it stops the former one before the new one is made. When the
+     * new one, or anything else in the commit, fails, the former one is started again. The report says how long there was
+     * none (INVIVO_PHASE_OUTAGE). */
+    INVIVO_DEFINITION_EXCLUSIVE = 16,
+    /* When something that it needs is not defined, this is no error: the definition lies dormant. Resolving it answers
+     * INVIVO_E_DORMANT and says what it waits for, it is not found by type, and what needs it lies dormant too, if it may,
+     * or cannot be activated. The reload in which everything comes activates it; when a need goes it is dormant again. */
+    INVIVO_DEFINITION_WAITS = 32,
+    /* Of a prototype or of graph scope, of a confined type: its instances belong to their type's domain, and a reload injects
+     * into those alive what they got by property or method and is new. What they got through the initializer they keep. */
+    INVIVO_DEFINITION_TRACKED = 64
 };
 
 /* When an option of a choice is the one. */
@@ -142,6 +158,8 @@ typedef struct invivo_definition {
     const invivo_injection *chooser;
     const invivo_option *options;
     uint64_t option_count;
+    uint32_t start_timeout_ms; /* for its objects, in the place of what the runtime's options say; 0 = that */
+    uint32_t stop_timeout_ms;
 } invivo_definition;
 
 /* ---- keys -------------------------------------------------------------------------------------------- */
@@ -175,6 +193,16 @@ INVIVO_API invivo_status invivo_changes_set(invivo_changes changes, const char *
 /* What would be wrong with the set, without making anything or running a factory, initializer or hook: all errors at once,
  * each with its rule (invivo_error_rule) and who needs it. The set stays open. */
 INVIVO_API invivo_status invivo_changes_check(invivo_changes changes, invivo_error **error) INVIVO_WAITS;
+enum {
+    INVIVO_RESET_DEPENDENCIES = 1 /* also everything that the key's objects got, directly or through others */
+};
+/* Lets go of a key's shared instances, those with runtime arguments too: who holds them follows as in any reload, and the
+ * former ones are stopped and disposed of. The key is then cold, unless it is an eager or exclusive singleton, or somebody who
+ * follows needs a new one at once. What is cold anyway stays so. */
+INVIVO_API invivo_status invivo_changes_reset(invivo_changes changes, const char *key, uint32_t flags, invivo_error **error) INVIVO_WAITS;
+/* The same for all instances of a scope (INVIVO_SCOPE_SINGLETON, _LAZY_SINGLETON, _WEAK_SINGLETON). It costs what is held,
+ * not what is defined. */
+INVIVO_API invivo_status invivo_changes_reset_scope(invivo_changes changes, uint32_t scope, invivo_error **error) INVIVO_WAITS;
 /* Commits and closes the set, also when it fails. Waits until the reload is done. All errors are in `error` at once. */
 INVIVO_API invivo_status invivo_changes_commit(invivo_changes changes, invivo_error **error) INVIVO_WAITS;
 /* Hands the set to the scheduler and closes it: the outcome reaches observers. Allowed from inside callbacks. */
@@ -276,7 +304,7 @@ INVIVO_API invivo_status invivo_resolve(invivo_runtime runtime, invivo_key key, 
 /* With runtime arguments. A shared object is kept for each key and set of arguments, compared by value (objects by identity). */
 INVIVO_API invivo_status invivo_resolve_with(invivo_runtime runtime, invivo_key key, const invivo_value *arguments,
                                              size_t count, invivo_object *out, invivo_error **error) INVIVO_WAITS;
-/* The same, or zero when the key has no definition or what makes it answers null. */
+/* The same, or zero when the key has no definition, lies dormant, or what makes it answers null. */
 INVIVO_API invivo_status invivo_resolve_optional(invivo_runtime runtime, invivo_key key, const invivo_value *arguments,
                                                  size_t count, invivo_object *out, invivo_error **error) INVIVO_WAITS;
 enum {
@@ -340,6 +368,12 @@ INVIVO_API invivo_status invivo_resolve_async(invivo_runtime runtime, invivo_key
 /* By name. */
 INVIVO_API invivo_status invivo_resolve_name(invivo_runtime runtime, const char *name, invivo_object *out,
                                              invivo_error **error) INVIVO_WAITS;
+/* Starts a key's shared instance again after invivo_stop; a cold one is made, which starts it. What is started stays so: then
+ * nothing happens. What it depends on is not touched. */
+INVIVO_API invivo_status invivo_start(invivo_runtime runtime, invivo_key key, invivo_error **error) INVIVO_WAITS;
+/* Stops a key's shared instance, which stays where it is; a cold one, or one that is not started, is left alone: then nothing
+ * happens. What depends on it is not touched. A reload that replaces it, and close, do not stop it again. */
+INVIVO_API invivo_status invivo_stop(invivo_runtime runtime, invivo_key key, invivo_error **error) INVIVO_WAITS;
 /* The shared object if it is built (one lease is yours), else INVIVO_E_COLD; never builds, never waits. */
 INVIVO_API invivo_status invivo_peek(invivo_runtime runtime, invivo_key key, invivo_object *out) INVIVO_NOWAIT;
 

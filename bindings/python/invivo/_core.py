@@ -173,8 +173,14 @@ class Core:
         """Closes the runtime, or lets go of one that is not ours. Proxies and callables of it are dead afterwards."""
         if self.closed:
             return
+        stopped: Error | None = None
         if self.owned:
-            self._close_owned()
+            try:
+                self._close_owned()
+            except Error as problem:
+                if problem.code != c.INVIVO_E_STOP:
+                    raise
+                stopped = problem  # it is closed all the same
         else:
             self.give_back()
         self.closed = True
@@ -187,6 +193,8 @@ class Core:
         self.assemblies.clear()
         self.described.clear()
         forget_sent()
+        if stopped is not None:
+            raise stopped
 
     def _close_owned(self) -> None:
         try:

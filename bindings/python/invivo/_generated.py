@@ -59,6 +59,8 @@ INVIVO_E_AMBIGUOUS = -37
 INVIVO_E_ABSTRACT = -38
 INVIVO_E_NOT_CONFIGURED = -39
 INVIVO_E_CONVERSION = -40
+INVIVO_E_STOP = -41
+INVIVO_E_DORMANT = -42
 INVIVO_E_CAPTIVE = -49
 INVIVO_STATUS_LAST = -49
 INVIVO_KIND_NULL = 0
@@ -101,6 +103,16 @@ INVIVO_RUNTIME_PENDING_TARGETS = 1
 INVIVO_RUNTIME_WITHOUT_NEEDS = 16
 INVIVO_DOMAIN_ANY_THREAD = 1
 INVIVO_DOMAIN_DEFAULT = 2
+INVIVO_STATE_COLD = 0
+INVIVO_STATE_BUILDING = 1
+INVIVO_STATE_MADE = 2
+INVIVO_STATE_PREPARED = 3
+INVIVO_STATE_STARTING = 4
+INVIVO_STATE_STARTED = 5
+INVIVO_STATE_STOPPING = 6
+INVIVO_STATE_STOPPED = 7
+INVIVO_STATE_FAILED = 8
+INVIVO_STATE_DORMANT = 9
 INVIVO_SCOPE_DEFAULT = 0
 INVIVO_SCOPE_PROTOTYPE = 1
 INVIVO_SCOPE_GRAPH = 2
@@ -130,11 +142,15 @@ INVIVO_DEFINITION_ABSTRACT = 1
 INVIVO_DEFINITION_HIDDEN_CLASS = 2
 INVIVO_DEFINITION_HIDDEN_INTERFACE = 4
 INVIVO_DEFINITION_NULLABLE = 8
+INVIVO_DEFINITION_EXCLUSIVE = 16
+INVIVO_DEFINITION_WAITS = 32
+INVIVO_DEFINITION_TRACKED = 64
 INVIVO_WHEN_EQUAL = 0
 INVIVO_WHEN_EXACT = 1
 INVIVO_WHEN_KIND = 2
 INVIVO_WHEN_NAMED = 3
 INVIVO_WHEN_OTHERWISE = 4
+INVIVO_RESET_DEPENDENCIES = 1
 INVIVO_LOOKUP_EXACT = 1
 INVIVO_LOOKUP_OPTIONAL = 2
 INVIVO_INTO_SHARED = 1
@@ -156,13 +172,15 @@ INVIVO_CHANGED_REINJECTED = 3
 INVIVO_CHANGED_TUNED = 4
 INVIVO_CHANGED_PENDING = 5
 INVIVO_CHANGED_CONFIGURED = 6
+INVIVO_CHANGED_DORMANT = 7
 INVIVO_PHASE_DETECT = 0
 INVIVO_PHASE_SETTLE = 1
 INVIVO_PHASE_STAGE = 2
 INVIVO_PHASE_PLAN = 3
 INVIVO_PHASE_COMMIT = 4
 INVIVO_PHASE_TOTAL = 5
-INVIVO_PHASE_COUNT = 6
+INVIVO_PHASE_OUTAGE = 6
+INVIVO_PHASE_COUNT = 7
 INVIVO_ENTRY_CONFIG = 1
 INVIVO_ABI_VERSION = 1
 INVIVO_MODULE_NOTE_NAME = "Invivo"
@@ -220,6 +238,8 @@ STATUS: list[tuple[str, int, str]] = [
     ("INVIVO_E_ABSTRACT", -38, "the definition is abstract: only its children are made"),
     ("INVIVO_E_NOT_CONFIGURED", -39, "the configuration says nothing there"),
     ("INVIVO_E_CONVERSION", -40, "the text does not say such a value"),
+    ("INVIVO_E_STOP", -41, "it is done, and something failed while it was stopped"),
+    ("INVIVO_E_DORMANT", -42, "the definition is dormant: something that it needs is not there"),
     ("INVIVO_E_CAPTIVE", -49, "what lives long would hold what must not live so long, or be touched there"),
 ]
 
@@ -666,6 +686,7 @@ invivo_type_options._fields_ = [
     ("need_count", ctypes.c_uint64),
     ("child", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p))),
     ("key_name", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(ctypes.c_void_p))),
+    ("prepare", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
 ]
 invivo_log_entry._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -689,6 +710,8 @@ invivo_runtime_options._fields_ = [
     ("log_user_data", ctypes.c_void_p),
     ("log_destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
     ("max_document_bytes", ctypes.c_uint64),
+    ("start_timeout_ms", ctypes.c_uint32),
+    ("stop_timeout_ms", ctypes.c_uint32),
 ]
 invivo_domain_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -735,6 +758,8 @@ invivo_injection._fields_ = [
     ("item_count", ctypes.c_uint64),
     ("index", ctypes.c_uint64),
     ("definition", ctypes.POINTER(invivo_definition)),
+    ("added", ctypes.c_char_p),
+    ("removed", ctypes.c_char_p),
 ]
 invivo_invocation._fields_ = [
     ("method", ctypes.c_char_p),
@@ -788,6 +813,8 @@ invivo_definition._fields_ = [
     ("chooser", ctypes.POINTER(invivo_injection)),
     ("options", ctypes.POINTER(invivo_option)),
     ("option_count", ctypes.c_uint64),
+    ("start_timeout_ms", ctypes.c_uint32),
+    ("stop_timeout_ms", ctypes.c_uint32),
 ]
 invivo_processor._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -946,6 +973,7 @@ invivo_callbacks._fields_ = [
     ("process", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(invivo_definition), invivo_changes, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("decorate", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_object, ctypes.POINTER(invivo_build), ctypes.POINTER(invivo_object), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("resolved", ctypes.CFUNCTYPE(None, ctypes.c_void_p, invivo_object, ctypes.c_void_p)),
+    ("prepare", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
 ]
 
 # Every structure, for the test that compares them with what a C compiler says.
@@ -1163,6 +1191,12 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_converter_unregister": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_convert": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_type_extend": (ctypes.c_int32, [invivo_runtime, invivo_type, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_runtime_states": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_changes_reset": (ctypes.c_int32, [invivo_changes, ctypes.c_char_p, ctypes.c_uint32, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_changes_reset_scope": (ctypes.c_int32, [invivo_changes, ctypes.c_uint32, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_start": (ctypes.c_int32, [invivo_runtime, invivo_key, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_stop": (ctypes.c_int32, [invivo_runtime, invivo_key, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_report_stop_error": (ctypes.c_void_p, [ctypes.c_void_p], True),
 }
 
 # The function table's entries, in its order.
@@ -1317,6 +1351,12 @@ TABLE: list[str] = [
     "invivo_converter_unregister",
     "invivo_convert",
     "invivo_type_extend",
+    "invivo_runtime_states",
+    "invivo_changes_reset",
+    "invivo_changes_reset_scope",
+    "invivo_start",
+    "invivo_stop",
+    "invivo_report_stop_error",
 ]
 
 

@@ -36,6 +36,7 @@ from .errors import (
     HandleError,
     NotFoundError,
     RangeError,
+    StopError,
     WrongTypeError,
 )
 
@@ -280,14 +281,21 @@ class Runtime(_Cache):
         core = self._core
         if self._gone or core.closed:
             return
-        if not (self._is_guest and core.owned):
-            others = [face for face in core.faces if face is not self]
-            if core.owned or not others:
-                core.close()
+        try:
+            if not (self._is_guest and core.owned):
+                others = [face for face in core.faces if face is not self]
+                if core.owned or not others:
+                    core.close()
+        except StopError:  # closed all the same
+            self._ended()
+            raise
+        self._ended()
+
+    def _ended(self) -> None:
         self._gone = True
         self.purge()
-        if self in core.faces:
-            core.faces.remove(self)
+        if self in self._core.faces:
+            self._core.faces.remove(self)
 
     def __enter__(self) -> Runtime:
         return self

@@ -1,0 +1,39 @@
+internal import InvivoBase
+internal import InvivoWiring
+
+/// Exclusive objects that a commit replaces: each is stopped before the one that takes its place is made, and started again
+/// when the commit fails. Used by the commit alone, from one thread at a time.
+final class Outage {
+    private let engine: Engine
+    private var stopped: [ObjectLease] = []
+    private var begun: UInt64?
+
+    init(_ engine: Engine) { self.engine = engine }
+
+    /// The new object of `id` is about to be made.
+    func begin(_ id: UInt32, _ former: Graph) throws(Failure) {
+        let container = engine.container
+        guard let cell = former.cell(id) else { return }
+        // One that somebody is making right now is there in a moment.
+        container.monitor.locked { container.wait { !cell.isBuilding } }
+        for (_, object) in container.monitor.locked({ cell.objects() }) where ObjectTable.retain(object) {
+            let lease = ObjectLease(owning: object)
+            if begun == nil { begun = monotonicNow() }
+            stopped.append(lease)
+            try container.stop(replaced: object)
+        }
+    }
+
+    /// The commit failed, and what it made is gone.
+    func takeBack() -> [Failure] {
+        let failures = stopped.reversed().compactMap { engine.container.restart($0.bits) }
+        stopped = []
+        return failures
+    }
+
+    /// How long there was none, in nanoseconds.
+    func end() -> UInt64 {
+        stopped = []
+        return begun.map { monotonicNow() - $0 } ?? 0
+    }
+}
