@@ -147,13 +147,8 @@ private final class HostConverter: @unchecked Sendable {
     deinit { if isTaken { destroy?(userData) } }
 
     func value(_ text: String, _ name: String) throws(Failure) -> Value {
-        var text = text
-        return try CallbackResult.run("the converter '\(name)'") { result, error in
-            text.withUTF8 { utf8 in
-                utf8.withMemoryRebound(to: CChar.self) {
-                    function(userData, $0.baseAddress, UInt64($0.count), result, error)
-                }
-            }
+        try CallbackResult.run("the converter '\(name)'") { result, error in
+            text.withCString { function(userData, $0, UInt64(text.utf8.count), result, error) }
         }
     }
 }

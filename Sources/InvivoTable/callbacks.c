@@ -101,6 +101,11 @@ ANSWERING(decorate,
           (invivo_object object, const invivo_build *build, invivo_object *out, void *user_data, invivo_error **error),
           (object, build, out, user_data, error))
 
+TELLING(changed, (void *user_data, const char *path, const invivo_value *value, uint64_t generation),
+        (user_data, path, value, generation))
+ANSWERING(convert, (void *user_data, const char *text, uint64_t length, invivo_value *out, invivo_error **error),
+          (user_data, text, length, out, error))
+
 /* Whoever got an object must give it back, also when the host is gone. */
 static void guarded_resolved(void *user_data, invivo_object object, const invivo_error *error) {
     if (!enter()) {
@@ -160,6 +165,8 @@ invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_c
         GUARD(process);
         GUARD(decorate);
         GUARD(resolved);
+        GUARD(changed);
+        GUARD(convert);
         *out = guarded;
         __atomic_store_n(&is_open, 1, __ATOMIC_SEQ_CST);
     }

@@ -42,7 +42,10 @@ extension Container {
         for key in Self.keys(named: name, besides: recipe.key) {
             if let id = monitor.locked({ keys.id(of: key) }), chain.graph.recipe(id) != nil { return id }
         }
-        throw monitor.locked { unknownKey(name, in: chain.graph) }
+        let known = monitor.locked {
+            (0..<UInt32(keys.count)).filter { chain.graph.recipe($0) != nil }.map { keys.name($0) }
+        }
+        throw noDefinition(name, known, recipe.definition, at: recipe.definition.place)
     }
 
     /// A callable that answers what the configuration says when it is called.

@@ -55,14 +55,7 @@ extension RecipeCompiler {
             if let id = identify(key), described(id) != nil { return key }
         }
         let place = foundNode?.place ?? definition.place
-        let assembly = definition.key.lastIndex(of: ".").map { definition.key[...$0] } ?? ""
-        let keys = knownKeys()
-        let known = keys.filter { $0.hasPrefix(assembly) }.map { String($0.dropFirst(assembly.count)) } + keys
-        failures.append(
-            Failure(
-                .notFound,
-                "the chooser names the definition '\(name)', which is not there\(suggestion(for: name, among: known))",
-                path: definition.key, at: place))
+        failures.append(noDefinition(name, knownKeys(), definition, at: place))
         return nil
     }
 
@@ -82,6 +75,16 @@ extension RecipeCompiler {
             fail(.argument, "a choice makes nothing itself, and has \(makes); say it in what it chooses")
         }
     }
+}
+
+/// The error for a name that no definition has.
+func noDefinition(_ name: String, _ keys: [String], _ definition: Definition, at place: Place) -> Failure {
+    let assembly = definition.key.lastIndex(of: ".").map { definition.key[...$0] } ?? ""
+    let known = keys.filter { $0.hasPrefix(assembly) }.map { String($0.dropFirst(assembly.count)) } + keys
+    return Failure(
+        .notFound,
+        "the chooser names the definition '\(name)', which is not there\(suggestion(for: name, among: known))",
+        path: definition.key, at: place)
 }
 
 /// The error for a value that no option is for.

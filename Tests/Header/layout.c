@@ -424,6 +424,8 @@ int main(void) {
     OFFSET(invivo_callbacks, decorate, sizeof(((invivo_callbacks *)0)->decorate));
     OFFSET(invivo_callbacks, resolved, sizeof(((invivo_callbacks *)0)->resolved));
     OFFSET(invivo_callbacks, prepare, sizeof(((invivo_callbacks *)0)->prepare));
+    OFFSET(invivo_callbacks, changed, sizeof(((invivo_callbacks *)0)->changed));
+    OFFSET(invivo_callbacks, convert, sizeof(((invivo_callbacks *)0)->convert));
     NUMBER(INVIVO_VERSION_MAJOR);
     NUMBER(INVIVO_VERSION_MINOR);
     NUMBER(INVIVO_VERSION_PATCH);

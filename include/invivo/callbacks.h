@@ -2,6 +2,7 @@
 #ifndef INVIVO_CALLBACKS_H
 #define INVIVO_CALLBACKS_H
 
+#include "config.h"
 #include "reload.h"
 #include "runtime.h"
 #include "wiring.h"
@@ -56,6 +57,9 @@ typedef struct invivo_callbacks {
     void (*resolved)(void *user_data, invivo_object object, const invivo_error *error);
     /* of types again */
     invivo_status (*prepare)(void *instance, void *user_data, invivo_error **error);
+    /* of observers of the configuration and of converters */
+    void (*changed)(void *user_data, const char *path, const invivo_value *value, uint64_t generation);
+    invivo_status (*convert)(void *user_data, const char *text, uint64_t length, invivo_value *out, invivo_error **error);
 } invivo_callbacks;
 
 /* Answers functions that do what those of `callbacks` do, until invivo_callbacks_end; after it they do nothing and answer

@@ -119,7 +119,7 @@ INVIVO_API invivo_status invivo_changes_configure(invivo_changes changes, const 
 typedef struct invivo_converter_options {
     size_t struct_size;
     const char *name; /* to be named by; the name of a type: then also for what goes to places of that type */
-    /* Sets `*out` to an owned value, as a callable does. Called when what a text says is planned, once, on the thread that reloads; what it answers is
+    /* Sets `*out` to an owned value, as a callable does; a NUL follows the text. Called when what a text says is planned, once, on the thread that reloads; what it answers is
      * given to all who ask for it. An error of its own gets the text's place. */
     invivo_status (*convert)(void *user_data, const char *text, uint64_t length, invivo_value *out, invivo_error **error);
     void *user_data;

@@ -13,6 +13,7 @@ from . import errors
 from ._app import App
 from ._assembly import Assembly, collaborator, define, graph, lazy_singleton, prototype, singleton, weak_singleton
 from ._changes import Changes
+from ._config import ConfigObserver
 from ._describe import (
     Asker,
     Enumeration,
@@ -49,8 +50,11 @@ from ._recipes import (
     asker,
     call,
     child,
+    choice,
+    config,
     constant,
     every,
+    exactly,
     lazy,
     new,
     options,
@@ -58,6 +62,7 @@ from ._recipes import (
     ref,
     resolver,
     scoped,
+    text,
     wire,
 )
 from ._reloads import Change, Observer, Reloads, Report
@@ -73,6 +78,7 @@ __all__ = [
     "Block",
     "Change",
     "Changes",
+    "ConfigObserver",
     "Enumeration",
     "Error",
     "Float32",
@@ -111,13 +117,16 @@ __all__ = [
     "attach",
     "call",
     "child",
+    "choice",
     "collaborator",
     "component",
+    "config",
     "constant",
     "define",
     "did_inject",
     "errors",
     "every",
+    "exactly",
     "graph",
     "injected",
     "lazy",
@@ -134,6 +143,7 @@ __all__ = [
     "resolver",
     "scoped",
     "singleton",
+    "text",
     "tunable",
     "weak_singleton",
     "will_inject",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
-from . import _tables, _values
+from . import _config, _tables, _values
 from ._assembly import Assembly, Gathering, _checked, _twice, describe_members
 from ._recipes import Options, Scope
 from ._wiring import Definition, Plan, define, definition, plan_all
@@ -150,6 +150,16 @@ class Changes:
                 self._core.library.call("changes_set", changes, *names, ctypes.byref(made))
 
         self._others.append(apply)
+
+    def configure(self, path: str, value: Any) -> None:
+        """Says what the configuration is at a whole path, over what documents say; None removes what is there."""
+        self._open()
+        self._others.append(lambda changes: _config.configure(self._core, changes, path, value, is_said=True))
+
+    def unconfigure(self, path: str) -> None:
+        """Takes back what was said by `configure` of the path and all below it: documents show again."""
+        self._open()
+        self._others.append(lambda changes: _config.configure(self._core, changes, path, None, is_said=False))
 
     def _other(self, function: str, *arguments: Any) -> None:
         self._open()

@@ -129,6 +129,7 @@ class Core:
         self.definitions: dict[str, Definition] = {}  # what Python defined
         self.assemblies: dict[str, list[Assembly]] = {}  # active ones, by name
         self.described: set[Assembly] = set()  # known to the library, and perhaps not active
+        self.config_ids: dict[tuple[str, type | None], int] = {}
         self.marked = True  # whether attributes that are marked for injection are filled
 
     # ---- life ------------------------------------------------------------------------------------------

@@ -974,6 +974,8 @@ invivo_callbacks._fields_ = [
     ("decorate", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_object, ctypes.POINTER(invivo_build), ctypes.POINTER(invivo_object), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("resolved", ctypes.CFUNCTYPE(None, ctypes.c_void_p, invivo_object, ctypes.c_void_p)),
     ("prepare", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("changed", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(invivo_value), ctypes.c_uint64)),
+    ("convert", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p))),
 ]
 
 # Every structure, for the test that compares them with what a C compiler says.

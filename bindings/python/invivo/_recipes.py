@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast, overload
 
+from . import _generated as c
 from .errors import ArgumentError, ExistsError, PropertyError
 
 P = ParamSpec("P")
@@ -100,6 +101,38 @@ class Late:
 
     target: Any
     once: bool
+
+
+_MISSING: Any = object()
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Config:
+    """What the configuration says at a path."""
+
+    path: str
+    default: Any = _MISSING
+    optional: bool = False
+
+    @property
+    def has_default(self) -> bool:
+        return self.default is not _MISSING
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Text:
+    """A text that a converter reads."""
+
+    text: Any
+    converter: str | type | None
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Choice:
+    """What the first option is that fits what the chooser gives."""
+
+    chooser: Any
+    options: tuple[tuple[int, Any, Any], ...]  # when, value or class, what it then is
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -285,6 +318,12 @@ def said(node: Any) -> str:
             return f"all {of.__name__}"
         case Constant(value=value):
             return repr(value)
+        case Config(path=path):
+            return f"the configuration {path!r}"
+        case Text(text=text):
+            return f"what the text {text!r} says"
+        case Choice():
+            return "a choice"
         case Own(what=what):
             return f"the {what}"
     return "all arguments"
@@ -391,6 +430,61 @@ def lazy(recipe: T, /) -> Lazy[T]:
 def arguments() -> list[Any]:
     """In a definition: all its runtime arguments, as a list."""
     return cast("list[Any]", Recipe(Arguments()))
+
+
+def config(path: str, /, default: Any = _MISSING, *, optional: bool = False) -> Any:
+    """In a definition: what the configuration says at a path, in the type of the place.
+
+    The path is looked for in the definition's own assembly, then in what is global; ``"/drums.voices"`` says the whole
+    path. Without a ``default`` a missing value is an error, unless it is ``optional``: then it is None. A value that
+    changes is followed like a definition that does.
+    """
+    return Recipe(Config(path, default, optional))
+
+
+def text(said: Any, /, converter: str | type | None = None) -> Any:
+    """In a definition: what a text says, read by the converter of that name or class, or that of the place it goes to.
+
+    ``said`` is a text, or one of the configuration: ``text(config("limit"), "bytes")``.
+    """
+    if not isinstance(said, str) and not (isinstance(said, Recipe) and isinstance(said._node, Config)):
+        raise ArgumentError(f"a converter reads a text, or config(...), not {said!r}")
+    return Recipe(Text(said, converter))
+
+
+@dataclasses.dataclass(frozen=True)
+class Exactly:
+    cls: type
+
+
+def exactly(cls: type) -> Exactly:
+    """In a choice: an object of this very class."""
+    return Exactly(cls)
+
+
+def choice(
+    chooser: Any, options: Mapping[Any, T] | None = None, /, *, named: bool = False, otherwise: T | None = None
+) -> T:
+    """In a definition: what the first option is that fits what ``chooser`` gives: `config`, or an argument.
+
+        return invivo.choice(invivo.config("wave"), {"saw": self.saw(), None: self.noise()}, otherwise=self.sine())
+
+    The keys are values, compared by what they are worth; classes, for objects of them and of what derives from them;
+    or ``exactly(cls)``. ``named``: else a text is the name of a definition. A value that no option is for is an error.
+    """
+    found: list[tuple[int, Any, Any]] = []
+    for when, use in (options or {}).items():
+        if isinstance(when, Exactly):
+            found.append((c.INVIVO_WHEN_EXACT, when.cls, use))
+        elif isinstance(when, type):
+            found.append((c.INVIVO_WHEN_KIND, when, use))
+        else:
+            found.append((c.INVIVO_WHEN_EQUAL, when, use))
+    if named:
+        found.append((c.INVIVO_WHEN_NAMED, None, None))
+    if otherwise is not None:
+        found.append((c.INVIVO_WHEN_OTHERWISE, None, otherwise))
+    return cast(T, Recipe(Choice(chooser, tuple(found))))
 
 
 def resolver() -> Resolver:

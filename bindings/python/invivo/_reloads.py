@@ -34,7 +34,8 @@ _LOOK_AT = 64
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """One thing that a reload changed; ``what``: "defined", "removed", "remade", "reinjected", "tuned" or "pending"."""
+    """One thing that a reload changed; ``what``: "defined", "removed", "remade", "reinjected", "tuned", "pending" or
+    "configured" (then ``key`` is a path of the configuration)."""
 
     key: str
     what: str

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable, Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
+from . import _config, _trampolines, _values
 from . import _generated as c
-from . import _trampolines, _values
 from ._assembly import Assembly
 from ._changes import Changes
+from ._config import ConfigObserver
 from ._core import Core, cores
 from ._describe import _RUNTIME, Hint, Tunable
 from ._failures import text
@@ -34,12 +35,14 @@ from .errors import (
     ClosedError,
     Error,
     HandleError,
+    NotConfiguredError,
     NotFoundError,
     RangeError,
     StopError,
     WrongTypeError,
 )
 
+_MISSING: Any = object()
 T = TypeVar("T")
 AnyAssembly = TypeVar("AnyAssembly", bound=Assembly)
 Path = str | os.PathLike[str]
@@ -762,6 +765,45 @@ class Runtime(_Cache):
     def view(self) -> View:
         """A reading of one generation: ``with runtime.view() as view: view.block("synth.lead")``."""
         return View(self._open())
+
+    def config(self, path: str, default: Any = _MISSING, /) -> Any:
+        """What the configuration says now at a whole path, or the default; without one a missing value raises
+        `NotConfiguredError`. Several values of one generation: ``view.config``."""
+        try:
+            return _config.read(self._open(), path)
+        except NotConfiguredError:
+            if default is _MISSING:
+                raise
+            return default
+
+    def configure(self, path: str, value: Any) -> None:
+        """Says what the configuration is at a whole path, over what documents say, as a reload; None removes it."""
+        with self.changes() as changes:
+            changes.configure(path, value)
+
+    def unconfigure(self, path: str) -> None:
+        """Takes back what was said by `configure` of the path and all below it, as a reload."""
+        with self.changes() as changes:
+            changes.unconfigure(path)
+
+    def observe_config(self, path: str, callback: Callable[[Any, int], Any]) -> ConfigObserver:
+        """Calls back with what is at a whole path (None: nothing), and the generation, after each reload that changed
+        it or anything below it."""
+        return ConfigObserver(self._open(), path, callback)
+
+    def converter(self, what: str | builtins.type, function: Callable[[str], Any]) -> None:
+        """Registers what reads texts: for places of a class, or by a name for `invivo.text`. A text that it raises for
+        is refused with its place. A second one of the name is an error."""
+        _config.register(self._open(), what, function)
+
+    def remove_converter(self, what: str | builtins.type) -> None:
+        """What was converted stays."""
+        core = self._open()
+        core.library.call("converter_unregister", core.handle, _values.name_bytes(_config.converter_name(core, what)))
+
+    def convert(self, what: str | builtins.type, said: str) -> Any:
+        """Reads one text by the converter of a name or class."""
+        return _config.convert(self._open(), what, said)
 
     def observe(self, callback: Callable[[Report], Any]) -> Observer:
         """Calls back after every reload, committed or failed, on the thread that ran it."""

@@ -8,8 +8,8 @@ import threading
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from . import _config, _values
 from . import _generated as c
-from . import _values
 from ._objects import PropertyInfo
 from .errors import DomainError, NotFoundError, StaleError
 
@@ -109,6 +109,18 @@ class View:
     @property
     def generation(self) -> int:
         return int(self._open().graph[0].generation)
+
+    def config(self, path: str, default: Any = None, *, kind: type | None = None) -> Any:
+        """What the configuration says at a whole path in this generation, or the default.
+
+        ``kind`` (bool, int, float, str, list, dict): what is there must be that, and documents that say something else
+        are refused from now on.
+        """
+        number = _config.config_id(self._core, path, kind)
+        found = _config.in_view(self._core, self._open(), number)
+        if found is None:
+            return default
+        return float(found) if kind is float else int(found) if kind is int else found
 
     def block(self, key: str) -> Block:
         """The block of a key, as it is in this generation."""

@@ -74,6 +74,7 @@ class Definition:
     parent: str | None = None
     alias: Ref | None = None
     maker: MadeBy | None = None
+    choice: _recipes.Choice | None = None
     constant: _recipes.Constant | None = None
     options: Options = PLAIN
     home: str | None = None  # its assembly, when the key does not say it
@@ -177,12 +178,14 @@ def of_recipe(recipe: Recipe, wanted: type | None) -> dict[str, Any]:
             found["alias"], found["makes"] = node, None
         case MadeBy():
             found["maker"] = node
+        case _recipes.Choice():
+            found["choice"], found["makes"] = node, None
         case _recipes.Constant(value=value):
             found["constant"], found["makes"] = node, type(value)
         case _:
             raise ArgumentError(
-                f"{recipe!r} is no definition: that is made by invivo.new(), wire(), child() or constant(), is another "
-                "member, or what a method of another member answers"
+                f"{recipe!r} is no definition: that is made by invivo.new(), wire(), child(), choice() or constant(), is "
+                "another member, or what a method of another member answers"
             )
     return found
 
@@ -296,6 +299,7 @@ class Injection:
     index: int = 0
     flags: int = 0
     of: type | None = None  # of lookups by type
+    converter: str | type | None = None
 
     @property
     def way(self) -> int:
@@ -311,6 +315,13 @@ class Invocation:
 
 
 @dataclasses.dataclass(frozen=True)
+class Option:
+    when: int
+    value: Any
+    use: Injection | None
+
+
+@dataclasses.dataclass(frozen=True)
 class Plan:
     """A definition and what goes into it."""
 
@@ -321,6 +332,7 @@ class Plan:
     type_bits: int = 0  # of a registered type
     alias: str | None = None
     maker: Invocation | None = None
+    choice: tuple[Injection, tuple[Option, ...]] | None = None
     methods: tuple[Invocation, ...] = ()
     before: tuple[Invocation, ...] = ()
     after: tuple[Invocation, ...] = ()
@@ -379,6 +391,8 @@ class _Planner:
         check_scope(made.scope)
         if made.alias is not None:
             return self._alias(made.alias)
+        if made.choice is not None:
+            return self._choice(made.choice)
         if made.constant is not None:
             value = made.constant.value
             if value is None:
@@ -455,6 +469,26 @@ class _Planner:
         assert isinstance(ref.to, str)
         items = tuple(self.source(thing, str(index)) for index, thing in enumerate(bound))
         return Plan(self.made, (), items, alias=self.made.absolute(ref.to))
+
+    def _choice(self, node: _recipes.Choice) -> Plan:
+        """One of others; what it is gets the arguments that are said there."""
+        if self.made.scope is not None:
+            raise ArgumentError(
+                "a choice makes nothing itself: say the scope of what it chooses, and describe it by @invivo.define",
+                **self.at(""),
+            )
+        chooser = self.source(node.chooser, "chooser")
+        found = []
+        for index, (when, value, use) in enumerate(node.options):
+            with self.gathering():
+                if use is not None and not isinstance(use, Recipe):
+                    raise WrongTypeError(
+                        f"an option is another definition: self.{{member}}(), ref(...) or new(...), not {use!r}",
+                        **self.at(f"option{index}"),
+                    )
+                source = None if use is None else self.source(use, f"option{index}")
+                found.append(Option(when, value, source))
+        return Plan(self.made, (), choice=(chooser, tuple(found)))
 
     def _registered(self, name: str) -> Plan:
         """A type that is known by its name alone: what is given goes to its making, or else to its properties."""
@@ -703,6 +737,15 @@ class _Planner:
                 return Injection("", how=c.INVIVO_INJECT_RESOLVER if what == "resolver" else c.INVIVO_INJECT_ASKER)
             case _recipes.Constant(value=value):
                 return Injection("", value=value)
+            case _recipes.Config(path=path, default=default, optional=optional):
+                items = (self.source(default, f"{place}.default"),) if node.has_default else ()
+                flags = c.INVIVO_INJECT_OPTIONAL if optional else 0
+                return Injection("", path, how=c.INVIVO_INJECT_CONFIG, items=items, flags=flags)
+            case _recipes.Text(text=said, converter=converter):
+                if isinstance(said, str):
+                    return Injection("", value=said, how=c.INVIVO_INJECT_TEXT, converter=converter)
+                items = (self.source(said, place),)
+                return Injection("", how=c.INVIVO_INJECT_TEXT, items=items, converter=converter)
         return self._inline(recipe, place, hint)
 
     def _reference(self, node: Ref, arguments: tuple[Any, ...], optional: bool, place: str) -> Injection:
@@ -875,6 +918,10 @@ def defined(core: Core, plan: Plan) -> Iterator[c.invivo_definition]:
         options.before, options.before_count = _invocations(core, packer, plan.before)
         options.after, options.after_count = _invocations(core, packer, plan.after)
         options.after_all, options.after_all_count = _invocations(core, packer, plan.after_all)
+        if plan.choice is not None:
+            chooser, several = plan.choice
+            options.chooser, _ = _injections(core, packer, (chooser,))
+            options.options, options.option_count = _options(core, packer, several)
         if plan.maker is not None:
             options.maker_method = _values.name_bytes(plan.maker.method, "method")
             options.maker, options.maker_count = _injections(core, packer, plan.maker.arguments)
@@ -918,13 +965,34 @@ def _injections(core: Core, packer: _values.Packer, injections: Sequence[Injecti
     for slot, injection in zip(array, injections, strict=True):
         slot.name = _values.name_bytes(injection.name) if injection.name else None
         slot.how, slot.flags, slot.index = injection.way, injection.flags, injection.index
-        if injection.of is not None:
+        if injection.converter is not None:
+            name = injection.converter
+            slot.reference = _values.name_bytes(core.name_of(name) if isinstance(name, type) else name, "converter")
+        if slot.how == c.INVIVO_INJECT_TEXT:
+            if not injection.items:
+                packer.fill(slot.value, injection.value)
+        elif injection.of is not None:
             slot.reference = _values.name_bytes(core.name_of(injection.of))
         elif injection.reference is not None:
             slot.reference = _values.name_bytes(injection.reference, "key")
         elif slot.how == c.INVIVO_INJECT_VALUE:
             packer.fill(slot.value, injection.value)
         slot.items, slot.item_count = _injections(core, packer, injection.items)
+    packer.hold(array)
+    return array, len(array)
+
+
+def _options(core: Core, packer: _values.Packer, options: Sequence[Option]) -> tuple[Any, int]:
+    array = (c.invivo_option * len(options))()
+    for slot, option in zip(array, options, strict=True):
+        slot.when = option.when
+        if option.when == c.INVIVO_WHEN_EQUAL:
+            packer.fill(slot.value, option.value)
+        elif isinstance(option.value, type):
+            slot.name = _values.name_bytes(core.name_of(option.value))
+        if option.use is not None:
+            made, _ = _injections(core, packer, (option.use,))
+            slot.use = made[0]
     packer.hold(array)
     return array, len(array)
 
