@@ -1,7 +1,7 @@
 /// What a handle stands for: the top 4 bits of its word.
 public enum HandleKind: UInt64, Sendable {
     case runtime = 1
-    case object, key, type, callable, domain, job, changes, source, target, observer, module, app, override
+    case object, key, type, callable, domain, job, changes, source, target, observer, module, app, override, pool
 
     /// Types and callables are descriptions and functions: they are as good in a forked child.
     var belongsToRuntime: Bool { self != .type && self != .callable }
@@ -23,6 +23,7 @@ public enum HandleKind: UInt64, Sendable {
         case .module: "module"
         case .app: "app"
         case .override: "override"
+        case .pool: "pool"
         }
     }
 }

@@ -98,7 +98,9 @@ public enum ObjectTable {
         guard let slot = iv_slot_at(index) else { return }
         let generation = iv_load_relaxed_u64(iv_slot_state(slot)) >> UInt64(IV_GENERATION_SHIFT)
         guard generation < lastGeneration else { return retire(slot) }
+        let owner = iv_load_relaxed_u64(iv_slot_owner(slot))
         iv_store_u64(iv_slot_state(slot), (generation &+ 1) << UInt64(IV_GENERATION_SHIFT))
+        if owner >> 63 != 0 { tellOfEnd(owner) }
         let thread = iv_thread()!
         let count = thread.pointee.magazine_count
         if count < UInt32(IV_MAGAZINE), thread.pointee.prepared != 0 {
@@ -108,6 +110,17 @@ public enum ObjectTable {
             giveBack(thread, index)
         }
     }
+
+    /// Has the end of an object told to `tellOfEnd`, with `place` (35 bits), which the first that is entered keeps. The caller
+    /// has a lease.
+    @inlinable @inline(__always)
+    public static func tellEnd(of bits: UInt64, to place: UInt64) {
+        guard let slot = slot(bits), iv_load_relaxed_u64(iv_slot_owner(slot)) >> 63 == 0 else { return }
+        _ = iv_or_u64(iv_slot_owner(slot), 1 << 63 | place << 28)
+    }
+
+    /// Called with a slot's owner and place when its object has ended; set as `dispose` is.
+    nonisolated(unsafe) public static var tellOfEnd: @Sendable (UInt64) -> Void = { _ in }
 
     /// A slot that has used all its generations is given up, so that no handle is ever of two objects.
     @usableFromInline @inline(never)
@@ -178,6 +191,15 @@ public enum ObjectTable {
         let state = iv_load_u64(iv_slot_state(slot))
         guard state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & (1 << 33) == 0 else { return nil }
         return (state & 0xffff_ffff, state & (1 << 32) != 0)
+    }
+
+    /// Whether somebody holds the object.
+    @inlinable @inline(__always)
+    public static func isClaimed(_ bits: UInt64) -> Bool {
+        guard let slot = slot(bits) else { return false }
+        let state = iv_load_u64(iv_slot_state(slot))
+        return state >> UInt64(IV_GENERATION_SHIFT) == generation(bits) && state & 0x1_ffff_ffff != 0
+            && (state & (1 << 33) == 0 || state & trial != 0)
     }
 
     // MARK: circles
@@ -348,7 +370,9 @@ public enum ObjectTable {
         for index in 0..<count {
             guard let slot = iv_slot_at(index) else { continue }
             let state = iv_load_u64(iv_slot_state(slot))
-            guard state & 0x1_ffff_ffff != 0, iv_load_relaxed_u64(iv_slot_owner(slot)) == owner else { continue }
+            guard state & 0x1_ffff_ffff != 0, iv_load_relaxed_u64(iv_slot_owner(slot)) & 0xfff_ffff == owner else {
+                continue
+            }
             found.append(kind << 60 | (state >> UInt64(IV_GENERATION_SHIFT)) << 32 | UInt64(index))
         }
         return found

@@ -149,6 +149,7 @@ public enum Readers {
             reader.pointee.depth = 0
             iv_store_u64(iv_reader_building(reader), 0)
             iv_store_u64(iv_reader_pinned(reader), 0)
+            iv_store_u64(iv_reader_pooling(reader), 0)
             iv_store_u64(iv_reader_epoch(reader), 0)
             iv_reader_set_thread(reader, 0)
         }
@@ -182,6 +183,19 @@ public enum Readers {
         var slot = iv_readers(core)
         while let reader = slot {
             oldest = min(oldest, epoch(of: reader))
+            slot = reader.pointee.next
+        }
+        return oldest
+    }
+
+    /// Since when somebody reads in a pool (1 + an epoch of pools), `.max` when nobody does. Says nothing of what was taken away
+    /// after the last `barrier`.
+    public static func oldestPooling(_ core: Core) -> UInt64 {
+        var oldest = UInt64.max
+        var slot = iv_readers(core)
+        while let reader = slot {
+            let since = iv_load_u64(iv_reader_pooling(reader))
+            if since != 0 { oldest = min(oldest, since) }
             slot = reader.pointee.next
         }
         return oldest

@@ -89,6 +89,11 @@ extension TypeDescription {
 
     // MARK: weak references
 
+    /// Whether its instances are counted elsewhere, and can be referred to weakly.
+    public var hasWeakReferences: Bool {
+        functions.weakMake != nil && functions.weakLoad != nil && functions.weakFree != nil
+    }
+
     /// A weak reference to an instance that is counted elsewhere; nil when the type has none. Never with a lock held.
     public func makeWeak(_ instance: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
         guard functions.weakLoad != nil, functions.weakFree != nil else { return nil }

@@ -36,6 +36,8 @@ public struct ChangeSet: Sendable {
     /// Keys whose shared instances are let go; with all that they got, or alone.
     public var resets: [(id: UInt32, key: String, withDependencies: Bool)] = []
     public var resetScopes: Set<Scope> = []
+    /// Pools whose entries are forgotten.
+    var cleared: [PoolClearing] = []
     public var attached: [Target] = []
     public var detached: [Target] = []
     /// Monotonic nanoseconds of the first and last event behind it; the time of the call where there was none.
@@ -99,6 +101,7 @@ public struct ChangeSet: Sendable {
         removedProcessors += later.removedProcessors
         resets += later.resets
         resetScopes.formUnion(later.resetScopes)
+        cleared += later.cleared
         attached += later.attached
         detached += later.detached
         firstEvent = min(firstEvent, later.firstEvent)

@@ -200,6 +200,7 @@ extension Engine {
 
     private func publish(_ plan: Plan, _ next: Graph) {
         let set = plan.staged.set
+        for clearing in set.cleared { clearing.carryOut() }
         let former = container.currentGraph()
         for (id, changed) in plan.definitions {
             if let definition = definitions[id] {

@@ -24,6 +24,7 @@ extension Engine {
         if let failure = Failure.gathered(failures) { throw failure }
         planAliases(&plan)
         try planSettings(&plan, graph)
+        plan.changes += staged.set.cleared.map(\.change)
         return plan
     }
 

@@ -270,7 +270,7 @@ extension Engine {
             && set.processors.isEmpty && set.removedProcessors.isEmpty && set.resets.isEmpty && set.resetScopes.isEmpty
             && set.assemblies.isEmpty && set.overrides.isEmpty && set.endedOverrides.isEmpty && set.retuned.isEmpty
             && set.attached.isEmpty
-            && set.detached.isEmpty && set.configured.isEmpty
+            && set.detached.isEmpty && set.configured.isEmpty && set.cleared.isEmpty
         return nothing ? nil : staged
     }
 }

@@ -64,6 +64,7 @@ struct Plan {
         processors == nil && definitions.isEmpty && assemblies == nil && config == nil && overrides.isEmpty
             && staged.documents.isEmpty && staged.set.resets.isEmpty && staged.set.resetScopes.isEmpty
             && staged.set.retuned.isEmpty && staged.set.attached.isEmpty && staged.set.detached.isEmpty
+            && staged.set.cleared.isEmpty
     }
 
     /// What leads to an exclusive definition comes last: the shorter its former object is stopped.
@@ -90,5 +91,6 @@ struct Plan {
     /// Whether carrying it out calls the host: constructors, setters, disposal.
     var runsHostCode: Bool {
         !builds.isEmpty || !replaced.isEmpty || !reinjected.isEmpty || !tuned.isEmpty || !based.isEmpty
+            || !staged.set.cleared.isEmpty
     }
 }

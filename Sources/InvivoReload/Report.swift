@@ -58,7 +58,7 @@ public final class Report: @unchecked Sendable {
     }
 
     private static let names = [
-        "defined", "removed", "remade", "reinjected", "tuned", "pending", "configured", "dormant",
+        "defined", "removed", "remade", "reinjected", "tuned", "pending", "configured", "dormant", "cleared",
     ]
 
     static func duration(_ nanoseconds: UInt64) -> String {

@@ -1075,10 +1075,94 @@ static const invivo_error *not_ready_report_stop_error(const invivo_report *repo
     return 0;
 }
 
+static invivo_status not_ready_pool_open(invivo_runtime runtime, const invivo_pool_options *options, invivo_pool *out, invivo_error **error) {
+    (void)runtime;
+    (void)options;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_pool_find(invivo_runtime runtime, const char *name, invivo_pool *out, invivo_error **error) {
+    (void)runtime;
+    (void)name;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_pool_close(invivo_pool pool, invivo_error **error) {
+    (void)pool;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_pool_get(invivo_pool pool, const invivo_value *key, invivo_pool_make make, void *user_data, invivo_object *out, invivo_error **error) {
+    (void)pool;
+    (void)key;
+    (void)make;
+    (void)user_data;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_pool_peek(invivo_pool pool, const invivo_value *key, invivo_object *out) {
+    (void)pool;
+    (void)key;
+    if (out) memset(out, 0, sizeof(*out));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_pool_peek_instance(invivo_pool pool, const invivo_value *key, invivo_type type, void **out, invivo_error **error) {
+    (void)pool;
+    (void)key;
+    (void)type;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_pool_put(invivo_pool pool, const invivo_value *key, invivo_object object, invivo_error **error) {
+    (void)pool;
+    (void)key;
+    (void)object;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_pool_remove(invivo_pool pool, const invivo_value *key, invivo_error **error) {
+    (void)pool;
+    (void)key;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_pool_list(invivo_pool pool, invivo_value *out, invivo_error **error) {
+    (void)pool;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_pool_count(invivo_pool pool, uint64_t *out, invivo_error **error) {
+    (void)pool;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_pool_clear(invivo_pool pool, uint64_t *count, invivo_error **error) {
+    (void)pool;
+    (void)count;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 156,
+    .function_count = 167,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1235,6 +1319,17 @@ static const struct invivo_table not_ready = {
     .start = not_ready_start,
     .stop = not_ready_stop,
     .report_stop_error = not_ready_report_stop_error,
+    .pool_open = not_ready_pool_open,
+    .pool_find = not_ready_pool_find,
+    .pool_close = not_ready_pool_close,
+    .pool_get = not_ready_pool_get,
+    .pool_peek = not_ready_pool_peek,
+    .pool_peek_instance = not_ready_pool_peek_instance,
+    .pool_put = not_ready_pool_put,
+    .pool_remove = not_ready_pool_remove,
+    .pool_list = not_ready_pool_list,
+    .pool_count = not_ready_pool_count,
+    .pool_clear = not_ready_pool_clear,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -1880,6 +1975,50 @@ invivo_status invivo_stop(invivo_runtime runtime, invivo_key key, invivo_error *
 
 const invivo_error *invivo_report_stop_error(const invivo_report *report) {
     return functions()->report_stop_error(report);
+}
+
+invivo_status invivo_pool_open(invivo_runtime runtime, const invivo_pool_options *options, invivo_pool *out, invivo_error **error) {
+    return functions()->pool_open(runtime, options, out, error);
+}
+
+invivo_status invivo_pool_find(invivo_runtime runtime, const char *name, invivo_pool *out, invivo_error **error) {
+    return functions()->pool_find(runtime, name, out, error);
+}
+
+invivo_status invivo_pool_close(invivo_pool pool, invivo_error **error) {
+    return functions()->pool_close(pool, error);
+}
+
+invivo_status invivo_pool_get(invivo_pool pool, const invivo_value *key, invivo_pool_make make, void *user_data, invivo_object *out, invivo_error **error) {
+    return functions()->pool_get(pool, key, make, user_data, out, error);
+}
+
+invivo_status invivo_pool_peek(invivo_pool pool, const invivo_value *key, invivo_object *out) {
+    return functions()->pool_peek(pool, key, out);
+}
+
+invivo_status invivo_pool_peek_instance(invivo_pool pool, const invivo_value *key, invivo_type type, void **out, invivo_error **error) {
+    return functions()->pool_peek_instance(pool, key, type, out, error);
+}
+
+invivo_status invivo_pool_put(invivo_pool pool, const invivo_value *key, invivo_object object, invivo_error **error) {
+    return functions()->pool_put(pool, key, object, error);
+}
+
+invivo_status invivo_pool_remove(invivo_pool pool, const invivo_value *key, invivo_error **error) {
+    return functions()->pool_remove(pool, key, error);
+}
+
+invivo_status invivo_pool_list(invivo_pool pool, invivo_value *out, invivo_error **error) {
+    return functions()->pool_list(pool, out, error);
+}
+
+invivo_status invivo_pool_count(invivo_pool pool, uint64_t *out, invivo_error **error) {
+    return functions()->pool_count(pool, out, error);
+}
+
+invivo_status invivo_pool_clear(invivo_pool pool, uint64_t *count, invivo_error **error) {
+    return functions()->pool_clear(pool, count, error);
 }
 
 #pragma GCC visibility pop

@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 156,
+    .function_count = 167,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -161,6 +161,17 @@ static const struct invivo_table instance = {
     .start = invivo_start,
     .stop = invivo_stop,
     .report_stop_error = invivo_report_stop_error,
+    .pool_open = invivo_pool_open,
+    .pool_find = invivo_pool_find,
+    .pool_close = invivo_pool_close,
+    .pool_get = invivo_pool_get,
+    .pool_peek = invivo_pool_peek,
+    .pool_peek_instance = invivo_pool_peek_instance,
+    .pool_put = invivo_pool_put,
+    .pool_remove = invivo_pool_remove,
+    .pool_list = invivo_pool_list,
+    .pool_count = invivo_pool_count,
+    .pool_clear = invivo_pool_clear,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

@@ -49,11 +49,32 @@ public final class BuildChain: @unchecked Sendable {
         var low: Int
     }
 
+    /// What a chain waits for while another one makes it.
+    enum Awaited {
+        case cell(Cell)
+        /// An entry of a pool.
+        case ticket(Ticket)
+
+        /// Who makes it; nil when that waits for nobody, or nobody makes it any more.
+        var builder: BuildChain? {
+            switch self {
+            case .cell(let cell): if case .building(let builder) = cell.state { builder } else { nil }
+            case .ticket(let ticket): ticket.chain?.root
+            }
+        }
+        var name: String {
+            switch self {
+            case .cell(let cell): cell.definition.key
+            case .ticket(let ticket): ticket.name
+            }
+        }
+    }
+
     /// The graph that all its resolves see, held by a count, never by a view.
     public let graph: Graph
     /// Whether the chain belongs to a reload (its builds see the next graph).
     let isReload: Bool
-    /// The chain whose hook this one runs in.
+    /// The chain whose hook this one runs in, or what makes an entry of a pool for it.
     let parent: BuildChain?
     var frames: [Frame] = []
     var made: [Entry] = []
@@ -81,7 +102,7 @@ public final class BuildChain: @unchecked Sendable {
     var later: Int?
     /// The same: the frame that asked for it.
     var laterAsker: Int?
-    var waitingOn: Cell?
+    var waitingOn: Awaited?
     /// Of the chain at the beginning, set together with a failure: waiting for this cell would have closed a circle of chains,
     /// so the whole build is taken back and tried again when the other is done.
     var givesWayTo: Cell?

@@ -191,7 +191,7 @@ extension Container {
     public func makeObject(_ type: ObjectType, _ arguments: [Value]) throws(Failure) -> UInt64 {
         let build = try beginBuild()
         defer { Readers.endBuild(build) }
-        let chain = currentChain ?? BuildChain(graph: currentGraph())
+        let chain = chainForWaiting()
         return try building(chain) { () throws(Failure) -> UInt64 in
             guard let record = try makeInstance(type, arguments, key: nil, factory: nil) else { return 0 }
             let object = try opened(record)

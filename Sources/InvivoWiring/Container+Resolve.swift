@@ -87,7 +87,7 @@ extension Container {
         defer { Readers.endBuild(build) }
         var tries = 0
         while true {
-            let chain = currentChain ?? BuildChain(graph: currentGraph())
+            let chain = chainForWaiting()
             do throws(Failure) { return try whole(chain, body, giveBack) } catch {
                 tries += 1
                 // A chain whose hook this one runs in holds what the other waits for: it gives way as a whole.
@@ -347,7 +347,7 @@ extension Container {
                     throw waitsForCycle(circle, chain.root, cell)
                 }
                 awaited = cell.attempt
-                chain.root.waitingOn = cell
+                chain.root.waitingOn = .cell(cell)
                 waits.begin(chain.root, thread)
                 if !serveOwnDomain() { monitor.wait() }
                 waits.end(chain.root, thread)

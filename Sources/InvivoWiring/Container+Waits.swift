@@ -51,8 +51,8 @@ struct Waits {
             for inner in next.inner {
                 if let found = follow(inner, own, isThroughJob) { return found }
             }
-            guard let waited = next.waitingOn, case .building(let builder) = waited.state else { return nil }
-            return follow(builder, own + [waited.definition.key], isThroughJob)
+            guard let waited = next.waitingOn, let builder = waited.builder else { return nil }
+            return follow(builder, own + [waited.name], isThroughJob)
         }
         return follow(other, [key], false)
     }

@@ -42,6 +42,10 @@ public final class Container: @unchecked Sendable {
     var unawaitedJobs = 0
     /// What resolves made while building: key -> keys it got, beyond what its definition names.
     public var dynamicDependencies: [UInt32: Set<UInt32>] = [:]
+    /// By the index in their handles; nil when closed.
+    var pools: [Pool?] = []
+    /// Lists of pools that readers may have seen; freed at the end.
+    var outgrownPools: [UnsafeMutableRawPointer] = []
     /// Set by close: no new cold build, job or reload is begun.
     public var isClosing = false
     /// Built for a graph that was gone meanwhile; their holds are dropped by the next reclaim.
@@ -87,6 +91,7 @@ public final class Container: @unchecked Sendable {
     private static let seams: Void = {
         ObjectTable.dispose = { Container.dispose($0) }
         ObjectTable.lookForCircle = { Container.lookForCircle($0) }
+        ObjectTable.tellOfEnd = { Pool.ended($0) }
     }()
 
     // MARK: handles
@@ -231,6 +236,7 @@ public final class Container: @unchecked Sendable {
 
     /// After close: the last graph goes, and with it the cells and definitions.
     public func forget() {
+        forgetPools()
         let former = monitor.locked {
             () -> (Graph, [String: ObjectType], [Domain], [[String: AssemblyDescription]], [String: TextConverter]) in
             defer {

@@ -58,6 +58,7 @@ public final class ObjectType: @unchecked Sendable {
         raw.pointee.is_simple = isSimple ? 1 : 0
         raw.pointee.is_plain = isSimple && needsNothing ? 1 : 0
         raw.pointee.has_stop = functions.stop == nil ? 0 : 1
+        raw.pointee.has_weak = description.hasWeakReferences ? 1 : 0
     }
 
     deinit {

@@ -39,6 +39,8 @@ int main(void) {
     OFFSET(invivo_override, bits, sizeof(((invivo_override *)0)->bits));
     SIZE(invivo_config);
     OFFSET(invivo_config, bits, sizeof(((invivo_config *)0)->bits));
+    SIZE(invivo_pool);
+    OFFSET(invivo_pool, bits, sizeof(((invivo_pool *)0)->bits));
     SIZE(invivo_value);
     OFFSET(invivo_value, kind, sizeof(((invivo_value *)0)->kind));
     OFFSET(invivo_value, reserved, sizeof(((invivo_value *)0)->reserved));
@@ -340,6 +342,12 @@ int main(void) {
     SIZE(invivo_remap);
     OFFSET(invivo_remap, from, sizeof(((invivo_remap *)0)->from));
     OFFSET(invivo_remap, to, sizeof(((invivo_remap *)0)->to));
+    SIZE(invivo_pool_options);
+    OFFSET(invivo_pool_options, struct_size, sizeof(((invivo_pool_options *)0)->struct_size));
+    OFFSET(invivo_pool_options, name, sizeof(((invivo_pool_options *)0)->name));
+    OFFSET(invivo_pool_options, make, sizeof(((invivo_pool_options *)0)->make));
+    OFFSET(invivo_pool_options, user_data, sizeof(((invivo_pool_options *)0)->user_data));
+    OFFSET(invivo_pool_options, destroy, sizeof(((invivo_pool_options *)0)->destroy));
     SIZE(invivo_cell);
     OFFSET(invivo_cell, instance, sizeof(((invivo_cell *)0)->instance));
     SIZE(invivo_entry);
@@ -584,6 +592,7 @@ int main(void) {
     NUMBER(INVIVO_CHANGED_PENDING);
     NUMBER(INVIVO_CHANGED_CONFIGURED);
     NUMBER(INVIVO_CHANGED_DORMANT);
+    NUMBER(INVIVO_CHANGED_CLEARED);
     NUMBER(INVIVO_PHASE_DETECT);
     NUMBER(INVIVO_PHASE_SETTLE);
     NUMBER(INVIVO_PHASE_STAGE);
@@ -762,5 +771,16 @@ int main(void) {
     OFFSET(invivo_table, start, sizeof(void (*)(void)));
     OFFSET(invivo_table, stop, sizeof(void (*)(void)));
     OFFSET(invivo_table, report_stop_error, sizeof(void (*)(void)));
+    OFFSET(invivo_table, pool_open, sizeof(void (*)(void)));
+    OFFSET(invivo_table, pool_find, sizeof(void (*)(void)));
+    OFFSET(invivo_table, pool_close, sizeof(void (*)(void)));
+    OFFSET(invivo_table, pool_get, sizeof(void (*)(void)));
+    OFFSET(invivo_table, pool_peek, sizeof(void (*)(void)));
+    OFFSET(invivo_table, pool_peek_instance, sizeof(void (*)(void)));
+    OFFSET(invivo_table, pool_put, sizeof(void (*)(void)));
+    OFFSET(invivo_table, pool_remove, sizeof(void (*)(void)));
+    OFFSET(invivo_table, pool_list, sizeof(void (*)(void)));
+    OFFSET(invivo_table, pool_count, sizeof(void (*)(void)));
+    OFFSET(invivo_table, pool_clear, sizeof(void (*)(void)));
     return 0;
 }

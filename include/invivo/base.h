@@ -167,6 +167,7 @@ typedef struct invivo_module { uint64_t bits; } invivo_module;     /* loaded cod
 typedef struct invivo_app { uint64_t bits; } invivo_app;           /* an application manifest run */
 typedef struct invivo_override { uint64_t bits; } invivo_override; /* another recipe in a key's place */
 typedef struct invivo_config { uint64_t bits; } invivo_config;     /* a path of the configuration; dense like keys */
+typedef struct invivo_pool { uint64_t bits; } invivo_pool;         /* a table whose entries live while somebody holds them */
 
 INVIVO_EXTERN_C_END
 

@@ -9,6 +9,7 @@
 #include "object.h"
 #include "wiring.h"
 #include "assembly.h"
+#include "pool.h"
 #include "view.h"
 #include "source.h"
 #include "reload.h"

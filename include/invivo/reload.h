@@ -14,7 +14,8 @@ enum {
     INVIVO_CHANGED_TUNED = 4,      /* a property of the instance or block has another value */
     INVIVO_CHANGED_PENDING = 5,    /* takes effect when the object is next made, or when its target comes */
     INVIVO_CHANGED_CONFIGURED = 6, /* the configuration says something else at the path that stands for the key */
-    INVIVO_CHANGED_DORMANT = 7     /* the definition waits for something that is not there (any more) */
+    INVIVO_CHANGED_DORMANT = 7,    /* the definition waits for something that is not there (any more) */
+    INVIVO_CHANGED_CLEARED = 8     /* a pool has forgotten its entries; the key is the pool's name */
 };
 
 enum {

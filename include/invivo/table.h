@@ -12,6 +12,7 @@
 #include "graph.h"
 #include "module.h"
 #include "object.h"
+#include "pool.h"
 #include "reload.h"
 #include "runtime.h"
 #include "source.h"
@@ -182,6 +183,17 @@ struct invivo_table {
     invivo_status (*start)(invivo_runtime runtime, invivo_key key, invivo_error **error);
     invivo_status (*stop)(invivo_runtime runtime, invivo_key key, invivo_error **error);
     const invivo_error *(*report_stop_error)(const invivo_report *report);
+    invivo_status (*pool_open)(invivo_runtime runtime, const invivo_pool_options *options, invivo_pool *out, invivo_error **error);
+    invivo_status (*pool_find)(invivo_runtime runtime, const char *name, invivo_pool *out, invivo_error **error);
+    invivo_status (*pool_close)(invivo_pool pool, invivo_error **error);
+    invivo_status (*pool_get)(invivo_pool pool, const invivo_value *key, invivo_pool_make make, void *user_data, invivo_object *out, invivo_error **error);
+    invivo_status (*pool_peek)(invivo_pool pool, const invivo_value *key, invivo_object *out);
+    invivo_status (*pool_peek_instance)(invivo_pool pool, const invivo_value *key, invivo_type type, void **out, invivo_error **error);
+    invivo_status (*pool_put)(invivo_pool pool, const invivo_value *key, invivo_object object, invivo_error **error);
+    invivo_status (*pool_remove)(invivo_pool pool, const invivo_value *key, invivo_error **error);
+    invivo_status (*pool_list)(invivo_pool pool, invivo_value *out, invivo_error **error);
+    invivo_status (*pool_count)(invivo_pool pool, uint64_t *out, invivo_error **error);
+    invivo_status (*pool_clear)(invivo_pool pool, uint64_t *count, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

@@ -30,6 +30,7 @@ ORDER = [
     "object.h",
     "wiring.h",
     "assembly.h",
+    "pool.h",
     "view.h",
     "source.h",
     "reload.h",

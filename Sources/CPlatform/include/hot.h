@@ -18,11 +18,13 @@ struct iv_reader {
     struct iv_reader *next;
     uint64_t building; /* outermost builds of this thread; close waits for them while the runtime is still open */
     uint64_t pinned;   /* 0, else a generation not newer than the oldest that one of them builds with */
-    uint64_t padding;
+    uint64_t pooling;  /* 0, else 1 + an epoch of pools not newer than what the thread reads in one (pools.h) */
 };
 
 /* One for each open runtime, never freed, taken again with another tag. `tag` is the upper half of the runtime's
  * handle while it is open and 0 otherwise. Order of a commit: current, then epoch (release); a membarrier before anything is freed. */
+struct iv_pool_list;
+struct iv_pool_making;
 struct iv_core {
     uint64_t tag;
     const void *current;
@@ -32,6 +34,8 @@ struct iv_core {
     uint32_t index;
     uint32_t state; /* IV_CORE_... */
     uint64_t closing; /* no new outermost build is begun; taken back by a close that fails */
+    struct iv_pool_list *pools; /* of this runtime's weak pools, or NULL */
+    uint64_t pool_epoch;        /* counted up whenever something that readers of pools may see is taken away */
 };
 
 enum { IV_CORE_FREE = 0, IV_CORE_OPEN = 1, IV_CORE_CLOSING = 2, IV_CORE_FORKED = 3 };
@@ -66,6 +70,7 @@ struct iv_type {
     uint32_t is_plain; /* simple, and made by init without arguments */
     uint32_t is_simple; /* sized, made by init alone, without start, hooks or alignment above 16 */
     uint32_t has_stop;
+    uint32_t has_weak; /* its instances are counted elsewhere, and it has weak references to them */
 };
 
 /* A graph of simple objects whose shape is known when it is planned (InvivoWiring/Program.swift). Immutable, counted. */
@@ -214,6 +219,7 @@ struct iv_thread {
     struct iv_block *block;   /* of which objects are being disposed of further up, and how many were meanwhile */
     uint64_t block_gone;
     struct iv_ending ending;
+    struct iv_pool_making *making; /* the innermost entry of a pool that this thread makes */
     uint32_t magazine_count;  /* free object slots kept by this thread */
     uint32_t prepared;
     uint32_t magazine[IV_MAGAZINE];
@@ -279,6 +285,7 @@ static inline uint64_t *iv_live_thread_ids(void) { return &iv_live.thread_ids; }
 static inline uint64_t *iv_reader_epoch(struct iv_reader *reader) { return &reader->epoch; }
 static inline uint64_t *iv_reader_building(struct iv_reader *reader) { return &reader->building; }
 static inline uint64_t *iv_reader_pinned(struct iv_reader *reader) { return &reader->pinned; }
+static inline uint64_t *iv_reader_pooling(struct iv_reader *reader) { return &reader->pooling; }
 static inline uint64_t *iv_core_closing(struct iv_core *core) { return &core->closing; }
 static inline uint32_t *iv_core_state(struct iv_core *core) { return &core->state; }
 static inline uint64_t *iv_core_tag(struct iv_core *core) { return &core->tag; }

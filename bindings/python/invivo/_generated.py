@@ -173,6 +173,7 @@ INVIVO_CHANGED_TUNED = 4
 INVIVO_CHANGED_PENDING = 5
 INVIVO_CHANGED_CONFIGURED = 6
 INVIVO_CHANGED_DORMANT = 7
+INVIVO_CHANGED_CLEARED = 8
 INVIVO_PHASE_DETECT = 0
 INVIVO_PHASE_SETTLE = 1
 INVIVO_PHASE_STAGE = 2
@@ -330,6 +331,10 @@ class invivo_config(ctypes.Structure):
     pass
 
 
+class invivo_pool(ctypes.Structure):
+    pass
+
+
 class invivo_value_as_string(ctypes.Structure):
     pass
 
@@ -454,6 +459,10 @@ class invivo_remap(ctypes.Structure):
     pass
 
 
+class invivo_pool_options(ctypes.Structure):
+    pass
+
+
 class invivo_cell(ctypes.Structure):
     pass
 
@@ -540,6 +549,9 @@ invivo_override._fields_ = [
     ("bits", ctypes.c_uint64),
 ]
 invivo_config._fields_ = [
+    ("bits", ctypes.c_uint64),
+]
+invivo_pool._fields_ = [
     ("bits", ctypes.c_uint64),
 ]
 invivo_value_as_string._fields_ = [
@@ -880,6 +892,13 @@ invivo_remap._fields_ = [
     ("from", ctypes.c_char_p),
     ("to", ctypes.c_char_p),
 ]
+invivo_pool_options._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("name", ctypes.c_char_p),
+    ("make", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p))),
+    ("user_data", ctypes.c_void_p),
+    ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+]
 invivo_cell._fields_ = [
     ("instance", ctypes.c_void_p),
 ]
@@ -995,6 +1014,7 @@ STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
     invivo_app,
     invivo_override,
     invivo_config,
+    invivo_pool,
     invivo_value_as_string,
     invivo_value_as_bytes,
     invivo_value_as_list,
@@ -1026,6 +1046,7 @@ STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
     invivo_assembly,
     invivo_activate_options,
     invivo_remap,
+    invivo_pool_options,
     invivo_cell,
     invivo_entry,
     invivo_graph,
@@ -1199,6 +1220,17 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_start": (ctypes.c_int32, [invivo_runtime, invivo_key, ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_stop": (ctypes.c_int32, [invivo_runtime, invivo_key, ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_report_stop_error": (ctypes.c_void_p, [ctypes.c_void_p], True),
+    "invivo_pool_open": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_pool_options), ctypes.POINTER(invivo_pool), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_pool_find": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(invivo_pool), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_pool_close": (ctypes.c_int32, [invivo_pool, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_pool_get": (ctypes.c_int32, [invivo_pool, ctypes.POINTER(invivo_value), ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p)), ctypes.c_void_p, ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_pool_peek": (ctypes.c_int32, [invivo_pool, ctypes.POINTER(invivo_value), ctypes.POINTER(invivo_object)], False),
+    "invivo_pool_peek_instance": (ctypes.c_int32, [invivo_pool, ctypes.POINTER(invivo_value), invivo_type, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_pool_put": (ctypes.c_int32, [invivo_pool, ctypes.POINTER(invivo_value), invivo_object, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_pool_remove": (ctypes.c_int32, [invivo_pool, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_pool_list": (ctypes.c_int32, [invivo_pool, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_pool_count": (ctypes.c_int32, [invivo_pool, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_pool_clear": (ctypes.c_int32, [invivo_pool, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1359,6 +1391,17 @@ TABLE: list[str] = [
     "invivo_start",
     "invivo_stop",
     "invivo_report_stop_error",
+    "invivo_pool_open",
+    "invivo_pool_find",
+    "invivo_pool_close",
+    "invivo_pool_get",
+    "invivo_pool_peek",
+    "invivo_pool_peek_instance",
+    "invivo_pool_put",
+    "invivo_pool_remove",
+    "invivo_pool_list",
+    "invivo_pool_count",
+    "invivo_pool_clear",
 ]
 
 

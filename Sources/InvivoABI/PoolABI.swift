@@ -1,0 +1,181 @@
+public import CInvivo
+internal import InvivoBase
+internal import InvivoReload
+internal import InvivoWiring
+
+// pool.h: weak pools.
+
+private func maker(_ function: invivo_pool_make?, _ userData: UnsafeMutableRawPointer?) -> Pool.Maker? {
+    function.map { Pool.Maker($0, userData) }
+}
+
+@c @implementation
+public func invivo_pool_open(
+    _ runtime: invivo_runtime, _ options: UnsafePointer<invivo_pool_options>!,
+    _ out: UnsafeMutablePointer<invivo_pool>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_pool()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let container = try Container.find(runtime.bits, .runtime)
+        guard let options else {
+            out.pointee.bits = try container.openPool(name: nil, maker: nil, destroy: nil)
+            return
+        }
+        let least = MemoryLayout<invivo_pool_options>.offset(of: \.make) ?? 8
+        let given = try versioned(options, "options", least: least, as: invivo_pool_options.self)
+        nonisolated(unsafe) let userData = given.user_data
+        var destroy: (() -> Void)?
+        if let function = given.destroy { destroy = { function(userData) } }
+        out.pointee.bits = try container.openPool(
+            name: try optionalText(given.name, "options.name"), maker: maker(given.make, userData), destroy: destroy)
+    }
+}
+
+@c @implementation
+public func invivo_pool_find(
+    _ runtime: invivo_runtime, _ name: UnsafePointer<CChar>!, _ out: UnsafeMutablePointer<invivo_pool>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_pool()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        out.pointee.bits = try Container.find(runtime.bits, .runtime).pool(named: try text(name, "name"))
+    }
+}
+
+@c @implementation
+public func invivo_pool_close(_ pool: invivo_pool, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        let pool = try Pool.find(pool.bits)
+        pool.container.close(pool)
+    }
+}
+
+@c @implementation
+public func invivo_pool_get(
+    _ pool: invivo_pool, _ key: UnsafePointer<invivo_value>!, _ make: invivo_pool_make!,
+    _ user_data: UnsafeMutableRawPointer!, _ out: UnsafeMutablePointer<invivo_object>!,
+    _ error_out: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    guard let out, let key else { return report(Failure(.argument, "out or key is NULL"), error_out) }
+    var isClear = true
+    out.pointee.bits = Pool.fastPeek(pool.bits, key, isClear: &isClear)
+    if out.pointee.bits != 0 { return 0 }
+    let maker = maker(make, user_data)
+    do throws(Failure) {
+        if isClear, let made = try Pool.getMissing(pool.bits, key, maker) {
+            out.pointee.bits = made
+            return 0
+        }
+    } catch { return report(error, error_out) }
+    return getSlowly(pool, key, maker, out, error_out)
+}
+
+@inline(never)
+private func getSlowly(
+    _ pool: invivo_pool, _ key: UnsafePointer<invivo_value>, _ maker: Pool.Maker?,
+    _ out: UnsafeMutablePointer<invivo_object>, _ error: UnsafeMutablePointer<OpaquePointer?>?
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        let pool = try Pool.find(pool.bits)
+        guard let object = try pool.get(key, maker) else { throw try nothing(pool, key) }
+        out.pointee.bits = object
+    }
+}
+
+private func nothing(_ pool: Pool, _ key: UnsafePointer<invivo_value>) throws(Failure) -> Failure {
+    Failure(.notFound, "nothing lives in the pool '\(pool.name)' under \(try Value(borrowing: key.pointee))")
+}
+
+@c @implementation
+public func invivo_pool_peek(
+    _ pool: invivo_pool, _ key: UnsafePointer<invivo_value>!, _ out: UnsafeMutablePointer<invivo_object>!
+) -> invivo_status {
+    guard let out else { return Status.argument.rawValue }
+    out.pointee = invivo_object()
+    guard let key else { return Status.argument.rawValue }
+    var isClear = true
+    out.pointee.bits = Pool.fastPeek(pool.bits, key, isClear: &isClear)
+    if out.pointee.bits != 0 { return 0 }
+    if isClear { return Status.notFound.rawValue }
+    do throws(Failure) {
+        guard let object = try Pool.find(pool.bits).peek(key) else { return Status.notFound.rawValue }
+        out.pointee.bits = object
+        return 0
+    } catch { return error.code.rawValue }
+}
+
+@c @implementation
+public func invivo_pool_peek_instance(
+    _ pool: invivo_pool, _ key: UnsafePointer<invivo_value>!, _ type: invivo_type,
+    _ out: UnsafeMutablePointer<UnsafeMutableRawPointer?>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = nil
+    return answering(error) { () throws(Failure) in
+        guard let out, let key else { throw Failure(.argument, "out or key is NULL") }
+        let pool = try Pool.find(pool.bits)
+        guard let instance = try pool.peekInstance(key, try objectType(type, in: pool.container)) else {
+            throw try nothing(pool, key)
+        }
+        out.pointee = instance
+    }
+}
+
+@c @implementation
+public func invivo_pool_put(
+    _ pool: invivo_pool, _ key: UnsafePointer<invivo_value>!, _ object: invivo_object,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        guard let key else { throw Failure(.argument, "key is NULL") }
+        try Pool.find(pool.bits).put(key, object.bits)
+    }
+}
+
+@c @implementation
+public func invivo_pool_remove(
+    _ pool: invivo_pool, _ key: UnsafePointer<invivo_value>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        guard let key else { throw Failure(.argument, "key is NULL") }
+        let pool = try Pool.find(pool.bits)
+        guard try pool.remove(key) else { throw try nothing(pool, key) }
+    }
+}
+
+@c @implementation
+public func invivo_pool_list(
+    _ pool: invivo_pool, _ out: UnsafeMutablePointer<invivo_value>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_null()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let entries = try Pool.find(pool.bits).list()
+        out.pointee = Value.list(entries.map { .list([$0.key, .object($0.object)]) }).owned()
+    }
+}
+
+@c @implementation
+public func invivo_pool_count(
+    _ pool: invivo_pool, _ out: UnsafeMutablePointer<UInt64>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = 0
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        out.pointee = try Pool.find(pool.bits).count()
+    }
+}
+
+@c @implementation
+public func invivo_pool_clear(
+    _ pool: invivo_pool, _ count: UnsafeMutablePointer<UInt64>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    count?.pointee = 0
+    return answering(error) { () throws(Failure) in
+        let pool = try Pool.find(pool.bits)
+        let cleared = try Engine.find(pool.container.handle).clear(pool)
+        count?.pointee = cleared
+    }
+}
