@@ -735,6 +735,19 @@ public func invivo_peek(_ runtime: invivo_runtime, _ key: invivo_key, _ out: Uns
 }
 
 @c @implementation
+public func invivo_key_outline(
+    _ runtime: invivo_runtime, _ key: invivo_key, _ out: UnsafeMutablePointer<invivo_value>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_null()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let (container, id) = try keyed(runtime, key)
+        out.pointee = try container.outline(id).owned()
+    }
+}
+
+@c @implementation
 public func invivo_resolve_optional(
     _ runtime: invivo_runtime, _ key: invivo_key, _ arguments: UnsafePointer<invivo_value>!, _ count: Int,
     _ out: UnsafeMutablePointer<invivo_object>!, _ error: UnsafeMutablePointer<OpaquePointer?>!

@@ -242,7 +242,8 @@ extension Engine {
             forgetAttachment(target)
         }
         var touched = plan.touched
-        for id in plan.touched { touched.formUnion(aliases[id] ?? []) }
+        touched.formUnion(holders(of: plan.reshaped))
+        for id in touched { touched.formUnion(aliases[id] ?? []) }
         container.monitor.locked {
             let former = container.publish(next)
             for id in touched { container.keys.bumpVersion(id) }
@@ -258,6 +259,21 @@ extension Engine {
             container.forgetBuilt(plan.replaced)
             container.monitor.broadcast()
         }
+    }
+
+    /// The keys of what is made again and again, and of what is made with it each time.
+    private func holders(of ids: Set<UInt32>) -> Set<UInt32> {
+        guard !ids.isEmpty else { return [] }
+        var found = ids
+        var queue = Array(ids)
+        let graph = container.currentGraph()
+        while let id = queue.popLast() {
+            for (holder, edge) in dependents[id] ?? [:] where edge != .late {
+                guard graph.recipe(holder)?.scope.isShared == false, found.insert(holder).inserted else { continue }
+                queue.append(holder)
+            }
+        }
+        return found
     }
 
     /// The edges of the recipe that a key had; an alias without arguments shows its target's.

@@ -124,6 +124,7 @@ extension Engine {
                 || definition?.base.isEmpty == false
         else { return }
         plan.editor.set(layers, at: id)
+        if plan.editor.recipe(id)?.scope.isShared == false { plan.reshaped.insert(id) }
 
         var hasLive = false
         if let definition, let description = definition.type?.description, description.blockSize > 0 {

@@ -58,6 +58,8 @@ struct Plan {
     var outage: UInt64 = 0
     /// Keys for which caches must ask again.
     var touched: Set<UInt32> = []
+    /// Keys of what is made again and again, and from now on with other values.
+    var reshaped: Set<UInt32> = []
 
     /// Whether everything is as it was.
     var isNothing: Bool {

@@ -1159,10 +1159,18 @@ static invivo_status not_ready_pool_clear(invivo_pool pool, uint64_t *count, inv
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_key_outline(invivo_runtime runtime, invivo_key key, invivo_value *out, invivo_error **error) {
+    (void)runtime;
+    (void)key;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 167,
+    .function_count = 168,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1330,6 +1338,7 @@ static const struct invivo_table not_ready = {
     .pool_list = not_ready_pool_list,
     .pool_count = not_ready_pool_count,
     .pool_clear = not_ready_pool_clear,
+    .key_outline = not_ready_key_outline,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2019,6 +2028,10 @@ invivo_status invivo_pool_count(invivo_pool pool, uint64_t *out, invivo_error **
 
 invivo_status invivo_pool_clear(invivo_pool pool, uint64_t *count, invivo_error **error) {
     return functions()->pool_clear(pool, count, error);
+}
+
+invivo_status invivo_key_outline(invivo_runtime runtime, invivo_key key, invivo_value *out, invivo_error **error) {
+    return functions()->key_outline(runtime, key, out, error);
 }
 
 #pragma GCC visibility pop

@@ -79,6 +79,12 @@ public final class Factory: @unchecked Sendable {
             && unsafeBitCast(ownership.destroy, to: UInt.self) == unsafeBitCast(other.ownership.destroy, to: UInt.self)
     }
 
+    /// The function and its data as numbers, for the host that they belong to.
+    var address: (function: UInt64, data: UInt64) {
+        let code = unsafeBitCast(function, to: UnsafeRawPointer?.self)
+        return (UInt64(UInt(bitPattern: code)), UInt64(UInt(bitPattern: userData)))
+    }
+
     /// Calls it; the instance it answers, or the place it was given.
     func run(
         _ what: @autoclosure () -> String, _ place: UnsafeMutableRawPointer?, _ build: UnsafePointer<invivo_build>,

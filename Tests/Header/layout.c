@@ -782,5 +782,6 @@ int main(void) {
     OFFSET(invivo_table, pool_list, sizeof(void (*)(void)));
     OFFSET(invivo_table, pool_count, sizeof(void (*)(void)));
     OFFSET(invivo_table, pool_clear, sizeof(void (*)(void)));
+    OFFSET(invivo_table, key_outline, sizeof(void (*)(void)));
     return 0;
 }

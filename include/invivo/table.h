@@ -194,6 +194,7 @@ struct invivo_table {
     invivo_status (*pool_list)(invivo_pool pool, invivo_value *out, invivo_error **error);
     invivo_status (*pool_count)(invivo_pool pool, uint64_t *out, invivo_error **error);
     invivo_status (*pool_clear)(invivo_pool pool, uint64_t *count, invivo_error **error);
+    invivo_status (*key_outline)(invivo_runtime runtime, invivo_key key, invivo_value *out, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

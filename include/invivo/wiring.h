@@ -170,8 +170,8 @@ INVIVO_API invivo_status invivo_key_intern(invivo_runtime runtime, const char *n
 INVIVO_API invivo_status invivo_key_find(invivo_runtime runtime, const char *name, invivo_key *out, invivo_error **error) INVIVO_WAITS;
 /* Borrowed while the runtime lives; NULL for a bad handle. */
 INVIVO_API const char *invivo_key_name(invivo_key key) INVIVO_WAITS;
-/* A word that changes with every commit that changes what the key resolves to (and with close). Its memory is never
- * freed, so a cache may read it at any time; 0 is never a version. NULL for a bad handle. */
+/* A word that changes with every commit that changes what the key resolves to, or how it is made (and with close). Its memory
+ * is never freed, so a cache may read it at any time; 0 is never a version. NULL for a bad handle. */
 INVIVO_API const uint64_t *invivo_key_version(invivo_key key) INVIVO_WAITS;
 
 /* ---- change sets ------------------------------------------------------------------------------------- */
@@ -374,6 +374,22 @@ INVIVO_API invivo_status invivo_start(invivo_runtime runtime, invivo_key key, in
 /* Stops a key's shared instance, which stays where it is; a cold one, or one that is not started, is left alone: then nothing
  * happens. What depends on it is not touched. A reload that replaces it, and close, do not stop it again. */
 INVIVO_API invivo_status invivo_stop(invivo_runtime runtime, invivo_key key, invivo_error **error) INVIVO_WAITS;
+/* What making the object of a key comes to, for a host that makes objects of its own language by itself, without a call for
+ * each: an owned map, or null when it takes a resolve (the object is shared; something in its graph is not made by an initializer
+ * or a factory of a type without size alone, has hooks, is in a circle, is tuned by documents, or is shared and not built yet).
+ * It holds as long as the key's version: take that before, and compare it afterwards. The map has
+ *   "steps"       a list of maps, to be taken in this order; the last object made for nobody is the result:
+ *       "make", "for"       the number of an object, and of that for which it is made (-1 = for the resolve)
+ *       "key", "file", "line"  of its definition, for messages
+ *       "type"              its type; its `make` makes it, unless there is
+ *       "function", "data"  the definition's `factory` and its `user_data`, as numbers
+ *       "arguments"         a list of sources
+ *     or
+ *       "set", "property", "to"  the number of an object, a property's name, and the source of what it is set to
+ *   "parameters"  a list of maps "kind", "type" (a name, or null): the runtime arguments that the definition declares
+ * A source is a map of one entry: "value" (a constant or a shared object), "object" (a number), "argument" (the number of a
+ * runtime argument), "list" or "map" (of sources). */
+INVIVO_API invivo_status invivo_key_outline(invivo_runtime runtime, invivo_key key, invivo_value *out, invivo_error **error) INVIVO_WAITS;
 /* The shared object if it is built (one lease is yours), else INVIVO_E_COLD; never builds, never waits. */
 INVIVO_API invivo_status invivo_peek(invivo_runtime runtime, invivo_key key, invivo_object *out) INVIVO_NOWAIT;
 

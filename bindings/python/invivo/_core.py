@@ -10,6 +10,7 @@ import atexit
 import contextlib
 import ctypes
 import os
+import threading
 import types
 import weakref
 from collections.abc import Callable, Sequence
@@ -20,6 +21,7 @@ from . import _generated as c
 from ._describe import Description, Parameter
 from ._failures import forget_sent
 from ._objects import ForeignCallable, Object, Type, make_proxy
+from ._plans import GivenUp, Plans, place_of
 from .errors import ClosedError, Error, StaleError, error_class
 
 if TYPE_CHECKING:
@@ -60,6 +62,9 @@ def entry_of(number: int | None) -> Entry | None:
 
 class Face(Protocol):
     """What keeps resolved objects for a core: a `Runtime`."""
+
+    @property
+    def keeps(self) -> bool: ...
 
     def purge(self) -> None: ...
 
@@ -130,6 +135,11 @@ class Core:
         self.assemblies: dict[str, list[Assembly]] = {}  # active ones, by name
         self.described: set[Assembly] = set()  # known to the library, and perhaps not active
         self.config_ids: dict[tuple[str, type | None], int] = {}
+        self.planning: list[None] = []  # one for each plan that is on its way
+        self.calling: list[None] = []  # one for each callback of the library that is
+        self.given_up: set[int] = set()  # threads whose plan met a constructor that uses the runtime
+        self.uses = 0  # how often the runtime was used
+        self.plans = Plans(self)
         self.marked = True  # whether attributes that are marked for injection are filled
 
     # ---- life ------------------------------------------------------------------------------------------
@@ -167,8 +177,13 @@ class Core:
         return self.faces[0]
 
     def check(self) -> None:
+        """The runtime is about to be used: it is open, and not in the middle of a plan."""
         if self.closed:
             raise ClosedError("the runtime is closed")
+        self.uses += 1
+        if self.planning and place_of(self.planning) == "plan":
+            self.given_up.add(threading.get_ident())
+            raise GivenUp
 
     def close(self) -> None:
         """Closes the runtime, or lets go of one that is not ours. Proxies and callables of it are dead afterwards."""
@@ -198,11 +213,13 @@ class Core:
             raise stopped
 
     def _close_owned(self) -> None:
+        self.plans.end()
         try:
             self.purge()
             self.library.call("runtime_close", self.handle)
         except Error as problem:
             if problem.code != c.INVIVO_E_BUSY:
+                self.plans.over = False
                 raise
             # Leases are out: ours first, and what others still hold is disposed with its last lease.
             self.give_back()
@@ -230,8 +247,17 @@ class Core:
             getattr(self.library, lease[0])(lease[1])
 
     def purge(self) -> None:
+        self.plans.purge()
         for face in list(self.faces):
             face.purge()
+
+    def forget_for(self, key: int) -> None:
+        """What is shared is about to be built: what its constructor asks for is asked of the library, which learns so
+        what it depends on. Nothing is kept again before that is over."""
+        keeping = [face for face in self.faces if face.keeps]
+        if keeping and self.is_shared(key):
+            for face in keeping:
+                face.purge()
 
     # ---- objects ---------------------------------------------------------------------------------------
 
@@ -374,9 +400,12 @@ class Core:
 
     def is_graphs(self, entry: Entry) -> bool:
         """Whether the graph holds the object, as it does what is shared for longer than a resolve."""
-        if not entry.key:
+        return self.is_shared(entry.key)
+
+    def is_shared(self, key: int) -> bool:
+        if not key:
             return False
-        name = (self.library.key_name(c.invivo_key(entry.key)) or b"").decode("utf-8", "replace")
+        name = (self.library.key_name(c.invivo_key(key)) or b"").decode("utf-8", "replace")
         made = self.definitions.get(name)
         while made is not None and made.scope is None and made.parent is not None:
             made = self.definitions.get(made.absolute(made.parent))

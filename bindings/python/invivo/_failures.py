@@ -17,6 +17,7 @@ _KEPT = 32
 _sent: OrderedDict[tuple[int, str], BaseException] = OrderedDict()
 _DEPTH = 16
 _NEEDED = "; needed by "
+_LINKS = 16  # as many as the library names
 
 
 def text(data: bytes | None) -> str:
@@ -100,6 +101,28 @@ class Failures:
             else:
                 self._library.error_release(pointer)
         return int(code)
+
+    def located(
+        self, exception: Exception, made: tuple[str, str, int], needs: list[tuple[str, str, int]]
+    ) -> Error:
+        """The error that the library would answer where the making of an object raised: with its key, where that is
+        declared, and who needed it."""
+        pointer = self._make(exception, 0)
+        if not pointer:
+            return error_class(c.INVIVO_E_MEMORY)(code=c.INVIVO_E_MEMORY)
+        try:
+            error = self.read(pointer)
+        finally:
+            self._library.error_release(pointer)
+        error.path = error.path or made[0]
+        if not error.file:
+            error.file, error.line = made[1], made[2]
+        if needs and error.code != c.INVIVO_E_CYCLE:
+            said = [f"'{key}'" + (f" ({file}{f':{line}' if line else ''})" if file else "") for key, file, line in needs]
+            more = ", ..." if len(said) > _LINKS else ""
+            error.message += _NEEDED + ", by ".join(said[:_LINKS]) + more
+            error.args = (error.message,)
+        return error
 
     def note(self, exception: BaseException, runtime: c.invivo_runtime) -> None:
         """Tells a runtime of an exception in a callback that answers nothing."""

@@ -1231,6 +1231,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_pool_list": (ctypes.c_int32, [invivo_pool, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_pool_count": (ctypes.c_int32, [invivo_pool, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_pool_clear": (ctypes.c_int32, [invivo_pool, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_key_outline": (ctypes.c_int32, [invivo_runtime, invivo_key, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1402,6 +1403,7 @@ TABLE: list[str] = [
     "invivo_pool_list",
     "invivo_pool_count",
     "invivo_pool_clear",
+    "invivo_key_outline",
 ]
 
 

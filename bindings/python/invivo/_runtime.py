@@ -8,7 +8,7 @@ import enum
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
@@ -268,6 +268,7 @@ class Runtime(_Cache):
 
     def _settle(self, core: Core, *, opened: bool) -> None:
         self._core = core
+        self._ready, self._taking = core.plans.ready, core.plans.taking
         self._is_guest = opened
         self._gone = False
         self._lock = threading.RLock()
@@ -296,6 +297,7 @@ class Runtime(_Cache):
 
     def _ended(self) -> None:
         self._gone = True
+        self._ready, self._taking = {}, {}
         self.purge()
         if self in self._core.faces:
             self._core.faces.remove(self)
@@ -311,8 +313,9 @@ class Runtime(_Cache):
         return self._gone or self._core.closed
 
     def _open(self) -> Core:
-        if self._gone or self._core.closed:
+        if self._gone:
             raise ClosedError("the runtime is closed")
+        self._core.check()
         return self._core
 
     # ---- resolving -------------------------------------------------------------------------------------
@@ -326,23 +329,48 @@ class Runtime(_Cache):
         def __getitem__(self, key: Any) -> Any: ...
 
     def __missing__(self, key: Any) -> Any:
+        make = self._ready.get(key)
+        return self._resolve(key) if make is None else make(self)
+
+    def _resolve(self, key: Any) -> Any:
         core = self._open()
         name = self._name(key)
+        plan = core.plans.find(name)
+        if plan is not None and not plan.takes and not (core.planning or core.calling):
+            core.plans.ready[key] = plan.make
+            return plan.make(self)
         handle, word = self._key(name)
         made = core.definitions.get(name)
         if made is not None and made.arguments:
-            return self._resolve_with(handle, made.bind((), {}))
-        before = word.value
+            return self._resolve_with(name, made.bind((), {}))
+        before, uses = word.value, core.uses
         found = c.invivo_object()
         core.library.call("resolve", core.handle, handle, ctypes.byref(found))
         thing, shared = self._resolved(core, handle, found.bits)
         if shared:
             # Kept only if no commit has touched the key since before the resolve. A commit first changes the word and
             # then purges, and the purge takes this lock: so it comes after, or the word has changed already.
+            # While something is built its constructor must ask the library, which learns so what it depends on.
             with self._lock:
-                if word.value == before and not self._gone and not core.closed:
+                if word.value == before and not self._gone and not core.closed and not core.calling:
                     _dict.__setitem__(self, key, thing)
+        else:
+            core.plans.consider(key, name, handle, word, before, uses)
         return thing
+
+    def _unplanned(self, name: str, arguments: tuple[Any, ...]) -> Any:
+        """A plan no longer holds, or cannot be used here."""
+        plans = self._core.plans
+        if plans.find(name) is None:
+            plans.purge()
+        return self._resolve_with(name, arguments, planned=False) if arguments else self._resolve(name)
+
+    def _gave_up(self, version: int, name: str, arguments: tuple[Any, ...]) -> Any:
+        """A constructor used the runtime in the middle of a plan: there is none for this version of the key any more."""
+        core = self._core
+        core.given_up.discard(threading.get_ident())
+        core.plans.refuse(name, version)
+        return self._resolve_with(name, arguments) if arguments else self._resolve(name)
 
     def _resolved(self, core: Core, handle: c.invivo_key, bits: int) -> tuple[Any, bool]:
         peeked = c.invivo_object()
@@ -376,6 +404,10 @@ class Runtime(_Cache):
         made = ", ".join(sorted({each.made for each in self._core.definitions.values()}))
         raise NotFoundError(f"no definition makes a {key.__name__}; there are definitions of {made or 'nothing'}")
 
+    @property
+    def keeps(self) -> bool:
+        return bool(_dict.__len__(self))
+
     def purge(self) -> None:
         """Forgets which shared objects were resolved; they are asked for anew. A commit does this by itself."""
         with self._lock:
@@ -391,17 +423,31 @@ class Runtime(_Cache):
         """Like ``runtime[key]``; with runtime arguments, by position or name."""
         if not arguments and not named:
             return self[key]
+        plan = None if named else self._taking.get(key)
+        if plan is not None and plan.takes == len(arguments):
+            return plan.make(self, *arguments)
         core = self._open()
         name = self._name(key)
-        handle, _ = self._key(name)
         made = core.definitions.get(name)
         if made is not None:
-            return self._resolve_with(handle, made.bind(arguments, named))
+            return self._resolve_with(name, made.bind(arguments, named))
         if named:
             raise ArityError(f"{name} is not defined by Python: its arguments go by position", path=name)
-        return self._resolve_with(handle, arguments)
+        return self._resolve_with(name, arguments)
 
-    def _resolve_with(self, handle: c.invivo_key, arguments: Iterable[Any], function: str = "resolve_with") -> Any:
+    def _resolve_with(self, name: str, arguments: Sequence[Any], *, planned: bool = True) -> Any:
+        core = self._core
+        plan = self._taking.get(name) if planned else None
+        if plan is not None and plan.takes == len(arguments):
+            return plan.make(self, *arguments)
+        core.check()
+        handle, word = self._key(name)
+        before, uses = word.value, core.uses
+        thing = self._ask("resolve_with", handle, arguments)
+        core.plans.consider(None, name, handle, word, before, uses)
+        return thing
+
+    def _ask(self, function: str, handle: c.invivo_key, arguments: Iterable[Any]) -> Any:
         core, found = self._core, c.invivo_object()
         with _values.Packer(core) as packer:
             array, count = packer.array(arguments)
@@ -431,7 +477,7 @@ class Runtime(_Cache):
         core.library.call("key_intern", core.handle, _values.name_bytes(name, "key"), ctypes.byref(handle))
         made = core.definitions.get(name)
         given = arguments if made is None else made.bind(arguments, named)
-        return self._resolve_with(handle, given, "resolve_optional")
+        return self._ask("resolve_optional", handle, given)
 
     def resolve_type(self, of: builtins.type[T], name: str | None = None, *, exact: bool = False) -> T:
         """The object of the one definition whose class is, or derives from, ``of``; ``name``: with this key, or the end

@@ -101,11 +101,15 @@ def answering(structure: type[ctypes.Structure], field: str, user_data: int) -> 
                 item = _items.get(arguments[user_data])
                 if item is None or _over:
                     return c.INVIVO_E_CLOSED
+                calling = item.core.calling
                 try:
+                    calling.append(None)
                     body(item, *arguments)
                     return c.INVIVO_OK
                 except BaseException as problem:  # KeyboardInterrupt too: it travels to whoever called
                     return int(item.core.library.failures.give(problem, arguments[-1]))
+                finally:
+                    calling.pop()
             except BaseException:
                 return c.INVIVO_E_INTERNAL
 

@@ -76,9 +76,10 @@ def _instance(core: Core, number: int | None) -> Any:
 
 @_trampolines.answering(c.invivo_type_options, "make", user_data=4)
 def _make(record: TypeRecord, out: Any, build: Any, arguments: Any, count: int, _: int, error: Any) -> None:
+    key = build[0].key.bits if build else 0
+    record.core.forget_for(key)
     values = record.core.arguments(record.description.parameters, arguments, count)
     thing = call(record.description.cls, record.description.parameters, values)
-    key = build[0].key.bits if build else 0
     if not key and record.description.injected and record.core.faces:
         record.core.faces[0].fill(thing)
     out[0] = record.core.adopt(thing, record, key).number

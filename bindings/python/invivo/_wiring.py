@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import inspect
 
     from ._core import Core
+    from ._library import Library
     from ._types import TypeRecord
 
 _SCOPES: dict[str, int] = {
@@ -141,7 +142,7 @@ def definition(
         options = options or more.pop("options", None)
         more.pop("options", None)
     else:
-        makes, factory = _made_by(what)
+        makes, factory = _made_by(what, near=caller.f_locals)
     if key is None:
         key = snake(makes if isinstance(makes, str) else makes.__name__)
     if assembly is not None and "." not in key:
@@ -190,7 +191,10 @@ def of_recipe(recipe: Recipe, wanted: type | None) -> dict[str, Any]:
     return found
 
 
-def _made_by(what: Any, wanted: type | None = None) -> tuple[type | str, Callable[..., Any] | None]:
+def _made_by(
+    what: Any, wanted: type | None = None, near: Mapping[str, Any] | None = None
+) -> tuple[type | str, Callable[..., Any] | None]:
+    """What is made, and by what. ``near``: names beside the definition, for an annotation that is only text."""
     if isinstance(what, Type):
         return what.name, None
     if isinstance(what, (type, str)):
@@ -199,7 +203,10 @@ def _made_by(what: Any, wanted: type | None = None) -> tuple[type | str, Callabl
         return typing.get_origin(what), None
     if not callable(what):
         raise WrongTypeError(f"a class, a factory or the name of a type is wanted, not {what!r}")
-    makes = plain_class(hints_of(what).get("return")) or wanted
+    makes = plain_class(hints_of(what).get("return"))
+    if makes is None and near:
+        makes = plain_class(hints_of(what, near).get("return"))
+    makes = makes or wanted
     if makes is None:
         raise ArgumentError(
             f"the factory {getattr(what, '__qualname__', what)!r} does not say what it makes: annotate what it returns "
@@ -865,15 +872,17 @@ def _factory(item: FactoryItem, out: Any, build: Any, arguments: Any, count: int
     made = item.plan.definition
     assert isinstance(made.makes, type)
     assert item.record is not None
+    key = build[0].key.bits if build else 0
+    item.core.forget_for(key)
     if made.constant is not None:
         thing = made.constant.value
     else:
         thing = call(made.factory, item.plan.parameters, item.core.arguments(item.plan.parameters, arguments, count))
         if thing is None and made.options.nullable:
             return
-        if not is_protocol(made.makes) and not isinstance(thing, made.makes):
+        if thing is None or (not is_protocol(made.makes) and not isinstance(thing, made.makes)):
             raise WrongTypeError(f"the factory answered {thing!r}; it says that it makes a {made.made}")
-    out[0] = item.core.adopt(thing, item.record, build[0].key.bits if build else 0).number
+    out[0] = item.core.adopt(thing, item.record, key).number
 
 
 @_trampolines.answering(c.invivo_definition, "inject", user_data=4)
@@ -882,7 +891,20 @@ def _inject(item: FactoryItem, instance: int, build: Any, arguments: Any, count:
 
     inject = item.plan.definition.options.inject
     assert inject is not None
+    item.core.forget_for(build[0].key.bits if build else 0)
     inject(_instance(item.core, instance))
+
+
+_addresses: dict[int, int] = {}  # by the library's table
+
+
+def factory_address(library: Library) -> int:
+    """What the library calls for every factory of Python's."""
+    known = _addresses.get(library.table)
+    if known is None:
+        address = ctypes.cast(_factory.of(library), ctypes.c_void_p).value or 0
+        known = _addresses.setdefault(library.table, address)
+    return known
 
 
 def define(core: Core, changes: c.invivo_changes, plan: Plan) -> None:

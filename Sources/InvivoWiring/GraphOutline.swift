@@ -1,0 +1,159 @@
+internal import CPlatform
+public import InvivoBase
+
+/// What making the object of a key comes to, step by step, for a host that makes the objects of its own language itself.
+///
+/// Like a program (`ProgramSource`) it is compiled from the recipes of one generation, and like there what is not known to
+/// be simple is left to the general way. It holds until the version of its key changes: whatever it names is named by the
+/// recipes behind that key, and what documents say for one of its keys counts the version up too.
+struct GraphOutline {
+    /// More steps are no longer worth a function of their own.
+    static let mostSteps = 512
+
+    private let graph: Graph
+    private var steps: [Value] = []
+    /// What is shared within the graph, by key.
+    private var made: [UInt32: Int] = [:]
+    /// How many objects there are so far.
+    private var count = 0
+    private var domain: Domain??
+
+    private init(_ graph: Graph) { self.graph = graph }
+
+    /// The outline of a key as `invivo_key_outline` answers it; nil when only a resolve can make it.
+    static func of(_ id: UInt32, _ graph: Graph) throws(Failure) -> Value? {
+        guard let recipe = graph.recipe(id), !recipe.scope.isShared else { return nil }
+        var outline = GraphOutline(graph)
+        guard try outline.object(recipe.id, for: nil, depth: 0) != nil else { return nil }
+        let parameters = recipe.definition.body.parameters?.parameters ?? []
+        return .map([
+            ("steps", .list(outline.steps)),
+            (
+                "parameters",
+                .list(
+                    parameters.map {
+                        .map([
+                            ("kind", .int64(Int64($0.kind.rawValue))), ("type", $0.typeName.map(Value.string) ?? .null),
+                        ])
+                    })
+            ),
+        ])
+    }
+
+    /// Adds the steps that make an object, in the order in which a resolve takes them; answers its number.
+    private mutating func object(_ id: UInt32, for asker: Int?, depth: Int) throws(Failure) -> Int? {
+        guard depth < 64, steps.count < Self.mostSteps, let recipe = graph.recipe(id), isSimple(recipe, asker: asker),
+            let type = recipe.type
+        else { return nil }
+        if recipe.scope == .graph, let known = made[recipe.id] { return known }
+        if let domain, domain !== type.domain { return nil }
+        domain = .some(type.domain)
+        // Numbers are given out from the outside in, so that a step can name for whom its object is made.
+        let number = count
+        count += 1
+        var arguments: [Value?] = []
+        for slot in recipe.slots {
+            guard let source = try source(slot.source, of: number, depth) else { return nil }
+            while arguments.count <= slot.position { arguments.append(nil) }
+            arguments[slot.position] = source
+        }
+        var function: UInt64 = 0
+        var data: UInt64 = 0
+        if case .factory(let factory) = recipe.maker {
+            (function, data) = factory.address
+        }
+        steps.append(
+            .map([
+                ("make", .int64(Int64(number))), ("for", .int64(Int64(asker ?? -1))), ("key", .string(recipe.key)),
+                ("file", .string(recipe.definition.place.file)), ("line", .int64(Int64(recipe.definition.place.line))),
+                ("type", .type(type.description)), ("function", .uint64(function)), ("data", .uint64(data)),
+                ("arguments", .list(arguments.map { $0 ?? Self.constant(.null) })),
+            ]))
+        for step in recipe.steps {
+            guard case .property(let index, let origin) = step, let source = try source(origin, of: number, depth)
+            else { return nil }
+            let property = type.description.properties[index]
+            guard !property.isInBlock else { return nil }
+            steps.append(
+                .map([("set", .int64(Int64(number))), ("property", .string(property.name)), ("to", source)]))
+        }
+        if recipe.scope == .graph { made[recipe.id] = number }
+        return number
+    }
+
+    /// Whether nothing belongs to its making that a host could not do in one go.
+    private func isSimple(_ recipe: Recipe, asker: Int?) -> Bool {
+        switch recipe.maker {
+        case .initializer, .factory: break
+        default: return false
+        }
+        guard recipe.scope == .prototype || recipe.scope == .graph, !recipe.isInCircle, !recipe.asks,
+            recipe.before.isEmpty, recipe.after.isEmpty, recipe.afterAll.isEmpty,
+            graph.configuration(recipe.id) == nil, let type = recipe.type, type.description.size == 0, !type.isBlockOnly
+        else { return false }
+        let body = recipe.definition.body
+        // Runtime arguments are those of the outermost object.
+        guard body.inject == nil, body.base.isEmpty, body.flags.isSubset(of: [.hiddenClass, .hiddenInterface]),
+            asker == nil || body.parameters == nil
+        else { return false }
+        let functions = type.description.functions
+        return functions.start == nil && functions.stop == nil && functions.willInject == nil
+            && functions.didInject == nil
+    }
+
+    private static func constant(_ value: Value) -> Value { .map([("value", value)]) }
+
+    private mutating func source(_ source: Recipe.Source, of number: Int, _ depth: Int) throws(Failure) -> Value? {
+        switch source {
+        case .value(let value): return Self.constant(value.holdsReference ? try value.leasedAnew() : value)
+        case .object(let id, let given, _): return given.isEmpty ? try reference(id, of: number, depth) : nil
+        case .all(let ids):
+            var items: [Value] = []
+            for id in ids {
+                guard let item = try reference(id, of: number, depth) else { return nil }
+                items.append(item)
+            }
+            return .map([("list", .list(items))])
+        case .argument(let index): return .map([("argument", .int64(Int64(index)))])
+        case .list(let sources):
+            var items: [Value] = []
+            for each in sources {
+                guard let item = try self.source(each, of: number, depth) else { return nil }
+                items.append(item)
+            }
+            return .map([("list", .list(items))])
+        case .map(let pairs):
+            var items: [(name: String, value: Value)] = []
+            for pair in pairs {
+                guard let item = try self.source(pair.source, of: number, depth) else { return nil }
+                items.append((pair.name, item))
+            }
+            return .map([("map", .map(items))])
+        default: return nil
+        }
+    }
+
+    /// An object of the graph, or a shared one that is there already.
+    private mutating func reference(_ id: UInt32, of number: Int, _ depth: Int) throws(Failure) -> Value? {
+        guard let recipe = graph.recipe(id) else { return nil }
+        if case .alias = recipe.maker { return nil }
+        guard recipe.scope.isShared else {
+            guard let object = try object(recipe.id, for: number, depth: depth + 1) else { return nil }
+            return .map([("object", .int64(Int64(object)))])
+        }
+        guard recipe.scope == .singleton || recipe.scope == .lazySingleton, recipe.definition.body.parameters == nil,
+            let cell = graph.cell(recipe.id), cell.raw.pointee.thread == 0, cell.object != 0
+        else { return nil }
+        guard ObjectTable.retain(cell.object) else { return nil }
+        return Self.constant(.object(ObjectLease(owning: cell.object)))
+    }
+}
+
+extension Container {
+    /// How a host can make the object of a key by itself; null when it must resolve it.
+    public func outline(_ id: UInt32) throws(Failure) -> Value {
+        // Inside a build what is made belongs to that.
+        guard currentChain == nil else { return .null }
+        return try GraphOutline.of(id, currentGraph()) ?? .null
+    }
+}

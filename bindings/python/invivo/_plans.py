@@ -1,0 +1,439 @@
+"""Graphs of Python objects, each made by a function that is written for it: nothing of the library is called on the way.
+
+What is made a second time, and whose graph the library can outline (`invivo_key_outline`), gets a plan: the outline as
+the source of a Python function, compiled once for a version of the key. Shared objects stand in it as they are, so a
+plan makes graphs of one generation, and goes when that goes. What a plan cannot do is left to a resolve: a constructor
+that uses the runtime meanwhile must find what its graph shares, so a plan that meets one is given up.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from . import _generated as c
+from . import _trampolines, _values
+from ._describe import Hint, Parameter, is_protocol, same
+from .errors import BusyError, Error, WrongTypeError, error_class
+
+if TYPE_CHECKING:
+    from ._core import Core
+
+    Make = Callable[..., Any]
+
+FILE = "<invivo plan>"
+_TRIES = 8
+_PATIENCE = 5.0  # seconds
+_PLAIN = frozenset((bool, float, bytes))
+_MUTABLE = (list, dict, set, bytearray)
+_CALLBACKS = _trampolines.answering.__code__.co_filename
+
+
+class GivenUp(BaseException):
+    """A constructor that a plan has called uses the runtime: the whole graph is resolved instead."""
+
+
+class Unplanned(Exception):
+    """Why there can be no plan."""
+
+
+def place_of(planning: list[None]) -> str | None:
+    """Where the calling code is, on this thread: in a "plan" of these, or else in a "callback" of the library."""
+    found = None
+    frame = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename == FILE:
+            space = frame.f_globals
+            if space["planning"] is planning and space["first"] <= frame.f_lineno <= space["last"]:
+                return "plan"
+        elif code.co_name == "trampoline" and code.co_filename == _CALLBACKS:
+            found = "callback"
+        frame = frame.f_back  # type: ignore[assignment]
+    return found
+
+
+
+
+class Plan:
+    """The function, and the version of the key that it holds for."""
+
+    __slots__ = ("make", "takes", "version", "word")
+
+    def __init__(self, make: Make, takes: int, word: ctypes.c_uint64, version: int) -> None:
+        self.make, self.takes, self.word, self.version = make, takes, word, version
+
+    @property
+    def holds(self) -> bool:
+        return bool(self.word.value == self.version)
+
+
+class Plans:
+    """The plans of one runtime."""
+
+    def __init__(self, core: Core) -> None:
+        self.core = core
+        self.ready: dict[Any, Make] = {}  # by what is asked for: a class or a name
+        self.taking: dict[str, Plan] = {}  # those with runtime arguments, by name
+        self.by_name: dict[str, Plan] = {}
+        self.tried: dict[str, tuple[int, int]] = {}  # the version, and how often
+        self.over = False
+
+    def find(self, name: str) -> Plan | None:
+        plan = self.by_name.get(name)
+        return plan if plan is not None and plan.holds else None
+
+    def purge(self) -> None:
+        """Lets go of what no longer holds."""
+        self.ready.clear()
+        for name, plan in list(self.by_name.items()):
+            if not plan.holds:
+                self._drop(name, plan)
+
+    def _drop(self, name: str, plan: Plan) -> None:
+        for table in (self.by_name, self.taking):
+            if table.get(name) is plan:
+                table.pop(name, None)
+
+    def refuse(self, name: str, version: int) -> None:
+        """No plan for this version of the key."""
+        self.tried[name] = version, _TRIES
+        plan = self.by_name.get(name)
+        if plan is not None:
+            self._drop(name, plan)
+        self.ready.clear()
+
+    def consider(self, key: Any, name: str, handle: c.invivo_key, word: ctypes.c_uint64, version: int, uses: int) -> None:
+        """What was resolved a second time may be made by a plan from then on. ``uses``: how often the runtime had been
+        used when that began."""
+        core = self.core
+        known = self.find(name)
+        if known is not None:
+            if key is not None and not known.takes:
+                self.ready[key] = known.make
+            return
+        former, count = self.tried.get(name, (0, 0))
+        if former != version:
+            count = 0
+        self.tried[name] = version, min(count + 1, _TRIES)
+        if count == 0 or count >= _TRIES or core.uses != uses or core.planning or core.calling or self.over:
+            return
+        if core.closed or not core.domain.bits:
+            return
+        plan = self._compiled(name, handle, word, version)
+        if plan is None or not plan.holds:
+            return
+        self.by_name[name] = plan
+        if plan.takes:
+            self.taking[name] = plan
+        elif key is not None:
+            self.ready[key] = plan.make
+        if not plan.holds or self.over:  # a commit, or close, came in between, and its purge too
+            self.purge()
+
+    def _compiled(self, name: str, handle: c.invivo_key, word: ctypes.c_uint64, version: int) -> Plan | None:
+        core, value = self.core, c.invivo_value()
+        if core.library.key_outline(core.handle, handle, ctypes.byref(value), None) != c.INVIVO_OK:
+            return None
+        outline = _values.take(core, value)
+        if outline is None:
+            return None
+        try:
+            make = Writer(core, name, version, word, outline).function()
+        except Exception:  # a class that answers oddly is no reason to fail: it is resolved
+            self.tried[name] = version, _TRIES
+            return None
+        return Plan(make, len(outline["parameters"]), word, version)
+
+    def end(self) -> None:
+        """No plan is begun from now on, and none is on its way when this returns."""
+        planning = self.core.planning
+        if planning and place_of(planning) == "plan":
+            raise error_class(c.INVIVO_E_IN_CALLBACK)("a runtime is not closed by what it is making")
+        self.over = True
+        self.ready.clear()
+        self.taking.clear()
+        self.by_name.clear()
+        deadline = time.monotonic() + _PATIENCE
+        while planning:
+            if time.monotonic() > deadline:
+                self.over = False
+                raise BusyError("the runtime is still making objects, in a constructor that does not return")
+            time.sleep(0.001)
+
+
+# ---- writing one ---------------------------------------------------------------------------------------
+
+
+class Step:
+    """What a line of a plan does, for messages: making an object, or setting one of its properties."""
+
+    __slots__ = ("file", "key", "line", "outer")
+
+    def __init__(self, key: str, file: str, line: int) -> None:
+        self.key, self.file, self.line = key, file, line
+        self.outer: Step | None = None  # that for which it is made
+
+
+class Failing:
+    """Turns what a constructor raises in a plan into the error that a resolve would have raised."""
+
+    def __init__(self, core: Core, lines: dict[int, Step]) -> None:
+        self.core, self.lines = core, lines
+
+    def __call__(self, problem: BaseException) -> Error | None:
+        """None: what is no `Exception` goes on as it is."""
+        if not isinstance(problem, Exception) or problem.__traceback__ is None:
+            return None
+        step = self.lines.get(problem.__traceback__.tb_lineno)
+        if step is None:
+            return None
+        needs, outer = [], step.outer
+        while outer is not None:
+            needs.append((outer.key, outer.file, outer.line))
+            outer = outer.outer
+        return self.core.library.failures.located(problem, (step.key, step.file, step.line), needs)
+
+
+def is_whole(given_up: set[int]) -> bool:
+    """Whether it was other threads' plans that were given up."""
+    return threading.get_ident() not in given_up
+
+
+class Writer:
+    """Writes the function of an outline."""
+
+    def __init__(self, core: Core, name: str, version: int, word: ctypes.c_uint64, outline: dict[str, Any]) -> None:
+        self.core = core
+        self.steps: dict[int, Step] = {}  # by the number of the object
+        self.described: dict[int, Any] = {}  # the classes of those that have properties
+        self.lines: dict[int, Step] = {}  # by the line of the source
+        self.source: list[str] = []
+        self.bound: dict[int, str] = {}
+        self.parameters: list[dict[str, Any]] = outline["parameters"]
+        self.space: dict[str, Any] = {
+            "__builtins__": {"BaseException": BaseException, "isinstance": isinstance, "type": type},
+            "word": word,
+            "planning": core.planning,
+            "calling": core.calling,
+            "push": core.planning.append,
+            "pop": core.planning.pop,
+            "place_of": place_of,
+            "given_up": core.given_up,
+            "is_whole": is_whole,
+            "GivenUp": GivenUp,
+            "failure": Failing(core, self.lines),
+            "not_made": not_made,
+            "faces": core.faces,
+        }
+        arguments = [f"a{index}" for index in range(len(self.parameters))]
+        self._line(f"def make({', '.join(['face', *arguments])}):", 0)
+        checks = [self._check(each, argument) for each, argument in zip(self.parameters, arguments, strict=True)]
+        refused = "".join(f" or not ({check})" for check in checks)
+        given = f"{name!r}, ({''.join(f'{each}, ' for each in arguments)})"
+        self._line(f"if word.value != {version} or (planning or calling) and place_of(planning){refused}:", 1)
+        self._line(f"return face._unplanned({given})", 2)
+        self._line("try:", 1)
+        self._line("push(None)", 2)
+        self.space["first"] = len(self.source)
+        self._number(outline["steps"])
+        for step in outline["steps"]:
+            if "make" in step:
+                self._make(step)
+            else:
+                self._set(step)
+        self._line("if not given_up or is_whole(given_up):", 2)
+        self._line("return o0", 3)
+        self.space["last"] = len(self.source)
+        self._line("except GivenUp:", 1)
+        self._line("pass", 2)
+        self._line("except BaseException as problem:", 1)
+        self._line("error = failure(problem)", 2)
+        self._line("if error is None:", 2)
+        self._line("raise", 3)
+        self._line("raise error from problem", 2)
+        self._line("finally:", 1)
+        self._line("pop()", 2)
+        self._line(f"return face._gave_up({version}, {given})", 1)
+
+    def function(self) -> Make:
+        exec(compile("\n".join(self.source), FILE, "exec"), self.space)
+        make: Make = self.space.pop("make")  # or it would hold itself
+        return make
+
+    def _line(self, text: str, depth: int, step: Step | None = None) -> None:
+        self.source.append("    " * depth + text)
+        if step is not None:
+            self.lines[len(self.source)] = step
+
+    def _bind(self, thing: Any) -> str:
+        """A name for a thing in the source."""
+        if thing is None or type(thing) in (bool, int, str, bytes):
+            return repr(thing)
+        name = self.bound.get(id(thing))
+        if name is None:
+            name = self.bound[id(thing)] = f"t{len(self.bound)}"
+            self.space[name] = thing
+        return name
+
+    # ---- runtime arguments -------------------------------------------------------------------------------
+
+    def _check(self, parameter: dict[str, Any], name: str) -> str:
+        """What an argument must be to arrive as it is; any other is the library's to convert, copy or refuse."""
+        kind, wanted = parameter["kind"], parameter["type"]
+        match kind:
+            case c.INVIVO_KIND_BOOL:
+                return f"{name} is True or {name} is False"
+            case c.INVIVO_KIND_INT64:
+                return f"type({name}) is {self._bind_type(int)} and {-(1 << 63)} <= {name} < {1 << 63}"
+            case c.INVIVO_KIND_DOUBLE:
+                return f"type({name}) is {self._bind_type(float)}"
+            case c.INVIVO_KIND_STRING:
+                return f"type({name}) is {self._bind_type(str)} and {name}.isascii()"
+            case c.INVIVO_KIND_BYTES:
+                return f"type({name}) is {self._bind_type(bytes)}"
+            case c.INVIVO_KIND_OBJECT:
+                types = self._bind(self.core.types)
+                if wanted is None:
+                    return f"type({name}) in {types}"
+                cls = self.core.names.get(wanted)
+                if cls is None or wanted not in self.core.names_of.values():
+                    raise Unplanned("the type of an argument is of another language")
+                return f"type({name}) in {types} and isinstance({name}, {self._bind(cls)})"
+            case c.INVIVO_KIND_ANY:
+                types, plain = self._bind(self.core.types), self._bind(_PLAIN)
+                whole = f"type({name}) is {self._bind_type(int)} and {-(1 << 63)} <= {name} < {1 << 63}"
+                text = f"type({name}) is {self._bind_type(str)} and {name}.isascii()"
+                return f"type({name}) in {plain} or {whole} or {text} or type({name}) in {types}"
+        raise Unplanned("an argument is copied on its way")
+
+    def _bind_type(self, cls: type) -> str:
+        self.space[cls.__name__] = cls
+        return cls.__name__
+
+    # ---- values ------------------------------------------------------------------------------------------
+
+    def _expression(self, source: dict[str, Any]) -> str:
+        ((how, what),) = source.items()
+        match how:
+            case "value":
+                return self._constant(what)
+            case "object":
+                return f"o{what}"
+            case "argument":
+                return f"a{what}"
+            case "list":
+                return f"[{', '.join(map(self._expression, what))}]"
+            case "map":
+                return f"{{{', '.join(f'{name!r}: {self._expression(each)}' for name, each in what.items())}}}"
+        raise Unplanned(f"a source {how!r} is not known here")
+
+    def _constant(self, value: Any) -> str:
+        """A list or map is a fresh one for each object."""
+        if isinstance(value, list):
+            return f"[{', '.join(map(self._constant, value))}]"
+        if isinstance(value, dict):
+            return f"{{{', '.join(f'{name!r}: {self._constant(each)}' for name, each in value.items())}}}"
+        return self._bind(value)
+
+    def _arriving(self, source: dict[str, Any], hint: Hint) -> str:
+        """A value as the place with this hint gets it."""
+        if "argument" in source:
+            declared = self.parameters[source["argument"]]
+            if hint.kind not in (c.INVIVO_KIND_ANY, declared["kind"]):
+                raise Unplanned("an argument is converted on its way")
+            wanted = hint.wanted
+            if wanted is not None and not is_protocol(wanted) and wanted is not self.core.names.get(declared["type"]):
+                raise Unplanned("an argument is checked on its way")
+        if hint.decode is same:
+            return self._expression(source)
+        if "value" in source:
+            value = hint.decode(source["value"])
+            if not isinstance(value, _MUTABLE):
+                return self._bind(value)
+        return f"{self._bind(hint.decode)}({self._expression(source)})"
+
+    def _arguments(self, parameters: tuple[Parameter, ...], sources: list[dict[str, Any]]) -> str:
+        """As `_describe.call` arranges them."""
+        sources = list(sources)
+        for index, each in enumerate(parameters):
+            if each.hint.late == "runtime":
+                sources += [{"value": None}] * (index + 1 - len(sources))
+        said = []
+        by_name = False
+        for index, source in enumerate(sources):
+            if index >= len(parameters):
+                if by_name:
+                    raise Unplanned("an argument has no name")
+                said.append(self._expression(source))
+                continue
+            parameter = parameters[index]
+            if parameter.hint.late == "runtime":
+                text = "faces[0]"
+            elif source.get("value", source) is None and parameter.has_default:
+                by_name = True
+                continue
+            else:
+                text = self._arriving(source, parameter.hint)
+            said.append(f"{parameter.name}={text}" if parameter.keyword or by_name else text)
+        return ", ".join(said)
+
+    # ---- steps -------------------------------------------------------------------------------------------
+
+    def _number(self, steps: list[dict[str, Any]]) -> None:
+        making = [each for each in steps if "make" in each]
+        for each in making:
+            self.steps[each["make"]] = Step(each["key"], each["file"], each["line"])
+        for each in making:
+            self.steps[each["make"]].outer = self.steps.get(each["for"])
+
+    def _make(self, said: dict[str, Any]) -> None:
+        from ._wiring import FactoryItem, factory_address
+
+        number, kind = said["make"], said["type"]
+        step = self.steps[number]
+        record = self.core.types.get(kind) if isinstance(kind, type) else None
+        if record is None:
+            raise Unplanned("it is of another language")
+        self.described[number] = record.description
+        made, sources = f"o{number}", said["arguments"]
+        if not said["function"]:
+            parameters = record.description.parameters
+            call = f"{self._bind(record.description.cls)}({self._arguments(parameters, sources)})"
+            self._line(f"{made} = {call}", 2, step)
+            return
+        item = _trampolines.item_of(said["data"])
+        if not isinstance(item, FactoryItem) or item.core is not self.core:
+            raise Unplanned("its factory is of another language")
+        if said["function"] != factory_address(self.core.library):
+            raise Unplanned("its factory is of another language")
+        definition = item.plan.definition
+        if definition.constant is not None:
+            self._line(f"{made} = {self._bind(definition.constant.value)}", 2, step)
+            return
+        call = f"{self._bind(definition.factory)}({self._arguments(item.plan.parameters, sources)})"
+        self._line(f"{made} = {call}", 2, step)
+        makes = definition.makes
+        if definition.factory is not makes and isinstance(makes, type) and not is_protocol(makes):
+            check = f"if not isinstance({made}, {self._bind(makes)}):"
+            self._line(check, 2, step)
+            self._line(f"not_made({made}, {definition.made!r})", 3, step)
+        elif definition.factory is not makes:
+            self._line(f"if {made} is None:", 2, step)
+            self._line(f"not_made({made}, {definition.made!r})", 3, step)
+
+    def _set(self, said: dict[str, Any]) -> None:
+        number, name = said["set"], said["property"]
+        prop = self.described[number].tunables[name]
+        if "argument" in said["to"] and (prop.hint.choices or prop.tunable.min is not None or prop.tunable.max is not None):
+            raise Unplanned("an argument is checked on its way")
+        self._line(f"o{number}.{name} = {self._arriving(said['to'], prop.hint)}", 2, self.steps[number])
+
+
+def not_made(thing: Any, wanted: str) -> None:
+    """What a factory answered is not what it says."""
+    raise WrongTypeError(f"the factory answered {thing!r}; it says that it makes a {wanted}")

@@ -1,0 +1,634 @@
+"""Graphs that are made by a plan: the same objects, rules and errors as a resolve gives, and nothing kept too long."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import functools
+import gc
+import random
+import threading
+import weakref
+from typing import Any
+
+import pytest
+
+import invivo
+
+
+class Clock:
+    pass
+
+
+class Tempo(enum.Enum):
+    SLOW = 60
+    FAST = 120
+
+
+class Deck:
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+
+
+class Mixer:
+    label: str = "none"
+    lead: Deck | None = None
+
+    def __init__(self, left: Deck, right: Deck, clock: Clock, *, level: float = 0.5) -> None:
+        self.left, self.right, self.clock, self.level = left, right, clock, level
+
+
+def is_planned(runtime: invivo.Runtime, key: str) -> bool:
+    return runtime._core.plans.find(key) is not None
+
+
+def planned(runtime: invivo.Runtime, key: Any, name: str) -> Any:
+    """Resolves until there is a plan, and answers what that makes."""
+    for _ in range(3):
+        runtime[key]
+    assert is_planned(runtime, name)
+    return runtime[key]
+
+
+def test_graph_scope_is_shared_within_what_a_plan_makes_and_not_beyond() -> None:
+    app = invivo.Assembly("app")
+    for cls in (Clock, Deck, Mixer):
+        app.graph(cls)
+    with invivo.Runtime(app) as runtime:
+        one, two = planned(runtime, Mixer, "app.mixer"), runtime["app.mixer"]
+        assert one.left is one.right and one.left.clock is one.clock
+        assert one.clock is not two.clock
+        assert type(one) is Mixer and one.level == 0.5
+
+
+def test_a_prototype_is_made_for_each_reference() -> None:
+    app = invivo.Assembly("app")
+    app.prototype(Clock)
+    app.prototype(Deck)
+    app.prototype(Mixer, level=2)
+    with invivo.Runtime(app) as runtime:
+        mixer = planned(runtime, Mixer, "app.mixer")
+        assert len({id(each) for each in (mixer.clock, mixer.left.clock, mixer.right.clock)}) == 3
+        assert mixer.level == 2.0 and type(mixer.level) is float  # as the annotation says, as in a resolve
+
+
+def test_what_a_plan_makes_equals_what_a_resolve_makes() -> None:
+    class Everything:
+        def __init__(
+            self,
+            clock: Clock,
+            numbers: list[int],
+            decks: list[Deck],
+            pair: tuple[Deck, ...],
+            table: dict[str, Any],
+            tempo: Tempo = Tempo.SLOW,
+            nothing: str | None = "said",
+            *,
+            title: str = "plain",
+            data: bytes = b"",
+        ) -> None:
+            self.all = (clock, numbers, decks, pair, table, tempo, nothing, title, data)
+
+    app = invivo.Assembly("app")
+    app.lazy_singleton(Clock)
+    app.prototype(Deck)
+    app.graph(Deck, name="other")
+    app.prototype(
+        Everything,
+        numbers=[1, 2, 3],
+        table={"deck": invivo.ref("other"), "list": [1, [2]]},
+        tempo=Tempo.FAST,
+        title='a "name"\n',
+        data=b"\0\1",
+    )
+    with invivo.Runtime(app) as runtime:
+
+        def shape(thing: Any) -> Any:
+            if isinstance(thing, (list, tuple)):
+                return type(thing), [shape(each) for each in thing]
+            if isinstance(thing, dict):
+                return {name: shape(each) for name, each in thing.items()}
+            return type(thing) if isinstance(thing, Deck) else thing
+
+        slow = runtime[Everything]
+        quick = planned(runtime, Everything, "app.everything")
+        assert shape(slow.all) == shape(quick.all)
+        again = runtime[Everything]
+        assert quick.all[1] is not again.all[1], "a list is a fresh one for each object"
+        assert quick.all[4]["list"][1] is not again.all[4]["list"][1]
+        assert quick.all[2][1] is quick.all[4]["deck"], "shared within the graph"
+
+
+def test_properties_factories_and_partials_are_planned() -> None:
+    def make(clock: Clock, *, level: float) -> Mixer:
+        return Mixer(Deck(clock), Deck(clock), clock, level=level)
+
+    class App(invivo.Assembly):
+        @invivo.lazy_singleton
+        def clock(self) -> Clock:
+            return invivo.new(Clock)
+
+        @invivo.define
+        def deck(self) -> Deck:
+            return invivo.new(Deck, self.clock())
+
+        @invivo.prototype
+        def mixer(self) -> Mixer:
+            mixer = invivo.new(make, self.clock(), level=0.25)
+            mixer.label = "lead"
+            mixer.lead = self.deck()
+            return mixer
+
+        @invivo.prototype
+        def part(self) -> Mixer:
+            return invivo.new(functools.partial(make, level=1.0), self.clock())
+
+    with invivo.Runtime(app := App()) as runtime:
+        mixer = planned(runtime, "app.mixer", "app.mixer")
+        assert (mixer.label, mixer.level, mixer.clock) == ("lead", 0.25, app.clock())
+        assert isinstance(mixer.lead, Deck)
+        assert planned(runtime, "app.part", "app.part").level == 1.0
+
+
+# ---- what a plan leaves to a resolve -------------------------------------------------------------------
+
+
+def test_hooks_circles_and_weak_singletons_are_left_to_a_resolve() -> None:
+    heard: list[str] = []
+
+    class Hooked:
+        @invivo.did_inject
+        def ready(self) -> None:
+            heard.append("ready")
+
+    class Stopped:
+        @invivo.on_stop
+        def end(self) -> None:
+            heard.append("end")
+
+    class Left:
+        right: Any
+
+    class Right:
+        left: Any
+
+    class App(invivo.Assembly):
+        @invivo.prototype
+        def hooked(self) -> Hooked:
+            return invivo.new(Hooked)
+
+        @invivo.prototype
+        def stopped(self) -> Stopped:
+            return invivo.new(Stopped)
+
+        @invivo.weak_singleton
+        def weak(self) -> Clock:
+            return invivo.new(Clock)
+
+        @invivo.prototype
+        def deck(self) -> Deck:
+            return invivo.new(Deck, self.weak())
+
+        @invivo.define
+        def left(self) -> Left:
+            left = invivo.new(Left)
+            left.right = self.right()
+            return left
+
+        @invivo.define
+        def right(self) -> Right:
+            right = invivo.new(Right)
+            right.left = self.left()
+            return right
+
+    with invivo.Runtime(App()) as runtime:
+        for _ in range(12):
+            for key in ("hooked", "stopped", "deck", "left"):
+                runtime[f"app.{key}"]
+        for key in ("hooked", "stopped", "deck", "left"):
+            assert not is_planned(runtime, f"app.{key}")
+        assert heard.count("ready") == 12 and heard.count("end") == 12
+        left = runtime["app.left"]
+        assert left.right.left is left
+
+
+def test_a_constructor_that_resolves_shares_the_graph_it_is_made_in() -> None:
+    class Asking:
+        def __init__(self, runtime: invivo.Runtime, clock: Clock) -> None:
+            self.deck, self.clock = runtime[Deck], clock
+
+    app = invivo.Assembly("app")
+    app.graph(Clock)
+    app.graph(Deck)
+    app.prototype(Asking)
+    with invivo.Runtime(app) as runtime:
+        for _ in range(20):
+            runtime[Deck]
+            asking = runtime[Asking]
+            assert asking.deck.clock is asking.clock
+        assert is_planned(runtime, "app.deck") and not is_planned(runtime, "app.asking")
+
+
+@pytest.mark.parametrize("swallows", [False, True])
+def test_a_plan_is_given_up_when_a_constructor_uses_the_runtime_after_all(swallows: bool) -> None:
+    asks = False
+
+    class Sometimes:
+        def __init__(self, clock: Clock) -> None:
+            self.clock, self.deck = clock, None
+            if not asks:
+                return
+            try:
+                self.deck = runtime[Deck]
+            except BaseException:
+                if not swallows:
+                    raise
+
+    app = invivo.Assembly("app")
+    for cls in (Clock, Deck, Sometimes):
+        app.graph(cls)
+    with invivo.Runtime(app) as runtime:
+        planned(runtime, Sometimes, "app.sometimes")
+        asks = True
+        for _ in range(12):
+            found = runtime[Sometimes]
+            assert found.deck.clock is found.clock
+        assert not is_planned(runtime, "app.sometimes")
+
+
+def test_what_a_singleton_asks_for_while_it_is_built_is_an_edge_though_it_was_resolved_before() -> None:
+    class Holder:
+        def __init__(self, runtime: invivo.Runtime) -> None:
+            self.clock = runtime[Clock]
+
+    app = invivo.Assembly("app")
+    app.lazy_singleton(Clock)
+    app.lazy_singleton(Holder)
+    with invivo.Runtime(app) as runtime:
+        clock = runtime[Clock]
+        assert runtime[Holder].clock is clock
+        runtime.define(Clock, "app.clock")
+        assert runtime[Holder].clock is runtime[Clock] is not clock
+
+
+# ---- following changes ---------------------------------------------------------------------------------
+
+
+def test_a_plan_goes_with_its_generation_and_keeps_nothing_of_it() -> None:
+    app = invivo.Assembly("app")
+    app.lazy_singleton(Clock)
+    app.prototype(Deck)
+    with invivo.Runtime(app) as runtime:
+        clock = weakref.ref(planned(runtime, Deck, "app.deck").clock)
+        runtime.define(Clock, "app.clock")
+        assert clock() is None
+        assert runtime[Deck].clock is runtime[Clock]
+        assert planned(runtime, Deck, "app.deck").clock is runtime[Clock]
+
+        class Dearer(Deck):
+            pass
+
+        with runtime.override("app.deck", Dearer):
+            assert type(runtime[Deck]) is Dearer
+            assert type(planned(runtime, Deck, "app.deck")) is Dearer
+        assert type(runtime[Deck]) is Deck
+        unrelated = runtime._core.plans
+        planned(runtime, Deck, "app.deck")
+        runtime.define(Mixer, "app.mixer", "prototype")
+        assert unrelated.find("app.deck") is not None, "nothing that it names has changed"
+
+
+def test_what_documents_say_for_a_part_of_the_graph_ends_its_plan() -> None:
+    class Voice:
+        gain: float = invivo.tunable(1.0)
+
+    class Choir:
+        def __init__(self, voice: Voice) -> None:
+            self.voice = voice
+
+    app = invivo.Assembly("app")
+    app.prototype(Voice)
+    app.graph(Choir)
+    with invivo.Runtime(app) as runtime:
+        assert planned(runtime, Choir, "app.choir").voice.gain == 1.0
+        source = runtime.source("a.yaml", "{}")
+        assert is_planned(runtime, "app.choir")
+        source.update("traits: {app.voice: [{Set: {gain: 0.25}}]}")
+        assert [runtime[Choir].voice.gain for _ in range(4)] == [0.25] * 4
+        assert runtime["app.voice"].gain == 0.25
+        source.update("{}")
+        assert planned(runtime, Choir, "app.choir").voice.gain == 1.0
+        with runtime.changes() as changes:
+            changes.set("app.voice", "gain", 0.5)
+        assert [runtime[Choir].voice.gain for _ in range(4)] == [0.5] * 4
+
+
+def test_a_closed_runtime_keeps_nothing_and_makes_nothing() -> None:
+    app = invivo.Assembly("app")
+    app.lazy_singleton(Clock)
+    app.prototype(Deck)
+    runtime = invivo.Runtime(app)
+    clock = weakref.ref(planned(runtime, Deck, "app.deck").clock)
+    runtime.close()
+    assert clock() is None
+    with pytest.raises(invivo.ClosedError):
+        runtime[Deck]
+
+
+def test_close_waits_for_a_plan_on_another_thread() -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    go_on.set()
+    stopped: list[bool] = []
+
+    class Service:
+        @invivo.on_stop
+        def stop(self) -> None:
+            stopped.append(True)
+
+    class Slow:
+        def __init__(self, service: Service) -> None:
+            begun.set()
+            assert go_on.wait(30)
+            self.was_stopped = bool(stopped)
+
+    app = invivo.Assembly("app")
+    app.lazy_singleton(Service)
+    app.prototype(Slow)
+    runtime = invivo.Runtime(app)
+    planned(runtime, Slow, "app.slow")
+    go_on.clear()
+    begun.clear()
+    found: list[Slow] = []
+    maker = threading.Thread(target=lambda: found.append(runtime[Slow]))
+    maker.start()
+    assert begun.wait(30)
+    closer = threading.Thread(target=runtime.close)
+    closer.start()
+    while not runtime._core.plans.over:
+        threading.Event().wait(0.001)
+    assert not stopped
+    go_on.set()
+    maker.join(30)
+    closer.join(30)
+    assert not found[0].was_stopped and stopped == [True]
+
+
+def test_no_graph_is_of_two_generations_while_another_thread_commits() -> None:
+    class Part:
+        def __init__(self, number: int) -> None:
+            self.number = number
+
+    class Pair:
+        def __init__(self, one: Part, other: Part) -> None:
+            self.numbers = one.number, other.number
+
+    class Whole:
+        def __init__(self, pair: Pair, one: Part, other: Part) -> None:
+            self.numbers = {*pair.numbers, one.number, other.number}
+
+    app = invivo.Assembly("app")
+    one, other = invivo.ref("app.one"), invivo.ref("app.other")
+    app.lazy_singleton(Part, name="one", number=0)
+    app.prototype(Part, name="other", number=0)
+    app.graph(Pair, one=one, other=other)
+    app.prototype(Whole, one=one, other=other)
+    over = threading.Event()
+    mixed: list[set[int]] = []
+    seen: set[int] = set()
+    plans = 0
+
+    def resolve() -> None:
+        nonlocal plans
+        while not over.is_set():
+            for _ in range(8):
+                numbers = runtime[Whole].numbers
+                seen.update(numbers)
+                if len(numbers) != 1:
+                    mixed.append(numbers)
+            plans += is_planned(runtime, "app.whole")
+
+    with invivo.Runtime(app) as runtime:
+        threads = [threading.Thread(target=resolve) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for number in range(1, 150):
+            with runtime.changes() as changes:
+                changes.define(Part, "app.one", number=number)
+                changes.define(Part, "app.other", "prototype", number=number)
+            while number not in seen:
+                threading.Event().wait(0.0001)
+        over.set()
+        for thread in threads:
+            thread.join(30)
+        assert not mixed
+        assert plans
+
+
+# ---- errors --------------------------------------------------------------------------------------------
+
+
+class Refused(Exception):
+    pass
+
+
+@pytest.mark.parametrize("kind", [ValueError, Refused, KeyError, "cause", "error", "type", "none", "set"])
+def test_a_plan_fails_with_the_error_that_a_resolve_gives(kind: Any) -> None:
+    fails = False
+
+    class Inner:
+        def __init__(self) -> None:
+            if fails and kind == "cause":
+                try:
+                    raise OSError("under it")
+                except OSError as problem:
+                    raise RuntimeError("on top") from problem
+            if fails and kind == "error":
+                raise invivo.RangeError("out of range", path="a.b", file="x.yaml", line=3)
+            if fails and isinstance(kind, type):
+                raise kind("no")
+
+        @property
+        def level(self) -> int:
+            return 1
+
+        @level.setter
+        def level(self, level: int) -> None:
+            if fails and kind == "set":
+                raise ValueError("not that")
+
+    def inner() -> Inner:
+        if fails and kind == "type":
+            return 3  # type: ignore[return-value]
+        if fails and kind == "none":
+            return None  # type: ignore[return-value]
+        return Inner()
+
+    class Middle:
+        def __init__(self, inner: Inner) -> None: ...
+
+    class Outer:
+        def __init__(self, middle: Middle) -> None: ...
+
+    app = invivo.Assembly("app")
+    app.prototype(inner, level=2)
+    app.graph(Middle)
+    app.prototype(Outer)
+
+    def told(runtime: invivo.Runtime) -> tuple[Any, ...]:
+        with pytest.raises(invivo.Error) as caught:
+            runtime[Outer]
+        error = caught.value
+        under = []
+        cause = error.cause
+        while cause is not None:
+            under.append((type(cause), str(cause)))
+            cause = cause.cause
+        origin = type(error.__cause__), str(error.__cause__)
+        return type(error), error.code, str(error), error.path, error.file, error.line, under, origin
+
+    with invivo.Runtime(app) as runtime:
+        runtime[Outer]
+        fails = True
+        slow = told(runtime)
+        fails = False
+        planned(runtime, Outer, "app.outer")
+        fails = True
+        assert told(runtime) == slow
+        assert is_planned(runtime, "app.outer")
+        fails = False
+        assert isinstance(runtime[Outer], Outer)
+        assert not runtime._core.planning
+
+
+def test_an_interruption_goes_through_a_plan() -> None:
+    stops = False
+
+    class Stopping:
+        def __init__(self) -> None:
+            if stops:
+                raise KeyboardInterrupt
+
+    app = invivo.Assembly("app")
+    app.prototype(Stopping)
+    with invivo.Runtime(app) as runtime:
+        planned(runtime, Stopping, "app.stopping")
+        stops = True
+        with pytest.raises(KeyboardInterrupt):
+            runtime[Stopping]
+        assert not runtime._core.planning
+
+
+# ---- runtime arguments ---------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Quest:
+    name: str = "grail"
+
+
+class Knight:
+    def __init__(self, quest: Quest, name: str, age: int, clock: Clock, luck: float = 0.5) -> None:
+        self.quest, self.name, self.age, self.clock, self.luck = quest, name, age, clock, luck
+
+
+class Camelot(invivo.Assembly):
+    @invivo.lazy_singleton
+    def clock(self) -> Clock:
+        return invivo.new(Clock)
+
+    @invivo.prototype
+    def knight(self, quest: Quest, name: str = "Lancelot", age: int = 30) -> Knight:
+        return invivo.new(Knight, quest, name, age, self.clock())
+
+
+def test_runtime_arguments_reach_a_plan() -> None:
+    with invivo.Runtime(camelot := Camelot()) as runtime:
+        quest = Quest()
+        for _ in range(4):
+            knight = camelot.knight(quest)
+            assert (knight.quest, knight.name, knight.age, knight.luck) == (quest, "Lancelot", 30, 0.5)
+        assert is_planned(runtime, "camelot.knight")
+        knight = camelot.knight(quest, age=7, name="é")
+        assert (knight.quest, knight.name, knight.age, knight.clock) == (quest, "é", 7, camelot.clock())
+        assert runtime.resolve("camelot.knight", quest, "Ann", 1).name == "Ann"
+        assert runtime.resolve(Knight, quest, name="Ann").name == "Ann"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(3, "a", 1), (Quest(), 3, 1), (Quest(), "a", "b"), (Quest(), "a", 1 << 70), (Quest(), "a", 1.5), (None, "a", 1)],
+)
+def test_a_wrong_argument_is_refused_by_a_plan_as_by_a_resolve(arguments: tuple[Any, ...]) -> None:
+    with invivo.Runtime(camelot := Camelot()) as runtime:
+
+        def told() -> tuple[Any, ...]:
+            with pytest.raises(invivo.Error) as caught:
+                camelot.knight(*arguments)
+            return type(caught.value), str(caught.value)
+
+        slow = told()
+        for _ in range(4):
+            camelot.knight(Quest())
+        assert is_planned(runtime, "camelot.knight")
+        assert told() == slow
+
+
+# ---- random graphs -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_plans_and_resolves_make_graphs_of_one_shape(seed: int) -> None:
+    chance = random.Random(seed)
+    app = invivo.Assembly("app")
+    count = 14
+
+    class Node:
+        def __init__(self, *parts: Any) -> None:
+            self.parts = parts
+
+    classes: list[type] = []
+    scopes = {}
+    for number in range(count):
+        names = [f"p{place}" for place in range(chance.randrange(4))]
+        space: dict[str, Any] = {"Node": Node, "Any": Any}
+        parameters = "".join(f", {name}: Any = None" for name in names)
+        exec(f"class N{number}(Node):\n def __init__(self{parameters}): self.parts = ({''.join(f'{n}, ' for n in names)})", space)
+        cls = space[f"N{number}"]
+        scope = chance.choice(["prototype", "graph", "graph", "lazy_singleton"])
+        given = {
+            name: chance.choice([invivo.ref(f"app.n{chance.randrange(number)}"), number]) if number else number
+            for name in names
+        }
+        getattr(app, scope)(cls, name=f"n{number}", **given)
+        scopes[cls] = scope
+        classes.append(cls)
+
+    def shape(thing: Any, seen: dict[int, int], shared: dict[int, Any]) -> Any:
+        if not isinstance(thing, Node):
+            return thing
+        if scopes[type(thing)] == "lazy_singleton":
+            return type(thing), id(thing)
+        known = seen.setdefault(id(thing), len(seen))
+        return type(thing), known, [shape(each, seen, shared) for each in thing.parts]
+
+    with invivo.Runtime(app) as runtime:
+        for number in range(count):
+            key = f"app.n{number}"
+            slow = runtime[key]
+            expected = shape(slow, {}, {})
+            for _ in range(3):
+                assert shape(runtime[key], {}, {}) == expected, f"seed {seed}, {key}"
+            assert scopes[type(slow)] == "lazy_singleton" or is_planned(runtime, key)
+
+
+def test_many_graphs_leave_nothing() -> None:
+    app = invivo.Assembly("app")
+    for cls in (Clock, Deck, Mixer):
+        app.graph(cls)
+    with invivo.Runtime(app) as runtime:
+        planned(runtime, Mixer, "app.mixer")
+        gc.collect()
+        before = vars(invivo.live()), runtime.info.objects
+        for _ in range(50_000):
+            runtime[Mixer]
+        assert (vars(invivo.live()), runtime.info.objects) == before
