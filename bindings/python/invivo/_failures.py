@@ -102,9 +102,7 @@ class Failures:
                 self._library.error_release(pointer)
         return int(code)
 
-    def located(
-        self, exception: Exception, made: tuple[str, str, int], needs: list[tuple[str, str, int]]
-    ) -> Error:
+    def located(self, exception: Exception, made: tuple[str, str, int], needs: list[tuple[str, str, int]]) -> Error:
         """The error that the library would answer where the making of an object raised: with its key, where that is
         declared, and who needed it."""
         pointer = self._make(exception, 0)
@@ -118,7 +116,9 @@ class Failures:
         if not error.file:
             error.file, error.line = made[1], made[2]
         if needs and error.code != c.INVIVO_E_CYCLE:
-            said = [f"'{key}'" + (f" ({file}{f':{line}' if line else ''})" if file else "") for key, file, line in needs]
+            said = [
+                f"'{key}'" + (f" ({file}{f':{line}' if line else ''})" if file else "") for key, file, line in needs
+            ]
             more = ", ..." if len(said) > _LINKS else ""
             error.message += _NEEDED + ", by ".join(said[:_LINKS]) + more
             error.args = (error.message,)

@@ -1,4 +1,4 @@
-"""Graphs of Python objects, each made by a function that is written for it: nothing of the library is called on the way.
+"""Graphs of Python objects, each made by a function that is written for it, without the library.
 
 What is made a second time, and whose graph the library can outline (`invivo_key_outline`), gets a plan: the outline as
 the source of a Python function, compiled once for a version of the key. Shared objects stand in it as they are, so a
@@ -57,8 +57,6 @@ def place_of(planning: list[None]) -> str | None:
     return found
 
 
-
-
 class Plan:
     """The function, and the version of the key that it holds for."""
 
@@ -107,7 +105,9 @@ class Plans:
             self._drop(name, plan)
         self.ready.clear()
 
-    def consider(self, key: Any, name: str, handle: c.invivo_key, word: ctypes.c_uint64, version: int, uses: int) -> None:
+    def consider(
+        self, key: Any, name: str, handle: c.invivo_key, word: ctypes.c_uint64, version: int, uses: int
+    ) -> None:
         """What was resolved a second time may be made by a plan from then on. ``uses``: how often the runtime had been
         used when that began."""
         core = self.core
@@ -429,7 +429,9 @@ class Writer:
     def _set(self, said: dict[str, Any]) -> None:
         number, name = said["set"], said["property"]
         prop = self.described[number].tunables[name]
-        if "argument" in said["to"] and (prop.hint.choices or prop.tunable.min is not None or prop.tunable.max is not None):
+        if "argument" in said["to"] and (
+            prop.hint.choices or prop.tunable.min is not None or prop.tunable.max is not None
+        ):
             raise Unplanned("an argument is checked on its way")
         self._line(f"o{number}.{name} = {self._arriving(said['to'], prop.hint)}", 2, self.steps[number])
 

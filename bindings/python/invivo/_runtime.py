@@ -366,7 +366,7 @@ class Runtime(_Cache):
         return self._resolve_with(name, arguments, planned=False) if arguments else self._resolve(name)
 
     def _gave_up(self, version: int, name: str, arguments: tuple[Any, ...]) -> Any:
-        """A constructor used the runtime in the middle of a plan: there is none for this version of the key any more."""
+        """A constructor used the runtime in the middle of a plan: this version of the key gets none any more."""
         core = self._core
         core.given_up.discard(threading.get_ident())
         core.plans.refuse(name, version)

@@ -56,9 +56,11 @@ def test_graph_scope_is_shared_within_what_a_plan_makes_and_not_beyond() -> None
         app.graph(cls)
     with invivo.Runtime(app) as runtime:
         one, two = planned(runtime, Mixer, "app.mixer"), runtime["app.mixer"]
-        assert one.left is one.right and one.left.clock is one.clock
+        assert one.left is one.right
+        assert one.left.clock is one.clock
         assert one.clock is not two.clock
-        assert type(one) is Mixer and one.level == 0.5
+        assert type(one) is Mixer
+        assert one.level == 0.5
 
 
 def test_a_prototype_is_made_for_each_reference() -> None:
@@ -69,7 +71,8 @@ def test_a_prototype_is_made_for_each_reference() -> None:
     with invivo.Runtime(app) as runtime:
         mixer = planned(runtime, Mixer, "app.mixer")
         assert len({id(each) for each in (mixer.clock, mixer.left.clock, mixer.right.clock)}) == 3
-        assert mixer.level == 2.0 and type(mixer.level) is float  # as the annotation says, as in a resolve
+        assert mixer.level == 2.0
+        assert type(mixer.level) is float
 
 
 def test_what_a_plan_makes_equals_what_a_resolve_makes() -> None:
@@ -207,7 +210,8 @@ def test_hooks_circles_and_weak_singletons_are_left_to_a_resolve() -> None:
                 runtime[f"app.{key}"]
         for key in ("hooked", "stopped", "deck", "left"):
             assert not is_planned(runtime, f"app.{key}")
-        assert heard.count("ready") == 12 and heard.count("end") == 12
+        assert heard.count("ready") == 12
+        assert heard.count("end") == 12
         left = runtime["app.left"]
         assert left.right.left is left
 
@@ -226,7 +230,8 @@ def test_a_constructor_that_resolves_shares_the_graph_it_is_made_in() -> None:
             runtime[Deck]
             asking = runtime[Asking]
             assert asking.deck.clock is asking.clock
-        assert is_planned(runtime, "app.deck") and not is_planned(runtime, "app.asking")
+        assert is_planned(runtime, "app.deck")
+        assert not is_planned(runtime, "app.asking")
 
 
 @pytest.mark.parametrize("swallows", [False, True])
@@ -370,7 +375,8 @@ def test_close_waits_for_a_plan_on_another_thread() -> None:
     go_on.set()
     maker.join(30)
     closer.join(30)
-    assert not found[0].was_stopped and stopped == [True]
+    assert not found[0].was_stopped
+    assert stopped == [True]
 
 
 def test_no_graph_is_of_two_generations_while_another_thread_commits() -> None:
@@ -592,7 +598,11 @@ def test_plans_and_resolves_make_graphs_of_one_shape(seed: int) -> None:
         names = [f"p{place}" for place in range(chance.randrange(4))]
         space: dict[str, Any] = {"Node": Node, "Any": Any}
         parameters = "".join(f", {name}: Any = None" for name in names)
-        exec(f"class N{number}(Node):\n def __init__(self{parameters}): self.parts = ({''.join(f'{n}, ' for n in names)})", space)
+        exec(
+            f"class N{number}(Node):\n"
+            f"    def __init__(self{parameters}): self.parts = ({''.join(f'{n}, ' for n in names)})",
+            space,
+        )
         cls = space[f"N{number}"]
         scope = chance.choice(["prototype", "graph", "graph", "lazy_singleton"])
         given = {
