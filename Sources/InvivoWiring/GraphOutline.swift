@@ -129,6 +129,8 @@ struct GraphOutline {
                 items.append((pair.name, item))
             }
             return .map([("map", .map(items))])
+        // What holds the value is made anew when it changes, and so its version counts up.
+        case .config(_, let inner): return try self.source(inner, of: number, depth)
         default: return nil
         }
     }
