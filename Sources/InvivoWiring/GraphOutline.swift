@@ -97,8 +97,8 @@ struct GraphOutline {
             asker == nil || body.parameters == nil
         else { return false }
         let functions = type.description.functions
-        return functions.start == nil && functions.stop == nil && functions.willInject == nil
-            && functions.didInject == nil
+        return functions.prepare == nil && functions.start == nil && functions.stop == nil
+            && functions.willInject == nil && functions.didInject == nil
     }
 
     private static func constant(_ value: Value) -> Value { .map([("value", value)]) }
