@@ -54,6 +54,7 @@ final class LentDefinition {
             (lent.options, lent.option_count) = table(choice.options.map(option))
         }
         lent.type_name = text(body.typeName)
+        lent.each = text(body.each)
         lent.rank = body.rank
         lent.constant = invivo_object(bits: body.constant?.bits ?? 0)
         if let image = body.blockImage { lent.block_initial = UnsafeRawPointer(table(image).0) }
@@ -132,6 +133,11 @@ final class LentDefinition {
         case .config(let path, let other, let isOptional):
             say(Int(INVIVO_INJECT_CONFIG), path, isOptional: isOptional)
             (lent.items, lent.item_count) = items(other.map { [$0] } ?? [])
+        case .entry(let path, let other, let isOptional):
+            say(Int(INVIVO_INJECT_ENTRY), path.isEmpty ? nil : path, isOptional: isOptional)
+            (lent.items, lent.item_count) = items(other.map { [$0] } ?? [])
+        case .entryName: say(Int(INVIVO_INJECT_ENTRY_NAME))
+        case .said(let node): lent.value = self.value(node.value)
         case .text(.value(let text), let converter):
             say(Int(INVIVO_INJECT_TEXT), converter)
             lent.value = value(text)

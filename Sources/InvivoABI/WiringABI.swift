@@ -169,6 +169,10 @@ func definition(
     body.rank = given.rank
     body.startTimeout = UInt64(given.start_timeout_ms) * 1_000_000
     body.stopTimeout = UInt64(given.stop_timeout_ms) * 1_000_000
+    body.each = try optionalText(given.each, "definition.each")
+    if let each = body.each, isOverride || each.isEmpty {
+        throw fail(.argument, "definition.each is empty, or that of an override")
+    }
     let id = try container.intern(key)
     if body.alias == nil { body.parameters = try signature(given, key) }
     reader.parameters = body.parameters
@@ -408,6 +412,11 @@ private func source(
         guard items.count < 2 else { throw fail("items has \(items.count): a path has one default") }
         return .config(
             try text(given.reference, "\(place).reference"), default: items.first?.source, isOptional: isOptional)
+    case INVIVO_INJECT_ENTRY:
+        guard items.count < 2 else { throw fail("items has \(items.count): an entry has one default") }
+        let path = try optionalText(given.reference, "\(place).reference") ?? ""
+        return .entry(try ConfigPath.checked(path), default: items.first?.source, isOptional: isOptional)
+    case INVIVO_INJECT_ENTRY_NAME: return .entryName
     case INVIVO_INJECT_TEXT:
         let converter = try optionalText(given.reference, "\(place).reference")
         guard given.item_count == 0 else { return .text(try only(), converter: converter) }

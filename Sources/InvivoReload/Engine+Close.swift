@@ -221,6 +221,7 @@ extension Engine {
         definitions = [:]
         assemblies = [:]
         inlines = [:]
+        patterns = []
         dependents = [:]
         aliases = [:]
         children = [:]

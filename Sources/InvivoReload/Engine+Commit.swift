@@ -214,6 +214,7 @@ extension Engine {
             if let parent = changed?.body.parent, let parent = keyID(parent) {
                 children[parent, default: []].insert(id)
             }
+            if changed?.body.each == nil { patterns.remove(id) } else { patterns.insert(id) }
             if let owner = changed?.body.owner, let owner = keyID(owner) { inlines[owner, default: []].insert(id) }
         }
         takeOver(plan)

@@ -14,6 +14,7 @@ extension Engine {
         planProcessors(&plan, &failures)
         processDefinitions(&plan, rebased, &failures)
         planConfig(&plan, graph, &failures)
+        planEach(&plan, &failures)
         compile(&plan, graph, rebased, &failures)
         nameFindings(&failures, plan)
         validateTargets(plan, graph, &failures)

@@ -57,6 +57,8 @@ public final class Engine: @unchecked Sendable {
     var definitions: [UInt32: Definition] = [:]
     /// By the names under which they are active.
     var assemblies: [String: ActiveAssembly] = [:]
+    /// The definitions that are patterns for the entries of a map or list.
+    var patterns: Set<UInt32> = []
     /// The definitions that stand in others.
     var inlines: [UInt32: Set<UInt32>] = [:]
     /// What lies over definitions, the last on top.

@@ -41,7 +41,7 @@ public struct ConfigNode: Sendable {
     }
 
     /// What a name leads to, if this is a map that has it.
-    subscript(name: String) -> ConfigNode? { pairs?.first { $0.name == name }?.node }
+    public subscript(name: String) -> ConfigNode? { pairs?.first { $0.name == name }?.node }
 
     public var isNull: Bool {
         if case .value(.null) = content { true } else { false }
@@ -186,7 +186,7 @@ public enum ConfigPath {
 
     /// Where a definition looks for a path, in this order: its own scopes from the inside out, those of the assembly that it
     /// comes from, then what is global.
-    static func candidates(_ path: String, for definition: Definition) -> [String] {
+    public static func candidates(_ path: String, for definition: Definition) -> [String] {
         if path.hasPrefix("/") { return [whole(path)] }
         var found: [String] = []
         for key in [definition.key] + (definition.body.origin.map { [$0] } ?? []) {

@@ -71,6 +71,8 @@ extension Injection.Source {
         case .lazy(let target): .lazy(target.renamed(rename))
         case .config(let path, let other, let isOptional):
             .config(path, default: other?.renamed(rename), isOptional: isOptional)
+        case .entry(let path, let other, let isOptional):
+            .entry(path, default: other?.renamed(rename), isOptional: isOptional)
         case .text(let text, let converter): .text(text.renamed(rename), converter: converter)
         default: self
         }
@@ -84,7 +86,7 @@ extension Injection.Source {
         case .list(let items), .set(let items): items
         case .map(let pairs): pairs.map(\.source)
         case .provider(let target), .lazy(let target), .text(let target, _): [target]
-        case .config(_, let other, _): other.map { [$0] } ?? []
+        case .config(_, let other, _), .entry(_, let other, _): other.map { [$0] } ?? []
         default: []
         }
     }

@@ -9,7 +9,7 @@ extension Definition {
             && a.startTimeout == b.startTimeout && a.stopTimeout == b.stopTimeout
             && a.type === b.type && a.typeName == b.typeName && a.alias == b.alias && a.parent == b.parent
             && a.owner == b.owner && a.origin == b.origin && same(a.choice, b.choice) { $0.isSame(as: $1) }
-            && a.blockImage == b.blockImage
+            && a.blockImage == b.blockImage && a.each == b.each && a.entry == b.entry
             && a.constant?.bits == b.constant?.bits && Self.areSame(a.parameters, b.parameters)
             && same(a.factory, b.factory) { $0.isSame(as: $1) } && same(a.keepAlive, b.keepAlive) { $0.isSame(as: $1) }
             && same(a.inject, b.inject) { $0.isSame(as: $1) }
@@ -90,6 +90,10 @@ extension Injection.Source {
             a.elementsEqual(b) { $0.name == $1.name && $0.source.isSame(as: $1.source) }
         case (.config(let a, let other, let isOptional), .config(let b, let otherOther, let isOtherOptional)):
             a == b && isOptional == isOtherOptional && same(other, otherOther) { $0.isSame(as: $1) }
+        case (.entry(let a, let other, let isOptional), .entry(let b, let otherOther, let isOtherOptional)):
+            a == b && isOptional == isOtherOptional && all(other.map { [$0] } ?? [], otherOther.map { [$0] } ?? [])
+        case (.entryName, .entryName): true
+        case (.said(let a), .said(let b)): a.value.isSame(as: b.value)
         case (.text(let a, let converter), .text(let b, let otherConverter)):
             converter == otherConverter && a.isSame(as: b)
         case (.provider(let a), .provider(let b)), (.lazy(let a), .lazy(let b)): a.isSame(as: b)

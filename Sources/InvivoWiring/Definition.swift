@@ -163,6 +163,12 @@ public final class Definition: @unchecked Sendable {
         public var typeName: String?
         /// The assembly that it is of, as it is active.
         public var assembly: String?
+        /// The path of whose entries there is one of it for each; it is then only their pattern.
+        public var each: String?
+        /// The entry for which it is.
+        public var entry: String?
+        /// It stands in a pattern.
+        public var isPattern = false
         /// The key of the definition in which it stands.
         public var owner: String?
         public init() {}
@@ -199,7 +205,7 @@ public final class Definition: @unchecked Sendable {
     public var place: Place { body.place }
     public var base: [Int: Value] { body.base }
     public var scope: Scope { body.scope ?? .graph }
-    public var isAbstract: Bool { body.flags.contains(.abstract) }
+    public var isAbstract: Bool { body.flags.contains(.abstract) || body.each != nil || body.isPattern }
 
     /// What it is with what it takes over from its parent, which took over from its own before: type, scope, way of
     /// making, parameters, injections and hooks, each where this one has none; properties by name, each written once, in

@@ -26,6 +26,12 @@ public struct Injection: Sendable {
         /// A text, said here or by the configuration, read by the converter of that name, or that of the place it goes to.
         case text(Source, converter: String?)
 
+        /// Of the entry for which it is, in a definition for each entry: what is at a path below it.
+        case entry(String, default: Source?, isOptional: Bool)
+        case entryName
+        /// What a document says, as it stands.
+        case said(ConfigNode)
+
         public static func reference(_ key: String) -> Source { .reference(key, arguments: [], isOptional: false) }
     }
 

@@ -48,6 +48,17 @@ extension RecipeCompiler {
         return .arguments
     }
 
+    /// What an entry of a list says, in the kind of the place it goes to.
+    mutating func said(_ node: ConfigNode, _ place: String, _ taker: Taker) -> Recipe.Source {
+        do throws(Failure) { return .value(try node.value(for: taker, config.converter)) } catch {
+            for one in error.all {
+                let at = one.place.line > 0 || !one.place.file.isEmpty ? one.place : node.place
+                failures.append(Failure(one.code, "\(place): \(one.message)", path: definition.key, at: at))
+            }
+            return .arguments
+        }
+    }
+
     private mutating func checkedFind(_ path: String, _ edge: Recipe.Edge, _ place: String) -> Found? {
         let names = ConfigPath.names(ConfigPath.whole(path))
         guard !names.isEmpty, !names.contains("") else {

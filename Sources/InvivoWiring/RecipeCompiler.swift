@@ -465,6 +465,12 @@ public struct RecipeCompiler {
         case .config(let path, let other, let isOptional):
             return setting(path, other, isOptional, edge, place, taker)
         case .text(let text, let converter): return self.text(text, converter, edge, place, taker)
+        case .said(let node): return said(node, place, taker)
+        case .entry, .entryName:
+            if !definition.isAbstract {
+                fail(.argument, "\(place) wants an entry, and '\(definition.key)' is not one for each of them")
+            }
+            return .arguments
         case .resolver: return .resolver
         case .asker:
             asks = true

@@ -285,6 +285,7 @@ int main(void) {
     OFFSET(invivo_definition, option_count, sizeof(((invivo_definition *)0)->option_count));
     OFFSET(invivo_definition, start_timeout_ms, sizeof(((invivo_definition *)0)->start_timeout_ms));
     OFFSET(invivo_definition, stop_timeout_ms, sizeof(((invivo_definition *)0)->stop_timeout_ms));
+    OFFSET(invivo_definition, each, sizeof(((invivo_definition *)0)->each));
     SIZE(invivo_processor);
     OFFSET(invivo_processor, struct_size, sizeof(((invivo_processor *)0)->struct_size));
     OFFSET(invivo_processor, name, sizeof(((invivo_processor *)0)->name));
@@ -554,6 +555,8 @@ int main(void) {
     NUMBER(INVIVO_INJECT_ASKER);
     NUMBER(INVIVO_INJECT_CONFIG);
     NUMBER(INVIVO_INJECT_TEXT);
+    NUMBER(INVIVO_INJECT_ENTRY);
+    NUMBER(INVIVO_INJECT_ENTRY_NAME);
     NUMBER(INVIVO_INJECT_OPTIONAL);
     NUMBER(INVIVO_INJECT_EXACT);
     NUMBER(INVIVO_INJECT_GREEDY);

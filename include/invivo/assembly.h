@@ -174,6 +174,10 @@ INVIVO_API invivo_status invivo_changes_mount(invivo_changes changes, const invi
 #define INVIVO_FLAG(its_value) .how = INVIVO_INJECT_VALUE, .value = {.kind = INVIVO_KIND_BOOL, .as = {.boolean = (its_value)}}
 /* A literal. */
 #define INVIVO_TEXT(text) .how = INVIVO_INJECT_VALUE, .value = {.kind = INVIVO_KIND_STRING, .as = {.string = {text, sizeof(text) - 1}}}
+#define INVIVO_CONFIG(path) .how = INVIVO_INJECT_CONFIG, .reference = (path)
+/* In a definition with `.each = "voices"`: what its entry says at a path below it, and the entry's name. */
+#define INVIVO_ENTRY(path) .how = INVIVO_INJECT_ENTRY, .reference = (path)
+#define INVIVO_ENTRY_NAME() .how = INVIVO_INJECT_ENTRY_NAME
 /* Arguments of a reference, items of a list, the target of a provider. */
 #define INVIVO_WITH(...) .items = INVIVO_TABLE_(invivo_injection, __VA_ARGS__), .item_count = INVIVO_COUNT_(invivo_injection, __VA_ARGS__)
 #define INVIVO_LIST(...) .how = INVIVO_INJECT_LIST, INVIVO_WITH(__VA_ARGS__)

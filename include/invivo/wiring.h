@@ -36,7 +36,11 @@ enum {
      * looked for); what items[0] gives when there is none. Neither: an error of the plan, unless OPTIONAL. A change of the
      * value is a change of what names it: remade, injected again, or, in a PROVIDER, nothing. */
     INVIVO_INJECT_CONFIG = 14,
-    INVIVO_INJECT_TEXT = 15 /* the text `value`, or the one that items[0] (a CONFIG) finds, read by the converter `reference` */
+    INVIVO_INJECT_TEXT = 15, /* the text `value`, or the one that items[0] (a CONFIG) finds, read by the converter `reference` */
+    /* In a definition with `each`: the value of its entry, at the path `reference` below it (NULL: the entry itself), as CONFIG
+     * gives one, with items[0] as the default. */
+    INVIVO_INJECT_ENTRY = 20,
+    INVIVO_INJECT_ENTRY_NAME = 21 /* the same: the entry's name, a text */
 };
 enum {
     INVIVO_INJECT_OPTIONAL = 1, /* null when nothing has the key or type, or what makes it answers null */
@@ -160,6 +164,11 @@ typedef struct invivo_definition {
     uint64_t option_count;
     uint32_t start_timeout_ms; /* for its objects, in the place of what the runtime's options say; 0 = that */
     uint32_t stop_timeout_ms;
+    /* A path of the configuration, looked for as CONFIG's is: the definition is then a pattern, and there is one of it for each
+     * entry of the map or list there, with the key "assembly.name[entry]". What has no entry makes nothing. An entry that comes,
+     * goes or changes concerns its own one alone. Entries of a map go by their keys; of a list by their text or number, or, where
+     * they are maps, by what they say under `name`. What stands inline in it is there for each of them too. */
+    const char *each;
 } invivo_definition;
 
 /* ---- keys -------------------------------------------------------------------------------------------- */

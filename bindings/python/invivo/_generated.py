@@ -135,6 +135,8 @@ INVIVO_INJECT_RESOLVER = 12
 INVIVO_INJECT_ASKER = 13
 INVIVO_INJECT_CONFIG = 14
 INVIVO_INJECT_TEXT = 15
+INVIVO_INJECT_ENTRY = 20
+INVIVO_INJECT_ENTRY_NAME = 21
 INVIVO_INJECT_OPTIONAL = 1
 INVIVO_INJECT_EXACT = 2
 INVIVO_INJECT_GREEDY = 4
@@ -827,6 +829,7 @@ invivo_definition._fields_ = [
     ("option_count", ctypes.c_uint64),
     ("start_timeout_ms", ctypes.c_uint32),
     ("stop_timeout_ms", ctypes.c_uint32),
+    ("each", ctypes.c_char_p),
 ]
 invivo_processor._fields_ = [
     ("struct_size", ctypes.c_size_t),

@@ -1,0 +1,142 @@
+internal import InvivoBase
+internal import InvivoWiring
+
+/// One of a definition for each entry of the configuration: patterns become definitions of the plan, those alone that an entry
+/// that came, went or changed concerns.
+extension Engine {
+    func planEach(_ plan: inout Plan, _ failures: inout [Failure]) {
+        var ids = Set(plan.definitions.compactMap { id, definition in definition?.body.each == nil ? nil : id })
+        // Of the others those that see another configuration, or in which something stands that is another now.
+        for id in patterns where plan.definitions[id] == nil {
+            let isTouched = inlines[id]?.contains { plan.definitions[$0] != nil && definitions[$0]?.body.entry == nil }
+            if plan.config != nil || isTouched == true { ids.insert(id) }
+        }
+        for id in ids.sorted() {
+            guard let pattern = plan.definitions[id] ?? definitions[id] else { continue }
+            do throws(Failure) { try expand(pattern, &plan) } catch {
+                failures += error.all.map { one in
+                    var failure = one
+                    if failure.place.file.isEmpty { failure.place = pattern.place }
+                    if failure.path.isEmpty { failure.path = pattern.key }
+                    return failure
+                }
+            }
+        }
+    }
+
+    private func expand(_ pattern: Definition, _ plan: inout Plan) throws(Failure) {
+        let family = family(of: pattern, &plan)
+        let keys = Set(family.map(\.key))
+        var present: Set<UInt32> = []
+        for entry in try entries(of: pattern, plan) {
+            let instance = "\(pattern.key)[\(entry.name)]"
+            func rename(_ key: String) -> String {
+                keys.contains(key) ? instance + key.dropFirst(pattern.key.count) : key
+            }
+            for member in family {
+                let key = rename(member.key)
+                let id = try container.intern(key)
+                // What belongs to the one of an entry goes with it; that one goes with the pattern.
+                let definition = member.of(entry, id: id, key: key, rename).with { body in
+                    body.owner = member.id == pattern.id ? pattern.key : body.owner
+                    body.order = member.body.order
+                }
+                present.insert(id)
+                let live = definitions[id]
+                if let other = (plan.definitions[id] ?? live), other.body.entry == nil {
+                    throw AssemblyDescription.twice(key, other, definition)
+                }
+                if let live, live.isSame(as: definition) {
+                    plan.definitions.removeValue(forKey: id)
+                } else {
+                    plan.definitions[id] = .some(definition)
+                }
+            }
+        }
+        // Those whose entry is gone, with all that stands in them.
+        var queue = (inlines[pattern.id] ?? []).filter { definitions[$0]?.body.entry != nil && !present.contains($0) }
+        while let id = queue.popFirst() {
+            plan.definitions[id] = .some(nil)
+            queue.formUnion((inlines[id] ?? []).filter { !present.contains($0) })
+        }
+    }
+
+    /// A pattern and what stands in it, at any depth; which is made no more by itself.
+    private func family(of pattern: Definition, _ plan: inout Plan) -> [Definition] {
+        var children: [String: [Definition]] = [:]
+        for definition in plan.definitions.values {
+            if let definition, let owner = definition.body.owner, definition.body.entry == nil {
+                children[owner, default: []].append(definition)
+            }
+        }
+        var found = [pattern]
+        var next = 0
+        while next < found.count {
+            let holder = found[next]
+            next += 1
+            let kept = (inlines[holder.id] ?? []).filter { plan.definitions[$0] == nil }.compactMap { definitions[$0] }
+            for child in (children[holder.key] ?? []) + kept where child.body.entry == nil {
+                let marked = child.body.isPattern ? child : child.with { $0.isPattern = true }
+                if plan.definitions[child.id] != nil { plan.definitions[child.id] = .some(marked) }
+                found.append(marked)
+            }
+        }
+        return [pattern] + found.dropFirst().sorted { $0.key < $1.key }
+    }
+
+    // MARK: entries
+
+    /// What there is at the pattern's path; nothing there is no entry.
+    private func entries(of pattern: Definition, _ plan: Plan) throws(Failure) -> [ConfigEntry] {
+        let tree = (plan.config ?? config).tree
+        for path in ConfigPath.candidates(pattern.body.each ?? "", for: pattern) {
+            guard let node = tree.find(path) else { continue }
+            switch node.content {
+            case .map(let pairs):
+                return try checked(
+                    pairs.map { ConfigEntry(name: $0.name, path: "\(path).\($0.name)", node: $0.node) }, path)
+            case .list(let items):
+                var found: [ConfigEntry] = []
+                for item in items { found.append(ConfigEntry(name: try name(of: item, path), path: nil, node: item)) }
+                return try checked(found, path)
+            case .value:
+                throw Failure(
+                    .type,
+                    "'\(pattern.key)' is for each entry of a map or list, and here is \(node.value.kind.withArticle)",
+                    path: "config.\(path)", at: node.place)
+            }
+        }
+        return []
+    }
+
+    /// By what an entry of a list is known again.
+    private func name(of item: ConfigNode, _ path: String) throws(Failure) -> String {
+        let named = item.pairs == nil ? item : item["name"]
+        switch named?.value {
+        case .string(let text)?: return text
+        case .some(let value):
+            if let number = value.signedInteger { return "\(number)" }
+        case nil: break
+        }
+        throw Failure(
+            .spec,
+            "an entry of a list is known by its text or number, or as a map by its 'name', and this one has none; or write a map",
+            path: "config.\(path)", at: item.place)
+    }
+
+    private func checked(_ entries: [ConfigEntry], _ path: String) throws(Failure) -> [ConfigEntry] {
+        var seen: Set<String> = []
+        for entry in entries {
+            guard !entry.name.isEmpty, !entry.name.contains(where: { ".[]".contains($0) }) else {
+                throw Failure(
+                    .spec, "'\(entry.name)' is no name for an entry: it is part of a key, without dots and brackets",
+                    path: "config.\(path)", at: entry.node.place)
+            }
+            guard seen.insert(entry.name).inserted else {
+                throw Failure(
+                    .exists, "two entries are '\(entry.name)'", path: "config.\(path)", at: entry.node.place)
+            }
+        }
+        return entries
+    }
+}

@@ -1,0 +1,165 @@
+/* One instance for each entry of the configuration: each comes, changes and goes alone. */
+#include "thing.h"
+
+static invivo_runtime runtime;
+
+static void begin(void) { things = 0, runtime = thing_runtime(); }
+static void end(void) {
+    OK(invivo_runtime_close(runtime, E));
+    CHECK_EQUAL(things, 0);
+}
+
+static invivo_status say(const char *text, invivo_error **error) {
+    invivo_changes changes;
+    if (!OK(invivo_changes_open(runtime, &changes, E))) return INVIVO_E_INTERNAL;
+    invivo_changes_document(changes, "voices.yaml", text, text ? strlen(text) : 0, NULL);
+    return invivo_changes_commit(changes, error);
+}
+static invivo_status activate(const invivo_assembly *assembly) { return invivo_activate(runtime, &assembly, 1, NULL, E); }
+static int64_t number(const char *name) { return thing_of(thing_shared(runtime, name))->number; }
+static int is_there(const char *name) {
+    invivo_object object = {0};
+    invivo_status status = invivo_resolve_name(runtime, name, &object, NULL);
+    if (!status) invivo_object_release(object);
+    return !status;
+}
+
+static const invivo_definition table[] = {
+    INVIVO_LAZY_SINGLETON("clock", "Thing"),
+    INVIVO_SINGLETON("voice", "Thing",
+        INVIVO_INITIALIZER(INVIVO_GIVE(INVIVO_INLINE(INVIVO_SCOPE_LAZY_SINGLETON, "Thing",
+            INVIVO_PROPERTIES(INVIVO_NAMED("number", INVIVO_ENTRY("depth"), INVIVO_WITH(INVIVO_GIVE(INVIVO_INT(-1))))))),
+            INVIVO_GIVE(INVIVO_ENTRY("note"))),
+        INVIVO_PROPERTIES(INVIVO_NAMED("left", INVIVO_REF("clock"))), .each = "voices"),
+};
+static const invivo_assembly synth = INVIVO_ASSEMBLY("synth", table, .flags = 0);
+
+static void each_entry_of_a_map_has_one(void) {
+    invivo_value all;
+    invivo_object object;
+    begin();
+    OK(activate(&synth));
+    CHECK_EQUAL(things, 0); /* no entry, nothing */
+    OK(say("config: { synth: { voices: { lead: { note: 60 }, bass: { note: 36, depth: 4 } } } }\n", E));
+    CHECK_EQUAL(number("synth.voice[lead]"), 60);
+    CHECK_EQUAL(number("synth.voice[bass]"), 36);
+    CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "synth.voice[bass]"))->left), "synth.clock");
+    CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "synth.voice[bass]"))->given), "synth.voice[bass].0");
+    CHECK_EQUAL(number("synth.voice[bass].0"), 4);
+    CHECK_EQUAL(number("synth.voice[lead].0"), -1);
+    /* The pattern is none of them; by type there are those of the entries and the clock. */
+    expects_error(invivo_resolve_name(runtime, "synth.voice", &object, E), INVIVO_E_ABSTRACT, NULL);
+    OK(invivo_resolve_all(runtime, "Thing", 0, &all, E));
+    CHECK_EQUAL(all.as.list.count, 3);
+    invivo_value_clear(&all);
+    end();
+}
+
+static void an_entry_that_comes_changes_or_goes_concerns_its_own_alone(void) {
+    begin();
+    OK(activate(&synth));
+    OK(say("config: { synth: { voices: { lead: { note: 60 }, bass: { note: 36 } } } }\n", E));
+    invivo_object lead = thing_shared(runtime, "synth.voice[lead]"), bass = thing_shared(runtime, "synth.voice[bass]");
+    invivo_object inner = thing_shared(runtime, "synth.voice[bass].0");
+    OK(say("config: { synth: { voices: { lead: { note: 60 }, pad: { note: 48 }, bass: { note: 36 } } } }\n", E));
+    CHECK_EQUAL(number("synth.voice[pad]"), 48);
+    CHECK(thing_shared(runtime, "synth.voice[lead]").bits == lead.bits && thing_shared(runtime, "synth.voice[bass]").bits == bass.bits);
+    OK(say("config: { synth: { voices: { pad: { note: 48 }, bass: { note: 36, depth: 2 } } } }\n", E));
+    CHECK(!is_there("synth.voice[lead]") && !is_there("synth.voice[lead].0"));
+    CHECK(thing_shared(runtime, "synth.voice[bass]").bits == bass.bits);    /* the property of what stands in it */
+    CHECK(thing_shared(runtime, "synth.voice[bass].0").bits == inner.bits); /* is set again */
+    CHECK_EQUAL(number("synth.voice[bass].0"), 2);
+    OK(say("config: { synth: { voices: { pad: { note: 48 }, bass: { note: 37, depth: 2 } } } }\n", E));
+    CHECK(thing_shared(runtime, "synth.voice[bass]").bits != bass.bits); /* through the initializer: made anew */
+    CHECK_EQUAL(number("synth.voice[bass]"), 37);
+    OK(say(NULL, E));
+    CHECK(!is_there("synth.voice[bass]") && !is_there("synth.voice[pad]"));
+    end();
+}
+
+static void entries_of_a_list_are_known_by_what_they_say(void) {
+    static const char *const wrong[] = {"config: { synth: { voices: [{ note: 60 }] } }\n", "config: { synth: { voices: [a.b] } }\n",
+                                        "config: { synth: { voices: [a, a] } }\n", "config: { synth: { voices: 12 } }\n"};
+    static const char *const texts[] = {
+        "voices.yaml:1:29: config.synth.voices: an entry of a list is known by its text or number, or as a map by its 'name', and this "
+        "one has none; or write a map",
+        "voices.yaml:1:29: config.synth.voices: 'a.b' is no name for an entry: it is part of a key, without dots and brackets",
+        "voices.yaml:1:32: config.synth.voices: two entries are 'a'",
+        "voices.yaml:1:28: config.synth.voices: 'synth.voice' is for each entry of a map or list, and here is an int64",
+    };
+    begin();
+    OK(activate(&synth));
+    OK(say("config: { synth: { voices: [{ name: lead, note: 60 }, { name: bass, note: 36 }] } }\n", E));
+    invivo_object lead = thing_shared(runtime, "synth.voice[lead]");
+    CHECK_EQUAL(number("synth.voice[bass]"), 36);
+    OK(say("config: { synth: { voices: [{ name: pad, note: 48 }, { name: bass, note: 35 }, { name: lead, note: 60 }] } }\n", E));
+    CHECK(thing_shared(runtime, "synth.voice[lead]").bits == lead.bits);
+    CHECK_EQUAL(number("synth.voice[bass]"), 35);
+    CHECK_EQUAL(number("synth.voice[pad]"), 48);
+    for (int i = 0; i < 4; i++) {
+        expects_error(say(wrong[i], E), i == 2 ? INVIVO_E_EXISTS : i == 3 ? INVIVO_E_TYPE : INVIVO_E_SPEC, texts[i]);
+        CHECK(thing_shared(runtime, "synth.voice[lead]").bits == lead.bits);
+    }
+    end();
+}
+
+static void entries_may_be_plain_values(void) {
+    const invivo_definition plain[] = {
+        INVIVO_LAZY_SINGLETON("tone", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("number", INVIVO_ENTRY(NULL))), .each = "tones")};
+    const invivo_assembly assembly = INVIVO_ASSEMBLY("a", plain, .flags = 0);
+    begin();
+    OK(activate(&assembly));
+    OK(say("config: { a: { tones: [440, 220] } }\n", E));
+    CHECK_EQUAL(number("a.tone[440]"), 440);
+    OK(say("config: { a: { tones: { low: 110 } } }\n", E));
+    CHECK_EQUAL(number("a.tone[low]"), 110);
+    CHECK(!is_there("a.tone[440]"));
+    end();
+}
+
+static void a_pattern_changes_and_goes_with_all_of_its_own(void) {
+    const invivo_definition other[] = {
+        INVIVO_LAZY_SINGLETON("voice", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("number", INVIVO_ENTRY("note"))), .each = "voices")};
+    const invivo_assembly changed = INVIVO_ASSEMBLY("synth", other, .flags = 0);
+    const invivo_remap none[1] = {{0}};
+    begin();
+    OK(say("config: { synth: { voices: { lead: { note: 60 } } }, left: { voices: { solo: { note: 7 } } } }\n", E));
+    OK(activate(&synth));
+    CHECK_EQUAL(number("synth.voice[lead]"), 60);
+    OK(activate(&changed));
+    CHECK_EQUAL(number("synth.voice[lead]"), 60);
+    CHECK(!is_there("synth.voice[lead].0"));
+    /* A mount has the entries of its own scope. */
+    OK(invivo_mount(runtime, &changed, "left", none, 0, E));
+    CHECK_EQUAL(number("left.voice[solo]"), 7);
+    CHECK(!is_there("left.voice[lead]"));
+    const char *gone[] = {"synth", "left"};
+    OK(invivo_deactivate(runtime, gone, 2, E));
+    CHECK(!is_there("synth.voice[lead]") && !is_there("left.voice[solo]"));
+    CHECK_EQUAL(things, 0);
+    end();
+}
+
+static void what_is_for_each_entry_asks_for_one(void) {
+    const invivo_definition plain[] = {
+        INVIVO_LAZY_SINGLETON("tone", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("number", INVIVO_ENTRY("x"))))};
+    const invivo_assembly assembly = {.struct_size = sizeof assembly, .name = "a", .definitions = plain, .definition_count = 1};
+    invivo_error *error = NULL;
+    begin();
+    const invivo_assembly *pointer = &assembly;
+    CHECK(invivo_activate(runtime, &pointer, 1, NULL, &error) == INVIVO_E_ARGUMENT);
+    CHECK(error && strstr(invivo_error_text(error), "the property 'number' wants an entry, and 'a.tone' is not one for each of them"));
+    invivo_error_release(error);
+    end();
+}
+
+int main(void) {
+    check_begin();
+    each_entry_of_a_map_has_one();
+    an_entry_that_comes_changes_or_goes_concerns_its_own_alone();
+    entries_of_a_list_are_known_by_what_they_say();
+    entries_may_be_plain_values();
+    a_pattern_changes_and_goes_with_all_of_its_own();
+    what_is_for_each_entry_asks_for_one();
+    return check_end();
+}
