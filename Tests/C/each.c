@@ -154,6 +154,7 @@ static void what_is_for_each_entry_asks_for_one(void) {
 }
 
 int main(void) {
+    thing_concurrency = INVIVO_CONFINED; /* whose properties are set again where they are */
     check_begin();
     each_entry_of_a_map_has_one();
     an_entry_that_comes_changes_or_goes_concerns_its_own_alone();

@@ -12,6 +12,7 @@ typedef struct thing {
 } thing;
 
 static int things; /* that live */
+static uint32_t thing_concurrency = INVIVO_SHARED;
 
 static invivo_status thing_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
                                 void *user_data, invivo_error **error) {
@@ -51,7 +52,7 @@ static const char *const thing_supertypes[] = {"Any"};
 
 static inline invivo_type thing_register(invivo_runtime runtime, const char *name) {
     invivo_type_options options = {.struct_size = sizeof options, .name = name, .size = sizeof(thing), .alignment = _Alignof(thing),
-                                   .concurrency = INVIVO_SHARED, .init = thing_init, .deinit = thing_deinit,
+                                   .concurrency = thing_concurrency, .init = thing_init, .deinit = thing_deinit,
                                    .parameters = thing_parameters, .parameter_count = 2,
                                    .properties = thing_properties, .property_count = 2,
                                    .supertypes = thing_supertypes, .supertype_count = 1};
