@@ -56,6 +56,8 @@ final class LentDefinition {
         lent.type_name = text(body.typeName)
         lent.each = text(body.each)
         lent.rank = body.rank
+        lent.start_timeout_ms = UInt32(clamping: body.startTimeout / 1_000_000)
+        lent.stop_timeout_ms = UInt32(clamping: body.stopTimeout / 1_000_000)
         lent.constant = invivo_object(bits: body.constant?.bits ?? 0)
         if let image = body.blockImage { lent.block_initial = UnsafeRawPointer(table(image).0) }
         return lent
@@ -99,7 +101,13 @@ final class LentDefinition {
     }
 
     private func injections(_ given: [Injection]) -> (UnsafePointer<invivo_injection>?, UInt64) {
-        table(given.map { injection($0.source, name: $0.name) })
+        table(
+            given.map { given in
+                var lent = injection(given.source, name: given.name)
+                lent.added = text(given.hears?.added)
+                lent.removed = text(given.hears?.removed)
+                return lent
+            })
     }
 
     private func items(_ given: [Injection.Source]) -> (UnsafePointer<invivo_injection>?, UInt64) {

@@ -319,9 +319,23 @@ func injections(
         let name = try optionalText(given.name, "\(place).name")
         let path = "\(path).\(name ?? "\(index)")"
         found.append(
-            Injection(name: name, try source(given, place, key, depth: depth, path: path, inlines: inlines)))
+            Injection(
+                name: name, try source(given, place, key, depth: depth, path: path, inlines: inlines),
+                hears: try hears(given, place, key)))
     }
     return found
+}
+
+/// The methods that hear of candidates: both or none.
+private func hears(_ given: invivo_injection, _ place: String, _ key: String) throws(Failure) -> Injection.Hears? {
+    let added = try optionalText(given.added, "\(place).added")
+    let removed = try optionalText(given.removed, "\(place).removed")
+    guard added != nil || removed != nil else { return nil }
+    guard let added, let removed, Int(given.how) == INVIVO_INJECT_ALL else {
+        throw Failure(
+            .argument, "\(place).added and .removed go together, with INVIVO_INJECT_ALL", path: key)
+    }
+    return Injection.Hears(added: added, removed: removed)
 }
 
 private func invocations(

@@ -17,7 +17,7 @@ extension Engine {
         where plan.definitions[id] == nil && !plan.reconfigured.contains(id) {
             plan.touched.insert(id)
             if let former = graph.recipe(id), former.hasSameInitializer(as: recipe), isHeld(id, graph),
-                isChangedInPlace(id, graph)
+                isChangedInPlace(id, graph) || hearsOfChange(former, recipe)
             {
                 plan.rebound.insert(id)
             } else {
@@ -38,7 +38,7 @@ extension Engine {
             for alias in (aliases[id] ?? []).sorted() where seen.insert(alias).inserted { queue.append(alias) }
             for (holder, edge) in (dependents[id] ?? [:]).sorted(by: { $0.key < $1.key }) where edge != .late {
                 let isHeld = isHeld(holder, graph)
-                if edge == .injection && isHeld && isChangedInPlace(holder, graph) {
+                if edge == .injection && isHeld && isChangedInPlace(holder, graph, [id]) {
                     reinjected.insert(holder)
                 } else if seen.insert(holder).inserted {
                     queue.append(holder)
@@ -99,6 +99,12 @@ extension Engine {
         plan.editor.set(cell, at: id)
         plan.editor.set(recipe, at: id)
         plan.created.append(cell)
+        if recipe.isTracked, let former, !wasAlias {
+            let objects = container.monitor.locked { former.trackedObjects() }
+            if !objects.isEmpty && recipe.type === former.recipe.type {
+                plan.followed.append((id, objects, isDeclared ? nil : plan.remade))
+            }
+        }
         guard !isCold else { return }
         guard recipe.waits.isEmpty else { return note(INVIVO_CHANGED_DORMANT) }
         let hasInstance = recipe.type.map { !$0.isBlockOnly } ?? false
@@ -129,9 +135,14 @@ extension Engine {
 
     /// Whether a shared instance follows where it is: one of a confined type is injected into again in its domain. One of a
     /// shared type may be read by any thread at any time, and is made anew.
-    private func isChangedInPlace(_ id: UInt32, _ graph: Graph) -> Bool {
+    private func isChangedInPlace(_ id: UInt32, _ graph: Graph, _ changed: Set<UInt32> = []) -> Bool {
         guard let recipe = graph.recipe(id), recipe.scope.isShared else { return false }
-        return recipe.type?.domain != nil
+        return recipe.type?.domain != nil || !changed.isEmpty && recipe.hears(of: changed)
+    }
+
+    /// Whether only lists are other ones whose holder hears of what comes and goes.
+    private func hearsOfChange(_ former: Recipe, _ recipe: Recipe) -> Bool {
+        recipe.scope.isShared && recipe.hears(of: []) && former.deafBindings == recipe.deafBindings
     }
 
     /// Whether somebody may hold what the key made: built (or being built) if shared; of other scopes holders always count.

@@ -147,6 +147,20 @@ extension Engine {
                 }
             }
         }
+        for (id, objects, changed) in plan.followed {
+            guard let recipe = work.chain.graph.recipe(id), let former = work.former.recipe(id) else { continue }
+            for object in objects where ObjectTable.retain(object) {
+                work.leases.append(ObjectLease(owning: object))
+                guard let record = ObjectTable.record(object) else { continue }
+                add(domain(of: record)) { undo throws(Failure) in
+                    undo.add { () throws(Failure) in
+                        try container.reinject(
+                            former, into: object, BuildChain(graph: work.former, isReload: true), changed: changed)
+                    }
+                    try container.reinject(recipe, into: object, work.chain, changed: changed)
+                }
+            }
+        }
         var bases: [UInt64: [Tuning.Base]] = [:]
         for (object, index, value) in plan.based { bases[object, default: []].append((index, value)) }
         for (id, object, layers) in plan.tuned {
@@ -252,6 +266,7 @@ extension Engine {
             for cell in plan.replaced {
                 cell.markRetired()
                 objects += cell.heldObjects()
+                next.cell(cell.recipe.id)?.adoptTracked(of: cell)
             }
             objects.sort { $0.sequence > $1.sequence }
             retired.append(

@@ -47,6 +47,8 @@ struct Plan {
     var builds: [(id: UInt32, cell: Cell)] = []
     /// Kept instances into which something new is injected.
     var reinjected: [(id: UInt32, cell: Cell)] = []
+    /// Tracked objects into which something new is injected; nil: everything that their definition names.
+    var followed: [(id: UInt32, objects: [UInt64], changed: Set<UInt32>?)] = []
     /// Live objects whose layers change.
     var tuned: [(id: UInt32, object: UInt64, layers: TargetLayers?)] = []
     /// Live objects of which a base value changes: object, property, value.
@@ -92,7 +94,7 @@ struct Plan {
 
     /// Whether carrying it out calls the host: constructors, setters, disposal.
     var runsHostCode: Bool {
-        !builds.isEmpty || !replaced.isEmpty || !reinjected.isEmpty || !tuned.isEmpty || !based.isEmpty
-            || !staged.set.cleared.isEmpty
+        !builds.isEmpty || !replaced.isEmpty || !reinjected.isEmpty || !followed.isEmpty || !tuned.isEmpty
+            || !based.isEmpty || !staged.set.cleared.isEmpty
     }
 }

@@ -37,6 +37,10 @@ public final class Cell: @unchecked Sendable {
     /// One for each set of runtime arguments.
     private var variants: [ArgumentsKey: Cell] = [:]
 
+    /// Of a tracked definition: handles of objects that it made, some of which may be stale.
+    private var tracked: [UInt64] = []
+    private var mostTracked = 16
+
     public init(_ recipe: Recipe) {
         self.recipe = recipe
         raw = .allocate(capacity: 1)
@@ -72,6 +76,24 @@ public final class Cell: @unchecked Sendable {
         if weakObject != 0 && ObjectTable.leases(weakObject) > 0 { add(weakObject) }
         for cell in variants.values { found += cell.objects() }
         return found
+    }
+
+    /// Under the monitor.
+    func track(_ object: UInt64) {
+        if tracked.count >= mostTracked {
+            tracked.removeAll { ObjectTable.leases($0) == 0 }
+            mostTracked = max(16, tracked.count * 2)
+        }
+        tracked.append(object)
+    }
+
+    /// Under the monitor: the tracked objects that may be there.
+    public func trackedObjects() -> [UInt64] { tracked }
+
+    /// Under the monitor: takes over what the cell that it replaces knows.
+    public func adoptTracked(of former: Cell) {
+        tracked = former.tracked + tracked
+        former.tracked = []
     }
 
     /// Under the monitor: no graph to come leads here.

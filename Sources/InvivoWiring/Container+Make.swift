@@ -58,6 +58,7 @@ extension Container {
         try inject(recipe, arguments, into: record, object, chain, index)
         try chain.graph.configuration(recipe.id)?.configure(record)
         expectStart(of: object, record, recipe, chain, index)
+        if recipe.isTracked { track(object, record, recipe, chain) }
         if !recipe.afterAll.isEmpty || recipe.type?.description.functions.didInject != nil {
             _ = ObjectTable.leaseKnownAlive(object)
             chain.completed.append((recipe, arguments, ObjectLease(owning: object)))
@@ -552,6 +553,9 @@ extension Container {
         guard let type = recipe.type, let instance = record.pointee.instance else { return }
         let kept: Value
         switch step {
+        case .candidates(let property, let ids, let added, let removed):
+            return try follow(
+                Candidates(property: property, ids: ids, added: added, removed: removed), name, recipe, record, chain)
         case .property(let index, let source):
             let property = type.description.properties[index]
             if case .value(let value) = source {
@@ -627,6 +631,10 @@ extension Container {
                 where step.sources.contains(where: { $0.names(changed) })
                     || changed == nil && isInjected("step\(place)", record)
                 {
+                    // An object of a shared type is told of candidates, and nothing else is done to it.
+                    if recipe.type?.domain == nil {
+                        guard case .candidates = step else { continue }
+                    }
                     try apply(step, "step\(place)", recipe, [], record, chain)
                 }
             }

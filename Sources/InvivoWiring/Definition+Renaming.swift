@@ -47,7 +47,9 @@ extension Definition {
 }
 
 extension Injection {
-    func renamed(_ rename: (String) -> String) -> Injection { Injection(name: name, source.renamed(rename)) }
+    func renamed(_ rename: (String) -> String) -> Injection {
+        Injection(name: name, source.renamed(rename), hears: hears)
+    }
 }
 
 extension Invocation {

@@ -35,7 +35,7 @@ extension Definition {
     }
 
     private static func areSame(_ a: [Injection], _ b: [Injection]) -> Bool {
-        a.elementsEqual(b) { $0.name == $1.name && $0.source.isSame(as: $1.source) }
+        a.elementsEqual(b) { $0.name == $1.name && $0.hears == $1.hears && $0.source.isSame(as: $1.source) }
     }
 
     private static func areSame(_ a: [Invocation], _ b: [Invocation]) -> Bool {

@@ -54,10 +54,23 @@ public struct Injection: Sendable {
     /// Of the parameter or property; nil goes by position.
     public let name: String?
     public let source: Source
+    /// Of all of a type: methods of the holder that are called when one comes or goes later.
+    public let hears: Hears?
 
-    public init(name: String?, _ source: Source) {
+    public struct Hears: Sendable, Equatable {
+        public let added: String
+        public let removed: String
+
+        public init(added: String, removed: String) {
+            self.added = added
+            self.removed = removed
+        }
+    }
+
+    public init(name: String?, _ source: Source, hears: Hears? = nil) {
         self.name = name
         self.source = source
+        self.hears = hears
     }
 }
 

@@ -81,6 +81,8 @@ public final class ObjectExtra: @unchecked Sendable {
     /// Leases on what was injected, given back after the object is disposed.
     public var injected: [Value] = []
     public var injectedProperties: [String: Value] = [:]
+    /// Of a step that injects all of a type: whose objects these are, in their order.
+    var candidates: [String: [UInt32]] = [:]
     /// The traits room's state of the object (base values and what is applied).
     public var tuning: AnyObject?
     /// Called once before disposal: attachments let go.

@@ -37,7 +37,9 @@ final class ProgramSource {
 
     /// Adds a node and everything below it, children first, in the order in which the general way makes them.
     private func node(_ id: UInt32, asker: UInt32?, depth: Int) -> Int? {
-        guard depth < 32, let recipe = graph.recipe(id), recipe.id == id, !recipe.isAbstract, !recipe.isInCircle else {
+        guard depth < 32, let recipe = graph.recipe(id), recipe.id == id, !recipe.isAbstract, !recipe.isInCircle,
+            !recipe.isTracked
+        else {
             return nil
         }
         if recipe.scope == .graph, let known = shared[id] { return known }

@@ -34,11 +34,14 @@ public final class Recipe: @unchecked Sendable {
     public enum Step: Sendable {
         case property(index: Int, Source)
         case method(index: Int, [Source])
+        /// All of a type into a property, whose holder hears by methods when one comes or goes later.
+        case candidates(property: Int, [UInt32], added: Int, removed: Int)
 
         var sources: [Source] {
             switch self {
             case .property(_, let source): [source]
             case .method(_, let sources): sources
+            case .candidates(_, let ids, _, _): [.all(ids)]
             }
         }
     }
@@ -89,6 +92,8 @@ public final class Recipe: @unchecked Sendable {
     public let awaits: Set<String>
     /// Whether something leads from it back to it: its objects may hold each other.
     public nonisolated(unsafe) var isInCircle = false
+    /// The places of lists whose holder hears when a candidate comes or goes.
+    nonisolated(unsafe) var hearing: Set<String> = []
     /// How many of the first steps are what its type needs, whatever definition there is.
     nonisolated(unsafe) var needCount = 0
     /// What takes the place of its objects when they are made, in order.
@@ -130,6 +135,20 @@ public final class Recipe: @unchecked Sendable {
     /// "'a.clock', 'Display'", for messages.
     static func list(_ names: [String]) -> String { names.map { "'\($0)'" }.joined(separator: ", ") }
 
+    public var isTracked: Bool { definition.body.flags.contains(.tracked) }
+
+    /// Whether nothing but lists whose holder hears of changes names one of `ids` or was bound to something else than before.
+    public func hears(of ids: Set<UInt32>) -> Bool {
+        steps.contains { if case .candidates = $0 { true } else { false } }
+            && steps.allSatisfy { step in
+                if case .candidates = step { return true }
+                return !step.sources.contains { $0.names(ids) }
+            }
+    }
+
+    /// The lookups by type whose holder does not hear of changes.
+    public var deafBindings: [String: [UInt32]] { bindings.filter { !hearing.contains($0.key) } }
+
     public var isExclusive: Bool { definition.body.flags.contains(.exclusive) }
 
     /// Whether what it gives is made by somebody else.
@@ -143,7 +162,8 @@ public final class Recipe: @unchecked Sendable {
     /// Made from its type alone: the fast way may make it.
     var isPlain: Bool {
         guard case .initializer = maker, let type, !isAbstract, decorators.isEmpty else { return false }
-        return !scope.isShared && slots.isEmpty && steps.isEmpty && before.isEmpty && after.isEmpty && afterAll.isEmpty
+        return !scope.isShared && !isTracked && slots.isEmpty && steps.isEmpty && before.isEmpty && after.isEmpty
+            && afterAll.isEmpty
             && definition.body.inject == nil && definition.base.isEmpty && type.raw.pointee.is_plain == 1
     }
 
@@ -154,6 +174,7 @@ public final class Recipe: @unchecked Sendable {
             edges: edges,
             bindings: bindings, wishes: wishes, asks: asks, awaits: awaits)
         copy.isInCircle = true
+        copy.hearing = hearing
         copy.needCount = needCount
         copy.decorators = decorators
         copy.undecorated = undecorated
@@ -173,6 +194,7 @@ public final class Recipe: @unchecked Sendable {
             definition, maker: maker, slots: slots, steps: steps, before: before, after: after, afterAll: afterAll,
             edges: edges, bindings: bindings, wishes: wishes, asks: asks, awaits: awaits)
         copy.isInCircle = isInCircle
+        copy.hearing = hearing
         copy.needCount = needCount
         copy.decorators = decorators
         copy.undecorated = base

@@ -31,6 +31,7 @@ public struct RecipeCompiler {
     /// What a definition that may wait lacks, and which of that are keys.
     private var lacks: [String] = []
     private var awaits: Set<String> = []
+    private var hearing: Set<String> = []
 
     public init(
         types: TypeIndex, described: @escaping (UInt32) -> Definition?, identify: @escaping (String) -> UInt32?,
@@ -117,6 +118,7 @@ public struct RecipeCompiler {
         asks = false
         lacks = []
         awaits = []
+        hearing = []
         checkParents()
         definition = flat(described)
         // Without its parent nothing is known of it.
@@ -265,10 +267,12 @@ public struct RecipeCompiler {
         _ maker: Recipe.Maker, slots: [Recipe.Slot], steps: [Recipe.Step] = [], before: [Recipe.Step] = [],
         after: [Recipe.Step] = [], afterAll: [Recipe.Step] = []
     ) -> Recipe {
-        Recipe(
+        let recipe = Recipe(
             definition, maker: maker, slots: slots, steps: steps, before: before, after: after, afterAll: afterAll,
             edges: edgeOrder.map { ($0, edges[$0] ?? .late) }, bindings: bindings, wishes: wishes, asks: asks,
             awaits: [])
+        recipe.hearing = hearing
+        return recipe
     }
 
     mutating func note(_ id: UInt32, _ edge: Recipe.Edge) {
@@ -370,6 +374,15 @@ public struct RecipeCompiler {
                 injection.source, property.isInBlock ? .late : .injection, "the property '\(name)'", .property(property)
             )
             guard failures.count == before else { return nil }
+            if let hears = injection.hears {
+                guard case .all(let ids) = compiled else {
+                    throw Failure(.argument, "only a list of all of a type has candidates that are added and removed")
+                }
+                hearing.insert("the property '\(name)'")
+                return .candidates(
+                    property: type.description.index(of: property), ids, added: try hearer(hears.added, type),
+                    removed: try hearer(hears.removed, type))
+            }
             compiled = try compiled.constant { value throws(Failure) in
                 try property.check(value)
             }
@@ -385,6 +398,15 @@ public struct RecipeCompiler {
             fail(error.code, error.message)
             return nil
         }
+    }
+
+    /// A method that takes one object.
+    private func hearer(_ name: String, _ type: ObjectType) throws(Failure) -> Int {
+        let method = try type.description.method(named: name)
+        guard method.signature.parameters.count == 1 else {
+            throw Failure(.arity, "'\(name)' must take one object, to be told of candidates: \(method.signature.text)")
+        }
+        return type.description.methods.firstIndex { $0 === method } ?? 0
     }
 
     private mutating func invocations(_ given: [Invocation], _ type: ObjectType) -> [Recipe.Step] {

@@ -1,0 +1,83 @@
+internal import CPlatform
+internal import InvivoBase
+
+/// Objects that follow a reload where they are: lists whose holder hears of candidates, and tracked prototypes.
+extension Container {
+    struct Candidates {
+        let property: Int
+        let ids: [UInt32]
+        let added: Int
+        let removed: Int
+    }
+
+    /// Sets the list while the object is made; later tells it what went and what came, one by one. What was told is kept at
+    /// once, so that taking it back tells the same the other way round.
+    func follow(
+        _ candidates: Candidates, _ name: String, _ recipe: Recipe, _ record: Record, _ chain: BuildChain
+    ) throws(Failure) {
+        guard let type = recipe.type, let instance = record.pointee.instance else { return }
+        let extra = extra(record)
+        var ids: [UInt32] = []
+        var objects: [Value] = []
+        let known = monitor.locked { () -> [UInt32: Value]? in
+            guard let ids = extra.candidates[name], case .list(let objects)? = extra.injectedProperties[name] else {
+                return nil
+            }
+            return Dictionary(zip(ids, objects), uniquingKeysWith: { first, _ in first })
+        }
+        for id in candidates.ids {
+            // Each resolve of what is not shared makes another one: what is there stays, unless it is defined anew.
+            if let known = known?[id], let recipe = chain.graph.recipe(id), !recipe.scope.isShared,
+                currentGraph().recipe(id) === recipe || !chain.isReload
+            {
+                ids.append(id)
+                objects.append(known)
+                continue
+            }
+            let object = try resolve(id, [], chain)
+            guard object != 0 else { continue }
+            ids.append(id)
+            objects.append(.object(ObjectLease(owning: object)))
+        }
+        guard let known else {
+            let property = type.description.properties[candidates.property]
+            try property.set(instance, try property.check(.list(objects)))
+            return keep(ids, objects, name, extra)
+        }
+        var told = monitor.locked { () -> [(id: UInt32, value: Value)] in
+            zip(extra.candidates[name] ?? [], (extra.candidates[name] ?? []).compactMap { known[$0] }).map { ($0, $1) }
+        }
+        let removed = type.description.methods[candidates.removed]
+        let added = type.description.methods[candidates.added]
+        for former in told where !objects.contains(where: { $0.isSame(as: former.value) }) {
+            _ = try removed.call(instance, [former.value])
+            told.removeAll { $0.id == former.id }
+            keep(told.map(\.id), told.map(\.value), name, extra)
+        }
+        for (id, value) in zip(ids, objects) where !told.contains(where: { $0.value.isSame(as: value) }) {
+            told.append((id, value))
+            keep(told.map(\.id), told.map(\.value), name, extra)
+            do throws(Failure) { _ = try added.call(instance, [value]) } catch {
+                told.removeLast()
+                keep(told.map(\.id), told.map(\.value), name, extra)
+                throw error
+            }
+        }
+    }
+
+    private func keep(_ ids: [UInt32], _ objects: [Value], _ name: String, _ extra: ObjectExtra) {
+        let former = monitor.locked { () -> Value? in
+            extra.candidates[name] = ids
+            return extra.injectedProperties.updateValue(.list(objects), forKey: name)
+        }
+        withExtendedLifetime(former) {}
+    }
+
+    // MARK: tracked
+
+    /// An object that reloads follow: it belongs to its type's domain, and its cell knows it as long as somebody holds it.
+    func track(_ object: UInt64, _ record: Record, _ recipe: Recipe, _ chain: BuildChain) {
+        record.pointee.thread = Self.type(record).raw.pointee.thread
+        monitor.locked { (chain.isReload ? chain.graph : graph).cell(recipe.id)?.track(object) }
+    }
+}
