@@ -144,7 +144,7 @@ extension Container {
     func serveOwnDomain() -> Bool {
         for domain in domains where !domain.queue.isEmpty && domain.isServedByWaiting {
             // What must not come between the steps of a build waits until that is over.
-            let isBuilding = currentChain != nil
+            let isBuilding = isBuildingHere
             guard let job = domain.queue.first(where: { !isBuilding || !$0.isPatient }) else { continue }
             domain.take(job)
             monitor.unlock()

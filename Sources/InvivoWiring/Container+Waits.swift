@@ -38,6 +38,8 @@ struct Waits {
         func follow(_ next: BuildChain, _ path: [String], _ isThroughJob: Bool) -> Circle? {
             if next === chain { return Circle(path: path, isThroughJob: isThroughJob) }
             guard seen.insert(ObjectIdentifier(next)).inserted else { return nil }
+            // A chain that runs changes its frames meanwhile: only those of one that waits can be looked at.
+            guard next.waitingOn != nil || suspended.contains(where: { $0.chain === next }) else { return nil }
             let own = path + next.frames.map(\.recipe.key).filter { !path.contains($0) }
             for (beneath, its) in suspended where beneath === next {
                 if its == thread { return Circle(path: own, isThroughJob: true) }

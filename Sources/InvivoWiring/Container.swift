@@ -294,6 +294,17 @@ public final class Container: @unchecked Sendable {
         return Unmanaged<BuildChain>.fromOpaque(chain).takeUnretainedValue()
     }
 
+    /// Whether the calling thread is in the middle of a build of this runtime. Takes no lock.
+    var isBuildingHere: Bool {
+        let thread = currentThread()
+        guard let chain = thread.pointee.chain else { return false }
+        let me = Unmanaged.passUnretained(self).toOpaque()
+        if UInt(bitPattern: chain) & 1 != 0 {
+            return (chain - 1).assumingMemoryBound(to: iv_running.self).pointee.container == me
+        }
+        return thread.pointee.engine == me
+    }
+
     /// Whether the calling thread is inside a callback of any runtime's reload, job or build.
     public static var isInCallback: Bool { currentThread().pointee.engine != nil }
 }

@@ -160,7 +160,8 @@ public final class Job: @unchecked Sendable {
     /// Runs it on this thread. False when it was run, dropped or withdrawn before.
     public func run() -> Bool {
         // What waits further up on this thread goes on only when the job is over.
-        let beneath = container.currentChain.flatMap { $0.root === chain?.root ? nil : $0.root }
+        let outer = container.isBuildingHere ? container.currentChain : nil
+        let beneath = outer.flatMap { $0.root === chain?.root ? nil : $0.root }
         let claimed = container.monitor.locked { () -> Bool in
             guard case .waiting = state else { return false }
             state = .claimed
