@@ -28,9 +28,11 @@ from ._describe import (
     UInt16,
     UInt32,
     UInt64,
+    children,
     component,
     did_inject,
     injected,
+    injection_key,
     method,
     on_start,
     on_stop,
@@ -40,6 +42,7 @@ from ._describe import (
 from ._graph import WiringNode
 from ._objects import ForeignCallable, MethodInfo, Object, PropertyInfo, Type
 from ._overrides import Override
+from ._processors import Described
 from ._recipes import (
     Lazy,
     Options,
@@ -79,6 +82,7 @@ __all__ = [
     "Change",
     "Changes",
     "ConfigObserver",
+    "Described",
     "Enumeration",
     "Error",
     "Float32",
@@ -117,6 +121,7 @@ __all__ = [
     "attach",
     "call",
     "child",
+    "children",
     "choice",
     "collaborator",
     "component",
@@ -129,6 +134,7 @@ __all__ = [
     "exactly",
     "graph",
     "injected",
+    "injection_key",
     "lazy",
     "lazy_singleton",
     "live",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
 import inspect
 import threading
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
 from . import _generated as c
 from ._describe import hints_of, parameters_of
+from ._processors import Processor, decorator, visitor
 from ._recipes import Argument, Draft, Hook, Options, Recipe, Ref, Scope, options
 from ._wiring import Definition, _behaves, check_scope, definition, may_be_none, of_recipe, plain_class, snake
 from .errors import (
@@ -272,6 +274,7 @@ class Assembly:
 
     name: str
     definitions: dict[str, Definition]
+    processors: list[Processor]
     members: tuple[str, ...]  # the keys of its members, while it is active
     _core: Core | None
     _collaborators: dict[str, Any]
@@ -298,6 +301,7 @@ class Assembly:
         self = super().__new__(cls)
         self.name = cls.__invivo_name__ or ""
         self.definitions = {}
+        self.processors = []
         self.members = ()
         self._core = None
         self._collaborators = {}
@@ -340,6 +344,97 @@ class Assembly:
             raise _twice(made.key, former, made)
         self.definitions[made.key] = made
         return what
+
+    @overload
+    def decorate(
+        self,
+        *,
+        key: str | None = None,
+        type: builtins.type | str | None = None,
+        name: str | None = None,
+        priority: int = 0,
+    ) -> Callable[[W], W]: ...
+    @overload
+    def decorate(
+        self,
+        what: W,
+        /,
+        *,
+        key: str | None = None,
+        type: builtins.type | str | None = None,
+        name: str | None = None,
+        priority: int = 0,
+        method: str | None = None,
+    ) -> W: ...
+    def decorate(  # type: ignore[misc]
+        self,
+        what: Any = None,
+        /,
+        *,
+        key: str | None = None,
+        type: builtins.type | str | None = None,
+        name: str | None = None,
+        priority: int = 0,
+        method: str | None = None,
+    ) -> Any:
+        """A function of the assembly that gets each object that is made, and answers what takes its place (or None)::
+
+            @app.decorate
+            def logged(store: Store) -> Store:
+                return LoggingStore(store)
+
+        For what its parameter is annotated with, a ``type``, a ``key``, or everything; or a component by its key, as
+        `Changes.decorate` says. It comes and goes with the assembly.
+        """
+        if what is None:
+            return lambda function: self.decorate(
+                function, key=key, type=type, name=name, priority=priority, method=method
+            )
+        component = self._key(what) if isinstance(what, str) else what
+        one = decorator(
+            component, key=self._key(key), type=type, name=name, priority=priority, method=method, home=self.name
+        )
+        self.processors.append(one)
+        return what
+
+    @overload
+    def process(
+        self,
+        *,
+        key: str | None = None,
+        type: builtins.type | str | None = None,
+        name: str | None = None,
+        priority: int = 0,
+    ) -> Callable[[W], W]: ...
+    @overload
+    def process(
+        self,
+        visit: W,
+        /,
+        *,
+        key: str | None = None,
+        type: builtins.type | str | None = None,
+        name: str | None = None,
+        priority: int = 0,
+    ) -> W: ...
+    def process(  # type: ignore[misc]
+        self,
+        visit: Any = None,
+        /,
+        *,
+        key: str | None = None,
+        type: builtins.type | str | None = None,
+        name: str | None = None,
+        priority: int = 0,
+    ) -> Any:
+        """A function of the assembly that visits each definition before it is compiled, and may change it: it gets a
+        `Described`."""
+        if visit is None:
+            return lambda function: self.process(function, key=key, type=type, name=name, priority=priority)
+        self.processors.append(
+            visitor(visit, key=self._key(key), type=type, name=name, priority=priority, home=self.name)
+        )
+        return visit
 
     # ---- activated ---------------------------------------------------------------------------------------
 

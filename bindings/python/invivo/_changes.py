@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import ctypes
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import _generated as c
 from . import _config, _tables, _values
 from ._assembly import Assembly, Gathering, _checked, _twice, describe_members
+from ._processors import Described, Processor, decorator, visitor
 from ._recipes import Options, Scope
 from ._wiring import Definition, Plan, define, definition, plan_all
 from .errors import ArgumentError, ExistsError, StaleError
@@ -31,6 +33,8 @@ class Changes:
         self._homes: dict[str, Assembly] = {}  # of the definitions that come with an assembly
         self._mounted: dict[Assembly, Mapping[str, str | Assembly]] = {}
         self._renamed: list[tuple[Assembly, str]] = []
+        self._processors: list[Processor] = []
+        self._unprocessed: list[str] = []
         self._described: list[Assembly] = []  # to be activated as they were described
 
     def define(
@@ -78,6 +82,50 @@ class Changes:
                 each._collaborators = former[each]
         for made in seen.values():
             self._add(made)
+        for each in gathering.all:
+            self._processors += [one for one in each.processors if one not in core.processors.values()]
+
+    def decorate(
+        self,
+        what: Callable[..., Any] | str,
+        /,
+        *,
+        key: str | None = None,
+        type: builtins.type | str | None = None,
+        name: str | None = None,
+        priority: int = 0,
+        method: str | None = None,
+    ) -> str:
+        """Adds a decorator: a function that gets each object that is made, and answers what takes its place (or None).
+
+        For one ``key``, a ``type`` (or what the function's parameter is annotated with), or everything. In the place
+        of a function the key of a component: its object takes the other's place and gets it as its argument; or its
+        ``method`` is called with it. Lower priorities come first. Answers its name, for `unprocess`.
+        """
+        return self._process(decorator(what, key=key, type=type, name=name, priority=priority, method=method))
+
+    def process(
+        self,
+        visit: Callable[[Described], Any],
+        /,
+        *,
+        key: str | None = None,
+        type: builtins.type | str | None = None,
+        name: str | None = None,
+        priority: int = 0,
+    ) -> str:
+        """Adds a function that visits each definition before it is compiled, and may change it."""
+        return self._process(visitor(visit, key=key, type=type, name=name, priority=priority))
+
+    def _process(self, processor: Processor) -> str:
+        self._open()
+        self._processors.append(processor)
+        return processor.name
+
+    def unprocess(self, name: str) -> None:
+        """Takes a decorator or processor away by its name; what it concerned is made anew."""
+        self._open()
+        self._unprocessed.append(name)
 
     def mount(self, assembly: Assembly, prefix: str, /, remap: Mapping[str, str | Assembly] | None = None) -> None:
         """Adds an assembly under a prefix of its own, beside others of its class: its members are then
@@ -117,6 +165,7 @@ class Changes:
                 if key in self._core.definitions:
                     self.remove(key)
             self._deactivated.append(each)
+            self._unprocessed += [one.name for one in each.processors if self._core.processors.get(one.name) is one]
 
     def add(self, made: Definition) -> None:
         self._open()
@@ -273,6 +322,10 @@ class Changes:
             self._give(handle, assembly, its)
         for assembly in self._described:
             library.call("changes_activate", handle, ctypes.byref(_tables.named(assembly.name)), None)
+        for name in self._unprocessed:
+            library.call("changes_unprocess", handle, _values.name_bytes(name))
+        for processor in self._processors:
+            processor.give(core, handle)
         for apply in self._others:
             apply(handle)
         return defined, gone
@@ -335,6 +388,10 @@ class Changes:
         for key in gone:
             core.definitions.pop(key, None)
         core.definitions.update(defined)
+        processors = dict(core.processors)
+        for name in self._unprocessed:
+            core.processors.pop(name, None)
+        core.processors.update({each.name: each for each in self._processors})
         for each in self._deactivated:
             core.assemblies[each.name].remove(each)
             core.described.discard(each)
@@ -346,6 +403,8 @@ class Changes:
         def undo() -> None:
             core.definitions.clear()
             core.definitions.update(definitions)
+            core.processors.clear()
+            core.processors.update(processors)
             core.assemblies.clear()
             core.assemblies.update(assemblies)
             for each, active, found, members in states:

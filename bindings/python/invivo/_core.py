@@ -25,6 +25,7 @@ from ._plans import GivenUp, Plans, place_of
 from .errors import ClosedError, Error, StaleError, error_class
 
 if TYPE_CHECKING:
+    from ._processors import Processor
     from ._assembly import Assembly
     from ._library import Library
     from ._wiring import Definition
@@ -132,6 +133,7 @@ class Core:
         self.closing: list[Callable[[], None]] = []  # what else ends with the runtime; must not fail
         self.faces: list[Face] = []
         self.definitions: dict[str, Definition] = {}  # what Python defined
+        self.processors: dict[str, Processor] = {}  # what Python gave, by name
         self.assemblies: dict[str, list[Assembly]] = {}  # active ones, by name
         self.described: set[Assembly] = set()  # known to the library, and perhaps not active
         self.config_ids: dict[tuple[str, type | None], int] = {}
@@ -140,6 +142,8 @@ class Core:
         self.given_up: set[int] = set()  # threads whose plan met a constructor that uses the runtime
         self.uses = 0  # how often the runtime was used
         self.plans = Plans(self)
+        self.opener = threading.get_ident()
+        self.awaiting = 0  # coroutines of the opening thread
         self.marked = True  # whether attributes that are marked for injection are filled
 
     # ---- life ------------------------------------------------------------------------------------------
@@ -171,6 +175,12 @@ class Core:
 
     def active(self) -> list[Assembly]:
         return [each for several in self.assemblies.values() for each in several]
+
+    def descriptor(self) -> int:
+        """Readable while jobs wait for the opening thread."""
+        found = ctypes.c_int(-1)
+        self.library.call("runtime_descriptor", self.handle, ctypes.byref(found))
+        return found.value
 
     def face(self) -> Face:
         self.check()
@@ -206,6 +216,7 @@ class Core:
         self.closing.clear()
         self.purge()
         self.definitions.clear()
+        self.processors.clear()
         self.assemblies.clear()
         self.described.clear()
         forget_sent()

@@ -185,6 +185,18 @@ def did_inject(function: F) -> F:
     return function
 
 
+def children(function: F) -> F:
+    """The method answers what is below the object: for `Runtime.inject_tree`."""
+    setattr(function, _MARK, "children")
+    return function
+
+
+def injection_key(function: F) -> F:
+    """The method answers the key by which the object wants to be injected in a tree, or None."""
+    setattr(function, _MARK, "key_name")
+    return function
+
+
 def on_start(function: F) -> F:
     """The method runs after the object is built and configured."""
     setattr(function, _MARK, "start")
@@ -296,6 +308,8 @@ class Description:
     stop: str | None = None
     will_inject: str | None = None
     did_inject: str | None = None
+    children: str | None = None
+    key_name: str | None = None
 
     @property
     def injected(self) -> tuple[Property, ...]:
@@ -595,7 +609,7 @@ def describe(cls: type, known: Mapping[str, Any] | None = None, name: str | None
                 properties[attribute] = _property(attribute, annotation, Tunable(None), final=member.fset is None)
         elif isinstance(member, types.FunctionType):
             mark = getattr(member, _MARK, None)
-            if mark in ("start", "stop", "will_inject", "did_inject"):
+            if mark in ("start", "stop", "will_inject", "did_inject", "children", "key_name"):
                 marked[mark] = attribute
             elif mark == "method" or (not attribute.startswith("_") and member.__annotations__):
                 methods.append(_method(attribute, member, known))

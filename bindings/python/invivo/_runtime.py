@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from . import _config, _trampolines, _values
+from . import _async, _config, _trampolines, _values
 from . import _generated as c
 from ._assembly import Assembly
 from ._changes import Changes
@@ -24,8 +24,10 @@ from ._graph import GRAPH_FORMATS, KEYS_LANGUAGES, GraphFormat, KeysLanguage, Wi
 from ._library import library_at, own_library
 from ._objects import Object, Type
 from ._overrides import Override
+from ._processors import Described
 from ._recipes import Lazy, Options, Scope
 from ._reloads import Observer, Purger, Reloads, Report
+from ._trees import Children, Held, inject_tree
 from ._types import bounds
 from ._views import View
 from ._wiring import ambiguous, candidates, definition
@@ -162,6 +164,7 @@ def make_options(
     commit_timeout: float | None = None,
     pending_targets: bool = False,
     max_document_bytes: int = 0,
+    inject_marked: bool = True,
 ) -> c.invivo_runtime_options:
     """The C options. Times are seconds, as everywhere in Python."""
     options = c.invivo_runtime_options()
@@ -174,6 +177,8 @@ def make_options(
     options.default_domain = domains[default_domain]
     if pending_targets:
         options.flags |= c.INVIVO_RUNTIME_PENDING_TARGETS
+    if not inject_marked:
+        options.flags |= c.INVIVO_RUNTIME_WITHOUT_NEEDS
     if quiet is not None:
         options.quiet_ms = milliseconds(quiet)
     if settle_max is not None:
@@ -240,6 +245,7 @@ class Runtime(_Cache):
             commit_timeout=commit_timeout,
             pending_targets=pending_targets,
             max_document_bytes=max_document_bytes,
+            inject_marked=inject_marked,
         )
         try:
             core.library.call("runtime_open", ctypes.byref(core.handle), ctypes.byref(options))
@@ -521,14 +527,15 @@ class Runtime(_Cache):
         text: str = _values.take(core, found)
         return text
 
-    def inject(self, thing: Any, key: str | None = None) -> None:
+    def inject(self, thing: Any, key: str | None = None, *, shared: bool = False) -> None:
         """Injects into an object made elsewhere, as a key's definition says, or else that of its class, or else what is
-        marked in the class. No constructor runs; all hooks do."""
+        marked in the class. No constructor runs; all hooks do. ``shared``: it becomes the shared object of its key,
+        which must not be made yet."""
         core = self._open()
         handle = c.invivo_key()
         if key is not None:
             handle, _ = self._key(key)
-        elif not isinstance(thing, Object):
+        elif not isinstance(thing, Object) and not core.type_for(builtins.type(thing)).fills_needs:
             cls = builtins.type(thing)
             made = [each for each in core.definitions.values() if each.makes is cls and not each.options.abstract]
             if not any(not each.owner for each in made):
@@ -537,14 +544,43 @@ class Runtime(_Cache):
                         f"no definition makes a {cls.__name__}, and nothing in the class is marked for injection"
                     )
                 return
-        known = isinstance(thing, Object) or core.entry_for(thing) is not None
-        held = core.lease(thing)
-        try:
-            core.library.call("inject", held, handle)
-        finally:
-            entry = None if known else core.entry_for(thing)
-            if entry is None or entry.record.description.stop is None or not core.lean(entry, thing):
-                core.library.object_release(held)
+        with Held(core) as held:
+            flags = c.INVIVO_INTO_SHARED if shared else 0
+            core.library.call("inject_with", held.add(thing), handle, flags)
+
+    def inject_tree(
+        self,
+        root: Any,
+        key: str | None = None,
+        *,
+        children: Children | None = None,
+        key_of: Callable[[Any], str | None] | None = None,
+        skip: Callable[[Any], bool] | None = None,
+        known_only: bool = False,
+    ) -> None:
+        """Injects into an object made elsewhere and into everything below it, each by the key that it names, else as
+        the definition of its class says, else what is marked in the class.
+
+        ``children`` answers what is below an object (otherwise its method marked by `children` does), ``key_of`` the key
+        that it names (`injection_key`), ``skip`` whether another loader takes care of it and what is below. What a
+        definition made is left alone. All that is wrong is raised before anything is injected; the hooks after all run
+        when the whole tree is complete, children before parents. ``known_only``: what nobody knows how to inject is
+        left as it is.
+        """
+        inject_tree(self._open(), root, key, children, key_of, skip, known_only)
+
+    async def aresolve(self, key: Any, *arguments: Any, **named: Any) -> Any:
+        """Like `resolve`, for asyncio: the object is resolved where it belongs, and the event loop goes on meanwhile.
+        Awaited in the opening thread, the loop runs the jobs that wait for that thread."""
+        core = self._open()
+        name = self._name(key)
+        handle, _ = self._key(name)
+        made = core.definitions.get(name)
+        if made is not None:
+            arguments = tuple(made.bind(arguments, named))
+        elif named:
+            raise ArityError(f"{name} is not defined by Python: its arguments go by position", path=name)
+        return await _async.resolve(core, handle, arguments, lambda: self.poll(0))
 
     def fill(self, thing: Any) -> bool:
         """Injects what an object's class marks, as if it were defined. False: there is nothing."""
@@ -679,6 +715,40 @@ class Runtime(_Cache):
         made = definition(key, what, scope, overrides, options=options)
         with self.changes() as changes:
             changes.add(made)
+
+    def decorate(
+        self,
+        what: Callable[..., Any] | str,
+        /,
+        *,
+        key: str | None = None,
+        type: builtins.type | str | None = None,
+        name: str | None = None,
+        priority: int = 0,
+        method: str | None = None,
+    ) -> str:
+        """Adds a decorator, in one reload: see `Changes.decorate`. Answers its name, for `unprocess`."""
+        with self.changes() as changes:
+            return changes.decorate(what, key=key, type=type, name=name, priority=priority, method=method)
+
+    def process(
+        self,
+        visit: Callable[[Described], Any],
+        /,
+        *,
+        key: str | None = None,
+        type: builtins.type | str | None = None,
+        name: str | None = None,
+        priority: int = 0,
+    ) -> str:
+        """Adds a processor of definitions, in one reload: see `Changes.process`."""
+        with self.changes() as changes:
+            return changes.process(visit, key=key, type=type, name=name, priority=priority)
+
+    def unprocess(self, name: str) -> None:
+        """Takes a decorator or processor away, in one reload."""
+        with self.changes() as changes:
+            changes.unprocess(name)
 
     def override(
         self, key: str | builtins.type, what: Any = None, /, *, instance: Any = None, **overrides: Any

@@ -34,6 +34,9 @@ class TypeRecord:
     def __init__(self, core: Core, description: Description) -> None:
         self.core, self.description = core, description
         self.bits = 0
+        self.below: dict[int, list[Any]] = {}  # children of instances while a tree is walked
+        self.keys: dict[int, bytes] = {}  # the key that an instance named last
+        self.fills_needs = False  # whether the library fills what is marked; otherwise Python does
         self.numbers: list[int] = []  # user data of its properties and methods
 
     def destroyed(self) -> None:
@@ -80,13 +83,14 @@ def _make(record: TypeRecord, out: Any, build: Any, arguments: Any, count: int, 
     record.core.forget_for(key)
     values = record.core.arguments(record.description.parameters, arguments, count)
     thing = call(record.description.cls, record.description.parameters, values)
-    if not key and record.description.injected and record.core.faces:
+    if not key and record.description.injected and not record.fills_needs and record.core.faces:
         record.core.faces[0].fill(thing)
     out[0] = record.core.adopt(thing, record, key).number
 
 
 @_trampolines.telling(c.invivo_type_options, "release", user_data=1)
 def _release(record: TypeRecord, instance: int, _: int) -> None:
+    record.keys.pop(instance, None)
     record.core.disposed(instance)
 
 
@@ -149,6 +153,29 @@ def _hook(name: str) -> Any:
 
 
 _will_inject, _did_inject = _hook("will_inject"), _hook("did_inject")
+
+
+# ---- trees ---------------------------------------------------------------------------------------------
+
+
+@_trampolines.answering(c.invivo_type_options, "child", user_data=1)
+def _child(record: TypeRecord, instance: int, _: int, index: int, out: Any, error: Any) -> None:
+    if index == 0:
+        assert record.description.children is not None
+        record.below[instance] = list(getattr(_instance(record.core, instance), record.description.children)())
+    below = record.below[instance]
+    if index < len(below):
+        out[0] = record.core.lease(below[index])
+    else:
+        del record.below[instance]
+
+
+@_trampolines.answering(c.invivo_type_options, "key_name", user_data=1)
+def _key_name(record: TypeRecord, instance: int, _: int, out: Any, error: Any) -> None:
+    assert record.description.key_name is not None
+    said = getattr(_instance(record.core, instance), record.description.key_name)()
+    if said is not None:
+        out[0] = record.keys[instance] = _values.name_bytes(said, "key")
 
 
 # ---- weak references -----------------------------------------------------------------------------------
@@ -310,11 +337,54 @@ class _Tables:
             options.will_inject = _will_inject.of(library)
         if described.did_inject is not None:
             options.did_inject = _did_inject.of(library)
+        if described.children is not None:
+            options.child = _child.of(library)
+        if described.key_name is not None:
+            options.key_name = _key_name.of(library)
+        needs = self._needs(described.injected)
+        if needs is not None:
+            options.needs, options.need_count = needs, len(needs)
+            self._held.append(needs)
+            self._record.fills_needs = len(needs) > 0
         if has_weak_references(described.cls):
             options.weak_make, options.weak_load = _weak_make.of(library), _weak_load.of(library)
             options.weak_free = _weak_free.of(library)
         options.destroy = _trampolines.destroy.of(library)
         return options
+
+    def _needs(self, marked: Sequence[Property]) -> Any:
+        """What the class marks, for the library to fill. None where Python alone can find it: by a protocol, by a name
+        within an assembly, or the runtime itself."""
+        found = (c.invivo_injection * len(marked))()
+        ways = {"provider": c.INVIVO_INJECT_PROVIDER, "lazy": c.INVIVO_INJECT_LAZY}
+        for slot, each in zip(found, marked, strict=True):
+            hint, inner = each.hint, each.hint.item or each.hint
+            key, wanted = hint.key or inner.key, inner.wanted
+            if hint.late not in (None, "provider", "lazy", "all", "resolver") or each.read_only:
+                return None
+            slot.name = _values.name_bytes(each.name)
+            if hint.late == "resolver":
+                slot.how = c.INVIVO_INJECT_RESOLVER
+                continue
+            if (key is None or "." not in key) and (key is not None or wanted is None or not _is_nominal(wanted)):
+                return None
+            target = slot
+            if hint.late in ways:
+                items = (c.invivo_injection * 1)()
+                self._held.append(items)
+                slot.how, slot.items, slot.item_count = ways[hint.late], items, 1
+                target = items[0]
+            assert hint.inject is not None
+            target.flags = c.INVIVO_INJECT_OPTIONAL if hint.optional or inner.optional else 0
+            if key is not None:
+                target.how, target.reference = c.INVIVO_INJECT_REFERENCE, _values.name_bytes(key, "key")
+                continue
+            assert wanted is not None
+            target.how = c.INVIVO_INJECT_ALL if hint.late == "all" else c.INVIVO_INJECT_TYPE
+            target.flags |= c.INVIVO_INJECT_EXACT if hint.inject.exact else 0
+            target.flags |= c.INVIVO_INJECT_GREEDY if hint.inject.greedy and hint.late != "all" else 0
+            target.reference = _values.name_bytes(self._core.name_of(wanted))
+        return found
 
     def _text(self, text: str | None) -> bytes | None:
         return None if text is None else text.replace("\0", " ").encode("utf-8", "replace")
