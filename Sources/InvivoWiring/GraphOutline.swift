@@ -88,6 +88,7 @@ struct GraphOutline {
         default: return false
         }
         guard recipe.scope == .prototype || recipe.scope == .graph, !recipe.isInCircle, !recipe.asks,
+            recipe.decorators.isEmpty,
             recipe.before.isEmpty, recipe.after.isEmpty, recipe.afterAll.isEmpty,
             graph.configuration(recipe.id) == nil, let type = recipe.type, type.description.size == 0, !type.isBlockOnly
         else { return false }

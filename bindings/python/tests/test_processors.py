@@ -164,3 +164,16 @@ def test_a_processor_may_leave_something_out() -> None:
     app.process(lambda described: described.leave_out("level"), key="lamp", name="dark")
     with invivo.Runtime(app) as runtime:
         assert runtime[Lamp].level == 1
+
+
+def test_what_is_made_again_and_again_is_decorated_every_time() -> None:
+    app = invivo.Assembly("app")
+    app.prototype(Store)
+    app.prototype(User)
+    with invivo.Runtime(app) as runtime:
+        for _ in range(5):
+            assert type(runtime[User].store) is Store
+        runtime.decorate(Logging, type=Store)
+        for _ in range(5):
+            assert isinstance(runtime[User].store, Logging)
+            assert isinstance(runtime[Store], Logging)
