@@ -3,14 +3,15 @@ internal import CInvivo
 /// Says a draft in the C side's words: one definition, and those that are written inline in it.
 struct Describer {
     let core: Core
-    let changes: ChangeSet
+    /// Nil for an override, which has no definitions inline.
+    let changes: ChangeSet?
     /// The assembly in which it stands; nil for a definition of its own.
     let home: Resolver.Home?
     /// The keys of what stands inline in it.
     private(set) var inner: [String] = []
     private(set) var problems: [InvivoError] = []
 
-    init(_ core: Core, _ changes: ChangeSet, _ home: Resolver.Home?) {
+    init(_ core: Core, _ changes: ChangeSet?, _ home: Resolver.Home?) {
         self.core = core
         self.changes = changes
         self.home = home
@@ -22,6 +23,10 @@ struct Describer {
         do throws(InvivoError) {
             try withArena { arena throws(InvivoError) in
                 try described(key, draft, arena) { definition throws(InvivoError) in
+                    guard let changes else {
+                        throw InvivoError(
+                            .argument, "an override has no inline definitions: give them keys of their own")
+                    }
                     try core.call { $0.pointee.changes_define(changes.handle, &definition, nil, $1) }
                 }
             }
@@ -134,6 +139,7 @@ struct Describer {
     private mutating func steps(
         _ definition: inout invivo_definition, _ key: String, _ draft: Draft, _ arena: Arena
     ) throws(InvivoError) {
+        let steps = try merged(draft)
         var set: Set<AnyKeyPath> = []
         var names: Set<String> = []
         for step in draft.steps {
@@ -143,18 +149,43 @@ struct Describer {
             if isTwice { fail(InvivoError(.exists, "the property '\(step.name)' is set twice"), key, draft) }
         }
         var properties: [invivo_injection] = []
-        for step in draft.steps where step.isProperty {
+        for step in steps where step.isProperty {
             if case .property = step.action, let injection = step.injections.first {
                 properties.append(entry(injection, step.name, key, draft, arena, step.name))
             }
         }
         definition.properties = UnsafePointer(arena.table(properties))
         definition.property_count = UInt64(properties.count)
-        let calls = draft.steps.filter { if case .property = $0.action { false } else { true } }
+        let calls = steps.filter { if case .property = $0.action { false } else { true } }
         (definition.methods, definition.method_count) = try invocations(calls, key, draft, arena)
         (definition.before, definition.before_count) = try invocations(draft.before, key, draft, arena)
         (definition.after, definition.after_count) = try invocations(draft.after, key, draft, arena)
         (definition.after_all, definition.after_all_count) = try invocations(draft.afterAll, key, draft, arena)
+    }
+
+    /// The steps of a definition with those of its parent: properties by name, methods where it has none of its own.
+    private func merged(_ draft: Draft, depth: Int = 0) throws(InvivoError) -> [Draft.Step] {
+        guard depth < 64, let parent = draft.parent, depth > 0 || !draft.steps.isEmpty else { return draft.steps }
+        let definition: AnyDefinition
+        switch parent.how {
+        case .member(let path, _):
+            guard let home else { return draft.steps }
+            definition = try path.read(home.assembly)
+        case .definition(let given, _): definition = given
+        default: return draft.steps
+        }
+        let above = try merged(definition.draft, depth: depth + 1)
+        let own = draft.steps
+        var properties = above.filter(\.isProperty)
+        for step in own where step.isProperty {
+            if let index = properties.firstIndex(where: { $0.name == step.name && $0.name != "property" }) {
+                properties[index] = step
+            } else {
+                properties.append(step)
+            }
+        }
+        let calls = own.filter { !$0.isProperty }
+        return properties + (calls.isEmpty ? above.filter { !$0.isProperty } : calls)
     }
 
     private mutating func invocations(
@@ -314,7 +345,10 @@ struct Describer {
                 file: "\(definition.draft.file)", line: Int(definition.draft.line))
         }
         inner.append(place)
-        define(place, definition.draft)
+        var draft = definition.draft
+        draft.isHiddenByClass = true
+        draft.isHiddenByInterface = true
+        define(place, draft)
         return place
     }
 

@@ -60,7 +60,10 @@ final class Factory: @unchecked Sendable {
     ) throws -> AnyObject? {
         guard let make else { return nil }
         var reader = Arguments(arguments, count, core)
-        let object = try make(Resolver(core, home), &reader)
+        // What the recipe makes by hand besides finds its way too.
+        let object = try CurrentRuntime.$entering.withValue(WeakCore(core: core)) { [core, home] in
+            try make(Resolver(core, home), &reader)
+        }
         if remembers, let object, let key = build?.pointee.key, key.bits != 0 { core.remember(object, as: .key(key)) }
         return object
     }

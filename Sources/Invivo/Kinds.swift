@@ -23,24 +23,28 @@ private let existentialKind: UInt = 0x303
 /// The name under which a Swift type is known to the runtime, and looked for.
 func kindName(_ type: Any.Type) -> String { String(reflecting: type) }
 
+extension InvivoObject {
+    fileprivate static var typeName: String { invivoType.name }
+}
+
 extension Core {
     /// The name of a type that is looked for. From the first time on, every type that counts as it says so.
     func wish(_ wanted: Any.Type) throws(InvivoError) -> String {
-        if let described = registry.withLock({ $0.described[ObjectIdentifier(wanted)] }) {
-            try spread(wanted, TypeReference(self, invivo_type(bits: described)).name)
-            return TypeReference(self, invivo_type(bits: described)).name
-        }
-        if let described = wanted as? any InvivoObject.Type {
-            let name = TypeReference(self, try described.registered(with: self)).name
-            try spread(wanted, name)
-            return name
-        }
-        let name = kindName(wanted)
+        let name = wishName(wanted)
         try spread(wanted, name)
         return name
     }
 
-    private func spread(_ wanted: Any.Type, _ name: String) throws(InvivoError) {
+    /// The name under which a type is registered, or will be.
+    func wishName(_ wanted: Any.Type) -> String {
+        if let described = registry.withLock({ $0.described[ObjectIdentifier(wanted)] }) {
+            return TypeReference(self, invivo_type(bits: described)).name
+        }
+        return (wanted as? any InvivoObject.Type)?.typeName ?? kindName(wanted)
+    }
+
+    /// Lets all types that count as another say so.
+    func spread(_ wanted: Any.Type, _ name: String) throws(InvivoError) {
         let identity = ObjectIdentifier(wanted)
         if registry.withLock({ $0.wished[identity] != nil }) { return }
         try registering.withLock { _ throws(InvivoError) in

@@ -17,6 +17,8 @@ extension Runtime {
         public var pendingTargets: Bool?
         /// The largest document that is read; nil is 4 MiB.
         public var maximumDocumentSize: Int?
+        /// Whether what types declare that they need is filled, as `@Injected` properties do.
+        public var fillsInjected = true
         /// The least level that is logged.
         public var logLevel: LogLevel = .info
         /// Hears of what happens; from any thread. nil is silent.
@@ -127,6 +129,7 @@ extension Runtime.Options {
         if let name { raw.name = try arena.name(name) }
         raw.default_domain = UInt32(home == .loop ? INVIVO_DOMAIN_LOOP : INVIVO_DOMAIN_OPENER)
         if pendingTargets == true { raw.flags |= UInt32(INVIVO_RUNTIME_PENDING_TARGETS) }
+        if !fillsInjected { raw.flags |= UInt32(INVIVO_RUNTIME_WITHOUT_NEEDS) }
         if let quiet { raw.quiet_ms = quiet.milliseconds }
         if let settleLimit { raw.settle_max_ms = settleLimit.milliseconds }
         if let commitTimeout { raw.commit_timeout_ms = commitTimeout.milliseconds }

@@ -12,6 +12,7 @@ final class TypeBox: Sendable {
     private let start: (@Sendable (AnyObject) throws -> Void)?
     private let stop: (@Sendable (AnyObject) throws -> Void)?
     private let properties: [PropertyBox?]
+    private let needs: [Need]
     private let methods: [MethodBox]
 
     init<Instance>(_ type: ObjectType<Instance>, _ instances: AnyClass, _ value: Any.Type, _ core: Core) {
@@ -24,6 +25,7 @@ final class TypeBox: Sendable {
         stop = type.stop
         properties = type.properties.map { PropertyBox($0, core) }
         methods = type.methods.map { MethodBox($0, core) }
+        needs = Need.all(of: instances, core)
     }
 
     private static func box(_ data: UnsafeMutableRawPointer?) -> TypeBox? {
@@ -83,6 +85,21 @@ final class TypeBox: Sendable {
         for (property, box) in zip(type.properties, properties) {
             table.append(try property.described(arena, box: box))
         }
+        var entries: [invivo_injection] = []
+        for need in needs {
+            table.append(try need.property(arena))
+            if let entry = try need.entry(arena) { entries.append(entry) }
+        }
+        options.needs = UnsafePointer(arena.table(entries))
+        options.need_count = UInt64(entries.count)
+        if needs.contains(where: { $0.injection == nil }) {
+            options.will_inject = { instance, data, error in
+                guard let box = TypeBox.box(data), let instance else { return InvivoError.Code.internal.rawValue }
+                return answering(box.core.table, error) {
+                    for need in box.needs where need.injection == nil { try need.box(instance).look(in: box.core) }
+                }
+            }
+        }
         options.properties = UnsafePointer(arena.table(table))
         options.property_count = UInt64(table.count)
         var calls: [invivo_method] = []
@@ -127,6 +144,7 @@ extension Core {
 
     /// The type of a description: registered now when it is new.
     func described<Instance>(_ type: ObjectType<Instance>) throws(InvivoError) -> invivo_type {
+        try announceNeeds(of: Instance.self)
         let identity = ObjectIdentifier(Instance.self)
         return try registering.withLock { _ throws(InvivoError) in
             if let bits = registry.withLock({ registry in
@@ -145,6 +163,7 @@ extension Core {
     func type(of value: Any.Type, isShared: Bool?) throws(InvivoError) -> invivo_type {
         if let bits = registry.withLock({ $0.described[ObjectIdentifier(value)] }) { return invivo_type(bits: bits) }
         if let described = value as? any InvivoObject.Type { return try described.registered(with: self) }
+        if let instances = value as? AnyClass { try announceNeeds(of: instances) }
         return try registering.withLock { _ throws(InvivoError) in
             let identity = ObjectIdentifier(value)
             let known = registry.withLock {

@@ -1,0 +1,45 @@
+/// In which runtime code that was handed none resolves.
+enum CurrentRuntime {
+    /// The runtime that was entered for the code that runs, by `Runtime.with` or because it makes an object.
+    @TaskLocal static var entering: WeakCore?
+    fileprivate static let chosen = Locked<Runtime?>(nil)
+
+    static var entered: Core? { entering?.core }
+
+    /// The one that was entered, or the process's default.
+    static var core: Core? { entered ?? chosen.withLock { $0?.core } }
+}
+
+/// A runtime that is not kept.
+struct WeakCore: @unchecked Sendable {
+    weak var core: Core?
+}
+
+extension Runtime {
+    /// The runtime in which `@Injected` properties of objects look that no runtime has made, where none is entered. None, until
+    /// one is set; it is kept until then.
+    public static var `default`: Runtime? {
+        get { CurrentRuntime.chosen.withLock { $0 } }
+        set {
+            // What was the default may close now: not while the lock is held.
+            let former = CurrentRuntime.chosen.withLock { chosen in
+                let former = chosen
+                chosen = newValue
+                return former
+            }
+            withExtendedLifetime(former) {}
+        }
+    }
+
+    /// Runs `body` with this as the current runtime.
+    public func with<Result>(_ body: () throws -> Result) rethrows -> Result {
+        try CurrentRuntime.$entering.withValue(WeakCore(core: core), operation: body)
+    }
+
+    /// Runs `body` with this as the current runtime, in it and in the tasks that it starts.
+    public func with<Result>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        try await CurrentRuntime.$entering.withValue(WeakCore(core: core), operation: body, isolation: isolation)
+    }
+}

@@ -1,0 +1,232 @@
+internal import CInvivo
+
+/// A property that is filled by its type wherever an object is made or injected:
+///
+///     final class Player {
+///         @Injected var clock: Clock?                        // what the one definition of a Clock makes
+///         @Injected var mixer: any Mixer = SilentMixer()     // the same; the silent one where there is none
+///         @Injected var voices: Provider<Voice>              // makes one for each call
+///         @InjectedIfAny var meter: Meter?                   // nothing where nothing makes one
+///         @InjectedByKey("synth.lead") var lead: Voice?
+///     }
+///
+/// The runtime that makes the object fills it, before what a definition injects; where nothing makes a `Clock`, activation
+/// or that making fails and says so. An object that no runtime has made or injected looks when the property is first read:
+/// in the runtime that was entered by `runtime.with { }` when the object was made or else is now, or in `Runtime.default`.
+/// `Runtime.Options.fillsInjected` turns it off for a runtime.
+///
+/// A getter cannot throw, so no form of it may have nothing to answer with: a property is an optional, has a value of its
+/// own, or is a `Provider` or `Lazy`, whose call throws. `try $clock.get()` throws the reason why it is empty. What must be
+/// there is best taken by the initializer.
+@propertyWrapper
+public struct Injected<Value> {
+    let box: InjectedBox<Value>
+
+    /// A property that is empty until it is filled: an optional, a `Provider` or a `Lazy`.
+    public init() where Value: EmptyInjectable {
+        box = InjectedBox(empty: .nothingInjected) { core throws(InvivoError) in try Value.demanded(core) }
+    }
+
+    /// A property with a value of its own where nothing is found.
+    public init(wrappedValue: Value) {
+        box = InjectedBox(empty: wrappedValue) { core throws(InvivoError) in try core.find(Value.self, near: nil) }
+    }
+
+    /// What was injected, or what stands for nothing. It may be set.
+    public var wrappedValue: Value {
+        get { box.value }
+        nonmutating set { box.fill(newValue) }
+    }
+
+    /// For `try $clock.get()`.
+    public var projectedValue: Injected<Value> { self }
+
+    /// The value; throws why there is none.
+    public func get<Wrapped>() throws(InvivoError) -> Wrapped where Value == Wrapped? { try box.present() }
+}
+
+/// A property that is filled by its type where there is one definition of it, and else stays empty. See `Injected`.
+@propertyWrapper
+public struct InjectedIfAny<Wrapped> {
+    let box: InjectedBox<Wrapped?>
+
+    /// A property that is empty until it is filled.
+    public init() {
+        box = InjectedBox(empty: nil) { core throws(InvivoError) in try core.find(Wrapped?.self, near: nil) }
+    }
+
+    /// What was injected. It may be set.
+    public var wrappedValue: Wrapped? {
+        get { box.value }
+        nonmutating set { box.fill(newValue) }
+    }
+
+    /// For `try $meter.get()`.
+    public var projectedValue: InjectedIfAny<Wrapped> { self }
+
+    /// The value; throws why there is none.
+    public func get() throws(InvivoError) -> Wrapped { try box.present() }
+}
+
+/// A property that is filled with what a key resolves to. See `Injected`; this one is looked for when the object is made, and
+/// is no dependency of it: a reload does not set it anew.
+@propertyWrapper
+public struct InjectedByKey<Wrapped> {
+    let box: InjectedBox<Wrapped?>
+
+    /// A property that is empty until it is filled.
+    public init(_ key: String) {
+        box = InjectedBox(empty: nil) { core throws(InvivoError) in try core.find(key: key, as: Wrapped.self) }
+    }
+
+    /// What was injected. It may be set.
+    public var wrappedValue: Wrapped? {
+        get { box.value }
+        nonmutating set { box.fill(newValue) }
+    }
+
+    /// For `try $lead.get()`.
+    public var projectedValue: InjectedByKey<Wrapped> { self }
+
+    /// The value; throws why there is none.
+    public func get() throws(InvivoError) -> Wrapped { try box.present() }
+}
+
+/// What an injected property holds, apart from the object: read and filled by whoever may touch the object.
+final class InjectedBox<Value>: AnyInjectedBox, @unchecked Sendable {
+    private let empty: Value
+    private let find: (Core) throws(InvivoError) -> Value
+    private let state: Locked<(value: Value?, birth: WeakCore)>
+
+    init(empty: Value, _ find: @escaping (Core) throws(InvivoError) -> Value) {
+        self.empty = empty
+        self.find = find
+        state = Locked((nil, WeakCore(core: CurrentRuntime.entered)))
+    }
+
+    var value: Value { (try? get()) ?? empty }
+
+    func fill(_ value: Value) { state.withLock { $0.value = value } }
+
+    override func fill(_ value: invivo_value, _ core: Core) throws(InvivoError) {
+        // Nothing was found, which is allowed here: the property's own value stays.
+        if value.kind != InvivoKind.null.rawValue { fill(try core.take(value, as: Value.self)) }
+    }
+
+    override func look(in core: Core) throws(InvivoError) { fill(try find(core)) }
+
+    func get() throws(InvivoError) -> Value {
+        let (filled, birth) = state.withLock { $0 }
+        if let filled { return filled }
+        guard let core = birth.core ?? CurrentRuntime.core else { throw InvivoError.unfilled }
+        let value = try find(core)
+        fill(value)
+        return value
+    }
+
+    func present<Wrapped>() throws(InvivoError) -> Wrapped where Value == Wrapped? {
+        guard let value = try get() else {
+            throw InvivoError(.null, "nothing was injected, and nothing makes a \(Wrapped.self)")
+        }
+        return value
+    }
+}
+
+/// A box of whatever type.
+class AnyInjectedBox {
+    func fill(_ value: invivo_value, _ core: Core) throws(InvivoError) {}
+    func look(in core: Core) throws(InvivoError) {}
+}
+
+/// A property wrapper that is filled, as its class' type sees it.
+protocol InjectedProperty {
+    /// What is injected by type; nil for what looks for itself when the object is made.
+    static var injection: Injection? { get }
+    /// The box of the wrapper at an address inside an instance.
+    static func box(at address: UnsafeMutableRawPointer) -> AnyInjectedBox
+}
+
+extension Injected: InjectedProperty {
+    static var injection: Injection? {
+        if let optional = Value.self as? any OptionalValue.Type { return .wanted(optional.wrapped) }
+        let wanted = Injection.wanted(Value.self)
+        switch wanted.how {
+        case .provider, .lazy, .all: return wanted
+        default: return wanted.optional
+        }
+    }
+    static func box(at address: UnsafeMutableRawPointer) -> AnyInjectedBox {
+        address.assumingMemoryBound(to: Self.self).pointee.box
+    }
+}
+
+extension InjectedIfAny: InjectedProperty {
+    static var injection: Injection? { .wanted(Wrapped.self).optional }
+    static func box(at address: UnsafeMutableRawPointer) -> AnyInjectedBox {
+        address.assumingMemoryBound(to: Self.self).pointee.box
+    }
+}
+
+extension InjectedByKey: InjectedProperty {
+    static var injection: Injection? { nil }
+    static func box(at address: UnsafeMutableRawPointer) -> AnyInjectedBox {
+        address.assumingMemoryBound(to: Self.self).pointee.box
+    }
+}
+
+/// A type of which there is a value before anything is injected.
+public protocol EmptyInjectable {
+    /// What stands there until then.
+    static var nothingInjected: Self { get }
+}
+
+extension EmptyInjectable {
+    /// What is found; throws where nothing makes it.
+    fileprivate static func demanded(_ core: Core) throws(InvivoError) -> Self {
+        guard let optional = self as? any OptionalValue.Type else { return try core.find(self, near: nil) }
+        return try optional.demanded(core, as: self)
+    }
+}
+
+extension OptionalValue {
+    fileprivate static func demanded<Value>(_ core: Core, as type: Value.Type) throws(InvivoError) -> Value {
+        guard let found = try core.one(wrapped, near: nil, optional: false, as: type) else {
+            throw InvivoError(.notFound, "nothing makes a \(wrapped)")
+        }
+        return found
+    }
+}
+
+extension Optional: EmptyInjectable {
+    public static var nothingInjected: Wrapped? { nil }
+}
+
+extension Provider: EmptyInjectable {
+    /// Looks in the current runtime, or throws.
+    public static var nothingInjected: Provider {
+        Provider { arguments throws(InvivoError) in
+            guard let core = CurrentRuntime.core else { throw InvivoError.unfilled }
+            let provider: Provider = try core.find(Provider.self, near: nil)
+            return try provider.resolve(arguments)
+        }
+    }
+}
+
+extension Lazy: EmptyInjectable {
+    /// Looks in the current runtime, or throws.
+    public static var nothingInjected: Lazy {
+        Lazy { () throws(InvivoError) in
+            guard let core = CurrentRuntime.core else { throw InvivoError.unfilled }
+            return try core.find(Value.self, near: nil)
+        }
+    }
+}
+
+extension InvivoError {
+    fileprivate static var unfilled: InvivoError {
+        InvivoError(
+            .notReady,
+            "no runtime has made or injected the object, and none is entered (`runtime.with { }`) or the "
+                + "process's default (`Runtime.default`): nothing fills its injected properties")
+    }
+}

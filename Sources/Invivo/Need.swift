@@ -1,0 +1,102 @@
+internal import CInvivo
+@_spi(Reflection) internal import Swift
+
+/// An injected property of a class, as the class' type declares it to the runtime.
+final class Need: @unchecked Sendable {
+    let name: String
+    /// What is injected by type, and what that looks for; nil for what looks for itself.
+    let injection: Injection?
+    private let kind: any InjectedProperty.Type
+    private let offset: Int
+    private unowned let core: Core
+
+    private init(_ name: String, _ kind: any InjectedProperty.Type, _ offset: Int, _ core: Core) {
+        self.name = name
+        self.kind = kind
+        injection = kind.injection
+        self.offset = offset
+        self.core = core
+    }
+
+    /// Those of a class and of the classes that it is derived from.
+    static func all(of instances: AnyClass, _ core: Core) -> [Need] {
+        guard !(instances is any AnyBoxed.Type) else { return [] }
+        var needs: [Need] = []
+        _ = _forEachField(of: instances, options: _EachFieldOptions(rawValue: 1)) { name, offset, type, _ in
+            if let kind = type as? any InjectedProperty.Type {
+                let name = String(cString: name)
+                needs.append(Need(name.hasPrefix("_") ? String(name.dropFirst()) : name, kind, offset, core))
+            }
+            return true
+        }
+        return needs
+    }
+
+    func box(_ instance: UnsafeMutableRawPointer) -> AnyInjectedBox { kind.box(at: instance + offset) }
+
+    func property(_ arena: Arena) throws(InvivoError) -> invivo_property {
+        var property = invivo_property()
+        property.struct_size = MemoryLayout<invivo_property>.size
+        property.name = try arena.name(name)
+        property.kind = InvivoKind.any.rawValue
+        property.user_data = Unmanaged.passUnretained(self).toOpaque()
+        property.get = { _, _, _, _ in 0 }
+        property.set = { instance, data, value, error in
+            guard let instance, let data, let value else { return InvivoError.Code.internal.rawValue }
+            let need = Unmanaged<Need>.fromOpaque(data).takeUnretainedValue()
+            return answering(need.core.table, error) { try need.box(instance).fill(value.pointee, need.core) }
+        }
+        return property
+    }
+
+    /// The injection in the C side's words; the types that it looks for have been told before.
+    func entry(_ arena: Arena) throws(InvivoError) -> invivo_injection? {
+        guard let injection else { return nil }
+        var entry = try entry(of: injection, arena)
+        entry.name = try arena.name(name)
+        return entry
+    }
+
+    private func entry(of injection: Injection, _ arena: Arena) throws(InvivoError) -> invivo_injection {
+        var entry = invivo_injection()
+        if injection.isOptional { entry.flags |= UInt32(INVIVO_INJECT_OPTIONAL) }
+        switch injection.how {
+        case .type(let type):
+            entry.how = UInt32(INVIVO_INJECT_TYPE)
+            entry.reference = try arena.name(core.wishName(type))
+        case .all(let type):
+            entry.how = UInt32(INVIVO_INJECT_ALL)
+            entry.reference = try arena.name(core.wishName(type))
+        case .provider(let of), .lazy(let of):
+            if case .provider = injection.how {
+                entry.how = UInt32(INVIVO_INJECT_PROVIDER)
+            } else {
+                entry.how = UInt32(INVIVO_INJECT_LAZY)
+            }
+            entry.items = UnsafePointer(arena.table([try self.entry(of: of, arena)]))
+            entry.item_count = 1
+        default: entry.how = UInt32(INVIVO_INJECT_VALUE)
+        }
+        return entry
+    }
+}
+
+extension Injection {
+    /// The types that it looks for.
+    var wishes: [Any.Type] {
+        switch how {
+        case .type(let type), .all(let type): [type]
+        case .provider(let of), .lazy(let of): of.wishes
+        default: []
+        }
+    }
+}
+
+extension Core {
+    /// Tells what the injected properties of a class look for; before its type is registered.
+    func announceNeeds(of instances: AnyClass) throws(InvivoError) {
+        for need in Need.all(of: instances, self) {
+            for type in need.injection?.wishes ?? [] { try spread(type, wishName(type)) }
+        }
+    }
+}

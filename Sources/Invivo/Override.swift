@@ -1,0 +1,127 @@
+internal import CInvivo
+
+/// Another recipe, or an object, in a key's place: for tests and trials. It is there until it is taken back.
+public final class Override: Sendable {
+    private let core: Core
+    private let handle: Locked<invivo_override?>
+    /// The key whose place it takes.
+    public let key: String
+
+    fileprivate init(_ core: Core, _ key: String, _ draft: Draft, _ home: Assembly?) throws(InvivoError) {
+        var handle = invivo_override()
+        var describer = Describer(core, nil, home.map(Resolver.Home.init))
+        try withArena { arena throws(InvivoError) in
+            try describer.described(key, draft, arena) { definition throws(InvivoError) in
+                try core.call { $0.pointee.override_begin(core.handle, &definition, &handle, $1) }
+            }
+        }
+        self.core = core
+        self.key = key
+        self.handle = Locked(handle)
+        if let error = InvivoError(all: describer.problems) {
+            try? end()
+            throw error
+        }
+    }
+
+    /// Takes it back, in any order with others. A second time does nothing.
+    public func end() throws(InvivoError) {
+        let open = handle.withLock { handle in
+            defer { handle = nil }
+            return handle
+        }
+        guard let open else { return }
+        try core.call { $0.pointee.override_end(open, $1) }
+    }
+}
+
+extension Runtime {
+    /// Puts another recipe in the place of a definition, as a reload. The key keeps its scope, visibility and rank; its
+    /// dependents follow. Overrides of one key lie on each other: the last one counts.
+    public func override<Value, each Argument>(
+        _ definition: Definition<Value, repeat each Argument>, with other: Definition<Value, repeat each Argument>
+    ) throws(InvivoError) -> Override {
+        try override(definition as AnyDefinition, other.draft)
+    }
+
+    /// Puts an object in the place of a definition.
+    public func override<Value, each Argument>(
+        _ definition: Definition<Value, repeat each Argument>, with value: Value
+    ) throws(InvivoError) -> Override {
+        try override(definition as AnyDefinition, try Draft(instead: value))
+    }
+
+    /// Puts an object in the place of whatever a key is.
+    public func override<Value>(_ key: String, with value: Value) throws(InvivoError) -> Override {
+        try Override(core, key, try Draft(instead: value), nil)
+    }
+
+    /// Runs `body` with another recipe in the place of a definition, and takes it back, also when `body` throws.
+    public func overriding<Value, each Argument, Result>(
+        _ definition: Definition<Value, repeat each Argument>, with other: Definition<Value, repeat each Argument>,
+        _ body: () throws -> Result
+    ) throws -> Result {
+        try during(try override(definition, with: other), body)
+    }
+
+    /// Runs `body` with an object in the place of a definition, and takes it back, also when `body` throws.
+    public func overriding<Value, each Argument, Result>(
+        _ definition: Definition<Value, repeat each Argument>, with value: Value, _ body: () throws -> Result
+    ) throws -> Result {
+        try during(try override(definition, with: value), body)
+    }
+
+    /// Runs `body` with an object in the place of whatever a key is, and takes it back, also when `body` throws.
+    public func overriding<Value, Result>(
+        _ key: String, with value: Value, _ body: () throws -> Result
+    ) throws -> Result {
+        try during(try override(key, with: value), body)
+    }
+
+    /// The same for a body that awaits.
+    public func overriding<Value, each Argument, Result>(
+        isolation: isolated (any Actor)? = #isolation, _ definition: Definition<Value, repeat each Argument>,
+        with value: Value, _ body: () async throws -> Result
+    ) async throws -> Result {
+        let override = try override(definition, with: value)
+        do {
+            let result = try await body()
+            try override.end()
+            return result
+        } catch {
+            try? override.end()
+            throw error
+        }
+    }
+
+    private func override(_ definition: AnyDefinition, _ draft: Draft) throws(InvivoError) -> Override {
+        guard let place = definition.place, definition.isActive, place.core === core else {
+            throw definition.notActive()
+        }
+        let assembly = core.registry.withLock { registry in
+            registry.assemblies.values.first { $0.members.values.contains { $0.name == place.name } }?.assembly
+        }
+        return try Override(core, place.name, draft, assembly)
+    }
+
+    private func during<Result>(_ override: Override, _ body: () throws -> Result) throws -> Result {
+        do {
+            let result = try body()
+            try override.end()
+            return result
+        } catch {
+            // The error of the body is the one to tell.
+            try? override.end()
+            throw error
+        }
+    }
+}
+
+extension Draft {
+    fileprivate init<Value>(instead value: Value) throws(InvivoError) {
+        guard let instance = instance(of: value) else {
+            throw InvivoError(.null, "nothing is no object to take a definition's place")
+        }
+        self.init(Value.self, nil, isShared: nil, .constant(instance), "", 0)
+    }
+}

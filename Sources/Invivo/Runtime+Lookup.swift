@@ -1,0 +1,53 @@
+internal import CInvivo
+
+extension Runtime {
+    /// What the one definition of a type makes: of a class or of one derived from it, of a protocol (`(any Clock).self`).
+    /// Several of the highest rank are an error that lists them. An optional is none where there is no definition, an array
+    /// has one of each, a `Provider` or `Lazy` asks later.
+    public func resolve<Value>(_ type: Value.Type = Value.self) throws(InvivoError) -> Value {
+        try core.find(type, near: nil)
+    }
+
+    /// The same among keys of a name, `lead` or `synth.lead`; `exact` leaves out what is derived from the type.
+    public func resolve<Value>(
+        _ type: Value.Type, named name: String?, exact: Bool = false
+    ) throws(InvivoError) -> Value {
+        let optional = type as? any OptionalValue.Type
+        let wanted = try core.wish(optional?.wrapped ?? type)
+        let core = core
+        let flags =
+            (exact ? UInt32(INVIVO_LOOKUP_EXACT) : 0) | (optional == nil ? 0 : UInt32(INVIVO_LOOKUP_OPTIONAL))
+        var object = invivo_object()
+        try withArena { arena throws(InvivoError) in
+            let name = try arena.name(name)
+            try core.call(naming: wanted) { $0.pointee.resolve_type(core.handle, $1, name, flags, &object, $2) }
+        }
+        defer { if object.bits != 0 { _ = core.table.pointee.object_release(object) } }
+        return try core.value(orNone: object, as: type)
+    }
+
+    /// One object of each definition of a type, by rank, then as declared. Those of graph scope are shared within the call.
+    public func all<Value>(of type: Value.Type = Value.self, exact: Bool = false) throws(InvivoError) -> [Value] {
+        try core.all(type, exact: exact)
+    }
+
+    /// Injects into an object that the host made, as the definition of a key says, or that of its class: no initializer runs,
+    /// all hooks do. With `shared` it becomes the shared instance of the key.
+    public func inject(_ instance: AnyObject, as key: String? = nil, shared: Bool = false) throws(InvivoError) {
+        var handle = invivo_key()
+        if let key { try core.call(naming: key) { $0.pointee.key_find(core.handle, $1, &handle, $2) } }
+        let object = try core.lease(of: instance, isDescribed: false)
+        defer { _ = core.table.pointee.object_release(object) }
+        let flags = shared ? UInt32(INVIVO_INTO_SHARED) : 0
+        try core.call { $0.pointee.inject_with(object, handle, flags, $1) }
+    }
+}
+
+extension Core {
+    func find<Value>(key name: String, as type: Value.Type) throws(InvivoError) -> Value {
+        var object = invivo_object()
+        try call(naming: name) { $0.pointee.resolve_name(handle, $1, &object, $2) }
+        defer { if object.bits != 0 { _ = table.pointee.object_release(object) } }
+        return try value(orNone: object, as: type, .component)
+    }
+}

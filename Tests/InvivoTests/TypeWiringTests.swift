@@ -1,0 +1,106 @@
+import Invivo
+import Testing
+
+extension SwiftAPI {
+    /// Initializers whose parameters say by their types what they want.
+    @Suite struct TypeWiringTests {
+        protocol Ticker: Sendable { var name: String { get } }
+        final class Quartz: Ticker { let name = "quartz" }
+        struct Sundial: Ticker { let name = "sundial" }
+        class Instrument: @unchecked Sendable { init() {} }
+        final class Organ: Instrument, @unchecked Sendable {}
+
+        final class Desk: Sendable {
+            let ticker: any Ticker
+            let missing: Desk?
+            let all: [any Ticker]
+            let make: Provider<Instrument>
+            let later: Lazy<Instrument>
+            let rate: Int
+            init(
+                ticker: any Ticker, missing: Desk?, all: [any Ticker], make: Provider<Instrument>,
+                later: Lazy<Instrument>, rate: Int
+            ) {
+                self.ticker = ticker
+                self.missing = missing
+                self.all = all
+                self.make = make
+                self.later = later
+                self.rate = rate
+            }
+        }
+
+        final class Studio: Assembly {
+            let quartz = lazySingleton { Quartz() }.rank(1)
+            let sundial = lazySingleton { Sundial() }
+            let organ = prototype(Organ.init)
+            let rate = constant(48_000)
+            let desk = prototype(Desk.init)
+        }
+
+        @Test func everyKindOfParameterIsFoundByItsType() throws {
+            try withRuntime { runtime throws in
+                let studio = try runtime.activate(Studio())
+                let desk = try studio.desk()
+                #expect(desk.ticker.name == "quartz" && desk.missing == nil && desk.rate == 48_000)
+                #expect(desk.all.map(\.name) == ["quartz", "sundial"])
+                #expect(try desk.make() is Organ)
+                #expect(try desk.make() !== desk.make())
+                #expect(try desk.later() === desk.later())
+            }
+        }
+
+        @Test func aProtocolIsLookedForAmongWhatIsDefinedAlready() throws {
+            try withRuntime { runtime throws in
+                let studio = try runtime.activate(Studio())
+                #expect(try runtime.resolve((any Ticker).self).name == "quartz")
+                #expect(try runtime.all(of: (any Ticker).self).count == 2)
+                #expect(try runtime.resolve(Instrument.self) is Organ)
+                #expect(try runtime.resolve((any Ticker).self, named: "sundial").name == "sundial")
+                #expect(failure { _ = try runtime.resolve(Instrument.self, named: nil, exact: true) }.code == .notFound)
+                #expect(try runtime.resolve(Desk?.self) != nil)
+                #expect(try runtime.resolve(String?.self) == nil)
+                #expect(try runtime.resolve([String].self) == [])
+                _ = studio
+            }
+        }
+
+        @Test func theClosestOfSeveralIsTaken() throws {
+            final class Band: Assembly {
+                let ticker = lazySingleton { Quartz() }
+                let pair = prototype { (resolver: Resolver) in try resolver(Quartz.self) }.hidden()
+                let wired = prototype { (quartz: Quartz) in [quartz] }
+            }
+            try withRuntime { runtime throws in
+                let (one, two) = (Band(name: "one"), Band(name: "two"))
+                try runtime.activate(one, two)
+                #expect(try one.pair() === one.ticker() && two.pair() === two.ticker())
+                #expect(try two.wired()[0] === two.ticker())
+                #expect(failure { _ = try runtime.resolve(Quartz.self) }.code == .ambiguous)
+            }
+        }
+
+        @Test func whatIsHiddenIsNotFoundByType() throws {
+            final class Hiding: Assembly {
+                let quartz = lazySingleton { Quartz() }.hidden(.interfaces)
+                let organ = prototype(Organ.init).hidden()
+                let sundial = lazySingleton { Sundial() }.hidden(.ownType)
+            }
+            try withRuntime { runtime throws in
+                try runtime.activate(Hiding())
+                #expect(try runtime.resolve((any Ticker).self).name == "sundial")
+                #expect(try runtime.resolve(Quartz.self).name == "quartz")
+                #expect(failure { _ = try runtime.resolve(Sundial.self) }.code == .notFound)
+                #expect(try runtime.all(of: Instrument.self).isEmpty)
+            }
+        }
+
+        @Test func aTypeThatComesLaterIsFoundByAProtocolThatWasAskedForBefore() throws {
+            try withRuntime { runtime throws in
+                #expect(try runtime.resolve((any Ticker)?.self) == nil)
+                try runtime.define("late.quartz") { _ in Quartz() }
+                #expect(try runtime.resolve((any Ticker).self).name == "quartz")
+            }
+        }
+    }
+}
