@@ -30,10 +30,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run.add_argument("--wait", action="store_true", help="spec files need not be good yet: they hold once they are")
     levels = [level.name.lower() for level in LogLevel]
     run.add_argument("--log-level", choices=levels, default="warning", metavar="LEVEL", help=", ".join(levels))
-    check = commands.add_parser("check", help="find all that is wrong with a manifest and its documents, making nothing")
+    check = commands.add_parser(
+        "check", help="find all that is wrong with a manifest and its documents, making nothing"
+    )
     check.add_argument("manifest", metavar="APP.yaml")
     check.add_argument("--wait", action="store_true", help="check the wiring alone: documents may be missing or wrong")
-    graph = commands.add_parser("graph", help="write the wiring of a manifest as SVG (by Graphviz), DOT, Mermaid or JSON")
+    graph = commands.add_parser(
+        "graph", help="write the wiring of a manifest as SVG (by Graphviz), DOT, Mermaid or JSON"
+    )
     graph.add_argument("manifest", metavar="APP.yaml")
     graph.add_argument("--format", choices=["svg", *GRAPH_FORMATS], help="by default what the file's name says, or dot")
     graph.add_argument("-o", "--output", metavar="FILE", help="the file to write; standard output without it")

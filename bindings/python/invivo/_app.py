@@ -77,7 +77,12 @@ class App:
 
     @classmethod
     def check(
-        cls, manifest: str | os.PathLike[str], *, wait: bool = False, format: GraphFormat = "json", log: Log | None = None
+        cls,
+        manifest: str | os.PathLike[str],
+        *,
+        wait: bool = False,
+        format: GraphFormat = "json",
+        log: Log | None = None,
     ) -> str:
         """Raises all that starting a manifest would find wrong, and makes nothing: modules are loaded, no class or factory
         is called. Answers the wiring that it describes, as a text. With ``wait`` specs are not read."""

@@ -170,6 +170,7 @@ if TYPE_CHECKING:
             after: Hooks = (),
             after_all: Hooks = (),
             inject: Callable[[Any], Any] | None = None,
+            each: str | None = None,
         ) -> Callable[[F], F]: ...
         def __call__(self, *_: Any, **__: Any) -> Any: ...
 

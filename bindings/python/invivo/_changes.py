@@ -7,8 +7,8 @@ import ctypes
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from . import _generated as c
 from . import _config, _tables, _values
+from . import _generated as c
 from ._assembly import Assembly, Gathering, _checked, _twice, describe_members
 from ._processors import Described, Processor, decorator, visitor
 from ._recipes import Options, Scope
@@ -134,7 +134,7 @@ class Changes:
         self._open()
         if assembly._core is not None:
             raise ExistsError(
-                f"the assembly {assembly.name!r} is active already: mount another instance of {type(assembly).__name__}",
+                f"the assembly {assembly.name!r} is active: mount another instance of {type(assembly).__name__}",
                 path=prefix,
             )
         if assembly.definitions:

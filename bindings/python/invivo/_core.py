@@ -10,6 +10,7 @@ import atexit
 import contextlib
 import ctypes
 import os
+import re
 import threading
 import types
 import weakref
@@ -107,6 +108,10 @@ class DomainItem:
 
     def __init__(self, core: Core) -> None:
         self.core = core
+
+
+# "synth.voice[lead]" is one of the definition "synth.voice".
+_OF_ENTRY = re.compile(r"\[[^\]]*\]")
 
 
 class Core:
@@ -417,7 +422,7 @@ class Core:
         if not key:
             return False
         name = (self.library.key_name(c.invivo_key(key)) or b"").decode("utf-8", "replace")
-        made = self.definitions.get(name)
+        made = self.definitions.get(name) or self.definitions.get(_OF_ENTRY.sub("", name))
         while made is not None and made.scope is None and made.parent is not None:
             made = self.definitions.get(made.absolute(made.parent))
         return made is not None and made.scope in ("singleton", "lazy_singleton")

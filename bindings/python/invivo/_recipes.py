@@ -120,6 +120,19 @@ class Config:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
+class Entry:
+    """What the entry says for which a definition is, or (path None) its name."""
+
+    path: str | None
+    default: Any = _MISSING
+    optional: bool = False
+
+    @property
+    def has_default(self) -> bool:
+        return self.default is not _MISSING
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class Text:
     """A text that a converter reads."""
 
@@ -174,7 +187,9 @@ class Options:
     ``"class"``, or by what it is besides (``"interface"``). ``abstract``: for children only. ``nullable``: its factory
     may answer None. ``before``, ``after``: run before and after the injection; ``after_all``: when everything that the
     outermost resolve makes is complete, children before parents. Each is the name of a method, a function of the
-    object, a `call`, or several of them. ``inject`` injects by code, between the methods and ``after``.
+    object, a `call`, or several of them. ``inject`` injects by code, between the methods and ``after``. ``each``: a
+    path of the configuration; there is then one object's definition for each entry of the map or list there, with the
+    key ``assembly.name[entry]``, and `entry` and `entry_name` say what goes into it.
     """
 
     rank: int = 0
@@ -185,6 +200,7 @@ class Options:
     after: tuple[Hook, ...] = ()
     after_all: tuple[Hook, ...] = ()
     inject: Callable[[Any], Any] | None = None
+    each: str | None = None
 
 
 def options(
@@ -197,13 +213,14 @@ def options(
     after: Hook | tuple[Hook, ...] | list[Hook] = (),
     after_all: Hook | tuple[Hook, ...] | list[Hook] = (),
     inject: Callable[[Any], Any] | None = None,
+    each: str | None = None,
 ) -> Options:
     """`Options`, with a single hook where there is only one."""
 
     def several(given: Hook | tuple[Hook, ...] | list[Hook]) -> tuple[Hook, ...]:
         return tuple(given) if isinstance(given, (tuple, list)) else (given,)
 
-    return Options(rank, hidden, abstract, nullable, several(before), several(after), several(after_all), inject)
+    return Options(rank, hidden, abstract, nullable, several(before), several(after), several(after_all), inject, each)
 
 
 class Draft:
@@ -320,6 +337,8 @@ def said(node: Any) -> str:
             return repr(value)
         case Config(path=path):
             return f"the configuration {path!r}"
+        case Entry(path=path):
+            return "the entry's name" if path is None else f"the entry's {path!r}" if path else "the entry"
         case Text(text=text):
             return f"what the text {text!r} says"
         case Choice():
@@ -440,6 +459,17 @@ def config(path: str, /, default: Any = _MISSING, *, optional: bool = False) -> 
     changes is followed like a definition that does.
     """
     return Recipe(Config(path, default, optional))
+
+
+def entry(path: str = "", /, default: Any = _MISSING, *, optional: bool = False) -> Any:
+    """In a definition with ``each``: what its entry says at a path below it, in the type of the place; without a path
+    the entry itself. As for `config`, a missing value is an error without ``default`` or ``optional``."""
+    return Recipe(Entry(path, default, optional))
+
+
+def entry_name() -> str:
+    """In a definition with ``each``: the name of its entry."""
+    return cast("str", Recipe(Entry(None)))
 
 
 def text(said: Any, /, converter: str | type | None = None) -> Any:

@@ -694,8 +694,8 @@ class Runtime(_Cache):
             left = runtime.mount(Voice(), "left", remap={"clock.main": "studio.clock"})
             left.filter()  # the key left.filter
 
-        What it refers to outside of itself follows ``remap``: keys, or the first parts of keys, and what they become; an
-        assembly stands for its name. Answers the assembly."""
+        What it refers to outside of itself follows ``remap``: keys, or the first parts of keys, and what they become;
+        an assembly stands for its name. Answers the assembly."""
         with self.changes() as changes:
             changes.mount(assembly, prefix, remap)
         return assembly

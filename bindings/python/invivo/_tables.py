@@ -27,7 +27,7 @@ def table(
     *,
     extends: bool = False,
 ) -> Iterator[c.invivo_assembly]:
-    """An assembly with what was planned for it, for the call in the block; what it holds is given back if that fails."""
+    """An assembly with what was planned for it, for the call in the block; given back if that fails."""
     with contextlib.ExitStack() as stack:
         definitions = (c.invivo_definition * len(plans))()
         for slot, plan in zip(definitions, plans, strict=True):

@@ -263,7 +263,7 @@ def _classes(each: Definition) -> tuple[type, ...]:
 
 def _is_found(each: Definition, wanted: type) -> bool:
     hidden = each.options.hidden
-    if each.options.abstract or hidden is True or each.owner:
+    if each.options.abstract or each.options.each is not None or hidden is True or each.owner:
         return False
     return hidden != ("class" if each.makes is wanted else "interface")
 
@@ -748,6 +748,12 @@ class _Planner:
                 items = (self.source(default, f"{place}.default"),) if node.has_default else ()
                 flags = c.INVIVO_INJECT_OPTIONAL if optional else 0
                 return Injection("", path, how=c.INVIVO_INJECT_CONFIG, items=items, flags=flags)
+            case _recipes.Entry(path=None):
+                return Injection("", how=c.INVIVO_INJECT_ENTRY_NAME)
+            case _recipes.Entry(path=path, default=default, optional=optional):
+                items = (self.source(default, f"{place}.default"),) if node.has_default else ()
+                flags = c.INVIVO_INJECT_OPTIONAL if optional else 0
+                return Injection("", path or None, how=c.INVIVO_INJECT_ENTRY, items=items, flags=flags)
             case _recipes.Text(text=said, converter=converter):
                 if isinstance(said, str):
                     return Injection("", value=said, how=c.INVIVO_INJECT_TEXT, converter=converter)
@@ -927,6 +933,8 @@ def defined(core: Core, plan: Plan) -> Iterator[c.invivo_definition]:
             options.scope = c.INVIVO_SCOPE_LAZY_SINGLETON
         options.flags = _flags(made.options)
         options.rank = made.options.rank
+        if made.options.each is not None:
+            options.each = _values.name_bytes(made.options.each, "each")
         options.type.bits = plan.type_bits if record is None else record.bits
         options.file, options.line = made.file.encode("utf-8", "replace"), made.line
         if plan.alias is not None:

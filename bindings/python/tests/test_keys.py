@@ -1,4 +1,4 @@
-"""Typed functions for keys, as `invivo keys` writes them: mypy accepts them, refuses what is wrong, and they resolve."""
+"""Typed functions for keys, as `invivo keys` writes them: mypy accepts them, refuses what is wrong; they resolve."""
 
 from __future__ import annotations
 
@@ -102,9 +102,9 @@ def test_what_is_written_resolves_and_mypy_checks_it(manifest: Path) -> None:
     bad = subprocess.run([*check, "wrong.py"], cwd=folder, env=found, capture_output=True, text=True, check=False)
     first = USE.count("\n") + 1
     for number, code in enumerate(WRONG.values(), first):
-        assert any(line.startswith(f"wrong.py:{number}:") and f"[{code}]" in line for line in bad.stdout.splitlines()), (
-            bad.stdout
-        )
+        assert any(
+            line.startswith(f"wrong.py:{number}:") and f"[{code}]" in line for line in bad.stdout.splitlines()
+        ), bad.stdout
 
 
 def test_a_c_header_is_written_for_what_python_makes(manifest: Path, capsys: pytest.CaptureFixture[str]) -> None:

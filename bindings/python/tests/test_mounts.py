@@ -1,4 +1,4 @@
-"""Assemblies in the library: mounted under prefixes, removed, described before they are activated; by an application too."""
+"""Assemblies in the library: mounted, removed, described before they are activated; by an application too."""
 
 from __future__ import annotations
 
