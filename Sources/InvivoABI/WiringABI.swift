@@ -158,6 +158,10 @@ func definition(
     guard body.scope != nil || given.scope == UInt32(INVIVO_SCOPE_DEFAULT) else {
         throw fail(.argument, "definition.scope is \(given.scope), which is none of INVIVO_SCOPE_...")
     }
+    body.scopeName = try optionalText(given.scope_name, "definition.scope_name")
+    guard (body.scope == .host) == (body.scopeName != nil) else {
+        throw fail(.argument, "definition.scope_name names a scope of the host's, and INVIVO_SCOPE_HOST needs one")
+    }
     body.flags = Definition.Flags(rawValue: given.flags)
     guard Definition.Flags.known.contains(body.flags) else {
         throw fail(.argument, "definition.flags is \(given.flags), which contains none of INVIVO_DEFINITION_...")

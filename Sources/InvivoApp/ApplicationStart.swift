@@ -132,7 +132,18 @@ struct ApplicationStart {
             case .weakSingleton: .weakSingleton
             case .lazySingleton: .lazySingleton
             case .singleton: .singleton
+            case .context: .context
+            case .thread: .thread
             }
+        if let name = component.scopeName {
+            scope = .host
+            do throws(Failure) { _ = try engine.container.scope(named: name) } catch {
+                var failure = error
+                failure.path = component.path + ".scope"
+                failure.place = component.scopePlace
+                throw failure
+            }
+        }
         let parameters = type.description.signature.parameters
         var wrong: [Failure] = []
         func injections(_ given: [ManifestInjection], _ wanted: (Int, String?) throws(Failure) -> Wanted) -> [Injection]

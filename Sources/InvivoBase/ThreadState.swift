@@ -22,14 +22,21 @@ extension UnsafeMutablePointer where Pointee == iv_thread {
     }
 
     /// Has this thread's end give back its reader slots and object slots.
-    func prepareForExit() {
+    public func prepareForExit() {
         guard pointee.prepared == 0 else { return }
         pointee.prepared = 1
         iv_at_thread_exit { thread in
             guard let thread else { return }
+            // What it has for itself goes while it can still do everything.
+            if thread.pointee.id != 0 { ThreadEnd.hear(thread.pointee.id) }
             Readers.leaveAll(thread)
             ObjectTable.returnMagazine(thread)
         }
         iv_thread_exit_arm()
     }
+}
+
+/// What hears of the ends of threads that have been in a runtime; set once by the wiring room, before the first of them.
+public enum ThreadEnd {
+    nonisolated(unsafe) public static var hear: @Sendable (UInt64) -> Void = { _ in }
 }

@@ -55,6 +55,8 @@ public enum ManifestScope: String, Sendable, CaseIterable {
     case lazySingleton = "lazy-singleton"
     case singleton
     case weakSingleton = "weak-singleton"
+    case context
+    case thread
 }
 
 public struct ManifestComponent: Sendable {
@@ -64,6 +66,8 @@ public struct ManifestComponent: Sendable {
     public let typePlace: Place
     /// Lazy singleton unless written otherwise; `scopePlace` is then that of the component.
     public let scope: ManifestScope
+    /// A scope of the host's, in the place of `scope`.
+    public let scopeName: String?
     public let scopePlace: Place
     /// Set after it is made, in this order. Each has a name.
     public let properties: [ManifestInjection]

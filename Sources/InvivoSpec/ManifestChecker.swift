@@ -49,7 +49,7 @@ struct ManifestChecker {
         let path = path.key(entry.key)
         guard let map = checker.map(entry.value, "such as '{ type: Oscillator }'", path: path) else { return nil }
         checker.refuseUnknownKeys(map, known: ["type", "scope", "properties", "init"], path: path)
-        let scope = map["scope"].map { self.scope($0, path: path.key("scope")) } ?? .lazySingleton
+        let (scope, scopeName) = map["scope"].map { self.scope($0, path: path.key("scope")) } ?? (.lazySingleton, nil)
         let properties = map["properties"].map { self.properties($0, path: path.key("properties")) } ?? []
         let initializer = map["init"].map { self.initializer($0, path: path.key("init")) } ?? []
         guard let typeNode = map["type"] else {
@@ -61,19 +61,23 @@ struct ManifestChecker {
         guard let type = checker.text(typeNode, "the name of a type", path: path.key("type")) else { return nil }
         return ManifestComponent(
             key: entry.key, keyPlace: entry.keyPlace, type: type, typePlace: typeNode.place, scope: scope,
+            scopeName: scopeName,
             scopePlace: map["scope"]?.place ?? entry.keyPlace, properties: properties, initializer: initializer,
             place: entry.value.place, path: path.text)
     }
 
-    private mutating func scope(_ node: SpecNode, path: SpecPath) -> ManifestScope {
+    /// One of the scopes there are, or one of the host's by its name: whether that is registered is seen when the manifest is
+    /// started. What looks like one of the first is taken for a slip.
+    private mutating func scope(_ node: SpecNode, path: SpecPath) -> (ManifestScope, String?) {
         let known = ManifestScope.allCases.map(\.rawValue)
         let expected = DocumentChecker.choices(known)
-        guard let name = checker.text(node, expected, path: path) else { return .lazySingleton }
-        if let scope = ManifestScope(rawValue: name) { return scope }
+        guard let name = checker.text(node, expected, path: path) else { return (.lazySingleton, nil) }
+        if let scope = ManifestScope(rawValue: name) { return (scope, nil) }
         let near = suggestion(for: name.lowercased(), among: known)
+        if near.isEmpty && !name.isEmpty { return (.lazySingleton, name) }
         let message = "unknown scope \(quoted(name))" + (near.isEmpty ? "; expected \(expected)" : near)
         checker.fail(message, path: path, at: node.place)
-        return .lazySingleton
+        return (.lazySingleton, nil)
     }
 
     private mutating func properties(_ node: SpecNode, path: SpecPath) -> [ManifestInjection] {

@@ -1167,10 +1167,25 @@ static invivo_status not_ready_key_outline(invivo_runtime runtime, invivo_key ke
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_scope_register(invivo_runtime runtime, const invivo_scope_options *options, invivo_error **error) {
+    (void)runtime;
+    (void)options;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_scope_end(invivo_runtime runtime, const char *name, uint64_t place, invivo_error **error) {
+    (void)runtime;
+    (void)name;
+    (void)place;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 168,
+    .function_count = 170,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1339,6 +1354,8 @@ static const struct invivo_table not_ready = {
     .pool_count = not_ready_pool_count,
     .pool_clear = not_ready_pool_clear,
     .key_outline = not_ready_key_outline,
+    .scope_register = not_ready_scope_register,
+    .scope_end = not_ready_scope_end,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2032,6 +2049,14 @@ invivo_status invivo_pool_clear(invivo_pool pool, uint64_t *count, invivo_error 
 
 invivo_status invivo_key_outline(invivo_runtime runtime, invivo_key key, invivo_value *out, invivo_error **error) {
     return functions()->key_outline(runtime, key, out, error);
+}
+
+invivo_status invivo_scope_register(invivo_runtime runtime, const invivo_scope_options *options, invivo_error **error) {
+    return functions()->scope_register(runtime, options, error);
+}
+
+invivo_status invivo_scope_end(invivo_runtime runtime, const char *name, uint64_t place, invivo_error **error) {
+    return functions()->scope_end(runtime, name, place, error);
 }
 
 #pragma GCC visibility pop

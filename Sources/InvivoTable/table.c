@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 168,
+    .function_count = 170,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -173,6 +173,8 @@ static const struct invivo_table instance = {
     .pool_count = invivo_pool_count,
     .pool_clear = invivo_pool_clear,
     .key_outline = invivo_key_outline,
+    .scope_register = invivo_scope_register,
+    .scope_end = invivo_scope_end,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

@@ -34,7 +34,11 @@ public final class Cell: @unchecked Sendable {
     var weakObject: UInt64 = 0
     /// Of a weak singleton whose type counts its instances elsewhere: the type's weak reference.
     var weakReference: UnsafeMutableRawPointer?
-    /// One for each set of runtime arguments.
+    /// Of an instance that belongs to a place: which.
+    var place: (scope: PlacedScope, place: UInt64)?
+    /// Its place has ended.
+    var isOver = false
+    /// One for each set of runtime arguments; in scopes with places the place comes first.
     private var variants: [ArgumentsKey: Cell] = [:]
 
     /// Of a tracked definition: handles of objects that it made, some of which may be stale.
@@ -113,6 +117,18 @@ public final class Cell: @unchecked Sendable {
 
     /// Under the monitor.
     var isBuilt: Bool { if case .built = state { true } else { false } }
+
+    /// Under the monitor: the cell of a place, and whether it is new.
+    func placed(_ key: ArgumentsKey) -> (cell: Cell, isNew: Bool) {
+        if let known = variants[key] { return (known, false) }
+        let cell = Cell(recipe)
+        cell.isRetired = isRetired
+        variants[key] = cell
+        return (cell, true)
+    }
+
+    /// Under the monitor; somebody else has it still.
+    func forget(_ key: ArgumentsKey) { variants[key] = nil }
 
     /// Under the monitor: the cell of these runtime arguments.
     func variant(_ arguments: [Value]) -> Cell {

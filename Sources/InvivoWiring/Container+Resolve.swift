@@ -235,6 +235,17 @@ extension Container {
             }
             guard let made = try make(recipe, arguments, chain, cell: nil) else { return 0 }
             return made.object
+        case .context, .thread, .host:
+            for _ in 0..<Self.mostTries {
+                let placed = try placedCell(cell, recipe, arguments)
+                do throws(Failure) { return try shared(placed, recipe, arguments, chain) } catch {
+                    // The place may have ended meanwhile; what it had is gone, and it has another instance now.
+                    guard error.code == .stale, monitor.locked({ placed.isOver }) else { throw error }
+                }
+            }
+            throw Failure(
+                .stale, "places of its scope end faster than they can be used", path: recipe.key,
+                at: recipe.definition.place)
         case .lazySingleton, .singleton, .weakSingleton:
             return try shared(
                 arguments.isEmpty ? cell : monitor.locked { cell.variant(arguments) }, recipe, arguments, chain)
@@ -480,6 +491,9 @@ extension Container {
         guard let cell = entry.cell else { return }
         let id = entry.id
         watchWeakly(cell, entry.made)
+        if let (scope, place) = cell.place {
+            scope.kept(entry.object, keyHandle(id), at: place) { extra(entry.made.record) }
+        }
         let overtaken = monitor.locked { () -> Bool in
             publish(cell, entry.made)
             return !chain.isReload && graph.configuration(id) !== chain.graph.configuration(id)
@@ -540,7 +554,8 @@ extension Container {
         for dependency in made.dependencies { dynamicDependents[dependency, default: []].insert(id) }
         let type = Self.type(made.record)
         let domain = type.domain
-        if !made.isForeign { made.record.pointee.thread = type.raw.pointee.thread }
+        // What a thread has for itself belongs to it, whatever the domain of its type.
+        if !made.isForeign && cell.recipe.scope != .thread { made.record.pointee.thread = type.raw.pointee.thread }
         if cell.recipe.scope == .weakSingleton {
             cell.weakObject = made.object
             cell.state = .built
@@ -583,7 +598,7 @@ extension Container {
 
     /// The failure is the holder's, where there is one: it is what must change.
     private func checkDomain(_ definition: Definition, _ chain: BuildChain) throws(Failure) {
-        guard let domain = definition.type?.domain, !domain.isCurrent else { return }
+        guard let domain = definition.type?.domain, !domain.isCurrent, definition.scope != .thread else { return }
         let holder = chain.frames.last?.recipe.definition
         throw Failure(
             .domain,

@@ -42,6 +42,8 @@ public final class Container: @unchecked Sendable {
     var unawaitedJobs = 0
     /// What resolves made while building: key -> keys it got, beyond what its definition names.
     public var dynamicDependencies: [UInt32: Set<UInt32>] = [:]
+    /// Scopes with places, by name.
+    var scopes: [String: PlacedScope] = ["thread": PlacedScope("thread", nil)]
     /// By the index in their handles; nil when closed.
     var pools: [Pool?] = []
     /// Lists of pools that readers may have seen; freed at the end.
@@ -92,6 +94,7 @@ public final class Container: @unchecked Sendable {
         ObjectTable.dispose = { Container.dispose($0) }
         ObjectTable.lookForCircle = { Container.lookForCircle($0) }
         ObjectTable.tellOfEnd = { Pool.ended($0) }
+        ThreadEnd.hear = { ThreadPlaces.end($0) }
     }()
 
     // MARK: handles
@@ -237,6 +240,8 @@ public final class Container: @unchecked Sendable {
     /// After close: the last graph goes, and with it the cells and definitions.
     public func forget() {
         forgetPools()
+        let scopes = monitor.locked { forgetScopes() }
+        defer { withExtendedLifetime(scopes) {} }
         let former = monitor.locked {
             () -> (Graph, [String: ObjectType], [Domain], [[String: AssemblyDescription]], [String: TextConverter]) in
             defer {

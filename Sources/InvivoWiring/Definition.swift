@@ -9,9 +9,17 @@ public enum Scope: UInt32, Sendable {
     case singleton = 3
     case lazySingleton = 4
     case weakSingleton = 5
+    /// One for each context.
+    case context = 6
+    /// One for each thread.
+    case thread = 7
+    /// One for each place of a scope of the host's.
+    case host = 8
 
     /// One instance that lives beyond the resolve that made it.
     public var isShared: Bool { self != .prototype && self != .graph }
+    /// One for each of several places.
+    public var isPlaced: Bool { self == .context || self == .thread || self == .host }
 
     public var name: String {
         switch self {
@@ -20,6 +28,9 @@ public enum Scope: UInt32, Sendable {
         case .singleton: "singleton"
         case .lazySingleton: "lazy singleton"
         case .weakSingleton: "weak singleton"
+        case .context: "context"
+        case .thread: "thread"
+        case .host: "host"
         }
     }
 }
@@ -124,6 +135,8 @@ public final class Definition: @unchecked Sendable {
     public struct Body: Sendable {
         /// Nil takes the parent's, or graph.
         public var scope: Scope?
+        /// Of a scope of the host's: which.
+        public var scopeName: String?
         public var flags: Flags = []
         public var type: ObjectType?
         public var factory: Factory?
@@ -214,7 +227,7 @@ public final class Definition: @unchecked Sendable {
         with { body in
             let former = parent.body
             body.type = body.type ?? former.type
-            body.scope = body.scope ?? former.scope
+            if body.scope == nil { (body.scope, body.scopeName) = (former.scope, former.scopeName) }
             let makesItself =
                 body.factory != nil || body.maker != nil || body.constant != nil || !body.initializer.isEmpty
             if !makesItself {

@@ -208,6 +208,11 @@ public struct RecipeCompiler {
             fail(.arity, "an eager singleton takes no runtime arguments; '\(definition.key)' declares \(count)")
         }
         checkLife(type)
+        if definition.scope == .host {
+            do throws(Failure) { _ = try type.container.scope(named: body.scopeName ?? "") } catch {
+                fail(error.code, error.message)
+            }
+        }
         let maker: Recipe.Maker
         let slots: [Recipe.Slot]
         if let constant = body.constant {

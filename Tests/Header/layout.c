@@ -286,6 +286,7 @@ int main(void) {
     OFFSET(invivo_definition, start_timeout_ms, sizeof(((invivo_definition *)0)->start_timeout_ms));
     OFFSET(invivo_definition, stop_timeout_ms, sizeof(((invivo_definition *)0)->stop_timeout_ms));
     OFFSET(invivo_definition, each, sizeof(((invivo_definition *)0)->each));
+    OFFSET(invivo_definition, scope_name, sizeof(((invivo_definition *)0)->scope_name));
     SIZE(invivo_processor);
     OFFSET(invivo_processor, struct_size, sizeof(((invivo_processor *)0)->struct_size));
     OFFSET(invivo_processor, name, sizeof(((invivo_processor *)0)->name));
@@ -349,6 +350,14 @@ int main(void) {
     OFFSET(invivo_pool_options, make, sizeof(((invivo_pool_options *)0)->make));
     OFFSET(invivo_pool_options, user_data, sizeof(((invivo_pool_options *)0)->user_data));
     OFFSET(invivo_pool_options, destroy, sizeof(((invivo_pool_options *)0)->destroy));
+    SIZE(invivo_scope_options);
+    OFFSET(invivo_scope_options, struct_size, sizeof(((invivo_scope_options *)0)->struct_size));
+    OFFSET(invivo_scope_options, name, sizeof(((invivo_scope_options *)0)->name));
+    OFFSET(invivo_scope_options, find, sizeof(((invivo_scope_options *)0)->find));
+    OFFSET(invivo_scope_options, keep, sizeof(((invivo_scope_options *)0)->keep));
+    OFFSET(invivo_scope_options, drop, sizeof(((invivo_scope_options *)0)->drop));
+    OFFSET(invivo_scope_options, user_data, sizeof(((invivo_scope_options *)0)->user_data));
+    OFFSET(invivo_scope_options, destroy, sizeof(((invivo_scope_options *)0)->destroy));
     SIZE(invivo_cell);
     OFFSET(invivo_cell, instance, sizeof(((invivo_cell *)0)->instance));
     SIZE(invivo_entry);
@@ -539,6 +548,9 @@ int main(void) {
     NUMBER(INVIVO_SCOPE_SINGLETON);
     NUMBER(INVIVO_SCOPE_LAZY_SINGLETON);
     NUMBER(INVIVO_SCOPE_WEAK_SINGLETON);
+    NUMBER(INVIVO_SCOPE_CONTEXT);
+    NUMBER(INVIVO_SCOPE_THREAD);
+    NUMBER(INVIVO_SCOPE_HOST);
     NUMBER(INVIVO_INJECT_VALUE);
     NUMBER(INVIVO_INJECT_REFERENCE);
     NUMBER(INVIVO_INJECT_TYPE);
@@ -786,5 +798,7 @@ int main(void) {
     OFFSET(invivo_table, pool_count, sizeof(void (*)(void)));
     OFFSET(invivo_table, pool_clear, sizeof(void (*)(void)));
     OFFSET(invivo_table, key_outline, sizeof(void (*)(void)));
+    OFFSET(invivo_table, scope_register, sizeof(void (*)(void)));
+    OFFSET(invivo_table, scope_end, sizeof(void (*)(void)));
     return 0;
 }

@@ -102,11 +102,6 @@ import Testing
             "1:36: components.a.scope: unknown scope 'lazySingleton', did you mean 'lazy-singleton'?"
         ),
         (
-            "components: { a: { type: X, scope: elsewhere } }",
-            "1:36: components.a.scope: unknown scope 'elsewhere'; expected 'prototype', 'graph', 'lazy-singleton', "
-                + "'singleton' or 'weak-singleton'"
-        ),
-        (
             "components: { a: { type: X, properties: [1] } }",
             "1:41: components.a.properties: expected a map of properties and values, found a list"
         ),

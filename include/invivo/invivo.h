@@ -10,6 +10,7 @@
 #include "wiring.h"
 #include "assembly.h"
 #include "pool.h"
+#include "scope.h"
 #include "view.h"
 #include "source.h"
 #include "reload.h"

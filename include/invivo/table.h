@@ -15,6 +15,7 @@
 #include "pool.h"
 #include "reload.h"
 #include "runtime.h"
+#include "scope.h"
 #include "source.h"
 #include "type.h"
 #include "value.h"
@@ -195,6 +196,8 @@ struct invivo_table {
     invivo_status (*pool_count)(invivo_pool pool, uint64_t *out, invivo_error **error);
     invivo_status (*pool_clear)(invivo_pool pool, uint64_t *count, invivo_error **error);
     invivo_status (*key_outline)(invivo_runtime runtime, invivo_key key, invivo_value *out, invivo_error **error);
+    invivo_status (*scope_register)(invivo_runtime runtime, const invivo_scope_options *options, invivo_error **error);
+    invivo_status (*scope_end)(invivo_runtime runtime, const char *name, uint64_t place, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

@@ -13,7 +13,10 @@ enum {
     INVIVO_SCOPE_GRAPH = 2,          /* one for each outermost resolve, for everything made in it */
     INVIVO_SCOPE_SINGLETON = 3,      /* one, built by the commit that brings the definition */
     INVIVO_SCOPE_LAZY_SINGLETON = 4, /* one, built by the first resolve */
-    INVIVO_SCOPE_WEAK_SINGLETON = 5  /* one as long as somebody holds it */
+    INVIVO_SCOPE_WEAK_SINGLETON = 5, /* one as long as somebody holds it */
+    INVIVO_SCOPE_CONTEXT = 6,        /* one for each context */
+    INVIVO_SCOPE_THREAD = 7,         /* one for each thread, until it ends */
+    INVIVO_SCOPE_HOST = 8            /* one for each place of the scope `scope_name` (scope.h) */
 };
 
 /* How a value comes about when an object is made. */
@@ -169,6 +172,7 @@ typedef struct invivo_definition {
      * goes or changes concerns its own one alone. Entries of a map go by their keys; of a list by their text or number, or, where
      * they are maps, by what they say under `name`. What stands inline in it is there for each of them too. */
     const char *each;
+    const char *scope_name; /* of scope INVIVO_SCOPE_HOST: which; see scope.h */
 } invivo_definition;
 
 /* ---- keys -------------------------------------------------------------------------------------------- */

@@ -31,6 +31,7 @@ ORDER = [
     "wiring.h",
     "assembly.h",
     "pool.h",
+    "scope.h",
     "view.h",
     "source.h",
     "reload.h",

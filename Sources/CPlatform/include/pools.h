@@ -20,10 +20,10 @@ struct iv_pool_slot {
 struct iv_pool_text { struct iv_pool_text *next; uint32_t size, used; };
 
 struct iv_pool_table {
+    struct iv_pool_text *texts; /* first, as what only writers touch: see iv_reader */
     uint32_t capacity;
     uint32_t limit; /* of used slots, below the capacity: a search ends at a free one */
     uint32_t used, weak;
-    struct iv_pool_text *texts;
 };
 static inline struct iv_pool_slot *iv_pool_slots(struct iv_pool_table *table) { return (struct iv_pool_slot *)(table + 1); }
 static inline char *iv_pool_bytes(struct iv_pool_text *text) { return (char *)(text + 1); }
@@ -59,10 +59,10 @@ struct iv_pool_weak {
 
 /* An entry being made, on the stack of who makes it. */
 struct iv_pool_making {
+    struct iv_pool_making *outer; /* first: see iv_reader */
     void *ticket;    /* the Swift Ticket of those who wait, retained; under the monitor and the shard's lock */
     void *chain;     /* the BuildChain of what is resolved meanwhile, retained; made when first needed */
     void *container; /* unretained */
-    struct iv_pool_making *outer;
 };
 
 static inline struct iv_pool_list *iv_core_pools(const struct iv_core *core) { return __atomic_load_n(&core->pools, __ATOMIC_ACQUIRE); }

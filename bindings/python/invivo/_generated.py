@@ -119,6 +119,9 @@ INVIVO_SCOPE_GRAPH = 2
 INVIVO_SCOPE_SINGLETON = 3
 INVIVO_SCOPE_LAZY_SINGLETON = 4
 INVIVO_SCOPE_WEAK_SINGLETON = 5
+INVIVO_SCOPE_CONTEXT = 6
+INVIVO_SCOPE_THREAD = 7
+INVIVO_SCOPE_HOST = 8
 INVIVO_INJECT_VALUE = 0
 INVIVO_INJECT_REFERENCE = 1
 INVIVO_INJECT_TYPE = 2
@@ -462,6 +465,10 @@ class invivo_remap(ctypes.Structure):
 
 
 class invivo_pool_options(ctypes.Structure):
+    pass
+
+
+class invivo_scope_options(ctypes.Structure):
     pass
 
 
@@ -830,6 +837,7 @@ invivo_definition._fields_ = [
     ("start_timeout_ms", ctypes.c_uint32),
     ("stop_timeout_ms", ctypes.c_uint32),
     ("each", ctypes.c_char_p),
+    ("scope_name", ctypes.c_char_p),
 ]
 invivo_processor._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -899,6 +907,15 @@ invivo_pool_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
     ("name", ctypes.c_char_p),
     ("make", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p))),
+    ("user_data", ctypes.c_void_p),
+    ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+]
+invivo_scope_options._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("name", ctypes.c_char_p),
+    ("find", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p))),
+    ("keep", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, invivo_key, invivo_object)),
+    ("drop", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, invivo_key, invivo_object)),
     ("user_data", ctypes.c_void_p),
     ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
 ]
@@ -1050,6 +1067,7 @@ STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
     invivo_activate_options,
     invivo_remap,
     invivo_pool_options,
+    invivo_scope_options,
     invivo_cell,
     invivo_entry,
     invivo_graph,
@@ -1235,6 +1253,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_pool_count": (ctypes.c_int32, [invivo_pool, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_pool_clear": (ctypes.c_int32, [invivo_pool, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_key_outline": (ctypes.c_int32, [invivo_runtime, invivo_key, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_scope_register": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_scope_options), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_scope_end": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.c_uint64, ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1407,6 +1427,8 @@ TABLE: list[str] = [
     "invivo_pool_count",
     "invivo_pool_clear",
     "invivo_key_outline",
+    "invivo_scope_register",
+    "invivo_scope_end",
 ]
 
 

@@ -1,0 +1,36 @@
+public import CInvivo
+internal import InvivoBase
+internal import InvivoWiring
+
+// scope.h: scopes of the host's own.
+
+@c @implementation
+public func invivo_scope_register(
+    _ runtime: invivo_runtime, _ options: UnsafePointer<invivo_scope_options>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        let container = try Container.find(runtime.bits, .runtime)
+        guard let options else { throw Failure(.argument, "options is NULL") }
+        let least = MemoryLayout<invivo_scope_options>.offset(of: \.keep) ?? 8
+        let given = try versioned(options, "options", least: least, as: invivo_scope_options.self)
+        let name = try text(given.name, "options.name")
+        guard let find = given.find else { throw Failure(.argument, "a scope needs a function that finds the place") }
+        guard !name.isEmpty else { throw Failure(.argument, "a scope needs a name") }
+        let host = PlacedScope.Host(find: find, keep: given.keep, drop: given.drop, userData: given.user_data)
+        let scope = PlacedScope(name, host)
+        try container.register(scope)
+        scope.destroy = given.destroy
+    }
+}
+
+@c @implementation
+public func invivo_scope_end(
+    _ runtime: invivo_runtime, _ name: UnsafePointer<CChar>!, _ place: UInt64,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        let container = try Container.find(runtime.bits, .runtime)
+        container.end(try container.scope(named: try text(name, "name")), at: place)
+    }
+}
