@@ -1,0 +1,106 @@
+internal import CInvivo
+
+extension ChangeSet {
+    /// Adds a decorator: of each object that is made of a type, for one key or for all of the type, `wrap` gets the value and
+    /// answers what takes its place; the same value leaves it as it is. What it concerns is made anew by the commit.
+    ///
+    /// - Parameters:
+    ///   - name: Its own; a later one of the same name takes its place, and `unprocess` takes it away.
+    ///   - priority: Lower ones come first; of equal ones the one that was added first.
+    public func decorate<Value>(
+        _ name: String, _ type: Value.Type = Value.self, key: String? = nil, priority: Int32 = 0,
+        _ wrap: @escaping @Sendable (Value) throws -> Value
+    ) throws(InvivoError) {
+        let described = try core.type(of: type, isShared: nil)
+        let decorator = Decorator(core) { [core] (object: invivo_object) throws -> invivo_object in
+            let former = try core.value(of: object, as: Value.self, .component)
+            let value = try wrap(former)
+            guard let instance = instance(of: value), instance !== identity(of: former) else {
+                return invivo_object()
+            }
+            return try core.lease(of: instance, as: Value.self, isShared: nil)
+        }
+        try withArena { arena throws(InvivoError) in
+            var options = invivo_processor()
+            options.struct_size = MemoryLayout<invivo_processor>.size
+            options.name = try arena.name(name)
+            options.priority = priority
+            if let key {
+                options.key = try arena.name(key)
+            } else {
+                options.type = core.table.pointee.type_name(described)
+            }
+            try give(&options, decorator)
+        }
+    }
+
+    /// Adds a decorator that is the component of a key: it takes the place of each object of a type, or of one key, and gets
+    /// it as its one runtime argument; or its `method` is called with the object, and answers what takes its place.
+    public func decorate(
+        _ name: String, by component: String, method: String? = nil, type: String? = nil, key: String? = nil,
+        priority: Int32 = 0
+    ) throws(InvivoError) {
+        try withArena { arena throws(InvivoError) in
+            var options = invivo_processor()
+            options.struct_size = MemoryLayout<invivo_processor>.size
+            options.name = try arena.name(name)
+            options.priority = priority
+            options.component = try arena.name(component)
+            if let method { options.method = try arena.name(method) }
+            if let type { options.type = try arena.name(type) }
+            if let key { options.key = try arena.name(key) }
+            try core.call { $0.pointee.changes_process(handle, &options, $1) }
+        }
+    }
+
+    /// Takes a decorator or another processor away by its name.
+    public func unprocess(_ name: String) throws(InvivoError) {
+        try core.call(naming: name) { $0.pointee.changes_unprocess(handle, $1, $2) }
+    }
+
+    private func give(_ options: inout invivo_processor, _ decorator: Decorator) throws(InvivoError) {
+        let pointer = Unmanaged.passRetained(decorator)
+        options.user_data = pointer.toOpaque()
+        options.destroy = { data in if let data { Unmanaged<Decorator>.fromOpaque(data).release() } }
+        options.decorate = { object, _, out, data, error in
+            guard let data, let out else { return InvivoError.Code.internal.rawValue }
+            let decorator = Unmanaged<Decorator>.fromOpaque(data).takeUnretainedValue()
+            return answering(decorator.core.table, error) { out.pointee = try decorator.decorate(object) }
+        }
+        do throws(InvivoError) {
+            try core.call { $0.pointee.changes_process(handle, &options, $1) }
+        } catch {
+            pointer.release()
+            throw error
+        }
+    }
+}
+
+/// A Swift closure that decorates, as the C side holds it.
+private final class Decorator: Sendable {
+    let core: Core
+    let decorate: @Sendable (invivo_object) throws -> invivo_object
+
+    init(_ core: Core, _ decorate: @escaping @Sendable (invivo_object) throws -> invivo_object) {
+        self.core = core
+        self.decorate = decorate
+    }
+}
+
+/// The instance of a former value, to be compared with the next; nil where values have no identity.
+private func identity<Value>(of former: Value) -> AnyObject? {
+    Swift.type(of: former) is AnyClass ? former as AnyObject : nil
+}
+
+extension Runtime {
+    /// Adds a decorator, as one reload: see `ChangeSet.decorate`.
+    public func decorate<Value>(
+        _ name: String, _ type: Value.Type = Value.self, key: String? = nil, priority: Int32 = 0,
+        _ wrap: @escaping @Sendable (Value) throws -> Value
+    ) throws {
+        try changes { try $0.decorate(name, type, key: key, priority: priority, wrap) }
+    }
+
+    /// Takes a decorator or another processor away, as one reload.
+    public func unprocess(_ name: String) throws { try changes { try $0.unprocess(name) } }
+}

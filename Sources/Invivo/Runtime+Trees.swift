@@ -1,0 +1,111 @@
+internal import CInvivo
+
+extension Runtime {
+    /// Injects into an object that was made elsewhere, as the definition of a key says, or (nil) that of its type, or what its
+    /// type needs. No initializer runs, all hooks do. `asShared`: it becomes the shared instance of its key, which must not be
+    /// built yet.
+    public func inject(into object: Object, as key: String? = nil, asShared: Bool = false) throws(InvivoError) {
+        var handle = invivo_key()
+        if let key { try core.call(naming: key) { $0.pointee.key_find(core.handle, $1, &handle, $2) } }
+        let flags = asShared ? UInt32(INVIVO_INTO_SHARED) : 0
+        try core.call { $0.pointee.inject_with(object.handle, handle, flags, $1) }
+    }
+
+    /// Injects into an object that was made elsewhere and into everything below it, each as the key that it names says, else as
+    /// the definition of its type, else what its type needs. All that is wrong is thrown before anything is injected; when the
+    /// whole tree is complete the hooks after all run, children before parents.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the root.
+    ///   - onlyKnown: What nobody knows how to inject is left as it is, and is no error.
+    ///   - children: What is below an object.
+    ///   - keyOf: The key that an object names.
+    ///   - isForeign: Whether another loader takes care of an object and what is below.
+    public func injectTree(
+        _ root: Object, as key: String? = nil, onlyKnown: Bool = false,
+        children: (Object) throws -> [Object], keyOf: (Object) throws -> String? = { _ in nil },
+        isForeign: (Object) -> Bool = { _ in false }
+    ) throws(InvivoError) {
+        try withoutActuallyEscaping(children) { children throws(InvivoError) in
+            try withoutActuallyEscaping(keyOf) { keyOf throws(InvivoError) in
+                try withoutActuallyEscaping(isForeign) { isForeign throws(InvivoError) in
+                    try withArena { arena throws(InvivoError) in
+                        let walk = TreeWalk(core, arena, children, keyOf, isForeign)
+                        var tree = walk.tree
+                        if let key { tree.key = try arena.name(key) }
+                        tree.flags = onlyKnown ? UInt32(INVIVO_INTO_KNOWN) : 0
+                        defer { withExtendedLifetime(walk) {} }
+                        try core.call { $0.pointee.inject_tree(root.handle, &tree, $1) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What the caller of `injectTree` says, for the length of the call and on its thread.
+private final class TreeWalk {
+    private let core: Core
+    private let children: (Object) throws -> [Object]
+    private let keyOf: (Object) throws -> String?
+    private let isForeign: (Object) -> Bool
+    /// What is below the objects that are being walked.
+    private var below: [UInt64: [Object]] = [:]
+    /// Keeps the names that the C side borrows.
+    private let arena: Arena
+
+    init(
+        _ core: Core, _ arena: Arena, _ children: @escaping (Object) throws -> [Object],
+        _ keyOf: @escaping (Object) throws -> String?, _ isForeign: @escaping (Object) -> Bool
+    ) {
+        self.core = core
+        self.arena = arena
+        self.children = children
+        self.keyOf = keyOf
+        self.isForeign = isForeign
+    }
+
+    private static func of(_ data: UnsafeMutableRawPointer) -> TreeWalk {
+        Unmanaged<TreeWalk>.fromOpaque(data).takeUnretainedValue()
+    }
+
+    /// The functions of the C side; valid while the walk lives.
+    var tree: invivo_tree {
+        var tree = invivo_tree()
+        tree.struct_size = MemoryLayout<invivo_tree>.size
+        tree.user_data = Unmanaged.passUnretained(self).toOpaque()
+        tree.child = { parent, index, out, data, error in
+            guard let data, let out else { return InvivoError.Code.internal.rawValue }
+            let walk = TreeWalk.of(data)
+            return answering(walk.core.table, error) { out.pointee = try walk.child(index, of: parent) }
+        }
+        tree.key_name = { object, out, data, error in
+            guard let data, let out else { return InvivoError.Code.internal.rawValue }
+            let walk = TreeWalk.of(data)
+            return answering(walk.core.table, error) {
+                guard let key = try walk.keyOf(Object(holding: object, walk.core)) else { return }
+                out.pointee = UnsafePointer(try walk.arena.name(key))
+            }
+        }
+        tree.is_foreign = { object, data in
+            guard let data else { return 0 }
+            let walk = TreeWalk.of(data)
+            guard let object = try? Object(holding: object, walk.core) else { return 0 }
+            return walk.isForeign(object) ? 1 : 0
+        }
+        return tree
+    }
+
+    /// With one lease for the caller; zero after the last.
+    private func child(_ index: UInt64, of parent: invivo_object) throws -> invivo_object {
+        if index == 0 { below[parent.bits] = try children(Object(holding: parent, core)) }
+        guard let found = below[parent.bits], index < UInt64(found.count) else {
+            below[parent.bits] = nil
+            return invivo_object()
+        }
+        let child = found[Int(index)].handle
+        let status = core.table.pointee.object_retain(child)
+        guard status == 0 else { throw InvivoError(taking: nil, status: status, table: core.table) }
+        return child
+    }
+}
