@@ -1,5 +1,5 @@
-"""What a Python program pays: shared objects, graphs, lookups; against dependency-injector, dishka and wireup in the same
-run where they are installed, and against the same written by hand."""
+"""What a Python program pays: shared objects, graphs, lookups; against dependency-injector, dishka and wireup in the
+same run where they are installed, and against the same written by hand."""
 
 from __future__ import annotations
 

@@ -30,7 +30,11 @@ public func invivo_type_find(
 ) -> invivo_status {
     out?.pointee = invivo_type()
     return answering(error) { () throws(Failure) in
-        let type = try RuntimeLookup.registry(for: runtime).find(text(name, "name"))
+        let registry = try RuntimeLookup.registry(for: runtime)
+        let name = try text(name, "name")
+        // Who takes no error is spared the search for the nearest name.
+        guard error != nil || registry.has(name) else { throw Failure(.notFound, "no such type", path: name) }
+        let type = try registry.find(name)
         guard let out else { throw Failure(.argument, "out is NULL") }
         out.pointee.bits = type.handleBits
     }

@@ -6,6 +6,8 @@ public protocol TypeRegistry: AnyObject {
     func register(_ type: TypeDescription) throws(Failure)
     /// By name; an unknown one is a `notFound` failure that names the nearest.
     func find(_ name: String) throws(Failure) -> TypeDescription
+    /// Whether there is one; the nearest name is not looked for.
+    func has(_ name: String) -> Bool
 }
 
 /// How the border finds the registry of a runtime handle; set once by the room that owns runtimes.

@@ -315,6 +315,7 @@ public final class Container: @unchecked Sendable {
 }
 
 extension Container: TypeRegistry {
+    public func has(_ name: String) -> Bool { monitor.locked { types[name] != nil } }
     public func register(_ type: TypeDescription) throws(Failure) { let _: ObjectType = try register(type) }
     public func find(_ name: String) throws(Failure) -> TypeDescription { try type(named: name).description }
 }

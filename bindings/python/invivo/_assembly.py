@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
 from . import _generated as c
 from ._describe import hints_of, parameters_of
+from ._index import behaves
 from ._processors import Processor, decorator, visitor
 from ._recipes import Argument, Draft, Hook, Options, Recipe, Ref, Scope, options
-from ._wiring import Definition, _behaves, check_scope, definition, may_be_none, of_recipe, plain_class, snake
+from ._wiring import Definition, check_scope, definition, may_be_none, of_recipe, plain_class, snake
 from .errors import (
     AmbiguousError,
     ArgumentError,
@@ -103,6 +104,11 @@ class Bound:
         return f"{self.assembly.name}.{self.member.name}"
 
     def __call__(self, *positional: Any, **named: Any) -> Any:
+        active = self.assembly._core
+        if active is not None and positional and not named and not _describing.depth:
+            plan = active.plans.taking.get(f"{self.assembly.name}.{self.member.name}")
+            if plan is not None and plan.takes == len(positional) and active.faces:
+                return plan.make(active.faces[0], *positional)
         if _describing.depth:
             if inspect.getattr_static(type(self.assembly), self.member.name) is not self.member:
                 return self._former(positional, named)
@@ -703,7 +709,7 @@ class Gathering:
         raise self._unmet(asking, name, f"that is a {wanted.__name__}")
 
     def _fits(self, cls: type, wanted: type) -> bool:
-        return wanted in cls.__mro__ or (not issubclass(wanted, Assembly) and _behaves(cls, wanted))
+        return wanted in cls.__mro__ or (not issubclass(wanted, Assembly) and behaves(cls, wanted))
 
     def _unmet(self, asking: Assembly, name: str, what: str) -> NotFoundError:
         there = ", ".join(dict.fromkeys(each.name for each in (*self.all, *self.core.active()))) or "none"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import _config, _tables, _values
 from . import _generated as c
 from ._assembly import Assembly, Gathering, _checked, _twice, describe_members
+from ._index import After
 from ._processors import Described, Processor, decorator, visitor
 from ._recipes import Options, Scope
 from ._wiring import Definition, Plan, define, definition, plan_all
@@ -281,9 +282,8 @@ class Changes:
 
     def _plan(self) -> list[Plan]:
         core = self._core
-        after = {key: made for key, made in core.definitions.items() if key not in self._removed}
-        after.update(self._definitions)
-        known = {made.made: made.makes for made in after.values() if isinstance(made.makes, type)}
+        after = After(core.definitions, self._definitions, self._removed)
+        known = {made.made: made.makes for made in self._definitions.values() if isinstance(made.makes, type)}
         core.known.update(known)
         return plan_all(self._definitions.values(), after, core.known, core.find_type, marked=core.marked)
 
@@ -334,7 +334,7 @@ class Changes:
         """What is defined by itself, and what comes with an assembly."""
         alone: list[Plan] = []
         together: dict[Assembly, list[Plan]] = {each: [] for each in self._activated}
-        known = {**self._core.definitions, **{plan.definition.key: plan.definition for plan in plans}}
+        known = After(self._core.definitions, {plan.definition.key: plan.definition for plan in plans})
         for plan in plans:
             top = plan.definition
             while top.owner and top.owner in known:
@@ -368,7 +368,7 @@ class Changes:
     def _orphans(self, defined: dict[str, Definition]) -> list[str]:
         """What stood inline in a definition that goes, or that is another now."""
         found = []
-        for key, made in self._core.definitions.items():
+        for key, made in self._core.definitions.inline.items():
             owner: Definition | None = made
             while owner is not None and owner.owner and key not in defined:
                 if owner.owner in self._removed or owner.owner in self._definitions:
@@ -380,14 +380,15 @@ class Changes:
     def _bind(self, defined: dict[str, Definition], gone: list[str]) -> Callable[[], None]:
         """Makes the definitions, and the assemblies with theirs, known; answers what takes that back."""
         core = self._core
-        definitions = dict(core.definitions)
+        former = {key: core.definitions.get(key) for key in (*gone, *defined)}
         assemblies = {name: list(several) for name, several in core.assemblies.items()}
         states = [
             (each, each._core, each._collaborators, each.members) for each in (*self._activated, *self._deactivated)
         ]
         for key in gone:
-            core.definitions.pop(key, None)
-        core.definitions.update(defined)
+            core.definitions.drop(key)
+        for made in defined.values():
+            core.definitions.put(made)
         processors = dict(core.processors)
         for name in self._unprocessed:
             core.processors.pop(name, None)
@@ -401,8 +402,10 @@ class Changes:
             each._core, each._collaborators, each.members = core, found, keys
 
         def undo() -> None:
-            core.definitions.clear()
-            core.definitions.update(definitions)
+            for key, made in former.items():
+                core.definitions.drop(key)
+                if made is not None:
+                    core.definitions.put(made)
             core.processors.clear()
             core.processors.update(processors)
             core.assemblies.clear()

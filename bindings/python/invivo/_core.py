@@ -21,15 +21,15 @@ from . import _endings, _trampolines, _types, _values
 from . import _generated as c
 from ._describe import Description, Parameter
 from ._failures import forget_sent
+from ._index import Definitions
 from ._objects import ForeignCallable, Object, Type, make_proxy
 from ._plans import GivenUp, Plans, place_of
 from .errors import ClosedError, Error, StaleError, error_class
 
 if TYPE_CHECKING:
-    from ._processors import Processor
     from ._assembly import Assembly
     from ._library import Library
-    from ._wiring import Definition
+    from ._processors import Processor
 
 _entries: dict[int, Entry] = {}  # by the number that the library has for the instance
 
@@ -137,7 +137,7 @@ class Core:
         self.leases: dict[int, tuple[str, ctypes.Structure]] = {}
         self.closing: list[Callable[[], None]] = []  # what else ends with the runtime; must not fail
         self.faces: list[Face] = []
-        self.definitions: dict[str, Definition] = {}  # what Python defined
+        self.definitions = Definitions()  # what Python defined
         self.processors: dict[str, Processor] = {}  # what Python gave, by name
         self.assemblies: dict[str, list[Assembly]] = {}  # active ones, by name
         self.described: set[Assembly] = set()  # known to the library, and perhaps not active

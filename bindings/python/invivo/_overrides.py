@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
 from . import _values
+from ._index import After
 from ._wiring import Definition, defined, plan_all
 from .errors import ArgumentError
 
@@ -23,7 +24,7 @@ class Override:
         if made is None:
             self._put_instance(key, instance)
             return
-        existing = {**core.definitions, key: made}
+        existing = After(core.definitions, {key: made})
         plans = plan_all([made], existing, core.known, core.find_type, marked=core.marked)
         if len(plans) > 1:
             raise ArgumentError("an override has no inline definitions: define them by keys of their own", path=key)

@@ -402,7 +402,7 @@ class Runtime(_Cache):
             return key
         if not isinstance(key, type):
             raise WrongTypeError(f"a key is a class or a name, not {key!r}")
-        found = candidates(key, self._core.definitions.values())
+        found = candidates(key, self._core.definitions)
         if len(found) == 1:
             return found[0].key
         if found:
@@ -475,7 +475,7 @@ class Runtime(_Cache):
         """The same, or None when there is no such definition, or what makes it answers None."""
         core = self._open()
         if not isinstance(key, str):
-            found = candidates(key, core.definitions.values())
+            found = candidates(key, core.definitions)
             if not found:
                 return None
         name = self._name(key)

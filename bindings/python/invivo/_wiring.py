@@ -11,7 +11,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import _generated as c
 from . import _recipes, _trampolines, _values
@@ -36,8 +36,11 @@ if TYPE_CHECKING:
     import inspect
 
     from ._core import Core
+    from ._index import After, Definitions
     from ._library import Library
     from ._types import TypeRecord
+
+Known: TypeAlias = "Definitions | After"
 
 _SCOPES: dict[str, int] = {
     "graph": c.INVIVO_SCOPE_GRAPH,
@@ -234,14 +237,14 @@ def may_be_none(annotation: Any) -> bool:
 # ---- finding what is wanted ----------------------------------------------------------------------------
 
 
-def candidates(wanted: type, among: Iterable[Definition], near: str = "", *, exact: bool = False) -> list[Definition]:
+def candidates(wanted: type, among: Known, near: str = "", *, exact: bool = False) -> list[Definition]:
     """The definitions of a class, or else of its subclasses; those of the highest rank, of the assembly ``near`` before
     others."""
-    every = [each for each in among if isinstance(each.makes, type) and _is_found(each, wanted)]
-    fitting = [each for each in every if each.makes is wanted if exact] if exact else []
-    if not exact:
-        fitting = [each for each in every if wanted in _classes(each)]
-        fitting = fitting or [each for each in every if _behaves(_classes(each)[0], wanted)]
+    fitting = all_candidates(wanted, among)
+    if exact:
+        fitting = [each for each in fitting if each.makes is wanted]
+    else:
+        fitting = fitting or [each for each in among.like(wanted) if _is_found(each, wanted)]
     best = max((each.options.rank for each in fitting), default=0)
     fitting = [each for each in fitting if each.options.rank == best]
     for closer in (lambda each: each.makes is wanted, lambda each: each.assembly == near):
@@ -250,15 +253,9 @@ def candidates(wanted: type, among: Iterable[Definition], near: str = "", *, exa
     return fitting
 
 
-def all_candidates(wanted: type, among: Iterable[Definition]) -> list[Definition]:
+def all_candidates(wanted: type, among: Known) -> list[Definition]:
     """Every definition of a class and of what is derived from it."""
-    return [
-        each for each in among if isinstance(each.makes, type) and _is_found(each, wanted) and wanted in _classes(each)
-    ]
-
-
-def _classes(each: Definition) -> tuple[type, ...]:
-    return each.makes.__mro__ if isinstance(each.makes, type) else ()
+    return [each for each in among.of(wanted) if _is_found(each, wanted)]
 
 
 def _is_found(each: Definition, wanted: type) -> bool:
@@ -266,27 +263,6 @@ def _is_found(each: Definition, wanted: type) -> bool:
     if each.options.abstract or each.options.each is not None or hidden is True or each.owner:
         return False
     return hidden != ("class" if each.makes is wanted else "interface")
-
-
-def _behaves(makes: type, wanted: type) -> bool:
-    """Whether a class counts as another that it does not derive from: by registration, or as a protocol says."""
-    if is_protocol(wanted):
-        names = {
-            name
-            for each in wanted.__mro__
-            if is_protocol(each) and each is not typing.Protocol
-            for name in (*vars(each), *vars(each).get("__annotations__", ()))
-            if not name.startswith("_") or name in _OPERATORS
-        }
-        annotated = {name for each in makes.__mro__ for name in getattr(each, "__annotations__", ())}
-        return bool(names) and all(hasattr(makes, name) or name in annotated for name in names)
-    try:
-        return issubclass(makes, wanted)
-    except TypeError:
-        return False
-
-
-_OPERATORS = {"__call__", "__iter__", "__next__", "__len__", "__getitem__", "__contains__", "__enter__", "__exit__"}
 
 
 def ambiguous(wanted: type, found: Iterable[Definition]) -> str:
@@ -348,7 +324,7 @@ class Plan:
 
 def plan_all(
     new: Iterable[Definition],
-    existing: Mapping[str, Definition],
+    existing: Known,
     known: Mapping[str, type],
     find: Callable[[str], Type] | None = None,
     *,
@@ -377,7 +353,7 @@ class _Planner:
     def __init__(
         self,
         made: Definition,
-        existing: Mapping[str, Definition],
+        existing: Known,
         known: Mapping[str, type],
         find: Callable[[str], Type] | None,
         errors: list[Error],
@@ -582,11 +558,11 @@ class _Planner:
         wanted = hint.item.wanted if hint.item is not None else hint.wanted
         if hint.late == "all":
             assert wanted is not None
-            if not all_candidates(wanted, self.existing.values()) and (has_default or made.scope not in _SHARED):
+            if not all_candidates(wanted, self.existing) and (has_default or made.scope not in _SHARED):
                 return None
             return Injection(name, how=c.INVIVO_INJECT_ALL, of=wanted, flags=optional & c.INVIVO_INJECT_EXACT)
         exact = bool(optional & c.INVIVO_INJECT_EXACT)
-        there = candidates(wanted, self.existing.values(), made.assembly, exact=exact) if wanted is not None else []
+        there = candidates(wanted, self.existing, made.assembly, exact=exact) if wanted is not None else []
         if late is None:  # a decorator of a class may look for the class, but not for itself
             there = [each for each in there if each is not made]
         if len(there) == 1 and wanted is not None:
@@ -615,7 +591,7 @@ class _Planner:
     def _by_type(self, name: str, wanted: type, found: Definition, flags: int) -> Injection:
         """The only one of its type is looked for by the type, so that another may take its place one day; one that is
         merely the closest of several is named."""
-        every = all_candidates(wanted, self.existing.values())
+        every = all_candidates(wanted, self.existing)
         if every == [found] and not found.options.hidden:
             return Injection(name, found.key, how=c.INVIVO_INJECT_TYPE, of=wanted, flags=flags)
         if flags & c.INVIVO_INJECT_GREEDY and found in every:
@@ -775,7 +751,7 @@ class _Planner:
         flags = c.INVIVO_INJECT_OPTIONAL if node.optional else 0
         flags |= c.INVIVO_INJECT_EXACT if node.exact else 0
         flags |= c.INVIVO_INJECT_GREEDY if node.greedy else 0
-        found = candidates(node.to, self.existing.values(), self.made.assembly, exact=node.exact)
+        found = candidates(node.to, self.existing, self.made.assembly, exact=node.exact)
         found = [each for each in found if each is not self.made]
         if len(found) == 1:
             return self._by_type("", node.to, found[0], flags)

@@ -1,0 +1,141 @@
+"""Definitions by key and by what they make, so that finding one costs the same however many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ._describe import is_protocol
+
+if TYPE_CHECKING:
+    from ._wiring import Definition
+
+_OPERATORS = {"__call__", "__iter__", "__next__", "__len__", "__getitem__", "__contains__", "__enter__", "__exit__"}
+
+
+class Definitions:
+    """A set of definitions."""
+
+    def __init__(self, every: Mapping[str, Definition] | None = None) -> None:
+        self._by_key: dict[str, Definition] = {}
+        self._by_class: dict[type, dict[str, Definition]] = {}  # by each class that what is made is
+        self._exact: dict[type, dict[str, Definition]] = {}  # by the class that is made
+        self._behaving: dict[type, list[type]] = {}  # what was found, until there is another class
+        self.inline: dict[str, Definition] = {}  # what stands in the recipe of another
+        for made in (every or {}).values():
+            self.put(made)
+
+    def get(self, key: str) -> Definition | None:
+        return self._by_key.get(key)
+
+    def __getitem__(self, key: str) -> Definition:
+        return self._by_key[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._by_key
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_key)
+
+    def __len__(self) -> int:
+        return len(self._by_key)
+
+    def values(self) -> Iterable[Definition]:
+        return self._by_key.values()
+
+    def put(self, made: Definition) -> None:
+        self.drop(made.key)
+        self._by_key[made.key] = made
+        if made.owner:
+            self.inline[made.key] = made
+        if isinstance(made.makes, type):
+            for each in made.makes.__mro__:
+                self._by_class.setdefault(each, {})[made.key] = made
+            if made.makes not in self._exact:
+                self._behaving.clear()
+            self._exact.setdefault(made.makes, {})[made.key] = made
+
+    def drop(self, key: str) -> None:
+        made = self._by_key.pop(key, None)
+        self.inline.pop(key, None)
+        if made is None or not isinstance(made.makes, type):
+            return
+        for each in made.makes.__mro__:
+            its = self._by_class[each]
+            del its[key]
+            if not its:
+                del self._by_class[each]
+        del self._exact[made.makes][key]
+        if not self._exact[made.makes]:
+            del self._exact[made.makes]
+            self._behaving.clear()
+
+    def clear(self) -> None:
+        for table in (self._by_key, self._by_class, self._exact, self._behaving, self.inline):
+            table.clear()
+
+    def of(self, wanted: type) -> list[Definition]:
+        """Those of a class and of what is derived from it."""
+        return list(self._by_class.get(wanted, {}).values())
+
+    def like(self, wanted: type) -> list[Definition]:
+        """Those of what counts as a class without being derived from it."""
+        classes = self._behaving.get(wanted)
+        if classes is None:
+            classes = self._behaving[wanted] = [each for each in list(self._exact) if behaves(each, wanted)]
+        return [made for each in classes for made in list(self._exact.get(each, {}).values())]
+
+
+class After:
+    """Definitions as they will be when some have come and some have gone."""
+
+    def __init__(self, former: Definitions, new: Mapping[str, Definition], gone: Iterable[str] = ()) -> None:
+        self._former, self._new = former, Definitions(new)
+        self._gone = {*gone, *new}
+
+    def get(self, key: str) -> Definition | None:
+        found = self._new.get(key)
+        return found if found is not None or key in self._gone else self._former.get(key)
+
+    def __getitem__(self, key: str) -> Definition:
+        found = self.get(key)
+        if found is None:
+            raise KeyError(key)
+        return found
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and self.get(key) is not None
+
+    def _staying(self, among: Iterable[Definition]) -> list[Definition]:
+        return [each for each in among if each.key not in self._gone]
+
+    def values(self) -> list[Definition]:
+        return [*self._staying(self._former.values()), *self._new.values()]
+
+    def of(self, wanted: type) -> list[Definition]:
+        return [*self._staying(self._former.of(wanted)), *self._new.of(wanted)]
+
+    def like(self, wanted: type) -> list[Definition]:
+        return [*self._staying(self._former.like(wanted)), *self._new.like(wanted)]
+
+
+def behaves(makes: type, wanted: type) -> bool:
+    """Whether a class counts as another that it does not derive from: by registration, or as a protocol says."""
+    if is_protocol(wanted):
+        names = {
+            name
+            for each in wanted.__mro__
+            if is_protocol(each) and not _is_the_protocol(each)
+            for name in (*vars(each), *vars(each).get("__annotations__", ()))
+            if not name.startswith("_") or name in _OPERATORS
+        }
+        annotated = {name for each in makes.__mro__ for name in getattr(each, "__annotations__", ())}
+        return bool(names) and all(hasattr(makes, name) or name in annotated for name in names)
+    try:
+        return issubclass(makes, wanted)
+    except TypeError:
+        return False
+
+
+def _is_the_protocol(cls: Any) -> bool:
+    return bool(cls.__module__ == "typing" and cls.__name__ == "Protocol")
