@@ -55,6 +55,7 @@ final class LentDefinition {
         }
         lent.type_name = text(body.typeName)
         lent.each = text(body.each)
+        lent.scope_name = text(body.scopeName)
         lent.rank = body.rank
         lent.start_timeout_ms = UInt32(clamping: body.startTimeout / 1_000_000)
         lent.stop_timeout_ms = UInt32(clamping: body.stopTimeout / 1_000_000)

@@ -91,6 +91,8 @@ private func visit(
         body.order = definition.body.order
         body.owner = definition.body.owner
         body.assembly = definition.body.assembly
+        body.origin = definition.body.origin
+        body.isPattern = definition.body.isPattern
         if body.type === definition.type { body.base = definition.base }
     }
 }

@@ -64,6 +64,8 @@ extension Engine {
                 plan.originals[id] = .some(nil)
                 continue
             }
+            // What is there for an entry of the configuration comes from its pattern, which was visited.
+            guard current.body.entry == nil else { continue }
             let described = plan.described.contains(id) ? current : (plan.originals[id] ?? originals[id]) ?? current
             var result = described
             do throws(Failure) {

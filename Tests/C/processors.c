@@ -481,6 +481,38 @@ static void a_processor_defines_what_it_visits_and_nothing_else(void) {
     end();
 }
 
+/* What else a definition says goes through a processor that copies it: scopes with places, patterns, choices, inline ones. */
+static void nothing_is_lost_in_a_copy(void) {
+    static const char config[] = "config: { a: { voices: { low: 1, high: 2 } } }";
+    invivo_definition inner = {.struct_size = sizeof inner};
+    invivo_injection left[] = {{.name = "left", .how = INVIVO_INJECT_REFERENCE, .definition = &inner}};
+    begin();
+    inner.type = shell_type;
+    describe();
+    OK(invivo_changes_document(changes, "c.yaml", config, strlen(config), E));
+    ADD("a.one", THREAD, .type = part_type);
+    ADD("a.holder", PROTOTYPE, .type = part_type, PROPERTIES(left));
+    ADD("a.voice", LAZY_SINGLETON, .type = part_type, .each = "voices");
+    PROCESS("same", .process = everything);
+    commit();
+    invivo_object one = resolve("a.one"), again = resolve("a.one"), holder = resolve("a.holder"), low = resolve("a.voice[low]");
+    CHECK(one.bits == again.bits);
+    CHECK_TEXT(name_of(at(holder)->left), "holder.left");
+    CHECK_TEXT(name_of(low), "voice[low]");
+    drop(one), drop(again), drop(holder), drop(low);
+    /* A processor that comes later visits the pattern, and through it what there is of it. */
+    visits = 0, visited[0] = 0;
+    describe();
+    ADD("a.lamp", LAZY_SINGLETON, .type = part_type);
+    PROCESS("lamps", .process = rewrite, .key = "a.voice");
+    commit();
+    CHECK_TEXT(visited, "a.voice ");
+    low = resolve("a.voice[low]");
+    CHECK_TEXT(name_of(at(low)->left), "lamp");
+    drop(low);
+    end();
+}
+
 static void overrides_lie_above_processors(void) {
     begin();
     describe();
@@ -518,6 +550,7 @@ int main(void) {
     processors_see_parents_and_their_children_follow();
     a_definition_that_is_copied_says_the_same();
     a_processor_defines_what_it_visits_and_nothing_else();
+    nothing_is_lost_in_a_copy();
     overrides_lie_above_processors();
     return check_end();
 }
