@@ -72,7 +72,7 @@ import Testing
             "1:1: expected a map with the keys 'modules', 'assemblies', 'components' and 'specs', found the integer 5"
         ),
         ("module: {}", "1:1: unknown key 'module', did you mean 'modules'?"),
-        ("traits: {}", "1:1: unknown key 'traits'; expected 'modules', 'components' or 'specs'"),
+        ("traits: {}", "1:1: unknown key 'traits'; expected 'modules', 'assemblies', 'components' or 'specs'"),
         ("modules: [a]", "1:10: modules: expected a map of module names and paths, found a list"),
         (
             "modules:\n",

@@ -99,7 +99,9 @@ extension SwiftAPI {
             let child = Child(["check", wrong])
             #expect(child.end() == 2)
             #expect(child.lines.count == 2, "\(child.lines)")
-            #expect(child.lines.count { $0.contains("'a.tree'") && $0.hasSuffix("(needed by a.three) [wiring.missing]") } == 1)
+            #expect(
+                child.lines.count { $0.contains("'a.tree'") && $0.hasSuffix("(needed by a.three) [wiring.missing]") }
+                    == 1)
             #expect(child.lines.count { $0.contains("gian") } == 1)
             let waiting = Child(["check", "--wait", wrong])
             #expect(waiting.end() == 2)
@@ -107,7 +109,8 @@ extension SwiftAPI {
             // Its setter would print, and wait for ever.
             let right = scratch.write(
                 "right.yaml",
-                "modules: { osc: osc.so }\ncomponents: { a.one: { type: Osc, scope: singleton, properties: { slow: 1 } } }\n")
+                "modules: { osc: osc.so }\ncomponents: { a.one: { type: Osc, scope: singleton, properties: { slow: 1 } } }\n"
+            )
             let well = Child(["check", right])
             #expect(well.end() == 0)
             #expect(well.lines == ["\(right): nothing is wrong"])
@@ -141,6 +144,45 @@ extension SwiftAPI {
                 #expect(picture.end() == 2)
                 #expect(picture.lines.contains { $0.contains("install Graphviz, or write --format dot") })
             }
+        }
+
+        @Test func keysAreWrittenAsFunctionsThatTheCompilerChecks() throws {
+            let scratch = try Scratch()
+            try module(in: scratch)
+            let manifest = scratch.write(
+                "app.yaml",
+                "modules: { osc: osc.so }\nassemblies: [{ mount: band, as: left }]\ncomponents: { a.one: { type: Osc } }\n"
+            )
+            let header = "\(scratch.path)/keys.h"
+            for _ in 0..<2 {
+                let child = Child(["keys", manifest, "-o", header])
+                #expect(child.end() == 0)
+                #expect(child.lines == [])
+            }
+            scratch.write(
+                "use.c",
+                """
+                #include "keys.h"
+                invivo_status use(invivo_runtime runtime, invivo_error **error) {
+                    Osc_object one, lead;
+                    invivo_status status = a_one(runtime, &one, error);
+                    return status ? status : left_lead(runtime, &lead, one, error);
+                }
+                """)
+            scratch.write(
+                "misuse.c",
+                "#include \"keys.h\"\nint use(invivo_runtime r) { Osc_object o; return left_lead(r, &o, 5, NULL); }\n")
+            let root = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
+            func compiles(_ name: String) -> Bool {
+                let command =
+                    "cc -Wall -Wextra -Werror -fsyntax-only '-I\(root)/include' '\(scratch.path)/\(name)' 2>/dev/null"
+                return popen(command, "r").map { pclose($0) } == 0
+            }
+            #expect(compiles("use.c"))
+            #expect(!compiles("misuse.c"))
+            let swift = Child(["keys", manifest, "--language", "swift"])
+            #expect(swift.end() == 0)
+            #expect(swift.lines.contains { $0.contains("public func lead(input: OscHandle) throws(InvivoError)") })
         }
 
         @Test func anErrorOfADocumentAtTheStartIsPrintedOnce() throws {
@@ -183,7 +225,14 @@ extension SwiftAPI {
                     {.name = "input", .kind = INVIVO_KIND_OBJECT, .flags = INVIVO_PARAMETER_OPTIONAL}};
                 static const invivo_type_options type = {.struct_size = sizeof(type), .name = "Osc", .size = sizeof(osc),
                     .properties = properties, .property_count = 2, .parameters = parameters, .parameter_count = 1};
-                INVIVO_MODULE(runtime, error) { return invivo_type_register(runtime, &type, NULL, error); }
+                static const invivo_definition definitions[] = {INVIVO_PROTOTYPE("lead", "Osc",
+                    INVIVO_PARAMETERS({.name = "input", .kind = INVIVO_KIND_OBJECT, .type_name = "Osc"}),
+                    INVIVO_INITIALIZER(INVIVO_GIVE(INVIVO_ARG(0))))};
+                static const invivo_assembly band = INVIVO_ASSEMBLY("band", definitions, .flags = 0);
+                INVIVO_MODULE(runtime, error) {
+                    invivo_status status = invivo_type_register(runtime, &type, NULL, error);
+                    return status ? status : invivo_assembly_describe(runtime, &band, error);
+                }
                 """)
             let root = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
             let command =
