@@ -88,6 +88,7 @@ extension Definition {
     ) -> Definition {
         // It is the same key path, which is Sendable.
         nonisolated(unsafe) let writable: ReferenceWritableKeyPath<Value, Property> = path
+        let injection = injection.placed(in: Property.self)
         let code: @Sendable (AnyObject, inout Arguments) throws -> Void = { object, arguments in
             let target: Value = try value(object)
             target[keyPath: writable] = try arguments.next(Property.self)
@@ -107,7 +108,11 @@ extension Definition {
             draft.problems.append(
                 InvivoError(.arity, "'\(name)' is given \(injections.count) values and takes \(wanted.count)"))
         }
-        for (index, injection) in injections.enumerated() where index < wanted.count { wanted[index] = injection }
+        var types: [Any.Type] = []
+        for type in repeat (each Parameter).self { types.append(type) }
+        for (index, injection) in injections.enumerated() where index < wanted.count {
+            wanted[index] = injection.placed(in: types[index])
+        }
         return Draft.Step(
             name: name,
             action: .code { object, arguments in

@@ -74,7 +74,7 @@ struct Describer {
         if definition.alias == nil {
             definition.parameters = UnsafePointer(arena.table(parameters))
             definition.parameter_count = UInt64(parameters.count)
-            if definition.constant.bits == 0, definition.type.bits == 0 {
+            if definition.constant.bits == 0, definition.type.bits == 0, definition.chooser == nil {
                 definition.type = try core.type(of: draft.value, isShared: draft.isShared)
             }
         }
@@ -131,9 +131,39 @@ struct Describer {
             definition.alias = try arena.name(try name(of: injection))
             let arguments = injection.boundArguments
             (definition.initializer, definition.initializer_count) = table(arguments, key, draft, arena) { "\($0)" }
+        case .choice(let chooser, let options):
+            definition.chooser = table([chooser], key, draft, arena) { _ in "chooser" }.0
+            var entries: [invivo_option] = []
+            for (index, option) in options.enumerated() {
+                entries.append(try entry(option, key, draft, arena, "option\(index)"))
+            }
+            definition.options = UnsafePointer(arena.table(entries))
+            definition.option_count = UInt64(entries.count)
         case .inherited: break
         }
         return nil
+    }
+
+    private mutating func entry(
+        _ option: ChoiceOption, _ key: String, _ draft: Draft, _ arena: Arena, _ place: String
+    ) throws(InvivoError) -> invivo_option {
+        var entry = invivo_option()
+        func when(_ when: Int) { entry.when = UInt32(when) }
+        switch option.when {
+        case .equal(let value):
+            when(INVIVO_WHEN_EQUAL)
+            entry.value = try value.asInvivo().borrowed(arena, core)
+        case .exactly(let type):
+            when(INVIVO_WHEN_EXACT)
+            entry.name = try arena.name(try core.wish(type))
+        case .kind(let type):
+            when(INVIVO_WHEN_KIND)
+            entry.name = try arena.name(try core.wish(type))
+        case .named: when(INVIVO_WHEN_NAMED)
+        case .otherwise: when(INVIVO_WHEN_OTHERWISE)
+        }
+        if let use = option.use { entry.use = self.entry(use, nil, key, draft, arena, place) }
+        return entry
     }
 
     private mutating func steps(
@@ -307,6 +337,19 @@ struct Describer {
         case .lazy(let of):
             kind(INVIVO_INJECT_LAZY)
             items = [of]
+        case .config(let path, let other, let wanted):
+            kind(INVIVO_INJECT_CONFIG)
+            entry.reference = try arena.name(path)
+            entry.index = wanted == .any ? 0 : UInt64(wanted.rawValue)
+            items = other.map { [$0] } ?? []
+        case .text(let text, let converter):
+            kind(INVIVO_INJECT_TEXT)
+            entry.reference = try arena.name(converter)
+            if case .value(let value) = text.how {
+                entry.value = try value.asInvivo().borrowed(arena, core)
+            } else {
+                items = [text]
+            }
         case .own: kind(INVIVO_INJECT_VALUE)
         case .asker: kind(INVIVO_INJECT_ASKER)
         }

@@ -15,6 +15,8 @@ struct Draft {
         case constant(AnyObject)
         /// What another key resolves to, with arguments that come before those of the resolve.
         case alias(Injection)
+        /// What one of others is.
+        case choice(Injection, [ChoiceOption])
         /// As the parent's.
         case inherited
     }

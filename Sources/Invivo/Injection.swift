@@ -25,6 +25,9 @@ public struct Injection {
         /// What needs nothing of the graph, made here.
         case own
         case asker
+        /// A value of the configuration, with its default, in a kind.
+        case config(String, Injection?, InvivoKind)
+        case text(Injection, String?)
     }
 
     var how: How

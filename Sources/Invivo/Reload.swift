@@ -40,6 +40,8 @@ public struct Reload: Sendable {
             case tuned
             /// Takes effect when the object is next made, or when its target comes.
             case pending
+            /// The configuration says something else at the path that stands for the key.
+            case configured
         }
     }
 

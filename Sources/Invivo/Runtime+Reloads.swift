@@ -6,7 +6,7 @@ public final class Observer: Sendable {
     private let core: Core
     private let handle: Locked<invivo_observer>
 
-    fileprivate init(_ core: Core, _ handle: invivo_observer) {
+    init(_ core: Core, _ handle: invivo_observer) {
         self.core = core
         self.handle = Locked(handle)
     }

@@ -139,8 +139,9 @@ final class LentDefinition {
         }
         switch source {
         case .value(let value): lent.value = self.value(value)
-        case .config(let path, let other, let isOptional):
+        case .config(let path, let other, let isOptional, let kind):
             say(Int(INVIVO_INJECT_CONFIG), path, isOptional: isOptional)
+            lent.index = kind == .any ? 0 : UInt64(kind.rawValue)
             (lent.items, lent.item_count) = items(other.map { [$0] } ?? [])
         case .entry(let path, let other, let isOptional):
             say(Int(INVIVO_INJECT_ENTRY), path.isEmpty ? nil : path, isOptional: isOptional)

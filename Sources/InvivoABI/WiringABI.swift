@@ -428,8 +428,12 @@ private func source(
     case INVIVO_INJECT_LAZY: return .lazy(try only())
     case INVIVO_INJECT_CONFIG:
         guard items.count < 2 else { throw fail("items has \(items.count): a path has one default") }
+        guard given.index < 256, let kind = ValueKind(rawValue: UInt32(given.index)) else {
+            throw fail("index is \(given.index), which is no kind")
+        }
         return .config(
-            try text(given.reference, "\(place).reference"), default: items.first?.source, isOptional: isOptional)
+            try text(given.reference, "\(place).reference"), default: items.first?.source, isOptional: isOptional,
+            kind: kind == .null ? .any : kind)
     case INVIVO_INJECT_ENTRY:
         guard items.count < 2 else { throw fail("items has \(items.count): an entry has one default") }
         let path = try optionalText(given.reference, "\(place).reference") ?? ""

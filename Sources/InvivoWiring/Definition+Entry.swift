@@ -17,12 +17,12 @@ public struct ConfigEntry: Sendable {
     /// names it and of nothing else.
     fileprivate func source(_ below: String, _ other: Injection.Source?, _ isOptional: Bool) -> Injection.Source {
         if let path {
-            return .config("/" + (below.isEmpty ? path : "\(path).\(below)"), default: other, isOptional: isOptional)
+            return .config("/" + (below.isEmpty ? path : "\(path).\(below)"), default: other, isOptional: isOptional, kind: .any)
         }
         var node: ConfigNode? = node
         for name in ConfigPath.names(below) { node = node?[name] }
         if let node { return .said(node) }
-        return other ?? (isOptional ? .value(.null) : .config("/\(name).\(below)", default: nil, isOptional: false))
+        return other ?? (isOptional ? .value(.null) : .config("/\(name).\(below)", default: nil, isOptional: false, kind: .any))
     }
 }
 
@@ -75,8 +75,8 @@ extension Injection.Source {
         case .map(let pairs): .map(pairs.map { ($0.name, $0.source.filled(entry)) })
         case .provider(let target): .provider(target.filled(entry))
         case .lazy(let target): .lazy(target.filled(entry))
-        case .config(let path, let other, let isOptional):
-            .config(path, default: other?.filled(entry), isOptional: isOptional)
+        case .config(let path, let other, let isOptional, let kind):
+            .config(path, default: other?.filled(entry), isOptional: isOptional, kind: kind)
         case .text(let text, let converter): .text(text.filled(entry), converter: converter)
         default: self
         }

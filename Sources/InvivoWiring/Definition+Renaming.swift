@@ -71,8 +71,8 @@ extension Injection.Source {
         case .map(let pairs): .map(pairs.map { ($0.name, $0.source.renamed(rename)) })
         case .provider(let target): .provider(target.renamed(rename))
         case .lazy(let target): .lazy(target.renamed(rename))
-        case .config(let path, let other, let isOptional):
-            .config(path, default: other?.renamed(rename), isOptional: isOptional)
+        case .config(let path, let other, let isOptional, let kind):
+            .config(path, default: other?.renamed(rename), isOptional: isOptional, kind: kind)
         case .entry(let path, let other, let isOptional):
             .entry(path, default: other?.renamed(rename), isOptional: isOptional)
         case .text(let text, let converter): .text(text.renamed(rename), converter: converter)
@@ -88,7 +88,7 @@ extension Injection.Source {
         case .list(let items), .set(let items): items
         case .map(let pairs): pairs.map(\.source)
         case .provider(let target), .lazy(let target), .text(let target, _): [target]
-        case .config(_, let other, _), .entry(_, let other, _): other.map { [$0] } ?? []
+        case .config(_, let other, _, _), .entry(_, let other, _): other.map { [$0] } ?? []
         default: []
         }
     }

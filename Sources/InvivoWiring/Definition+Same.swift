@@ -88,8 +88,12 @@ extension Injection.Source {
         case (.list(let a), .list(let b)), (.set(let a), .set(let b)): all(a, b)
         case (.map(let a), .map(let b)):
             a.elementsEqual(b) { $0.name == $1.name && $0.source.isSame(as: $1.source) }
-        case (.config(let a, let other, let isOptional), .config(let b, let otherOther, let isOtherOptional)):
-            a == b && isOptional == isOtherOptional && same(other, otherOther) { $0.isSame(as: $1) }
+        case (
+            .config(let a, let other, let isOptional, let kind),
+            .config(let b, let otherOther, let isOtherOptional, let otherKind)
+        ):
+            a == b && kind == otherKind && isOptional == isOtherOptional
+                && same(other, otherOther) { $0.isSame(as: $1) }
         case (.entry(let a, let other, let isOptional), .entry(let b, let otherOther, let isOtherOptional)):
             a == b && isOptional == isOtherOptional && all(other.map { [$0] } ?? [], otherOther.map { [$0] } ?? [])
         case (.entryName, .entryName): true

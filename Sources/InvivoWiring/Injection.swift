@@ -21,8 +21,9 @@ public struct Injection: Sendable {
         case lazy(Source)
         case resolver
         case asker
-        /// The configuration value at a path, as the definition's own scopes see it; the default where there is none.
-        case config(String, default: Source?, isOptional: Bool)
+        /// The configuration value at a path, as the definition's own scopes see it; the default where there is none. The kind
+        /// is for places that say none themselves.
+        case config(String, default: Source?, isOptional: Bool, kind: ValueKind)
         /// A text, said here or by the configuration, read by the converter of that name, or that of the place it goes to.
         case text(Source, converter: String?)
 

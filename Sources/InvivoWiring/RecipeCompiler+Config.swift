@@ -130,7 +130,7 @@ extension RecipeCompiler {
         let node: ConfigNode
         switch given {
         case .value(.string(let text)): node = ConfigNode(.string(text), at: definition.place)
-        case .config(let path, let other, let isOptional):
+        case .config(let path, let other, let isOptional, let kind):
             guard let found = checkedFind(path, edge, place) else { return .arguments }
             ids = found.ids
             if let there = found.node {
@@ -139,7 +139,7 @@ extension RecipeCompiler {
                 node = ConfigNode(.string(text), at: definition.place)
             } else {
                 // There is nothing to read.
-                return setting(path, other, isOptional, edge, place, taker)
+                return setting(path, other, isOptional, edge, place, taker.orKind(kind))
             }
         default:
             fail(.argument, "\(place): only a text, or one of the configuration, is read by a converter")
@@ -174,7 +174,7 @@ extension RecipeCompiler {
     }
 
     private func path(of source: Injection.Source) -> String {
-        if case .config(let path, _, _) = source { path } else { "" }
+        if case .config(let path, _, _, _) = source { path } else { "" }
     }
 
     /// The definition that is planned with says what the block holds.
@@ -198,7 +198,7 @@ extension Taker {
     /// What a place holds that is not given anything; nil when there is no such value.
     fileprivate var valueForNothing: Value? {
         switch self {
-        case .any, .parameter: return .null
+        case .any, .kind, .parameter: return .null
         case .property(let property):
             switch property.kind {
             case .any, .object, .type, .callable: return .null

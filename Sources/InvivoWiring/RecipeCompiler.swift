@@ -489,8 +489,8 @@ public struct RecipeCompiler {
         case .map(let pairs): return .map(pairs.map { ($0.name, source($0.source, edge, "\(place).\($0.name)")) })
         case .provider(let target): return provider(target, place, isLazy: false)
         case .lazy(let target): return provider(target, place, isLazy: true)
-        case .config(let path, let other, let isOptional):
-            return setting(path, other, isOptional, edge, place, taker)
+        case .config(let path, let other, let isOptional, let kind):
+            return setting(path, other, isOptional, edge, place, taker.orKind(kind))
         case .text(let text, let converter): return self.text(text, converter, edge, place, taker)
         case .said(let node): return said(node, place, taker)
         case .entry, .entryName:
@@ -506,7 +506,7 @@ public struct RecipeCompiler {
     }
 
     private mutating func provider(_ target: Injection.Source, _ place: String, isLazy: Bool) -> Recipe.Source {
-        if case .config(let path, let other, let isOptional) = target {
+        if case .config(let path, let other, let isOptional, _) = target {
             return reader(of: path, other, isOptional, place)
         }
         switch source(target, .late, place) {

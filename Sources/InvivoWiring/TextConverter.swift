@@ -40,12 +40,15 @@ public final class TextConverter: Sendable {
 /// What takes a value: as far as the value must be made to fit.
 enum Taker {
     case any
+    /// Somebody else checks it later; what it must be then is known.
+    case kind(ValueKind)
     case property(Property)
     case parameter(Signature, Parameter)
 
     var kind: ValueKind {
         switch self {
         case .any: .any
+        case .kind(let kind): kind
         case .property(let property): property.kind
         case .parameter(_, let parameter): parameter.kind
         }
@@ -55,8 +58,17 @@ enum Taker {
     var converter: String? {
         switch self {
         case .any: return nil
+        case .kind(let kind): return Self.converter(for: kind)
         case .property(let property): return property.isEnumeration ? nil : Self.converter(for: property.kind)
         case .parameter(_, let parameter): return parameter.typeName ?? Self.converter(for: parameter.kind)
+        }
+    }
+
+    /// The same, or what is known of a place that says nothing.
+    func orKind(_ kind: ValueKind) -> Taker {
+        switch self {
+        case .any: kind == .any ? self : .kind(kind)
+        default: self
         }
     }
 
@@ -68,6 +80,7 @@ enum Taker {
     func checked(_ value: Value) throws(Failure) -> Value {
         switch self {
         case .any: value
+        case .kind(let kind): value.isNull ? value : try value.converted(to: kind)
         case .property(let property): try property.check(value)
         case .parameter(let signature, let parameter): try signature.checked(value, parameter)
         }

@@ -60,7 +60,7 @@ typedef struct invivo_injection {
     const char *reference; /* a key's name, which may be defined later in the same change set; or a type's; or a path */
     const struct invivo_injection *items;
     uint64_t item_count;
-    uint64_t index;        /* of ARGUMENT; from 0 */
+    uint64_t index;        /* of ARGUMENT; from 0. Of CONFIG: the kind that is wanted where the place does not say it; 0 = any */
     /* Of REFERENCE, in the place of a key: a definition that stands here. Its key (that in it counts for nothing) is its place:
      * the holder's key and the property or parameter ("camelot.knight.quest"; by position the number, "camelot.knight.0"; of
      * a method "camelot.knight.ride.0"). It is not found by type, may use the holder's runtime arguments, and goes with it. */

@@ -1,0 +1,62 @@
+internal import CInvivo
+
+/// One option of a choice: when it is the one, and what the choice then is.
+public struct ChoiceOption {
+    enum When {
+        case equal(any InvivoConvertible)
+        case exactly(Any.Type)
+        case kind(Any.Type)
+        case named
+        case otherwise
+    }
+    let when: When
+    let use: Injection?
+
+    /// When the value is this one; numbers are equal whatever their types.
+    public static func equal(_ value: some InvivoConvertible, _ use: Injection) -> ChoiceOption {
+        ChoiceOption(when: .equal(value), use: use)
+    }
+
+    /// When there is no value.
+    public static func null(_ use: Injection) -> ChoiceOption {
+        ChoiceOption(when: .equal(InvivoValue.null), use: use)
+    }
+
+    /// When it is an object of this class, or one derived from it, or of this protocol.
+    public static func kind(_ type: Any.Type, _ use: Injection) -> ChoiceOption {
+        ChoiceOption(when: .kind(type), use: use)
+    }
+
+    /// When it is an object of this very class.
+    public static func exactly(_ type: Any.Type, _ use: Injection) -> ChoiceOption {
+        ChoiceOption(when: .exactly(type), use: use)
+    }
+
+    /// When it is a text: the name of a definition of the same assembly, or a whole key. That is then what the choice is.
+    public static var named: ChoiceOption { ChoiceOption(when: .named, use: nil) }
+
+    /// When no other one is before it.
+    public static func otherwise(_ use: Injection) -> ChoiceOption { ChoiceOption(when: .otherwise, use: use) }
+}
+
+/// What one of other definitions makes: the first option that fits what the chooser gives, as a rule `.config(…)`. A value
+/// that changes makes it another one, as a reload; one that no option is for is an error.
+///
+///     let wave = choice(of: Wave.self, by: .config("wave"), .equal("saw", .member(\Synth.saw)), .named)
+public func choice<Value>(
+    of type: Value.Type = Value.self, by chooser: Injection, _ options: ChoiceOption..., file: StaticString = #fileID,
+    line: UInt = #line
+) -> Definition<Value> {
+    Definition(Draft(Value.self, nil, isShared: nil, .choice(chooser, options), file, line))
+}
+
+/// The same by a runtime argument: `choice(of: Wave.self, taking: String.self, .named)`.
+public func choice<Value, Argument>(
+    of type: Value.Type = Value.self, taking argument: Argument.Type, _ options: ChoiceOption...,
+    file: StaticString = #fileID, line: UInt = #line
+) -> Definition<Value, Argument> {
+    let definition = Definition<Value, Argument>(
+        Draft(Value.self, nil, isShared: nil, .choice(.argument(0), options), file, line))
+    definition.declareParameters()
+    return definition
+}

@@ -1,0 +1,53 @@
+internal import CInvivo
+
+/// Values of the configuration, and texts.
+extension Injection {
+    /// What the configuration says at a path, in the type of the place: that of the definition's own assembly, else what is
+    /// global; `"/drums.voices"` says the whole path. A value that changes is followed as a definition that does.
+    public static func config(_ path: String) -> Injection { Injection(.config(path, nil, .any)) }
+
+    /// The same, or the default where the configuration says nothing.
+    public static func config(_ path: String, default value: some InvivoConvertible) -> Injection {
+        Injection(.config(path, Injection(.value(value)), .any))
+    }
+
+    /// What a text says, read by the converter of that name, or that of the place it goes to.
+    public static func text(_ text: String, by converter: String? = nil) -> Injection {
+        Injection(.text(.value(text), converter))
+    }
+
+    /// What a text of the configuration says, read by a converter: `.config("limit").read(by: "bytes")`.
+    public func read(by converter: String) -> Injection { Injection(.text(self, converter)) }
+
+    /// The same for a place of a type, where that does not show to the engine.
+    func placed(in type: Any.Type) -> Injection {
+        guard case .config(let path, let other, .any) = how,
+            let shape = (type as? any InvivoConvertible.Type)?.invivoShape, shape.choices.isEmpty
+        else { return self }
+        var copy = self
+        copy.how = .config(path, other, shape.kind)
+        if shape.isOptional { copy.isOptional = true }
+        return copy
+    }
+}
+
+/// An initializer whose parameters are injected as said, in their order; those that are not said by their types:
+/// `singleton(wired(.config("voices"), .config("name", default: "lead"), by: Voice.init))`.
+public func wired<Value, each Parameter>(
+    _ injections: Injection..., by make: @escaping @Sendable (repeat each Parameter) throws -> Value
+) -> Maker<Value> {
+    var types: [Any.Type] = []
+    for type in repeat (each Parameter).self { types.append(type) }
+    var wanted = wishes(repeat (each Parameter).self)
+    for (index, injection) in injections.enumerated() where index < wanted.count {
+        wanted[index] = injection.placed(in: types[index])
+    }
+    let count = types.count
+    let tooMany = injections.count > count ? injections.count : 0
+    return Maker(injections: wanted) { _, arguments in
+        guard tooMany == 0 else {
+            throw InvivoError(.arity, "\(tooMany) values are given to \(count) parameters")
+        }
+        return try instance(of: make(repeat try arguments.next((each Parameter).self)))
+    }
+}

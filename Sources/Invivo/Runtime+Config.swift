@@ -1,0 +1,219 @@
+public import CInvivo
+
+/// A path of the configuration, for reading values of one generation in views. See `Runtime.configKey`.
+public struct ConfigKey<Value>: Sendable {
+    @usableFromInline let handle: invivo_config
+    /// The path from the top.
+    public let path: String
+
+    init(_ handle: invivo_config, _ path: String) {
+        self.handle = handle
+        self.path = path
+    }
+}
+
+extension View {
+    /// What the configuration says at a path in this generation; nil where there is nothing.
+    public subscript<Value: InvivoConvertible>(key: ConfigKey<Value>) -> Value? {
+        guard let value = invivo_view_config(raw, key.handle),
+            let read = try? InvivoValue(reading: value.pointee, core)
+        else { return nil }
+        return try? Value.fromInvivo(read)
+    }
+
+    /// The same, or the default.
+    public subscript<Value: InvivoConvertible>(key: ConfigKey<Value>, default value: Value) -> Value {
+        self[key] ?? value
+    }
+
+    /// A whole number, at the price of a shared object.
+    @inlinable @inline(__always)
+    public subscript(key: ConfigKey<Int>, default value: Int) -> Int {
+        Int(truncatingIfNeeded: invivo_view_config_int64(raw, key.handle, Int64(value)))
+    }
+
+    /// A number, at the price of a shared object.
+    @inlinable @inline(__always)
+    public subscript(key: ConfigKey<Double>, default value: Double) -> Double {
+        invivo_view_config_double(raw, key.handle, value)
+    }
+
+    /// A boolean, at the price of a shared object.
+    @inlinable @inline(__always)
+    public subscript(key: ConfigKey<Bool>, default value: Bool) -> Bool {
+        invivo_view_config_bool(raw, key.handle, value)
+    }
+}
+
+extension Runtime {
+    /// A path of the configuration, to be read in views as values of a type: `view[voices, default: 8]`. What documents say
+    /// now must be of that type, and a document that says something else is refused from now on.
+    public func configKey<Value: InvivoConvertible>(
+        _ path: String, as type: Value.Type = Value.self
+    ) throws(InvivoError) -> ConfigKey<Value> {
+        let shape = Value.invivoShape
+        let kind = shape.choices.isEmpty ? shape.kind : .any
+        var handle = invivo_config()
+        try core.call(naming: path) { $0.pointee.config_id(core.handle, $1, kind.rawValue, &handle, $2) }
+        return ConfigKey(handle, path)
+    }
+
+    /// What the configuration says now at a whole path; nothing there is `.notConfigured`.
+    public func configuration<Value: InvivoConvertible>(
+        _ path: String, as type: Value.Type = Value.self
+    ) throws(InvivoError) -> Value {
+        var value = invivo_null()
+        try core.call(naming: path) { $0.pointee.config_read(core.handle, $1, &value, $2) }
+        let table = core.table
+        defer { table.pointee.value_clear(&value) }
+        return try Value.fromInvivo(try InvivoValue(reading: value, core))
+    }
+
+    /// Says what the configuration is at a whole path, over what documents say, as a reload.
+    public func configure(_ path: String, _ value: some InvivoConvertible) throws(InvivoError) {
+        let changes = try ChangeSet(core)
+        try changes.configure(path, value)
+        try changes.commit()
+    }
+
+    /// Takes back what was said by `configure` of a path and all below it, as a reload.
+    public func unconfigure(_ path: String) throws(InvivoError) {
+        let changes = try ChangeSet(core)
+        try changes.unconfigure(path)
+        try changes.commit()
+    }
+
+    /// Calls `body` with what is at a whole path (null: nothing) and the generation, after each reload that changed it or
+    /// anything below it.
+    @discardableResult
+    public func observe(
+        configuration path: String, _ body: @escaping @Sendable (InvivoValue, UInt64) -> Void
+    ) throws(InvivoError) -> Observer {
+        let box = Unmanaged.passRetained(ConfigBox(core, body))
+        var options = invivo_config_observer_options()
+        options.struct_size = MemoryLayout<invivo_config_observer_options>.size
+        options.user_data = box.toOpaque()
+        options.changed = { data, _, value, generation in
+            guard let data, let value else { return }
+            let box = Unmanaged<ConfigBox>.fromOpaque(data).takeUnretainedValue()
+            if let value = try? InvivoValue(reading: value.pointee, box.core) { box.hear(value, generation) }
+        }
+        options.destroy = { data in
+            if let data { Unmanaged<ConfigBox>.fromOpaque(data).release() }
+        }
+        var handle = invivo_observer()
+        do throws(InvivoError) {
+            try core.call(naming: path) { $0.pointee.config_observe(core.handle, $1, &options, &handle, $2) }
+        } catch {
+            box.release()
+            throw error
+        }
+        return Observer(core, handle)
+    }
+
+    /// Registers what reads texts, by a name: for `.text(_:by:)` and `.read(by:)`. An error that it throws gets the text's
+    /// place. A second one of the name is an error.
+    public func addConverter(
+        _ name: String, _ read: @escaping @Sendable (String) throws -> some InvivoConvertible
+    ) throws(InvivoError) {
+        try add(ConverterBox(core) { try read($0).asInvivo() }, name)
+    }
+
+    /// The same by the class of objects that it makes: also for texts of the configuration that go to places of that class.
+    public func addConverter<Instance: AnyObject>(
+        for type: Instance.Type, _ read: @escaping @Sendable (String) throws -> Instance
+    ) throws(InvivoError) {
+        let core = core
+        let box = ConverterBox(core) { text in
+            let handle = try core.lease(of: read(text), isDescribed: false)
+            let table = core.table
+            defer { _ = table.pointee.object_release(handle) }
+            return try InvivoValue(reading: invivo_object_value(handle), core)
+        }
+        try add(box, try core.wish(type))
+    }
+
+    private func add(_ box: ConverterBox, _ name: String) throws(InvivoError) {
+        let pointer = Unmanaged.passRetained(box)
+        do throws(InvivoError) {
+            try withArena { arena throws(InvivoError) in
+                var options = invivo_converter_options()
+                options.struct_size = MemoryLayout<invivo_converter_options>.size
+                options.name = try arena.name(name)
+                options.user_data = pointer.toOpaque()
+                options.convert = { data, text, length, out, error in
+                    guard let data else { return InvivoError.Code.internal.rawValue }
+                    let box = Unmanaged<ConverterBox>.fromOpaque(data).takeUnretainedValue()
+                    return answering(box.core.table, error) {
+                        let bytes = UnsafeRawBufferPointer(start: text, count: Int(length))
+                        try box.read(String(decoding: bytes, as: UTF8.self)).answered(out, box.core)
+                    }
+                }
+                options.destroy = { data in
+                    if let data { Unmanaged<ConverterBox>.fromOpaque(data).release() }
+                }
+                try core.call { $0.pointee.converter_register(core.handle, &options, $1) }
+            }
+        } catch {
+            pointer.release()
+            throw error
+        }
+    }
+
+    /// What was converted stays.
+    public func removeConverter(_ name: String) throws(InvivoError) {
+        try core.call(naming: name) { $0.pointee.converter_unregister(core.handle, $1, $2) }
+    }
+
+    /// Reads one text by a converter.
+    public func convert<Value: InvivoConvertible>(
+        _ text: String, by converter: String, as type: Value.Type = Value.self
+    ) throws(InvivoError) -> Value {
+        var value = invivo_null()
+        try withArena { arena throws(InvivoError) in
+            let (data, length) = try arena.document(text)
+            try core.call(naming: converter) { $0.pointee.convert(core.handle, $1, data, length, &value, $2) }
+        }
+        let table = core.table
+        defer { table.pointee.value_clear(&value) }
+        return try Value.fromInvivo(try InvivoValue(reading: value, core))
+    }
+}
+
+extension ChangeSet {
+    /// Says what the configuration is at a whole path, over what documents say; null removes what is there.
+    public func configure(_ path: String, _ value: some InvivoConvertible) throws(InvivoError) {
+        let value = try value.asInvivo()
+        try withArena { arena throws(InvivoError) in
+            var value = try value.borrowed(arena, core)
+            try core.call(naming: path) { $0.pointee.changes_configure(handle, $1, &value, $2) }
+        }
+    }
+
+    /// Takes back what was said by `configure` of a path and all below it: documents show again.
+    public func unconfigure(_ path: String) throws(InvivoError) {
+        try core.call(naming: path) { $0.pointee.changes_configure(handle, $1, nil, $2) }
+    }
+}
+
+/// What the C side holds of an observer of the configuration.
+private final class ConfigBox: Sendable {
+    let core: Core
+    let hear: @Sendable (InvivoValue, UInt64) -> Void
+
+    init(_ core: Core, _ hear: @escaping @Sendable (InvivoValue, UInt64) -> Void) {
+        self.core = core
+        self.hear = hear
+    }
+}
+
+/// What the C side holds of a converter.
+private final class ConverterBox: Sendable {
+    let core: Core
+    let read: @Sendable (String) throws -> InvivoValue
+
+    init(_ core: Core, _ read: @escaping @Sendable (String) throws -> InvivoValue) {
+        self.core = core
+        self.read = read
+    }
+}
