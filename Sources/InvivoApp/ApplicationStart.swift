@@ -33,10 +33,10 @@ struct ApplicationStart {
     func check(_ specs: [FilePath]) throws(Failure) -> WiringGraph? {
         let said = try read(specs)
         var whole = said.wiring
-        if !waits { whole.documents = said.documents.map { ($0, .file) } }
+        if !waits { whole.documents += said.documents.map { ($0, .file) } }
         var found = engine.examine(whole)
         if !waits && !found.failures.isEmpty {
-            for other in engine.check(said.wiring) + documentFailures(said.outlines, said.documents)
+            for other in wiringFailures(said.wiring) + documentFailures(said.outlines, said.documents)
             where !found.failures.contains(where: other.isSame(as:)) {
                 found.failures.append(other)
             }
@@ -58,24 +58,29 @@ struct ApplicationStart {
         outlines.definitions = wiring.definitions
         outlines.assemblies = wiring.assemblies
         for component in manifest.components {
-            let type: ObjectType?
-            do throws(Failure) { type = try engine.container.type(named: component.type) } catch {
+            var type: ObjectType?
+            do throws(Failure) {
+                type = try component.type.map { name throws(Failure) in try engine.container.type(named: name) }
+            } catch {
                 if unloaded.isEmpty {
                     failures.append(Failure(error.code, error.message, path: component.path, at: component.typePlace))
                 }
-                type = nil
             }
             let outline = Definition(
-                id: try engine.container.intern(component.key), key: component.key, scope: .prototype, type: type,
-                place: component.keyPlace)
-            if type == nil { typeless.insert(component.key) } else { outlines.definitions.append(outline) }
-            wiring.definitions.append(
-                try type.map { type throws(Failure) in try definition(component, type, &failures) } ?? outline)
+                id: try engine.container.intern(component.key), key: component.key, scope: .prototype,
+                type: type ?? self.type(of: component), place: component.keyPlace)
+            let isKnown = type != nil || component.type == nil
+            if outline.type == nil { typeless.insert(component.key) } else { outlines.definitions.append(outline) }
+            wiring.definitions.append(isKnown ? try definition(component, type, &failures) : outline)
+        }
+        if let config = manifest.config {
+            let document = try engine.prepareDocument(path: nil, name: manifest.file)
+            wiring.documents.append((document, .config(try ConfigNode(document: config))))
         }
         var documents: [Document] = []
         for path in specs { documents.append(try engine.prepareDocument(path: path, name: path.shown)) }
         guard failures.isEmpty else {
-            for other in engine.check(wiring) + (waits ? [] : documentFailures(outlines, documents))
+            for other in wiringFailures(wiring) + (waits ? [] : documentFailures(outlines, documents))
             where !failures.contains(where: other.isSame(as:)) {
                 failures.append(other)
             }
@@ -91,12 +96,12 @@ struct ApplicationStart {
 
     private func commit(_ wiring: ChangeSet, _ outlines: ChangeSet, _ documents: [Document]) throws(Failure) {
         var whole = wiring
-        whole.documents = documents.map { ($0, .file) }
+        whole.documents += documents.map { ($0, .file) }
         if waits && !documentFailures(outlines, documents).isEmpty { return try commitApart(wiring, documents) }
         do throws(Failure) { try engine.commit(whole) } catch {
             if waits { return try commitApart(wiring, documents) }
             var failures = error.all
-            for other in engine.check(wiring) + documentFailures(outlines, documents)
+            for other in wiringFailures(wiring) + documentFailures(outlines, documents)
             where !failures.contains(where: other.isSame(as:)) {
                 failures.append(other)
             }
@@ -110,107 +115,17 @@ struct ApplicationStart {
         for document in documents { do throws(Failure) { try engine.refresh(document) } catch {} }
     }
 
+    /// What is wrong with the wiring alone. What it misses of the configuration the specs may say.
+    private func wiringFailures(_ wiring: ChangeSet) -> [Failure] {
+        engine.check(wiring).filter { $0.code != .notConfigured }
+    }
+
     /// What is wrong with the documents, each by itself, whatever is wrong with the wiring.
     private func documentFailures(_ outlines: ChangeSet, _ documents: [Document]) -> [Failure] {
         documents.flatMap { document in
             var set = outlines
             set.documents = [(document, .file)]
             return engine.check(set)
-        }
-    }
-
-    // MARK: definitions
-
-    /// What a component says; of one that says something wrong, what is left without it.
-    private func definition(
-        _ component: ManifestComponent, _ type: ObjectType, _ failures: inout [Failure]
-    ) throws(Failure) -> Definition {
-        var scope: Scope =
-            switch component.scope {
-            case .prototype: .prototype
-            case .graph: .graph
-            case .weakSingleton: .weakSingleton
-            case .lazySingleton: .lazySingleton
-            case .singleton: .singleton
-            case .context: .context
-            case .thread: .thread
-            }
-        if let name = component.scopeName {
-            scope = .host
-            do throws(Failure) { _ = try engine.container.scope(named: name) } catch {
-                var failure = error
-                failure.path = component.path + ".scope"
-                failure.place = component.scopePlace
-                throw failure
-            }
-        }
-        let parameters = type.description.signature.parameters
-        var wrong: [Failure] = []
-        func injections(_ given: [ManifestInjection], _ wanted: (Int, String?) throws(Failure) -> Wanted) -> [Injection]
-        {
-            var found: [Injection] = []
-            for (position, injection) in given.enumerated() {
-                do throws(Failure) {
-                    let wanted = try wanted(position, injection.name)
-                    let source = try source(injection.value, wanted)
-                    if case .property(let property) = wanted, case .value(let value) = source {
-                        _ = try property.check(value)
-                    }
-                    found.append(Injection(name: injection.name, source))
-                } catch {
-                    var failure = error
-                    failure.path = injection.path
-                    if failure.place.line == 0 {
-                        failure.place = failure.code == .property ? injection.namePlace : injection.place
-                    }
-                    wrong.append(failure)
-                }
-            }
-            return found
-        }
-        var initializer = injections(component.initializer) { position, name throws(Failure) in
-            let parameter =
-                name.map { name in parameters.first { $0.name == name } } ?? parameters.dropFirst(position).first
-            return .kind(parameter?.kind)
-        }
-        let properties = injections(component.properties) { _, name throws(Failure) in
-            guard let name else { return .kind(nil) }
-            return .property(try type.description.property(named: name).property)
-        }
-        if !wrong.isEmpty {
-            // Only looked at for what else is wrong: a prototype need not be given everything.
-            scope = .prototype
-            if initializer.count < component.initializer.count { initializer = initializer.filter { $0.name != nil } }
-            failures += wrong
-        }
-        return Definition(
-            id: try engine.container.intern(component.key), key: component.key, scope: scope, type: type,
-            initializer: initializer,
-            properties: properties, place: component.keyPlace)
-    }
-
-    /// What a value of the manifest is for: a text may stand for a number or for bytes.
-    private enum Wanted {
-        case property(Property)
-        case kind(ValueKind?)
-    }
-
-    private func source(_ value: ManifestValue, _ wanted: Wanted) throws(Failure) -> Injection.Source {
-        switch value {
-        case .reference(let key): return .reference(key)
-        case .value(let node):
-            switch wanted {
-            case .property(let property): return .value(try Value(spec: node, for: property))
-            case .kind(let kind): return .value(try Value(spec: node, kind: kind))
-            }
-        case .list(let items):
-            var sources: [Injection.Source] = []
-            for item in items { sources.append(try source(item.value, .kind(nil))) }
-            return .list(sources)
-        case .map(let pairs):
-            var sources: [(name: String, source: Injection.Source)] = []
-            for pair in pairs { sources.append((pair.name ?? "", try source(pair.value, .kind(nil)))) }
-            return .map(sources)
         }
     }
 }

@@ -7,6 +7,8 @@ public struct ChangeSet: Sendable {
         case bytes([UInt8])
         /// Read when the set is staged.
         case file
+        /// What a document says of the configuration, read by somebody else, and nothing else.
+        case config(ConfigNode)
         /// The document goes, with all its layers.
         case none
     }

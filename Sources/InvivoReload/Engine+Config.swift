@@ -1,6 +1,6 @@
 internal import CInvivo
 public import InvivoBase
-internal import InvivoSpec
+public import InvivoSpec
 internal import InvivoTraits
 public import InvivoWiring
 
@@ -155,7 +155,7 @@ extension Engine {
 
 extension ConfigNode {
     /// What a document says under `config:`. A key at the top may be a path.
-    init(document node: SpecNode) throws(Failure) {
+    public init(document node: SpecNode) throws(Failure) {
         var tree = ConfigNode(ConfigNode.Content.map([]), at: node.place)
         for entry in node.entries ?? [] {
             let inner = try ConfigNode(spec: entry.value)

@@ -228,6 +228,11 @@ extension Engine {
                 case .none:
                     staged.documents.append((document, next))
                     continue
+                case .config(let node):
+                    next.isOpen = true
+                    next.config = node
+                    staged.documents.append((document, next))
+                    continue
                 case .bytes(let given):
                     bytes = given
                     guard bytes.count <= options.maxDocumentBytes else {

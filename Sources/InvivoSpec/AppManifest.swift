@@ -12,6 +12,8 @@ public import InvivoBase
 ///     specs: [tuning.yaml]
 public struct AppManifest: Sendable {
     public let modules: [ManifestModule]
+    /// What stands under `config:`, under what the specs say.
+    public let config: SpecNode?
     /// Of those that the modules describe.
     public let assemblies: [ManifestAssembly]
     public let components: [ManifestComponent]
@@ -23,6 +25,7 @@ public struct AppManifest: Sendable {
         var reader = ManifestChecker()
         let parts = reader.parts(of: document.root)
         assemblies = reader.assemblies(of: document.root)
+        config = reader.config(of: document.root)
         (modules, components, specs) = (parts.modules, parts.components, parts.specs)
         file = document.file
         try reader.checker.failures.throwIfAny()
@@ -62,10 +65,11 @@ public enum ManifestScope: String, Sendable, CaseIterable {
 public struct ManifestComponent: Sendable {
     public let key: String
     public let keyPlace: Place
-    public let type: String
+    /// Nil where what it takes over from, or is another name of, or chooses from says it.
+    public let type: String?
     public let typePlace: Place
-    /// Lazy singleton unless written otherwise; `scopePlace` is then that of the component.
-    public let scope: ManifestScope
+    /// Lazy singleton unless written otherwise, nil where another component says it; `scopePlace` is then that of the component.
+    public let scope: ManifestScope?
     /// A scope of the host's, in the place of `scope`.
     public let scopeName: String?
     public let scopePlace: Place
@@ -73,6 +77,7 @@ public struct ManifestComponent: Sendable {
     public let properties: [ManifestInjection]
     /// Arguments of the initializer: all by name, or all by position.
     public let initializer: [ManifestInjection]
+    public let making: ManifestMaking
     public let place: Place
     /// Its key path in the manifest, "components.synth.lead", for errors found later.
     public let path: String
@@ -99,4 +104,6 @@ public enum ManifestValue: Sendable {
     case list([ManifestInjection])
     /// A map in which there are references.
     case map([ManifestInjection])
+    /// `$config.voices`, or a map with a key that begins with `$`.
+    case form(ManifestForm)
 }

@@ -7,9 +7,9 @@ struct ManifestChecker {
     mutating func parts(
         of root: SpecNode
     ) -> (modules: [ManifestModule], components: [ManifestComponent], specs: [ManifestSpec]) {
-        let known = ["modules", "assemblies", "components", "specs"]
+        let known = ["modules", "assemblies", "config", "components", "specs"]
         let path = SpecPath()
-        let what = "with the keys 'modules', 'assemblies', 'components' and 'specs'"
+        let what = "with the keys 'modules', 'assemblies', 'config', 'components' and 'specs'"
         guard let map = checker.map(root, what, path: path) else { return ([], [], []) }
         checker.refuseUnknownKeys(map, known: known, path: path)
         return (
@@ -46,13 +46,28 @@ struct ManifestChecker {
 
     private mutating func component(_ entry: SpecEntry, path: SpecPath) -> ManifestComponent? {
         guard checker.checkName(entry, "the key of a component", path: path) else { return nil }
+        if entry.key.hasPrefix("config.") {
+            checker.fail(
+                "the assembly name 'config' is taken: '$\(entry.key)' is a value of the configuration",
+                path: path.key(entry.key), at: entry.keyPlace)
+        }
         let path = path.key(entry.key)
         guard let map = checker.map(entry.value, "such as '{ type: Oscillator }'", path: path) else { return nil }
-        checker.refuseUnknownKeys(map, known: ["type", "scope", "properties", "init"], path: path)
-        let (scope, scopeName) = map["scope"].map { self.scope($0, path: path.key("scope")) } ?? (.lazySingleton, nil)
+        checker.refuseUnknownKeys(
+            map, known: ["type", "scope", "properties", "init"] + ManifestMaking.keys, path: path)
+        let making = making(map, path: path)
+        let (scope, scopeName): (ManifestScope?, String?) =
+            map["scope"].map { self.scope($0, path: path.key("scope")) } ?? (making.saysWhat ? nil : .lazySingleton, nil)
         let properties = map["properties"].map { self.properties($0, path: path.key("properties")) } ?? []
         let initializer = map["init"].map { self.initializer($0, path: path.key("init")) } ?? []
         guard let typeNode = map["type"] else {
+            if making.saysWhat {
+                return ManifestComponent(
+                    key: entry.key, keyPlace: entry.keyPlace, type: nil, typePlace: entry.keyPlace, scope: scope,
+                    scopeName: scopeName,
+                    scopePlace: map["scope"]?.place ?? entry.keyPlace, properties: properties, initializer: initializer,
+                    making: making, place: entry.value.place, path: path.text)
+            }
             if !map.contains(where: { nearestName(to: $0.key, among: ["type"]) != nil }) {
                 checker.fail("the key 'type' is missing; it names the component's type", path: path, at: entry.keyPlace)
             }
@@ -63,7 +78,7 @@ struct ManifestChecker {
             key: entry.key, keyPlace: entry.keyPlace, type: type, typePlace: typeNode.place, scope: scope,
             scopeName: scopeName,
             scopePlace: map["scope"]?.place ?? entry.keyPlace, properties: properties, initializer: initializer,
-            place: entry.value.place, path: path.text)
+            making: making, place: entry.value.place, path: path.text)
     }
 
     /// One of the scopes there are, or one of the host's by its name: whether that is registered is seen when the manifest is
@@ -105,7 +120,7 @@ struct ManifestChecker {
             place: entry.value.place, path: path.text)
     }
 
-    private mutating func injections(_ items: [SpecNode], path: SpecPath) -> [ManifestInjection] {
+    mutating func injections(_ items: [SpecNode], path: SpecPath) -> [ManifestInjection] {
         items.enumerated().map { index, item in
             let path = path.item(index)
             return ManifestInjection(
@@ -113,7 +128,7 @@ struct ManifestChecker {
         }
     }
 
-    private mutating func value(_ node: SpecNode, path: SpecPath) -> ManifestValue {
+    mutating func value(_ node: SpecNode, path: SpecPath) -> ManifestValue {
         switch node.content {
         case .text(let text) where text.hasPrefix("$$"):
             return .value(SpecNode(.text(String(text.dropFirst())), at: node.place))
@@ -121,11 +136,19 @@ struct ManifestChecker {
             if text.utf8.count == 1 {
                 checker.fail("expected a key after '$'; write '$$' for a dollar sign", path: path, at: node.place)
             }
+            if text.hasPrefix("$config.") {
+                return .form(ManifestForm(kind: .config, name: String(text.dropFirst("$config.".utf8.count))))
+            }
             return .reference(String(text.dropFirst()))
         case .list(let items):
             let values = injections(items, path: path)
             return plain(values).map { .value(SpecNode(.list($0), at: node.place)) } ?? .list(values)
-        case .map(let entries):
+        case .map(let written):
+            if let form = form(written, path: path, at: node.place) { return .form(form) }
+            let entries = written.map { entry in
+                guard entry.key.hasPrefix("$$") else { return entry }
+                return SpecEntry(key: String(entry.key.dropFirst()), keyPlace: entry.keyPlace, value: entry.value)
+            }
             let values = entries.map { injection($0, path: path) }
             guard let nodes = plain(values) else { return .map(values) }
             let unescaped = zip(entries, nodes).map { SpecEntry(key: $0.key, keyPlace: $0.keyPlace, value: $1) }

@@ -13,6 +13,7 @@ import Testing
         case .reference(let key): "$\(key)"
         case .value(let node): SpecWriter.yaml(node).trimmingSuffix(while: \.isNewline)
         case .list(let items): "[\(items.map { shown($0.value) }.joined(separator: ", "))]"
+        case .form(let form): "$\(form.kind.rawValue) \(form.name)\(form.items.map { shown($0.value) })"
         case .map(let items): "{\(items.map { "\($0.name ?? "?"): \(shown($0.value))" }.joined(separator: ", "))}"
         }
     }
@@ -61,6 +62,16 @@ import Testing
         #expect(component.initializer.map { shown($0.value) } == ["$a.c", "\"$\""])
     }
 
+    @Test func readsFormsAndWhatADollarSignMeansInKeys() throws {
+        let manifest = try read(
+            "components: { a: { type: X, init: [$config.b.c, { $config: d, default: 3 }, { $$e: 1 }, { $lazy: $f }] } }"
+        )
+        let component = try #require(manifest.components.first)
+        #expect(
+            component.initializer.map { shown($0.value) }
+                == ["$config b.c[]", "$config d[\"3\"]", "\"$e\": 1", "$lazy [\"$f\"]"])
+    }
+
     @Test func anEmptyMapIsAnEmptyApplication() throws {
         let manifest = try read("{}")
         #expect(manifest.modules.isEmpty && manifest.components.isEmpty && manifest.specs.isEmpty)
@@ -69,10 +80,13 @@ import Testing
     @Test(arguments: [
         (
             "5",
-            "1:1: expected a map with the keys 'modules', 'assemblies', 'components' and 'specs', found the integer 5"
+            "1:1: expected a map with the keys 'modules', 'assemblies', 'config', 'components' and 'specs', found the integer 5"
         ),
         ("module: {}", "1:1: unknown key 'module', did you mean 'modules'?"),
-        ("traits: {}", "1:1: unknown key 'traits'; expected 'modules', 'assemblies', 'components' or 'specs'"),
+        (
+            "traits: {}",
+            "1:1: unknown key 'traits'; expected 'modules', 'assemblies', 'config', 'components' or 'specs'"
+        ),
         ("modules: [a]", "1:10: modules: expected a map of module names and paths, found a list"),
         (
             "modules:\n",

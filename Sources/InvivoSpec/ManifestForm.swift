@@ -1,0 +1,116 @@
+internal import InvivoBase
+
+/// A value of a manifest that is neither data nor the object of a key: a map with one key that begins with `$`, and what
+/// belongs to it.
+///
+///     { $config: voices, default: 8 }          what the configuration says; `$config.voices` is the same without default
+///     { $key: synth.voice, arguments: [60] }   the object of a key with runtime arguments
+///     { $type: Clock, optional: true }         what makes a type; `exact`, `greedy`
+///     { $all: Filter }                         a list, one of each
+///     { $path: theme.name, of: $app.settings } a property of another object
+///     { $provider: $synth.voice }              a callable that resolves each time; `$lazy`: once
+///     { $argument: 0 }                         a runtime argument; `$arguments: all`, the list of them
+///     { $text: '64 KiB', by: bytes }           what a text says; also `$text: $config.limit`
+///     { $set: [a, b] }                         a list in which what is equal is there once
+///     { $resolver: any } and { $asker: key }
+public struct ManifestForm: Sendable {
+    public enum Kind: String, Sendable, CaseIterable {
+        case config, key, type, all, path, provider, lazy, argument, arguments, text, set, resolver, asker
+
+        /// What may stand beside it.
+        var others: [String] {
+            switch self {
+            case .config: ["default", "optional"]
+            case .key: ["arguments", "optional"]
+            case .type: ["optional", "exact", "greedy"]
+            case .all: ["exact"]
+            case .path: ["of", "optional"]
+            case .text: ["by"]
+            default: []
+            }
+        }
+    }
+
+    public let kind: Kind
+    /// A path, key, type or text.
+    public var name = ""
+    /// What it is of: items, arguments, the default, or the one value that it is about.
+    public var items: [ManifestInjection] = []
+    public var index = 0
+    public var isOptional = false
+    public var isExact = false
+    public var isGreedy = false
+    /// Of a text.
+    public var converter: String?
+}
+
+extension ManifestChecker {
+    mutating func config(of root: SpecNode) -> SpecNode? { TraitDocument.config(of: root, &checker) }
+
+    /// The form that a map is; nil when it is data.
+    mutating func form(_ entries: [SpecEntry], path: SpecPath, at place: Place) -> ManifestForm? {
+        guard let head = entries.first(where: { $0.key.hasPrefix("$") && !$0.key.hasPrefix("$$") }) else { return nil }
+        let names = ManifestForm.Kind.allCases.map { "$" + $0.rawValue }
+        guard let kind = ManifestForm.Kind(rawValue: String(head.key.dropFirst())) else {
+            let near = suggestion(for: head.key, among: names)
+            checker.fail(
+                "unknown form \(quoted(head.key))\(near); write '$\(head.key)' for a key that begins with a dollar sign",
+                path: path, at: head.keyPlace)
+            return ManifestForm(kind: .asker)
+        }
+        for entry in entries where entry.key != head.key && !kind.others.contains(entry.key) {
+            let near = suggestion(for: entry.key, among: kind.others)
+            checker.fail(
+                "unknown key \(quoted(entry.key)) beside \(quoted(head.key))\(near)", path: path, at: entry.keyPlace)
+        }
+        var form = ManifestForm(kind: kind)
+        form.isOptional = flag("optional", entries, path)
+        form.isExact = flag("exact", entries, path)
+        form.isGreedy = flag("greedy", entries, path)
+        let inner = path.key(head.key)
+        switch kind {
+        case .config: form.name = checker.text(head.value, "a path of the configuration", path: inner) ?? ""
+        case .key: form.name = checker.text(head.value, "a key", path: inner) ?? ""
+        case .type, .all: form.name = checker.text(head.value, "the name of a type", path: inner) ?? ""
+        case .path: form.name = checker.text(head.value, "a path of properties", path: inner) ?? ""
+        case .argument:
+            if case .integer(let index) = head.value.content, 0..<256 ~= index {
+                form.index = Int(index)
+            } else {
+                checker.expected("the number of a runtime argument, from 0", head.value, path: inner)
+            }
+        case .provider, .lazy: form.items = [injection(head.value, inner)]
+        case .set:
+            form.items = injections(checker.list(head.value, "of values", path: inner) ?? [], path: inner)
+        case .text:
+            form.items = [injection(head.value, inner)]
+            form.converter = entries["by"].flatMap { checker.text($0, "the name of a converter", path: path.key("by")) }
+        case .arguments, .resolver, .asker: break
+        }
+        if let other = entries["default"] { form.items = [injection(other, path.key("default"))] }
+        if let arguments = entries["arguments"] {
+            let path = path.key("arguments")
+            form.items = injections(checker.list(arguments, "of arguments", path: path) ?? [], path: path)
+        }
+        if kind == .path {
+            if let of = entries["of"] {
+                form.items = [injection(of, path.key("of"))]
+            } else {
+                checker.fail("the key 'of' is missing; it says whose property it is", path: path, at: place)
+            }
+        }
+        return form
+    }
+
+    private mutating func injection(_ node: SpecNode, _ path: SpecPath) -> ManifestInjection {
+        ManifestInjection(
+            name: nil, value: value(node, path: path), namePlace: node.place, place: node.place, path: path.text)
+    }
+
+    mutating func flag(_ name: String, _ entries: [SpecEntry], _ path: SpecPath) -> Bool {
+        guard let node = entries[name] else { return false }
+        if case .bool(let flag) = node.content { return flag }
+        checker.expected("true or false", node, path: path.key(name))
+        return false
+    }
+}

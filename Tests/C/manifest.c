@@ -1,0 +1,245 @@
+/* What a manifest can say of its components and of the configuration; what is wrong with it, and where. */
+#include "check.h"
+
+/* Writes down what is done to it. */
+typedef struct note {
+    char said[256];
+    invivo_object held[8]; /* borrowed */
+    int64_t level;
+    invivo_callable call;
+} note;
+
+static void say(void *instance, const char *format, ...) {
+    note *self = instance;
+    va_list arguments;
+    size_t length = strlen(self->said);
+    va_start(arguments, format);
+    vsnprintf(self->said + length, sizeof self->said - length, format, arguments);
+    va_end(arguments);
+}
+
+static void say_value(void *instance, const invivo_value *value) {
+    invivo_key key;
+    switch (value->kind) {
+    case INVIVO_KIND_NULL: say(instance, "null "); break;
+    case INVIVO_KIND_BOOL: say(instance, "%s ", value->as.boolean ? "true" : "false"); break;
+    case INVIVO_KIND_INT64: say(instance, "%lld ", (long long)value->as.signed_integer); break;
+    case INVIVO_KIND_DOUBLE: say(instance, "%g ", value->as.number); break;
+    case INVIVO_KIND_STRING: say(instance, "'%s' ", value->as.string.data); break;
+    case INVIVO_KIND_OBJECT:
+        invivo_object_key(value->as.object, &key, NULL);
+        say(instance, "$%s ", invivo_key_name(key));
+        break;
+    case INVIVO_KIND_LIST:
+        say(instance, "[ ");
+        for (uint64_t i = 0; i < value->as.list.count; i++) say_value(instance, &value->as.list.items[i]);
+        say(instance, "] ");
+        break;
+    case INVIVO_KIND_CALLABLE: ((note *)instance)->call = value->as.callable, say(instance, "call "); break;
+    case INVIVO_KIND_MAP:
+        for (uint64_t i = 0; i < value->as.map.count; i++) {
+            say(instance, "%.*s=", (int)value->as.map.pairs[i].length, value->as.map.pairs[i].name);
+            say_value(instance, &value->as.map.pairs[i].value);
+        }
+        break;
+    default: say(instance, "kind %u ", value->kind);
+    }
+}
+
+static invivo_status note_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
+                               void *user_data, invivo_error **error) {
+    (void)build, (void)user_data, (void)error;
+    for (size_t i = 0; i < count; i++) say_value(instance, &arguments[i]);
+    return INVIVO_OK;
+}
+static invivo_status get_level(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    (void)user_data, (void)error;
+    *out = invivo_int64(((note *)instance)->level);
+    return INVIVO_OK;
+}
+static invivo_status set_level(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    (void)user_data, (void)error;
+    ((note *)instance)->level = value->as.signed_integer;
+    return INVIVO_OK;
+}
+static invivo_status get_any(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    (void)instance, (void)user_data, (void)out, (void)error;
+    return INVIVO_OK;
+}
+static invivo_status set_any(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    (void)user_data, (void)error;
+    say_value(instance, value);
+    return INVIVO_OK;
+}
+static invivo_status call_tell(void *instance, void *user_data, const invivo_value *arguments, size_t count, invivo_value *result,
+                               invivo_error **error) {
+    (void)result, (void)error;
+    say(instance, "%s( ", (const char *)user_data);
+    for (size_t i = 0; i < count; i++) say_value(instance, &arguments[i]);
+    say(instance, ") ");
+    return INVIVO_OK;
+}
+static invivo_status call_make(void *instance, void *user_data, const invivo_value *arguments, size_t count, invivo_value *result,
+                               invivo_error **error) {
+    invivo_type type;
+    invivo_object object;
+    invivo_object self;
+    invivo_runtime runtime = *(invivo_runtime *)user_data;
+    (void)instance, (void)self;
+    invivo_status status = invivo_type_find(runtime, "Note", &type, error);
+    if (!status) status = invivo_object_make(runtime, type, arguments, count, &object, error);
+    if (status) return status;
+    const invivo_value borrowed = invivo_object_value(object);
+    status = invivo_value_copy(result, &borrowed, error);
+    invivo_object_release(object);
+    return status;
+}
+
+static invivo_runtime loading;
+static const invivo_parameter any[] = {{.name = "a", .kind = INVIVO_KIND_ANY, .flags = INVIVO_PARAMETER_OPTIONAL},
+                                       {.name = "b", .kind = INVIVO_KIND_ANY, .flags = INVIVO_PARAMETER_OPTIONAL},
+                                       {.name = "c", .kind = INVIVO_KIND_ANY, .flags = INVIVO_PARAMETER_OPTIONAL}};
+static const invivo_property properties[] = {
+    {.struct_size = sizeof(invivo_property), .name = "level", .kind = INVIVO_KIND_INT64, .get = get_level, .set = set_level},
+    {.struct_size = sizeof(invivo_property), .name = "thing", .kind = INVIVO_KIND_ANY, .get = get_any, .set = set_any},
+    {.struct_size = sizeof(invivo_property), .name = "other", .kind = INVIVO_KIND_ANY, .get = get_any, .set = set_any},
+};
+static const invivo_method methods[] = {
+    {.struct_size = sizeof(invivo_method), .name = "tell", .parameters = any, .parameter_count = 3, .call = call_tell, .user_data = "tell"},
+    {.struct_size = sizeof(invivo_method), .name = "hook", .parameters = any, .parameter_count = 3, .call = call_tell, .user_data = "hook"},
+    {.struct_size = sizeof(invivo_method), .name = "make", .parameters = any, .parameter_count = 3, .result = INVIVO_KIND_OBJECT,
+     .call = call_make, .user_data = &loading},
+};
+
+static invivo_status load(void *user_data, invivo_runtime runtime, const char *name, const char *path, invivo_error **error) {
+    const char *const is[] = {"Source"};
+    invivo_type_options options = {
+        .struct_size = sizeof options, .name = "Note", .concurrency = INVIVO_SHARED, .size = sizeof(note), .alignment = 8,
+        .init = note_init, .parameters = any, .parameter_count = 3, .properties = properties, .property_count = 3,
+        .methods = methods, .method_count = 3};
+    (void)user_data, (void)name, (void)path;
+    loading = runtime;
+    invivo_status status = invivo_type_register(runtime, &options, NULL, error);
+    options.name = "Loud", options.supertypes = is, options.supertype_count = 1;
+    return status ? status : invivo_type_register(runtime, &options, NULL, error);
+}
+
+static invivo_app app;
+static invivo_runtime runtime;
+
+static invivo_status open_app(const char *text, invivo_error **error) {
+    const invivo_app_options options = {.struct_size = sizeof options, .manifest = "app.yaml", .load_module = load};
+    write_text("app.yaml", text);
+    app = (invivo_app){0};
+    invivo_status status = invivo_app_open(&app, &options, error);
+    if (!status) status = invivo_app_runtime(app, &runtime, error);
+    return status;
+}
+
+/* What was said to the object of a key. */
+static const char *said(const char *key, const invivo_value *arguments, size_t count) {
+    static char text[256];
+    invivo_object object;
+    invivo_key found;
+    void *instance;
+    snprintf(text, sizeof text, "nothing");
+    if (!OK(invivo_key_find(runtime, key, &found, E)) || !OK(invivo_resolve_with(runtime, found, arguments, count, &object, E)))
+        return text;
+    if (OK(invivo_object_instance(object, (invivo_type){0}, &instance, E))) {
+        note *self = instance;
+        snprintf(text, sizeof text, "%s", self->said);
+        if (text[0] && text[strlen(text) - 1] == ' ') text[strlen(text) - 1] = 0;
+    }
+    OK(invivo_object_release(object));
+    return text;
+}
+
+static void everything_that_is_data_can_be_said(void) {
+    const invivo_value sixty = invivo_int64(60);
+    OK(open_app("modules: { notes: notes.py }\n"
+                "config: { a: { name: lead, size: 64 KiB }, global: { level: 3 } }\n"
+                "components:\n"
+                "  a.one: { type: Note, properties: { level: $config.level } }\n"
+                "  a.two: { type: Note, init: [$config.name, { $config: nothing, default: 7 }, { $config: none, optional: true }] }\n"
+                "  a.loud: { type: Loud, rank: 5 }\n"
+                "  a.quiet: { type: Loud, hidden: true }\n"
+                "  a.types: { type: Note, init: [{ $type: Source }, { $type: Nobody, optional: true }, { $all: Source }] }\n"
+                "  a.base: { type: Note, abstract: true, init: [base], properties: { thing: 1 }, methods: [{ tell: [2] }] }\n"
+                "  a.child: { parent: a.base, properties: { other: 3 }, methods: [hook] }\n"
+                "  a.takes: { type: Note, scope: prototype, parameters: [note], init: [{ $argument: 0 }, { $arguments: all }] }\n"
+                "  a.given: { type: Note, properties: { thing: { $key: a.takes, arguments: [5] } } }\n"
+                "  a.short: { alias: a.takes, init: [8] }\n"
+                "  a.late: { type: Note, properties: { thing: { $provider: $a.takes }, other: { $lazy: $a.one } } }\n"
+                "  a.path: { type: Note, init: [{ $path: level, of: $a.one }] }\n"
+                "  a.text: { type: Note, init: [{ $text: 1.5 kB, by: bytes }, { $text: $config.size, by: bytes }] }\n"
+                "  a.set: { type: Note, init: [{ $set: [1, 1, 2] }, { x: { $$y: $$z }, l: [$a.one] }, { $asker: key }] }\n"
+                "  a.hooks: { type: Note, before: [hook], methods: [{ tell: [1, $a.one] }, tell], after: [{ hook: [true] }], after-all: [tell] }\n"
+                "  a.made: { type: Note, maker: { of: $a.one, method: make, arguments: [made, 4] } }\n"
+                "  a.choice: { choose: { $config: wave, default: null }, options: [{ when: saw, use: $a.two }, { when: null, use: $a.one }, named] }\n"
+                "  a.chosen: { type: Note, properties: { thing: $a.choice } }\n"
+                "specs: [tuning.yaml]\n", E));
+    CHECK_TEXT(said("a.two", NULL, 0), "'bass' 7 null"); /* the specs lie over the manifest */
+    CHECK_TEXT(said("a.types", NULL, 0), "$a.loud null [ $a.loud ]");
+    CHECK_TEXT(said("a.child", NULL, 0), "'base' 1 3 tell( 2 ) hook( )");
+    CHECK_TEXT(said("a.takes", &sixty, 1), "60 [ 60 ]");
+    CHECK_TEXT(said("a.given", NULL, 0), "$a.takes");
+    CHECK_TEXT(said("a.short", NULL, 0), "8 [ 8 ]");
+    CHECK_TEXT(said("a.late", NULL, 0), "call call");
+    CHECK_TEXT(said("a.path", NULL, 0), "3");
+    CHECK_TEXT(said("a.text", NULL, 0), "1500 65536");
+    CHECK_TEXT(said("a.set", NULL, 0), "[ 1 2 ] x=$y='$z' l=[ $a.one ] null");
+    CHECK_TEXT(said("a.hooks", NULL, 0), "hook( ) tell( 1 $a.one ) tell( ) hook( true ) tell( )");
+    CHECK_TEXT(said("a.made", NULL, 0), "'made' 4");
+    CHECK_TEXT(said("a.chosen", NULL, 0), "$a.one");
+    {
+        invivo_value value;
+        OK(invivo_config_read(runtime, "a.name", &value, E));
+        CHECK_TEXT(value.as.string.data, "bass");
+        invivo_value_clear(&value);
+    }
+    OK(invivo_app_close(app, E));
+}
+
+static void refused(const char *text, const char *lines) {
+    invivo_error *error = NULL;
+    char found[4096] = "";
+    CHECK(open_app(text, &error) != INVIVO_OK);
+    for (size_t i = 0; error && i < invivo_error_count(error); i++) {
+        const char *line = invivo_error_text(invivo_error_at(error, i)), *name = strstr(line, "app.yaml");
+        strncat(strncat(found, name ? name : line, sizeof found - strlen(found) - 2), "\n", 2);
+    }
+    CHECK_TEXT(found, lines);
+    invivo_error_release(error);
+}
+
+static void what_is_wrong_is_told_with_its_place(void) {
+    refused("modules: { notes: notes.py }\ncomponents:\n  a.x: { type: Note, init: [$config.none] }\n",
+            "app.yaml:3:3: a.x: initializer parameter 'a' needs the configuration 'none', which is not there: looked for 'a.none', then "
+            "'global.none'\n");
+    refused("modules: { notes: notes.py }\nconfig:\n  a: { level: high }\ncomponents:\n  a.x: { type: Note, properties: { level: $config.level } }\n",
+            "app.yaml:3:15: config.a.level: the property 'level' of 'a.x': expected a number at character 1 of 'high'\n");
+    refused("components:\n  config.x: { type: Note }\n  a.x: { type: Note, init: [{ $confg: x }, { $path: y }, { $type: T, optinal: true }, { $argument: -1 }] }\n"
+            "  a.y: { choose: 1 }\n  a.z: { type: Note, rank: high, hidden: maybe, methods: [{ a: 1, b: 2 }], parameters: [{ nam: x }] }\n",
+            "app.yaml:2:3: components.config.x: the assembly name 'config' is taken: '$config.x' is a value of the configuration\n"
+            "app.yaml:3:31: components.a.x.init[0]: unknown form '$confg', did you mean '$config'?; write '$$confg' for a key that "
+            "begins with a dollar sign\n"
+            "app.yaml:3:44: components.a.x.init[1]: the key 'of' is missing; it says whose property it is\n"
+            "app.yaml:3:70: components.a.x.init[2]: unknown key 'optinal' beside '$type', did you mean 'optional'?\n"
+            "app.yaml:3:100: components.a.x.init[3].$argument: expected the number of a runtime argument, from 0, found the integer -1\n"
+            "app.yaml:4:18: components.a.y.choose: a choice needs 'options'\n"
+            "app.yaml:5:28: components.a.z.rank: expected a rank such as 10, found the text 'high'\n"
+            "app.yaml:5:42: components.a.z.hidden: expected true, false, 'class' or 'interface', found the text 'maybe'\n"
+            "app.yaml:5:59: components.a.z.methods[0]: expected the name of a method, or one with its arguments such as 'play: [60]', "
+            "found a map\n"
+            "app.yaml:5:89: components.a.z.parameters[0]: the key 'name' is missing\n"
+            "app.yaml:5:91: components.a.z.parameters[0]: unknown key 'nam', did you mean 'name'?\n");
+}
+
+int main(void) {
+    check_directory();
+    check_begin();
+    write_text("tuning.yaml", "config: { a: { name: bass } }\n");
+    everything_that_is_data_can_be_said();
+    what_is_wrong_is_told_with_its_place();
+    return check_end();
+}
