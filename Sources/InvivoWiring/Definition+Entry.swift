@@ -17,12 +17,14 @@ public struct ConfigEntry: Sendable {
     /// names it and of nothing else.
     fileprivate func source(_ below: String, _ other: Injection.Source?, _ isOptional: Bool) -> Injection.Source {
         if let path {
-            return .config("/" + (below.isEmpty ? path : "\(path).\(below)"), default: other, isOptional: isOptional, kind: .any)
+            return .config(
+                "/" + (below.isEmpty ? path : "\(path).\(below)"), default: other, isOptional: isOptional, kind: .any)
         }
         var node: ConfigNode? = node
         for name in ConfigPath.names(below) { node = node?[name] }
         if let node { return .said(node) }
-        return other ?? (isOptional ? .value(.null) : .config("/\(name).\(below)", default: nil, isOptional: false, kind: .any))
+        return other
+            ?? (isOptional ? .value(.null) : .config("/\(name).\(below)", default: nil, isOptional: false, kind: .any))
     }
 }
 
