@@ -1,7 +1,8 @@
 internal import InvivoBase
 internal import InvivoWiring
 
-/// Captives: what a shared object of any thread holds and only one thread may touch. A provider holds nothing.
+/// Captives: what a shared object of any thread holds and only one thread may touch, and what it holds beyond its place.
+/// A provider holds nothing.
 extension Engine {
     func findCaptives(_ plan: Plan, _ graph: Graph, _ failures: inout [Failure]) {
         func recipe(_ id: UInt32) -> Recipe? {
@@ -29,30 +30,45 @@ extension Engine {
             }
         }
         for id in holders.sorted() {
-            guard let holder = recipe(id), holder.id == id, holder.scope.isShared, let type = holder.type,
-                type.domain == nil, !holder.isAbstract
+            guard let holder = recipe(id), holder.id == id, holder.scope.isShared, !holder.isAbstract,
+                let way = captive(of: holder, recipe), let captive = way.last
             else { continue }
-            guard let way = captive(of: holder, recipe) else { continue }
-            let captive = way[way.count - 1]
-            let domain = captive.type?.domain?.name ?? ""
-            let path = way.map(\.key).joined(separator: " -> ")
+            let path = ([holder] + way).map(\.key).joined(separator: " -> ")
             failures.append(
                 Failure(
-                    .captive,
-                    "'\(type.name)' is shared by all threads and would hold '\(captive.key)', a '\(captive.type?.name ?? "")' "
-                        + "that may only be touched in the domain '\(domain)': \(holder.key) -> \(path); "
-                        + "inject a provider, or make one of the types the other's kind",
+                    .captive, "\(why(holder, captive)): \(path); inject a provider, or give them scopes and types that fit",
                     path: holder.key, at: holder.definition.place))
         }
     }
 
-    /// The way from a shared object to something confined that it would hold, itself or in what is made for it alone.
+    private func why(_ holder: Recipe, _ captive: Recipe) -> String {
+        if Self.outlives(holder, captive) {
+            return "'\(holder.key)' (\(holder.definition.scopeName)) would hold '\(captive.key)', of which there is one for each "
+                + "\(captive.definition.scopeName)"
+        }
+        return "'\(holder.type?.name ?? "")' is shared by all threads and would hold '\(captive.key)', a "
+            + "'\(captive.type?.name ?? "")' that may only be touched in the domain '\(captive.type?.domain?.name ?? "")'"
+    }
+
+    /// Whether the one is for all places of a scope of which the other is for one.
+    private static func outlives(_ holder: Recipe, _ held: Recipe) -> Bool {
+        held.scope.isPlaced && (holder.scope != held.scope || holder.definition.scopeName != held.definition.scopeName)
+    }
+
+    /// Whether it may not be held.
+    private static func isCaptive(_ held: Recipe, of holder: Recipe) -> Bool {
+        if outlives(holder, held) { return true }
+        guard holder.type?.domain == nil, let domain = held.type?.domain else { return false }
+        return domain.thread != 0
+    }
+
+    /// The way from a shared object to something that it would hold and must not, itself or in what is made for it alone.
     private func captive(of holder: Recipe, _ recipe: (UInt32) -> Recipe?) -> [Recipe]? {
         var seen: Set<UInt32> = [holder.id]
-        func search(_ holder: Recipe, _ way: [Recipe]) -> [Recipe]? {
-            for (target, edge) in holder.edges where edge != .late && seen.insert(target).inserted {
-                guard let held = recipe(target), let type = held.type else { continue }
-                if let domain = type.domain, domain.thread != 0 { return way + [held] }
+        func search(_ from: Recipe, _ way: [Recipe]) -> [Recipe]? {
+            for (target, edge) in from.edges where edge != .late && seen.insert(target).inserted {
+                guard let held = recipe(target), held.type != nil else { continue }
+                if Self.isCaptive(held, of: holder) { return way + [held] }
                 if !held.scope.isShared, way.count < 256, let found = search(held, way + [held]) { return found }
             }
             return nil

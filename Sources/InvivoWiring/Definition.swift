@@ -218,6 +218,8 @@ public final class Definition: @unchecked Sendable {
     public var place: Place { body.place }
     public var base: [Int: Value] { body.base }
     public var scope: Scope { body.scope ?? .graph }
+    /// For messages; of a scope of the host's its own name.
+    public var scopeName: String { scope == .host ? body.scopeName ?? scope.name : scope.name }
     public var isAbstract: Bool { body.flags.contains(.abstract) || body.each != nil || body.isPattern }
 
     /// What it is with what it takes over from its parent, which took over from its own before: type, scope, way of

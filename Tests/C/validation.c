@@ -170,10 +170,34 @@ static void what_is_asked_for_later_is_no_captive(void) {
     OK(invivo_runtime_close(own, E));
 }
 
+static void what_is_of_one_place_is_not_held_beyond_it(void) {
+    open_runtime();
+    OK(invivo_changes_open(own, &changes, E));
+    add("app.here", 1, (invivo_definition){.scope = INVIVO_SCOPE_THREAD});
+    add("app.between", 2, (invivo_definition){INJECTIONS(initializer, initializer_count, REFERENCE("a", "app.here"))});
+    add("app.same", 3, (invivo_definition){.scope = INVIVO_SCOPE_THREAD,
+                           INJECTIONS(initializer, initializer_count, REFERENCE("a", "app.between"))});
+    OK(invivo_changes_check(changes, E));
+    add("app.weak", 4, (invivo_definition){.scope = INVIVO_SCOPE_WEAK_SINGLETON,
+                           INJECTIONS(initializer, initializer_count, REFERENCE("a", "app.between"))});
+    add("app.context", 5, (invivo_definition){.scope = INVIVO_SCOPE_CONTEXT});
+    add("app.one", 6, (invivo_definition){.scope = INVIVO_SCOPE_LAZY_SINGLETON,
+                          INJECTIONS(properties, property_count, REFERENCE("a", "app.context"))});
+    invivo_error *error = NULL;
+    CHECK(invivo_changes_check(changes, &error) == INVIVO_E_CAPTIVE);
+    expect(error, "app.weak", "wiring.captive", "", "one for each thread: app.weak -> app.between -> app.here");
+    expect(error, "app.one", "wiring.captive", "", "one for each context: app.one -> app.context");
+    CHECK(invivo_error_count(error) == 2);
+    invivo_error_release(error);
+    invivo_changes_discard(changes);
+    OK(invivo_runtime_close(own, E));
+}
+
 int main(void) {
     check_begin();
     everything_is_told_at_once();
     circles_of_initializers_show_their_way();
     what_is_asked_for_later_is_no_captive();
+    what_is_of_one_place_is_not_held_beyond_it();
     return check_end();
 }
