@@ -77,7 +77,7 @@ extension Engine {
         let former = graph.cell(id)
         let definition = next(id, plan)
         let wasBuilt = former.map { cell in container.monitor.locked { cell.isHeld() } } ?? false
-        let wasAlias = definitions[id]?.alias != nil
+        let wasAlias = alias(id) != nil
         if let former, !wasAlias { plan.replaced.append(former) }
         let key = container.keyName(id)
         func note(_ what: Int) { plan.changes.append(Report.Change(key: key, what: UInt32(what), property: "")) }
@@ -87,7 +87,7 @@ extension Engine {
             plan.editor.set(nil as Block?, at: id)
             return note(INVIVO_CHANGED_REMOVED)
         }
-        guard let recipe = plan.recipes[id] ?? (definition.alias == nil ? graph.recipe(id) : nil) else {
+        guard let recipe = plan.recipes[id] ?? (definition.alias == nil ? plan.editor.recipe(id) : nil) else {
             return note(isDeclared ? INVIVO_CHANGED_DEFINED : INVIVO_CHANGED_REMADE)
         }
         if definition.alias != nil {

@@ -233,6 +233,7 @@ extension Engine {
         wishers = [:]
         awaiters = [:]
         asleep = [:]
+        missers = [:]
         targets = [:]
         declared = [:]
         container.forget()

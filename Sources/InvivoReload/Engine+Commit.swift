@@ -18,6 +18,8 @@ extension Engine {
         do throws(Failure) {
             chain.beforeExclusive = { (id) throws(Failure) in try outage.begin(id, former) }
             defer { chain.beforeExclusive = nil }
+            // What was made before is found too when only the circle still holds it.
+            if !plan.circled.isEmpty { container.markCircles(of: plan.circled) }
             try build(plan, work)
             try container.startAll(chain)
             try visitDomains(plan, work)
@@ -134,16 +136,14 @@ extension Engine {
         for (id, cell) in plan.reinjected {
             guard let recipe = work.chain.graph.recipe(id), let former = work.former.recipe(id) else { continue }
             let changed = plan.rebound.contains(id) ? nil : plan.remade
-            for (_, object) in container.monitor.locked({ cell.objects() }) {
+            for (object, arguments) in container.monitor.locked({ cell.inOrder() }) {
                 guard ObjectTable.retain(object) else { continue }
                 work.leases.append(ObjectLease(owning: object))
                 guard let record = ObjectTable.record(object) else { continue }
                 add(domain(of: record)) { undo throws(Failure) in
-                    undo.add { () throws(Failure) in
-                        try container.reinject(
-                            former, into: object, BuildChain(graph: work.former, isReload: true), changed: changed)
-                    }
-                    try container.reinject(recipe, into: object, work.chain, changed: changed)
+                    try container.reinject(
+                        recipe, after: former, into: object, arguments, work.chain, changed: changed
+                    ) { undo.add($0) }
                 }
             }
         }
@@ -153,11 +153,9 @@ extension Engine {
                 work.leases.append(ObjectLease(owning: object))
                 guard let record = ObjectTable.record(object) else { continue }
                 add(domain(of: record)) { undo throws(Failure) in
-                    undo.add { () throws(Failure) in
-                        try container.reinject(
-                            former, into: object, BuildChain(graph: work.former, isReload: true), changed: changed)
+                    try container.reinject(recipe, after: former, into: object, [], work.chain, changed: changed) {
+                        undo.add($0)
                     }
-                    try container.reinject(recipe, into: object, work.chain, changed: changed)
                 }
             }
         }
@@ -218,16 +216,9 @@ extension Engine {
         let former = container.currentGraph()
         for (id, changed) in plan.definitions {
             if let definition = definitions[id] {
-                if let alias = definition.alias, let target = keyID(alias) { aliases[target]?.remove(id) }
-                if let parent = definition.body.parent, let parent = keyID(parent) { children[parent]?.remove(id) }
                 if let owner = definition.body.owner, let owner = keyID(owner) { inlines[owner]?.remove(id) }
             }
             if changed == nil { forgetEdges(id, former.recipe(id)) }
-            definitions[id] = changed
-            if let alias = changed?.alias, let target = keyID(alias) { aliases[target, default: []].insert(id) }
-            if let parent = changed?.body.parent, let parent = keyID(parent) {
-                children[parent, default: []].insert(id)
-            }
             if changed?.body.each == nil { patterns.remove(id) } else { patterns.insert(id) }
             if let owner = changed?.body.owner, let owner = keyID(owner) { inlines[owner, default: []].insert(id) }
         }
@@ -237,12 +228,23 @@ extension Engine {
         if let reaches = plan.decoratorReaches { decoratorReaches = reaches }
         if let config = plan.config { self.config = config }
         asleep = plan.asleep
+        let kin = Set(plan.definitions.keys).union(plan.overrides.keys)
+        for id in kin {
+            for parent in parents(id) { children[parent]?.remove(id) }
+            if let target = alias(id).flatMap(keyID) { aliases[target]?.remove(id) }
+        }
+        for (id, changed) in plan.definitions { definitions[id] = changed }
         for (id, stack) in plan.overrides { overrides[id] = stack.isEmpty ? nil : stack }
+        for id in kin {
+            for parent in parents(id) { children[parent, default: []].insert(id) }
+            if let target = alias(id).flatMap(keyID) { aliases[target, default: []].insert(id) }
+        }
         for (id, recipe) in plan.recipes {
             forgetEdges(id, former.recipe(id))
             for (target, edge) in recipe.edges { dependents[target, default: [:]][id] = edge }
             for name in recipe.wishes { wishers[name, default: []].insert(id) }
             for name in recipe.awaits { awaiters[name, default: []].insert(id) }
+            for name in recipe.missing { missers[name, default: []].insert(id) }
         }
         for (document, state) in plan.staged.documents { document.state = state }
         keepNamedDocuments(plan.staged.documents.map(\.document))
@@ -301,6 +303,16 @@ extension Engine {
             awaiters[name]?.remove(id)
             if awaiters[name]?.isEmpty == true { awaiters[name] = nil }
         }
+        for name in recipe.missing {
+            missers[name]?.remove(id)
+            if missers[name]?.isEmpty == true { missers[name] = nil }
+        }
+    }
+
+    /// The parents of a key and of what overrides it.
+    private func parents(_ id: UInt32) -> [UInt32] {
+        let names = [definitions[id]?.body.parent] + (overrides[id] ?? []).map(\.definition.body.parent)
+        return names.compactMap { $0.flatMap(keyID) }
     }
 
     func keyID(_ name: String) -> UInt32? { container.monitor.locked { container.keys.id(of: name) } }

@@ -66,13 +66,16 @@ extension Engine {
         for (id, definition) in changed where definition != nil { changed[id] = .some(next(id, plan)) }
         let former = definitions
         let stacks = overrides
+        let bases = plan.definitions
         let container = container
+        let identify: (String) -> UInt32? = { name in container.monitor.locked { container.keys.id(of: name) } }
         let described: (UInt32) -> Definition? = { [self] id in
             if let definition = changed[id] { return definition }
             guard let stack = stacks[id], !stack.isEmpty else { return former[id] }
-            return former[id].map { covered($0, by: stack) }
+            return former[id].map { base in
+                covered(base, by: stack) { name in identify(name).flatMap { bases[$0] ?? former[$0] } }
+            }
         }
-        let identify: (String) -> UInt32? = { name in container.monitor.locked { container.keys.id(of: name) } }
         var types = graph.types
         // To look through parents only; compiles nothing.
         let config = container.configLookup((plan.config ?? self.config).tree)
@@ -90,8 +93,7 @@ extension Engine {
         compiler.config = config
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) {
             guard let definition else { continue }
-            if let recipe = compiler.compile(definition, former: definitions[id]?.alias == nil ? graph.recipe(id) : nil)
-            {
+            if let recipe = compiler.compile(definition, former: alias(id) == nil ? graph.recipe(id) : nil) {
                 plan.recipes[id] = recipe
             }
         }
@@ -109,10 +111,22 @@ extension Engine {
     ) {
         var holders: Set<UInt32> = []
         for name in names { holders.formUnion(wishers[name] ?? []) }
+        if !missers.isEmpty {
+            for definition in changed.values { holders.formUnion(definition.flatMap { missers[$0.key] } ?? []) }
+        }
+        // What takes other runtime arguments may be given too many.
+        for (id, recipe) in plan.recipes {
+            guard let former = graph.recipe(id), former.id == id else { continue }
+            if former.definition.body.parameters?.parameters.count
+                != recipe.definition.body.parameters?.parameters.count
+            {
+                holders.formUnion((dependents[id] ?? [:]).keys)
+            }
+        }
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) where definition == nil {
             for holder in (dependents[id] ?? [:]).keys.sorted() where changed[holder] == nil {
                 holders.insert(holder)
-                guard let definition = definitions[holder] else { continue }
+                guard let definition = next(holder, plan) else { continue }
                 if compiler.compile(definition, former: graph.recipe(holder)) == nil {
                     holders.remove(holder)
                     failures.append(
@@ -142,7 +156,7 @@ extension Engine {
             holders.formUnion(aliases[id] ?? [])
         }
         for holder in holders.sorted() where changed[holder] == nil {
-            guard let definition = definitions[holder], let former = graph.recipe(holder) else { continue }
+            guard let definition = next(holder, plan), let former = graph.recipe(holder) else { continue }
             let before = compiler.failures.count
             if let recipe = compiler.compile(definition, former: former) {
                 if recipe.bindings != former.bindings
@@ -171,9 +185,14 @@ extension Engine {
             return graph.recipe(id)
         }
         let container = container
+        let stacks = overrides.merging(plan.overrides) { $1 }
+        func alias(_ id: UInt32) -> String? {
+            guard let base = changed[id] ?? definitions[id] else { return nil }
+            return (stacks[id]?.last?.definition ?? base).alias
+        }
         func targets(_ id: UInt32, _ least: Recipe.Edge) -> [UInt32] {
             // An alias without arguments has no recipe of its own.
-            if let alias = (changed[id] ?? definitions[id])?.alias, recipes[id] != nil || graph.recipe(id)?.id != id {
+            if let alias = alias(id), recipes[id] != nil || graph.recipe(id)?.id != id {
                 return container.monitor.locked { container.keys.id(of: alias) }.map { [$0] } ?? []
             }
             return recipe(id)?.edges.filter { $0.edge >= least }.map(\.id) ?? []
@@ -185,6 +204,7 @@ extension Engine {
                     own.isInCircle = true
                 } else if let known = graph.recipe(id), known.id == id, !known.isInCircle {
                     plan.editor.set(known.inCircle(), at: id)
+                    plan.circled.insert(id)
                 }
             }
         }
@@ -193,7 +213,7 @@ extension Engine {
             let start = circle.filter { recipes[$0] != nil }.min() ?? circle[0]
             let path = Circles.path(from: start, within: members) { targets($0, .initializer) }.map(container.keyName)
             let place = recipe(start)?.definition.place ?? Place()
-            let isMade = circle.contains { (changed[$0] ?? definitions[$0])?.alias == nil }
+            let isMade = circle.contains { alias($0) == nil }
             failures.append(
                 Failure(
                     .cycle,

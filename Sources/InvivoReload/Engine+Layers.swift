@@ -139,7 +139,7 @@ extension Engine {
         }
         let isRemade = plan.builds.contains { $0.id == id } || plan.editor.cell(id) !== graph.cell(id)
         var shared: Set<UInt64> = []
-        if !isRemade, let cell = graph.cell(id), definitions[id]?.alias == nil {
+        if !isRemade, let cell = graph.cell(id), alias(id) == nil {
             for (_, object) in container.monitor.locked({ cell.objects() }) {
                 shared.insert(object)
                 hasLive = true

@@ -32,7 +32,9 @@ extension Engine {
     /// The definition of a key after the plan, as described, or as it is overridden.
     func next(_ id: UInt32, _ plan: Plan) -> Definition? {
         guard let base = plan.definitions[id] ?? definitions[id] else { return nil }
-        return covered(base, by: plan.overrides[id] ?? overrides[id] ?? [])
+        return covered(base, by: plan.overrides[id] ?? overrides[id] ?? []) { name in
+            container.monitor.locked { container.keys.id(of: name) }.flatMap { plan.definitions[$0] ?? definitions[$0] }
+        }
     }
 
     /// The same with what it takes over from its parents.
@@ -151,6 +153,6 @@ extension Engine {
     }
 
     private func isShared(_ object: UInt64, _ id: UInt32, _ graph: Graph) -> Bool {
-        graph.cell(id)?.object == object && definitions[id]?.alias == nil
+        graph.cell(id)?.object == object && alias(id) == nil
     }
 }

@@ -98,7 +98,7 @@ extension Engine {
         return unsettled.sorted().flatMap { id in
             let layers = graph.configuration(id) as? TargetLayers
             let attached = (targets[id] ?? []).filter { layers == nil || layers?.type === $0.type }.map(\.object)
-            let shared = definitions[id]?.alias == nil ? graph.cell(id) : nil
+            let shared = alias(id) == nil ? graph.cell(id) : nil
             let made = shared.map { cell in container.monitor.locked { cell.objects().map(\.object) } } ?? []
             return Set(attached + made).sorted().compactMap { object in
                 tuned.contains { $0.object == object } ? nil : (id, object, layers)

@@ -78,6 +78,8 @@ public final class Engine: @unchecked Sendable {
     var awaiters: [String: Set<UInt32>] = [:]
     /// What lies dormant, and what it waits for.
     var asleep: [UInt32: [String]] = [:]
+    /// Who would take a key that nothing has, by its name.
+    var missers: [String: Set<UInt32>] = [:]
     var definitionCount: UInt64 = 0
     var aliases: [UInt32: Set<UInt32>] = [:]
     var targets: [UInt32: [Target]] = [:]

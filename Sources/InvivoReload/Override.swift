@@ -47,14 +47,33 @@ extension Engine {
         override.closeHandle()
     }
 
-    /// What a base definition becomes under what overrides it.
-    func covered(_ base: Definition, by stack: [Override]) -> Definition {
+    /// What a key is another name of, as it is now.
+    func alias(_ id: UInt32) -> String? {
+        guard let base = definitions[id] else { return nil }
+        return (overrides[id]?.last?.definition ?? base).alias
+    }
+
+    /// What a base definition becomes under what overrides it. `described` answers other base definitions: scope, type and
+    /// runtime arguments that a key has from its parents are its own and stay.
+    func covered(_ base: Definition, by stack: [Override], _ described: (String) -> Definition?) -> Definition {
         guard let top = stack.last else { return base }
+        var scope = base.body.scope
+        var parameters = base.body.parameters
+        var type = base.body.type
+        var parent = base.body.parent
+        var seen: Set<String> = [base.key]
+        while let name = parent, seen.insert(name).inserted, let next = described(name) {
+            scope = scope ?? next.body.scope
+            parameters = parameters ?? next.body.parameters
+            type = type ?? next.body.type
+            parent = next.body.parent
+        }
         return top.definition.with { body in
-            body.scope = base.body.scope
+            // What has none is of graph scope, whatever parent the override has.
+            body.scope = scope ?? .graph
             // A shared object that takes runtime arguments still does.
-            body.parameters = body.parameters ?? base.body.parameters
-            body.type = body.type ?? base.body.type
+            body.parameters = body.parameters ?? parameters
+            body.type = body.type ?? type
             body.rank = base.body.rank
             body.order = base.body.order
             let kept: Definition.Flags = [.hiddenClass, .hiddenInterface]

@@ -37,6 +37,8 @@ struct Plan {
     var asleep: [UInt32: [String]] = [:]
     /// Kept instances that were bound to something else by property or method.
     var rebound: Set<UInt32> = []
+    /// Keys that stay as they are and become members of a circle.
+    var circled: Set<UInt32> = []
     /// Keys of which something new is made.
     var remade: Set<UInt32> = []
     /// Cells that are replaced: their objects end with the former generation.

@@ -101,7 +101,8 @@ extension WiringGraph {
             for index in assembly.nodes {
                 let node = nodes[index]
                 let shape = node.scope.hasSuffix("singleton") ? "box" : node.alias == nil ? "ellipse" : "plain"
-                let style = node.isAbstract ? ", style=dashed" : node.live > 0 ? ", style=filled, fillcolor=aliceblue" : ""
+                let style =
+                    node.isAbstract ? ", style=dashed" : node.live > 0 ? ", style=filled, fillcolor=aliceblue" : ""
                 out += "        n\(index) [label=\(Self.dotQuoted(label(node))), shape=\(shape)\(style)];\n"
             }
             out += "    }\n"

@@ -22,6 +22,8 @@ public final class BuildChain: @unchecked Sendable {
         var low: Int
         /// Whether the instance exists and what takes its place does not yet.
         var awaitsDecoration = false
+        /// Of an object whose step had to wait: for whom it was made.
+        var askedBy: Recipe?
         /// Steps of others that wait for this instance.
         var deferred: [Deferred] = []
         /// What must be started before it, as places in `starts`.
@@ -36,6 +38,17 @@ public final class BuildChain: @unchecked Sendable {
         let lease: ObjectLease
         let step: Recipe.Step
         let name: String
+        let askedBy: Recipe?
+        /// Which of the chain it is.
+        let number: Int
+    }
+
+    /// How far the chain has come: what came after it can be taken back.
+    struct Mark {
+        let made: Int
+        let completed: Int
+        let deferred: Int
+        let starts: Int
     }
 
     /// Something made in the current outermost resolve and not yet handed to everybody.
@@ -96,6 +109,8 @@ public final class BuildChain: @unchecked Sendable {
     let outer: BuildChain?
     /// Those that run in this one's start phase. Guarded by the monitor.
     var inner: [BuildChain] = []
+    /// How many steps have been deferred.
+    var deferrals = 0
     /// How many resolves are under way; at 0 the graph is complete.
     var depth = 0
     /// Set together with a failure: the frame in whose initializer the missing object is.
@@ -126,6 +141,10 @@ public final class BuildChain: @unchecked Sendable {
         /// What must be started before, as places in the chain's list.
         let needs: Set<Int>
         var name: String { definition?.key ?? Container.type(record).name }
+    }
+
+    var mark: Mark {
+        Mark(made: made.count, completed: completed.count, deferred: deferrals, starts: starts.count)
     }
 
     /// The chain at the beginning: all of one thread of calls wait as one.

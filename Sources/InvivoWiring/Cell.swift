@@ -1,5 +1,5 @@
 public import CPlatform
-internal import InvivoBase
+public import InvivoBase
 
 /// Where the shared instance of one definition is; with runtime arguments, one for each set of them. Everything but `raw`
 /// is guarded by the container's monitor.
@@ -34,21 +34,28 @@ public final class Cell: @unchecked Sendable {
     var weakObject: UInt64 = 0
     /// Of a weak singleton whose type counts its instances elsewhere: the type's weak reference.
     var weakReference: UnsafeMutableRawPointer?
+    /// The runtime arguments of a cell that is one of another's.
+    private let arguments: [Value]
     /// Of an instance that belongs to a place: which.
     var place: (scope: PlacedScope, place: UInt64)?
     /// Its place has ended.
     var isOver = false
     /// One for each set of runtime arguments; in scopes with places the place comes first.
     private var variants: [ArgumentsKey: Cell] = [:]
+    private var mostVariants = 16
 
     /// Of a tracked definition: handles of objects that it made, some of which may be stale.
     private var tracked: [UInt64] = []
     private var mostTracked = 16
 
-    public init(_ recipe: Recipe) {
+    public convenience init(_ recipe: Recipe) { self.init(recipe, arguments: []) }
+
+    private init(_ recipe: Recipe, arguments: [Value]) {
         self.recipe = recipe
+        self.arguments = arguments
         raw = .allocate(capacity: 1)
         raw.initialize(to: iv_cell())
+        raw.pointee.id = UInt64(recipe.id)
         raw.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
         if recipe.isPlain { raw.pointee.prototype = recipe.type?.raw }
     }
@@ -74,10 +81,7 @@ public final class Cell: @unchecked Sendable {
 
     /// Under the monitor: every object that was made by the recipe and is not gone, those with runtime arguments too.
     public func objects() -> [(sequence: UInt64, object: UInt64)] {
-        var found: [(sequence: UInt64, object: UInt64)] = []
-        func add(_ bits: UInt64) { found.append((sequence, undecorated != 0 ? undecorated : bits)) }
-        if object != 0 { add(object) }
-        if weakObject != 0 && ObjectTable.leases(weakObject) > 0 { add(weakObject) }
+        var found = ownObject.map { [(sequence: sequence, object: $0)] } ?? []
         for cell in variants.values { found += cell.objects() }
         return found
     }
@@ -100,6 +104,21 @@ public final class Cell: @unchecked Sendable {
         former.tracked = []
     }
 
+    /// Under the monitor: the same in the order in which they were made, each with its runtime arguments.
+    public func inOrder() -> [(object: UInt64, arguments: [Value])] {
+        func all(_ cell: Cell) -> [(sequence: UInt64, object: UInt64, arguments: [Value])] {
+            let own = cell.ownObject.map { [(cell.sequence, $0, cell.arguments)] } ?? []
+            return own + cell.variants.values.flatMap(all)
+        }
+        return all(self).sorted { $0.sequence < $1.sequence }.map { ($0.object, $0.arguments) }
+    }
+
+    /// Under the monitor: what the recipe made, not what a processor answered in its place.
+    private var ownObject: UInt64? {
+        let known = object != 0 ? object : weakObject != 0 && ObjectTable.leases(weakObject) > 0 ? weakObject : 0
+        return known == 0 ? nil : undecorated != 0 ? undecorated : known
+    }
+
     /// Under the monitor: no graph to come leads here.
     public func markRetired() {
         isRetired = true
@@ -112,6 +131,22 @@ public final class Cell: @unchecked Sendable {
         return !objects().isEmpty || variants.values.contains { $0.isHeld() }
     }
 
+    /// Under the monitor: weakly shared objects that are gone leave their arguments; as often as their number has doubled.
+    private func forgetGone(_ gone: inout [Cell]) {
+        for (key, cell) in variants
+        where cell.weakReference == nil && cell.weakObject != 0 && !cell.isHeld() {
+            gone.append(cell)
+            variants[key] = nil
+        }
+        mostVariants = max(16, variants.count * 2)
+    }
+
+    /// Under the monitor: the leases on objects that are runtime arguments here.
+    func forEachArgument(_ body: (ObjectLease) -> Void) {
+        for value in arguments { value.forEachLease(body) }
+        for cell in variants.values { cell.forEachArgument(body) }
+    }
+
     /// Under the monitor.
     public var isBuilding: Bool { if case .building = state { true } else { false } }
 
@@ -121,7 +156,8 @@ public final class Cell: @unchecked Sendable {
     /// Under the monitor: the cell of a place, and whether it is new.
     func placed(_ key: ArgumentsKey) -> (cell: Cell, isNew: Bool) {
         if let known = variants[key] { return (known, false) }
-        let cell = Cell(recipe)
+        // The place is the first.
+        let cell = Cell(recipe, arguments: Array(key.values.dropFirst()))
         cell.isRetired = isRetired
         variants[key] = cell
         return (cell, true)
@@ -130,12 +166,14 @@ public final class Cell: @unchecked Sendable {
     /// Under the monitor; somebody else has it still.
     func forget(_ key: ArgumentsKey) { variants[key] = nil }
 
-    /// Under the monitor: the cell of these runtime arguments.
-    func variant(_ arguments: [Value]) -> Cell {
+    /// Under the monitor: the cell of these runtime arguments. `gone` gets what nobody needs any more, to be let go without the
+    /// monitor.
+    func variant(_ arguments: [Value], gone: inout [Cell]) -> Cell {
         guard !arguments.isEmpty else { return self }
         let key = ArgumentsKey(arguments)
         if let known = variants[key] { return known }
-        let cell = Cell(recipe)
+        if recipe.scope == .weakSingleton && variants.count >= mostVariants { forgetGone(&gone) }
+        let cell = Cell(recipe, arguments: arguments)
         cell.isRetired = isRetired
         variants[key] = cell
         return cell

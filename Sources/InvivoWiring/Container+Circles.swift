@@ -21,6 +21,16 @@ extension Container {
         ObjectTable.markCircle(object)
     }
 
+    /// Marks every object of keys that a reload makes members of a circle, whoever holds it.
+    public func markCircles(of keys: Set<UInt32>) {
+        for object in ObjectTable.all(of: tag) where ObjectTable.retain(object) {
+            if let record = ObjectTable.record(object), record.pointee.key > 0, keys.contains(record.pointee.key - 1) {
+                markCircle(object, record)
+            }
+            _ = ObjectTable.release(object)
+        }
+    }
+
     /// The object lost a claim, and others may go at any time: it is leased while it is looked at. Somebody who meanwhile
     /// takes this lease for a host's is followed by this look.
     static func lookForCircle(_ bits: UInt64) {

@@ -12,6 +12,7 @@ extension Container {
         }
         graph.forEachCell { id, cell in
             for lease in cell.claims() { count(lease) }
+            cell.forEachArgument(count)
             graph.recipe(id)?.forEachLease(count)
         }
         return counts

@@ -21,10 +21,9 @@ extension Container {
     /// caller's. Nil when what makes it answers null. Whatever fails, what was made until then is taken back.
     func make(_ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain, cell: Cell?) throws(Failure) -> Made? {
         let index = chain.frames.count
-        let mark = chain.made.count
-        let completedMark = chain.completed.count
-        let startMark = chain.starts.count
-        chain.frames.append(BuildChain.Frame(recipe: recipe, arguments: arguments, cell: cell, mark: mark, low: index))
+        let mark = chain.mark
+        chain.frames.append(
+            BuildChain.Frame(recipe: recipe, arguments: arguments, cell: cell, mark: mark.made, low: index))
         do throws(Failure) {
             let made = try makeInFrame(recipe, arguments, chain, index)
             let frame = chain.frames.removeLast()
@@ -33,8 +32,6 @@ extension Container {
         } catch {
             let failed = chain.frames.removeLast()
             takeBack(chain, to: mark)
-            chain.completed.removeLast(chain.completed.count - completedMark)
-            forgetStarts(chain, from: startMark)
             if failed.object != 0 { _ = ObjectTable.release(failed.object) }
             throw located(error, recipe.definition, chain)
         }
@@ -319,8 +316,8 @@ extension Container {
             description.applyInitialValues(to: instance)
             do throws(Failure) {
                 if let factory {
-                    if try factory.run("the factory of '\(type.name)'", instance, &build, checked) == nil && isNullable
-                    {
+                    if try factory.run("the factory of '\(type.name)'", instance, &build, checked) == nil {
+                        guard isNullable else { throw noInstance(type) }
                         Self.free(record)
                         return nil
                     }
@@ -337,7 +334,7 @@ extension Container {
         if let factory {
             guard let made = try factory.run("the factory of '\(type.name)'", nil, &build, checked) else {
                 if isNullable { return nil }
-                throw Failure(.null, "the factory of '\(type.name)' answered success without an instance")
+                throw noInstance(type)
             }
             instance = made
         } else {
@@ -349,6 +346,13 @@ extension Container {
             description.dispose(instance)
             throw error
         }
+    }
+
+    private func noInstance(_ type: ObjectType) -> Failure {
+        Failure(
+            .null,
+            "the factory of '\(type.name)' answered success without an instance; flag the definition as nullable if it may"
+        )
     }
 
     // MARK: injection
@@ -515,6 +519,7 @@ extension Container {
         _ chain: BuildChain, _ index: Int
     ) throws(Failure) {
         chain.later = nil
+        let mark = chain.mark
         do throws(Failure) {
             try apply(step, name, recipe, arguments, record, chain)
         } catch {
@@ -522,10 +527,13 @@ extension Container {
                 throw error
             }
             chain.later = nil
+            // It will be taken from its beginning.
+            takeBack(chain, to: mark)
+            chain.deferrals += 1
             chain.frames[later].deferred.append(
                 BuildChain.Deferred(
                     recipe: recipe, arguments: arguments, lease: try ObjectLease.retaining(object), step: step,
-                    name: name))
+                    name: name, askedBy: asker(of: index, chain), number: chain.deferrals))
             chain.hold(to: later)
         }
     }
@@ -537,6 +545,7 @@ extension Container {
         var frame = BuildChain.Frame(
             recipe: deferred.recipe, arguments: deferred.arguments, cell: nil, mark: chain.made.count, low: index)
         frame.object = deferred.lease.bits
+        frame.askedBy = deferred.askedBy
         frame.record = record
         chain.frames.append(frame)
         defer {
@@ -580,14 +589,20 @@ extension Container {
             _ = try method.call(instance, values)
             kept = .list(values)
         }
-        // The former one is let go only now that nothing points to it.
-        if kept.holdsReference {
-            let extra = extra(record)
-            let former = monitor.locked { extra.injectedProperties.updateValue(kept, forKey: name) }
-            withExtendedLifetime(former) {}
-        } else {
-            letGo(of: name, record)
+        let remembered = kept.holdsReference || step.sources.contains { $0.names(nil) } ? kept : nil
+        remember(remembered, name, record)
+    }
+
+    /// What a step injected: held as long as its object, and put back when a reload that injected something else fails.
+    private func remember(_ value: Value?, _ name: String, _ record: Record) {
+        guard value != nil || record.pointee.extra != nil else { return }
+        let extra = extra(record)
+        let former = monitor.locked { () -> Value? in
+            defer { extra.injectedProperties[name] = value }
+            return extra.injectedProperties[name]
         }
+        // The former one is let go only now that nothing points to it.
+        withExtendedLifetime(former) {}
     }
 
     /// What a step injected before, when it injects nothing now.
@@ -612,16 +627,17 @@ extension Container {
     }
 
     /// Takes the steps anew that refer to one of `changed` (nil: to anything), for a kept instance whose dependencies were
-    /// remade or bound anew.
-    public func reinject(_ recipe: Recipe, into object: UInt64, _ chain: BuildChain, changed: Set<UInt32>?)
-        throws(Failure)
-    {
+    /// remade or bound anew. Before each, `noting` gets what puts the former value back, without making anything.
+    public func reinject(
+        _ recipe: Recipe, after former: Recipe, into object: UInt64, _ arguments: [Value], _ chain: BuildChain,
+        changed: Set<UInt32>?, noting: (@escaping () throws(Failure) -> Void) -> Void
+    ) throws(Failure) {
         guard let record = ObjectTable.record(object) else { return }
         if recipe.isInCircle { markCircle(object, record) }
         try building(chain) { () throws(Failure) in
             try whole { (chain) throws(Failure) in
                 var frame = BuildChain.Frame(
-                    recipe: recipe, arguments: [], cell: nil, mark: chain.made.count, low: chain.frames.count)
+                    recipe: recipe, arguments: arguments, cell: nil, mark: chain.made.count, low: chain.frames.count)
                 frame.object = object
                 frame.record = record
                 chain.frames.append(frame)
@@ -635,7 +651,11 @@ extension Container {
                     if recipe.type?.domain == nil {
                         guard case .candidates = step else { continue }
                     }
-                    try apply(step, "step\(place)", recipe, [], record, chain)
+                    let name = "step\(place)"
+                    let kept = monitor.locked { extra(record).injectedProperties[name] }
+                    let before = place < former.steps.count ? former.steps[place] : step
+                    noting { () throws(Failure) in try self.restore(kept, before, name, recipe, record) }
+                    try apply(step, name, recipe, arguments, record, chain)
                 }
             }
         }
@@ -648,6 +668,22 @@ extension Container {
         return monitor.locked { extra.injectedProperties[name] != nil }
     }
 
+    /// Puts back what a step had injected; nil where that were constants, which it says itself.
+    private func restore(_ kept: Value?, _ step: Recipe.Step, _ name: String, _ recipe: Recipe, _ record: Record)
+        throws(Failure)
+    {
+        guard let type = recipe.type, let instance = record.pointee.instance else { return }
+        let value = kept ?? step.constant
+        switch step {
+        case .property(let index, _): try type.description.properties[index].set(instance, value)
+        case .candidates(let index, _, _, _): try type.description.properties[index].set(instance, value)
+        case .method(let index, _):
+            guard case .list(let arguments) = value else { return }
+            _ = try type.description.methods[index].call(instance, arguments)
+        }
+        remember(kept, name, record)
+    }
+
     /// Injection and hooks for an object that the host made; with a cell, whose shared instance it becomes, what documents say
     /// too. Who walks a tree says itself when the object `completes`.
     func injectHostObject(
@@ -655,9 +691,8 @@ extension Container {
         completes: Bool = true
     ) throws(Failure) {
         let index = chain.frames.count
-        let mark = chain.made.count
-        let completedMark = chain.completed.count
-        var frame = BuildChain.Frame(recipe: recipe, arguments: [], cell: cell, mark: mark, low: index)
+        let mark = chain.mark
+        var frame = BuildChain.Frame(recipe: recipe, arguments: [], cell: cell, mark: mark.made, low: index)
         frame.object = object
         frame.record = record
         chain.frames.append(frame)
@@ -669,7 +704,6 @@ extension Container {
         } catch {
             chain.frames.removeLast()
             takeBack(chain, to: mark)
-            chain.completed.removeLast(chain.completed.count - completedMark)
             throw located(error, recipe.definition, chain)
         }
         let ended = chain.frames.removeLast()

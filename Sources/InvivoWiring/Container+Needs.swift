@@ -78,6 +78,7 @@ extension Container {
 
     /// For whom the object of a frame is made; nil when that has no key.
     func asker(of index: Int, _ chain: BuildChain) -> Recipe? {
+        if let known = chain.frames[index].askedBy { return known }
         guard index > 0, chain.frames[index - 1].recipe.id != Self.noKey else { return nil }
         return chain.frames[index - 1].recipe
     }

@@ -50,10 +50,11 @@ extension Container {
                 program, graph.assumingMemoryBound(to: iv_graph.self), reader, owner: upper & 0xfff_ffff,
                 runtime: runtime, failed: &failed)
         }
+        let own = upper << 32 | cell.pointee.id
         let begun = Readers.beginBuild(reader, core)
         Readers.leave(reader)
         guard begun else { return 0 }
-        return makePlain(type, reader, owner: upper & 0xfff_ffff, runtime: runtime, key: key, failed: &failed)
+        return makePlain(type, reader, owner: upper & 0xfff_ffff, runtime: runtime, key: own, failed: &failed)
     }
 
     /// The object of a key with one lease for the caller, built when it must be. 0 when what makes it answers null.
@@ -129,12 +130,11 @@ extension Container {
 
     /// An outermost resolve failed: nothing of it stays.
     func abandon(_ chain: BuildChain, because failure: Failure? = nil) {
-        chain.completed = []
-        if !chain.isCommit {
-            chain.starts = []
-            chain.startsOf = [:]
-        }
-        takeBack(chain, to: 0, because: failure)
+        // What a commit is to start is told apart by who made it.
+        let starts = chain.isCommit ? chain.starts.count : 0
+        takeBack(
+            chain, to: BuildChain.Mark(made: 0, completed: 0, deferred: 0, starts: starts), because: failure)
+        if !chain.isCommit { chain.startsOf = [:] }
     }
 
     /// An outermost resolve ends well, unless one of its last hooks fails.
@@ -223,6 +223,8 @@ extension Container {
         }
         switch recipe.scope {
         case .prototype, .graph:
+            // An alias leads to the recipe of what it names: both are one object.
+            let id = recipe.id
             if let frame = chain.frames.lastIndex(where: {
                 $0.recipe.id == id && $0.cell == nil && same($0.arguments, arguments)
             }) {
@@ -247,8 +249,7 @@ extension Container {
                 .stale, "places of its scope end faster than they can be used", path: recipe.key,
                 at: recipe.definition.place)
         case .lazySingleton, .singleton, .weakSingleton:
-            return try shared(
-                arguments.isEmpty ? cell : monitor.locked { cell.variant(arguments) }, recipe, arguments, chain)
+            return try shared(cell, recipe, arguments, chain)
         }
     }
 
@@ -320,13 +321,18 @@ extension Container {
     // MARK: shared instances
 
     /// A shared instance, built once however many chains ask; a waits-for cycle is answered, not waited for.
-    private func shared(_ cell: Cell, _ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain) throws(Failure)
+    private func shared(_ base: Cell, _ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain) throws(Failure)
         -> UInt64
     {
         let definition = recipe.definition
+        var gone: [Cell] = []
+        defer { withExtendedLifetime(gone) {} }
+        var cell = base
         monitor.lock()
         var awaited = -1
         waiting: while true {
+            // That of a place is found by who knows the place.
+            if !recipe.scope.isPlaced { cell = base.variant(arguments, gone: &gone) }
             switch cell.state {
             case .built:
                 let bits = recipe.scope == .weakSingleton ? cell.weakObject : cell.object
@@ -519,11 +525,21 @@ extension Container {
         if let former { cell.recipe.type?.description.freeWeak(former) }
     }
 
-    /// Takes back what a failed build made: graph-scope objects are let go, shared ones are cold again.
-    func takeBack(_ chain: BuildChain, to mark: Int, because failure: Failure? = nil) {
-        guard chain.made.count > mark else { return }
-        let entries = Array(chain.made[mark...])
-        chain.made.removeLast(chain.made.count - mark)
+    /// Takes back what was made since: graph-scope objects are let go, shared ones are cold again, hooks for the end and steps
+    /// that waited are forgotten.
+    func takeBack(_ chain: BuildChain, to mark: BuildChain.Mark, because failure: Failure? = nil) {
+        if chain.deferrals > mark.deferred {
+            for index in chain.frames.indices {
+                chain.frames[index].deferred.removeAll { $0.number > mark.deferred }
+            }
+        }
+        if chain.completed.count > mark.completed {
+            chain.completed.removeLast(chain.completed.count - mark.completed)
+        }
+        forgetStarts(chain, from: mark.starts)
+        guard chain.made.count > mark.made else { return }
+        let entries = Array(chain.made[mark.made...])
+        chain.made.removeLast(chain.made.count - mark.made)
         for entry in entries.reversed() {
             if let cell = entry.cell {
                 let isAtFault = failure?.path == cell.definition.key && chain.root.givesWayTo == nil

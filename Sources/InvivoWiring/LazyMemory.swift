@@ -36,8 +36,9 @@ extension Recipe.Source {
     func names(_ ids: Set<UInt32>?) -> Bool {
         switch self {
         case .value, .argument, .arguments, .provider, .resolver, .asker, .setting: false
-        case .config(let paths, let source): ids.map { paths.contains(where: $0.contains) } ?? true || source.names(ids)
-        case .object(let id, let arguments, _): ids?.contains(id) ?? true || arguments.contains { $0.names(ids) }
+        case .config(let paths, let source):
+            (ids.map { paths.contains(where: $0.contains) } ?? true) || source.names(ids)
+        case .object(let id, let arguments, _): (ids?.contains(id) ?? true) || arguments.contains { $0.names(ids) }
         case .all(let all): ids.map { all.contains(where: $0.contains) } ?? true
         case .path(let source, _, _): source.names(ids)
         case .list(let items), .set(let items): items.contains { $0.names(ids) }

@@ -44,6 +44,13 @@ public final class Recipe: @unchecked Sendable {
             case .candidates(_, let ids, _, _): [.all(ids)]
             }
         }
+
+        /// What a step injects that names nothing.
+        var constant: Value {
+            let values = sources.map { source in if case .value(let value) = source { value } else { Value.null } }
+            if case .method = self { return .list(values) }
+            return values.first ?? .null
+        }
     }
 
     enum Maker: Sendable {
@@ -86,6 +93,8 @@ public final class Recipe: @unchecked Sendable {
     public let bindings: [String: [UInt32]]
     /// The names of types it looks for.
     public let wishes: Set<String>
+    /// The keys that it would take and that nothing has.
+    public let missing: Set<String>
     /// It asks for whom it is made, so it is never shared.
     let asks: Bool
     /// Keys that must be defined before it can make anything.
@@ -104,8 +113,8 @@ public final class Recipe: @unchecked Sendable {
     init(
         _ definition: Definition, maker: Maker, slots: [Slot], steps: [Step], before: [Step], after: [Step],
         afterAll: [Step],
-        edges: [(id: UInt32, edge: Edge)], bindings: [String: [UInt32]], wishes: Set<String>, asks: Bool,
-        awaits: Set<String>
+        edges: [(id: UInt32, edge: Edge)], bindings: [String: [UInt32]], wishes: Set<String>,
+        missing: Set<String> = [], asks: Bool, awaits: Set<String>
     ) {
         self.definition = definition
         type = definition.type
@@ -119,6 +128,7 @@ public final class Recipe: @unchecked Sendable {
         self.edges = edges
         self.bindings = bindings
         self.wishes = wishes
+        self.missing = missing
         self.asks = asks
         self.awaits = awaits
     }
@@ -172,7 +182,7 @@ public final class Recipe: @unchecked Sendable {
         let copy = Recipe(
             definition, maker: maker, slots: slots, steps: steps, before: before, after: after, afterAll: afterAll,
             edges: edges,
-            bindings: bindings, wishes: wishes, asks: asks, awaits: awaits)
+            bindings: bindings, wishes: wishes, missing: missing, asks: asks, awaits: awaits)
         copy.isInCircle = true
         copy.hearing = hearing
         copy.needCount = needCount
@@ -192,7 +202,7 @@ public final class Recipe: @unchecked Sendable {
         }
         let copy = Recipe(
             definition, maker: maker, slots: slots, steps: steps, before: before, after: after, afterAll: afterAll,
-            edges: edges, bindings: bindings, wishes: wishes, asks: asks, awaits: awaits)
+            edges: edges, bindings: bindings, wishes: wishes, missing: missing, asks: asks, awaits: awaits)
         copy.isInCircle = isInCircle
         copy.hearing = hearing
         copy.needCount = needCount

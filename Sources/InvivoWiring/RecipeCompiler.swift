@@ -27,6 +27,9 @@ public struct RecipeCompiler {
     private var edgeOrder: [UInt32] = []
     private var bindings: [String: [UInt32]] = [:]
     private var wishes: Set<String> = []
+    private var missed: Set<String> = []
+    /// How many lookups by type there were at each place: a method that is called twice has each place twice.
+    private var lookups: [String: Int] = [:]
     private var asks = false
     /// What a definition that may wait lacks, and which of that are keys.
     private var lacks: [String] = []
@@ -115,11 +118,14 @@ public struct RecipeCompiler {
         edgeOrder = []
         bindings = [:]
         wishes = []
+        lookups = [:]
+        missed = []
         asks = false
         lacks = []
         awaits = []
         hearing = []
         checkParents()
+        if described.body.parent != nil { checkProperties() }
         definition = flat(described)
         // Without its parent nothing is known of it.
         let recipe = !lacks.isEmpty ? nil : definition.alias == nil ? compileMaking() : compileAlias()
@@ -177,6 +183,14 @@ public struct RecipeCompiler {
             }
             seen.append(name)
             current = parent
+        }
+    }
+
+    /// A child says each property once; the second would be lost where the parent has it too.
+    private mutating func checkProperties() {
+        var seen: Set<String> = []
+        for name in definition.body.properties.compactMap(\.name) where !seen.insert(name).inserted {
+            fail(.exists, "the property '\(name)' is set twice")
         }
     }
 
@@ -274,8 +288,8 @@ public struct RecipeCompiler {
     ) -> Recipe {
         let recipe = Recipe(
             definition, maker: maker, slots: slots, steps: steps, before: before, after: after, afterAll: afterAll,
-            edges: edgeOrder.map { ($0, edges[$0] ?? .late) }, bindings: bindings, wishes: wishes, asks: asks,
-            awaits: [])
+            edges: edgeOrder.map { ($0, edges[$0] ?? .late) }, bindings: bindings, wishes: wishes, missing: missed,
+            asks: asks, awaits: [])
         recipe.hearing = hearing
         return recipe
     }
@@ -455,7 +469,11 @@ public struct RecipeCompiler {
         case .value(let value): return .value(value)
         case .reference(let key, let arguments, let isOptional):
             guard let id = present(key) else {
-                if !isOptional { lack(key, isKey: true, "\(place) needs \(missing(key))") }
+                if isOptional {
+                    missed.insert(key)
+                } else {
+                    lack(key, isKey: true, "\(place) needs \(missing(key))")
+                }
                 return .value(.null)
             }
             note(id, edge)
@@ -469,7 +487,7 @@ public struct RecipeCompiler {
         case .all(let wish):
             wishes.insert(wish.name)
             let ids = types.all(wish.name, isExact: wish.isExact).map(\.id)
-            bindings[place] = ids
+            bindings[lookup(place)] = ids
             for id in ids { note(id, edge) }
             return .all(ids)
         case .argument(let index):
@@ -533,12 +551,20 @@ public struct RecipeCompiler {
         return ids.filter { described($0)?.body.assembly == assembly }
     }
 
+    /// What a lookup's binding is kept by: its place in the definition.
+    private mutating func lookup(_ place: String) -> String {
+        lookups[place, default: 0] += 1
+        let number = lookups[place] ?? 1
+        return number == 1 ? place : "\(place) (\(number))"
+    }
+
     private mutating func byType(_ wish: Injection.TypeWish, _ edge: Recipe.Edge, _ place: String) -> Recipe.Source {
         wishes.insert(wish.name)
+        let lookup = lookup(place)
         // Never itself: a decorator of a type may look for the type.
         let list = types.all(wish.name, isExact: wish.isExact).filter { $0.id != definition.id }
         var chosen: UInt32?
-        if !wish.isGreedy, let bound = former?.bindings[place]?.first, list.contains(where: { $0.id == bound }) {
+        if !wish.isGreedy, let bound = former?.bindings[lookup]?.first, list.contains(where: { $0.id == bound }) {
             // A working binding stays.
             chosen = bound
         } else {
@@ -561,7 +587,7 @@ public struct RecipeCompiler {
             }
         }
         guard let chosen else { return .value(.null) }
-        bindings[place] = [chosen]
+        bindings[lookup] = [chosen]
         note(chosen, edge)
         return .object(chosen, arguments: [], isOptional: wish.isOptional)
     }

@@ -53,6 +53,7 @@ struct iv_cell {
     void *owner;             /* the Swift Cell, unretained: the chunk that leads here holds it */
     struct iv_type *prototype; /* of a prototype that needs nothing but its type: made without looking further */
     struct iv_program *program; /* of one whose whole graph is known beforehand; set once, released by the Cell */
+    uint64_t id;             /* of the key whose cell it is; aliases lead here with keys of their own */
 };
 
 /* What making and disposing of plain objects needs of a type. Belongs to the Swift ObjectType. */
