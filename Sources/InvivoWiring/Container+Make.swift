@@ -645,7 +645,8 @@ extension Container {
                 let own = recipe.steps.enumerated().dropFirst(skippedNeeds(recipe, record, again: true))
                 for (place, step) in own
                 where step.sources.contains(where: { $0.names(changed) })
-                    || changed == nil && isInjected("step\(place)", record)
+                    || changed == nil && place < former.steps.count
+                        && former.steps[place].sources.contains(where: { $0.names(nil) })
                 {
                     // An object of a shared type is told of candidates, and nothing else is done to it.
                     if recipe.type?.domain == nil {
@@ -659,13 +660,6 @@ extension Container {
                 }
             }
         }
-    }
-
-    /// Whether a step injected something: where it finds nothing any more, that goes.
-    private func isInjected(_ name: String, _ record: Record) -> Bool {
-        guard let pointer = iv_load_pointer(iv_record_extra(record)) else { return false }
-        let extra = Unmanaged<ObjectExtra>.fromOpaque(pointer).takeUnretainedValue()
-        return monitor.locked { extra.injectedProperties[name] != nil }
     }
 
     /// Puts back what a step had injected; nil where that were constants, which it says itself.

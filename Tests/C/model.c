@@ -248,7 +248,7 @@ static void open_runtime(void) {
     OK(invivo_runtime_open(&runtime, NULL, E));
     for (int i = 0; i < TYPES; i++) {
         invivo_type_options options = {
-            .struct_size = sizeof options, .name = type_names[i], .concurrency = INVIVO_SHARED, .supertypes = i == FULL ? loud : calm, .supertype_count = 2,
+            .struct_size = sizeof options, .name = type_names[i], .concurrency = INVIVO_CONFINED, .supertypes = i == FULL ? loud : calm, .supertype_count = 2,
             .parameters = thing_parameters, .parameter_count = PARAMETERS, .properties = thing_properties, .property_count = 4,
             .methods = thing_methods, .method_count = 4, .user_data = (void *)(intptr_t)i};
         if (i == OWN) options.make = thing_make, options.release = thing_release;
@@ -274,7 +274,7 @@ typedef struct value {
 } value;
 typedef struct recipe recipe;
 struct object {
-    int serial, leases; /* the host's */
+    int serial, complete, leases; /* the host's */
     bool gone, seen, perhaps;
     const recipe *recipe; /* what it was made by */
     value made_from[PARAMETERS + MOST_ARGUMENTS];
@@ -680,10 +680,13 @@ static void reach_graph(graph *graph) {
 }
 /* Marks what somebody holds. */
 static graph *also; /* the graph of a reload under way */
+static object *held_by_commit[MOST_MADE]; /* what a reload made is there until it is over */
+static int held_count;
 static void reach_all(void) {
     for (object *object = objects; object; object = object->next) object->seen = false;
     for (object *object = objects; object; object = object->next) if (object->leases > 0) reach_object(object);
     reach_graph(now), reach_graph(also);
+    for (int i = 0; also && i < held_count; i++) reach_object(held_by_commit[i]);
     if (!current) return;
     for (int i = 0; i < current->temp_count; i++) reach(&current->temps[i]);
     for (int i = 0; i < current->made_count; i++) reach_object(current->made[i].object);
@@ -881,6 +884,8 @@ static int make_instance(int place) {
         if (status) return status;
     }
     if ((status = inject(&current->frames[place], place))) return status;
+    static int completions;
+    current->frames[place].object->complete = ++completions;
     if (flat->after_all || flat->type == FULL) {
         current->completed[current->completed_count++].whose = current->frames[place];
         current->frames[place].low = 0;
@@ -891,8 +896,12 @@ static void settle_shared(int from) {
     int kept = from;
     for (int i = from; i < current->made_count; i++) {
         entry *entry = &current->made[i];
-        if (entry->cell) entry->cell->state = 2, entry->cell->object = entry->object;
-        else current->made[kept++] = *entry;
+        if (!entry->cell) {
+            current->made[kept++] = *entry;
+            continue;
+        }
+        entry->cell->state = 2, entry->cell->object = entry->object;
+        if (also && held_count < MOST_MADE) held_by_commit[held_count++] = entry->object;
     }
     current->made_count = kept;
 }
@@ -1089,7 +1098,12 @@ static bool leads_back(int key, int to, bool *seen, const recipe *const *recipes
     return false;
 }
 /* For one reload: what of a kept object is injected again. */
-typedef struct again { const recipe *recipe; object *object; const bool *changed; value former[STEPS * 8]; int done; } again;
+typedef struct again { const recipe *recipe, *former_recipe; object *object; const bool *changed; value former[STEPS * 8]; int done; } again;
+/* What is bound to nothing now was bound to something. */
+static bool is_again(const again *again, int i) {
+    return names(again->recipe, again->recipe->steps[i].value, again->changed)
+        || (!again->changed && names(again->former_recipe, again->former_recipe->steps[i].value, NULL));
+}
 static int reinject(void *context, value *out) {
     again *again = context;
     frame *own = &current->frames[current->frame_count++];
@@ -1097,7 +1111,7 @@ static int reinject(void *context, value *out) {
     memcpy(own->arguments, again->object->arguments, sizeof own->arguments);
     *out = (value){.kind = '-'};
     for (int i = 0; i < again->recipe->step_count; i++) {
-        if (!names(again->recipe, again->recipe->steps[i].value, again->changed)) continue;
+        if (!is_again(again, i)) continue;
         again->done = i + 1;
         int status = apply(again->recipe->steps[i], i, own);
         if (status) return status;
@@ -1220,6 +1234,7 @@ static int commit(plan *plan) {
         next->recipes[key] = next->recipes[target], next->cells[key] = NULL;
     }
     also = next;
+    held_count = 0;
     int status = 0;
     value ignored;
     for (int i = 0; i < build_count && !status; i++) status = whole(next, resolve_wish, &(wish){.key = builds[i]}, &ignored);
@@ -1227,18 +1242,18 @@ static int commit(plan *plan) {
     int list_count = 0;
     for (int key = 0; key < KEYS && !status; key++) {
         if ((!injected[key] && !kept_rebound[key]) || remade[key]) continue;
-        /* In the order in which they were made. */
+        /* In the order in which they were complete. */
         object *sorted[64];
         int sorted_count = 0;
         for (cell *cell = now->cells[key]; cell; cell = cell->variants) {
             if (cell->state != 2 || cell->object->gone) continue;
             int place = sorted_count++;
-            while (place > 0 && sorted[place - 1]->serial > cell->object->serial) sorted[place] = sorted[place - 1], place--;
+            while (place > 0 && sorted[place - 1]->complete > cell->object->complete) sorted[place] = sorted[place - 1], place--;
             sorted[place] = cell->object;
         }
         for (int i = 0; i < sorted_count && !status; i++) {
             again *again = &list[list_count++];
-            *again = (struct again){.recipe = next->recipes[key], .object = sorted[i], .changed = kept_rebound[key] ? NULL : remade};
+            *again = (struct again){.recipe = next->recipes[key], .former_recipe = now->recipes[key], .object = sorted[i], .changed = kept_rebound[key] ? NULL : remade};
             for (int j = 0; j < STEPS * 8; j++) again->former[j] = sorted[i]->kept[j].value;
             status = whole(next, reinject, again, &ignored);
         }
@@ -1250,7 +1265,7 @@ static int commit(plan *plan) {
             again *again = &list[list_count];
             for (int i = again->done - 1; i >= 0; i--) {
                 step step = again->recipe->steps[i];
-                if (!names(again->recipe, step.value, again->changed)) continue;
+                if (!is_again(again, i)) continue;
                 say(&expected, step.is_method ? "%d.m%d(" : "%d.p%d=", again->object->serial, step.name);
                 tell_value(&again->former[i]);
                 say(&expected, step.is_method ? ")" : "");
@@ -1808,8 +1823,8 @@ static void run(uint64_t seed, int size) {
 }
 
 int main(int argc, char **argv) {
-    uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
-    int count = argc > 2 ? atoi(argv[2]) : 1200, size = 24;
+    uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 372;
+    int count = argc > 2 ? atoi(argv[2]) : 600, size = 24;
     no_lazies = getenv("MODEL_LAZIES") == NULL;
     tracing = argc > 3 && strcmp(argv[3], "trace") == 0;
     arena = malloc(ARENA), expected.data = calloc(1, MOST_TEXT), found.data = calloc(1, MOST_TEXT);
