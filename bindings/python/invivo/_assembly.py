@@ -7,6 +7,7 @@ import functools
 import inspect
 import threading
 import types
+import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
@@ -604,6 +605,7 @@ def _describe(assembly: Assembly, key: str, member: Member, known: Mapping[str, 
         signature=signature,
         options=said,
         home=assembly.name,
+        generic=result if isinstance(typing.get_origin(result), type) else None,
         **what,
     )
 

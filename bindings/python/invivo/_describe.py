@@ -8,6 +8,7 @@ from __future__ import annotations
 import collections.abc
 import dataclasses
 import enum
+import functools
 import inspect
 import types
 import typing
@@ -253,6 +254,7 @@ class Hint:
     late: Late | None = None  # what is wanted is not the object itself but this
     item: Hint | None = None  # of what
     inject: Inject | None = None
+    generic: Any = None  # Repository[User], where that is what `wanted` stands for
 
 
 @dataclasses.dataclass(frozen=True)
@@ -439,7 +441,8 @@ def hint_of(annotation: Any) -> Hint:
     if isinstance(plain, type):
         if issubclass(plain, enum.Enum):
             return _enum_hint(plain)
-        return Hint(kind=c.INVIVO_KIND_OBJECT, wanted=None if plain is object else plain)
+        generic = annotation if origin is not None else None
+        return Hint(kind=c.INVIVO_KIND_OBJECT, wanted=None if plain is object else plain, generic=generic)
     return Hint()
 
 
@@ -518,13 +521,27 @@ def _evaluated(annotation: Any, space: dict[str, Any]) -> Any:
         return annotation
 
 
+def annotated(what: Any) -> Any:
+    """The function whose annotations count: a partial's own, a class's constructor, the call of an object."""
+    while isinstance(what, functools.partial):
+        what = what.func
+    if isinstance(what, type):
+        if issubclass(what, tuple) and hasattr(what, "_fields"):
+            return what
+        made = (getattr(what, name) for name in ("__init__", "__new__"))
+        return next((each for each in made if isinstance(each, types.FunctionType)), what)
+    if callable(what) and not hasattr(what, "__annotations__"):
+        return type(what).__call__
+    return what
+
+
 def parameters_of(function: Any, known: Mapping[str, Any] | None = None, *, bound: bool) -> tuple[Parameter, ...]:
     """The parameters of a function; ``bound`` leaves out the first one. ``*rest`` and ``**rest`` are passed over."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
         return ()
-    hints = hints_of(function, known)
+    hints = hints_of(annotated(function), known)
     found = []
     for parameter in list(signature.parameters.values())[1 if bound else 0 :]:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -539,6 +556,8 @@ def parameters_of(function: Any, known: Mapping[str, Any] | None = None, *, boun
 
 def constructor_of(cls: type, known: Mapping[str, Any] | None = None) -> tuple[Parameter, ...]:
     """The parameters of a class's constructor."""
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):  # a named tuple: its class has the annotations
+        return parameters_of(cls, known, bound=False)
     for name in ("__init__", "__new__"):
         function = getattr(cls, name)
         if isinstance(function, types.FunctionType):

@@ -8,6 +8,7 @@ import enum
 import logging
 import os
 import threading
+import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
@@ -400,9 +401,12 @@ class Runtime(_Cache):
     def _name(self, key: Any) -> str:
         if isinstance(key, str):
             return key
+        generic = None
+        if isinstance(typing.get_origin(key), type):  # Repository[User]
+            generic, key = key, typing.get_origin(key)
         if not isinstance(key, type):
             raise WrongTypeError(f"a key is a class or a name, not {key!r}")
-        found = candidates(key, self._core.definitions)
+        found = candidates(key, self._core.definitions, generic=generic)
         if len(found) == 1:
             return found[0].key
         if found:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import decimal
 import enum
+import fractions
 import functools
 import math
 import operator
@@ -25,6 +27,7 @@ _SIGNED = {kind: 8 << place for place, kind in enumerate(range(c.INVIVO_KIND_INT
 _UNSIGNED = {kind: 8 << place for place, kind in enumerate(range(c.INVIVO_KIND_UINT8, c.INVIVO_KIND_UINT64 + 1))}
 _FLOATS = (c.INVIVO_KIND_FLOAT, c.INVIVO_KIND_DOUBLE)
 _FLOAT_MAX = 3.4028235677973366e38  # where rounding to a float goes past its largest number
+_EXACT = (decimal.Decimal, fractions.Fraction)  # a double would be another number
 _FUNCTIONS = (
     types.FunctionType,
     types.BuiltinFunctionType,
@@ -121,7 +124,7 @@ class Packer:
         elif isinstance(thing, Mapping):
             self._map(value, thing)
         else:
-            self._handle(value, thing)
+            self._handle(value, thing, kind)
 
     def _data(self, place: Any, data: bytes) -> None:
         self._held.append(data)
@@ -154,7 +157,7 @@ class Packer:
         whole = _parts(value).map
         whole.pairs, whole.count = pairs if len(thing) else None, len(thing)
 
-    def _handle(self, value: Any, thing: Any) -> None:
+    def _handle(self, value: Any, thing: Any, kind: int) -> None:
         core = self._core
         if isinstance(thing, type) or core.is_type(thing):
             value.kind = c.INVIVO_KIND_TYPE
@@ -168,7 +171,7 @@ class Packer:
             _parts(value).callable = handle
         elif not known and hasattr(type(thing), "__index__"):
             self.fill(value, operator.index(thing))
-        elif not known and hasattr(type(thing), "__float__"):
+        elif not known and hasattr(type(thing), "__float__") and (kind in _FLOATS or not isinstance(thing, _EXACT)):
             self.fill(value, float(thing))
         else:
             handle = core.lease(thing)

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import dataclasses
 import functools
+import inspect
 import re
 import sys
 import types
@@ -19,6 +20,7 @@ from ._describe import (
     Hint,
     Method,
     Parameter,
+    annotated,
     call,
     constructor_of,
     describe,
@@ -33,8 +35,6 @@ from ._types import CALL, has_weak_references, last_needed, parameter_table
 from .errors import AmbiguousError, ArgumentError, ArityError, Error, MethodError, NotFoundError, WrongTypeError
 
 if TYPE_CHECKING:
-    import inspect
-
     from ._core import Core
     from ._index import After, Definitions
     from ._library import Library
@@ -83,6 +83,7 @@ class Definition:
     options: Options = PLAIN
     home: str | None = None  # its assembly, when the key does not say it
     owner: str = ""  # the key in whose recipe it stands
+    generic: Any = None  # Repository[User], where that was said
 
     @property
     def made(self) -> str:
@@ -146,6 +147,8 @@ def definition(
         more.pop("options", None)
     else:
         makes, factory = _made_by(what, near=caller.f_locals)
+        if isinstance(typing.get_origin(what), type):
+            more["generic"] = what
     if key is None:
         key = snake(makes if isinstance(makes, str) else makes.__name__)
     if assembly is not None and "." not in key:
@@ -206,9 +209,18 @@ def _made_by(
         return typing.get_origin(what), None
     if not callable(what):
         raise WrongTypeError(f"a class, a factory or the name of a type is wanted, not {what!r}")
-    makes = plain_class(hints_of(what).get("return"))
+    function = annotated(what)
+    if inspect.iscoroutinefunction(function):
+        raise ArgumentError(
+            f"the factory {getattr(function, '__qualname__', what)!r} is asynchronous: objects are made at once. Make "
+            "one that begins its work, and await that where it is used"
+        )
+    unwrapped = what
+    while isinstance(unwrapped, functools.partial):
+        unwrapped = unwrapped.func
+    makes = unwrapped if isinstance(unwrapped, type) else plain_class(hints_of(function).get("return"))
     if makes is None and near:
-        makes = plain_class(hints_of(what, near).get("return"))
+        makes = plain_class(hints_of(function, near).get("return"))
     makes = makes or wanted
     if makes is None:
         raise ArgumentError(
@@ -223,6 +235,8 @@ def plain_class(annotation: Any) -> type | None:
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         parts = [part for part in typing.get_args(annotation) if part is not types.NoneType]
         annotation = parts[0] if len(parts) == 1 else None
+    while hasattr(annotation, "__supertype__"):
+        annotation = annotation.__supertype__
     if isinstance(typing.get_origin(annotation), type):
         annotation = typing.get_origin(annotation)
     return annotation if isinstance(annotation, type) and annotation is not types.NoneType else None
@@ -237,9 +251,11 @@ def may_be_none(annotation: Any) -> bool:
 # ---- finding what is wanted ----------------------------------------------------------------------------
 
 
-def candidates(wanted: type, among: Known, near: str = "", *, exact: bool = False) -> list[Definition]:
-    """The definitions of a class, or else of its subclasses; those of the highest rank, of the assembly ``near`` before
-    others."""
+def candidates(
+    wanted: type, among: Known, near: str = "", *, exact: bool = False, generic: Any = None
+) -> list[Definition]:
+    """The definitions of a class, or else of its subclasses; those of the highest rank, those that say ``generic``
+    (``Repository[User]``) and those of the assembly ``near`` before others."""
     fitting = all_candidates(wanted, among)
     if exact:
         fitting = [each for each in fitting if each.makes is wanted]
@@ -247,10 +263,20 @@ def candidates(wanted: type, among: Known, near: str = "", *, exact: bool = Fals
         fitting = fitting or [each for each in among.like(wanted) if _is_found(each, wanted)]
     best = max((each.options.rank for each in fitting), default=0)
     fitting = [each for each in fitting if each.options.rank == best]
-    for closer in (lambda each: each.makes is wanted, lambda each: each.assembly == near):
+    for closer in (
+        lambda each: generic is not None and _says(each, generic),
+        lambda each: each.makes is wanted,
+        lambda each: each.assembly == near,
+    ):
         narrowed = [each for each in fitting if closer(each)]
         fitting = narrowed or fitting
     return fitting
+
+
+def _says(made: Definition, generic: Any) -> bool:
+    return made.generic == generic or any(
+        generic in getattr(each, "__orig_bases__", ()) for each in getattr(made.makes, "__mro__", ())
+    )
 
 
 def all_candidates(wanted: type, among: Known) -> list[Definition]:
@@ -562,7 +588,10 @@ class _Planner:
                 return None
             return Injection(name, how=c.INVIVO_INJECT_ALL, of=wanted, flags=optional & c.INVIVO_INJECT_EXACT)
         exact = bool(optional & c.INVIVO_INJECT_EXACT)
-        there = candidates(wanted, self.existing, made.assembly, exact=exact) if wanted is not None else []
+        generic = hint.generic if hint.item is None else hint.item.generic
+        there = []
+        if wanted is not None:
+            there = candidates(wanted, self.existing, made.assembly, exact=exact, generic=generic)
         if late is None:  # a decorator of a class may look for the class, but not for itself
             there = [each for each in there if each is not made]
         if len(there) == 1 and wanted is not None:
