@@ -43,6 +43,7 @@ extension ApplicationStart {
         body.parent = making.parent
         body.alias = making.alias
         body.rank = making.rank
+        body.each = making.each
         if making.isAbstract { body.flags.insert(.abstract) }
         if making.isNullable { body.flags.insert(.nullable) }
         if making.isHiddenByClass { body.flags.insert(.hiddenClass) }
@@ -230,12 +231,16 @@ private struct ComponentMaker {
     }
 
     private mutating func source(_ form: ManifestForm, _ wanted: Wanted) -> Injection.Source? {
-        let items = form.items.compactMap { source($0, form.kind == .config ? wanted : .kind(nil)) }
+        let items = form.items.compactMap {
+            source($0, form.kind == .config || form.kind == .entry ? wanted : .kind(nil))
+        }
         guard items.count == form.items.count else { return nil }
         let wish = Injection.TypeWish(
             name: form.name, isExact: form.isExact, isOptional: form.isOptional, isGreedy: form.isGreedy)
         switch form.kind {
         case .config: return .config(form.name, default: items.first, isOptional: form.isOptional, kind: .any)
+        case .entry: return .entry(form.name, default: items.first, isOptional: form.isOptional)
+        case .entryName: return .entryName
         case .key:
             let key = form.name.hasPrefix("$") ? String(form.name.dropFirst()) : form.name
             return .reference(key, arguments: items, isOptional: form.isOptional)

@@ -57,7 +57,9 @@ struct ManifestChecker {
             map, known: ["type", "scope", "properties", "init"] + ManifestMaking.keys, path: path)
         let making = making(map, path: path)
         let (scope, scopeName): (ManifestScope?, String?) =
-            map["scope"].map { self.scope($0, path: path.key("scope")) } ?? (making.saysWhat ? nil : .lazySingleton, nil)
+            map["scope"].map { self.scope($0, path: path.key("scope")) } ?? (
+                making.saysWhat ? nil : .lazySingleton, nil
+            )
         let properties = map["properties"].map { self.properties($0, path: path.key("properties")) } ?? []
         let initializer = map["init"].map { self.initializer($0, path: path.key("init")) } ?? []
         guard let typeNode = map["type"] else {
@@ -138,6 +140,11 @@ struct ManifestChecker {
             }
             if text.hasPrefix("$config.") {
                 return .form(ManifestForm(kind: .config, name: String(text.dropFirst("$config.".utf8.count))))
+            }
+            if text == "$entry-name" { return .form(ManifestForm(kind: .entryName)) }
+            if text == "$entry" { return .form(ManifestForm(kind: .entry)) }
+            if text.hasPrefix("$entry.") {
+                return .form(ManifestForm(kind: .entry, name: String(text.dropFirst("$entry.".utf8.count))))
             }
             return .reference(String(text.dropFirst()))
         case .list(let items):

@@ -12,15 +12,18 @@ internal import InvivoBase
 ///     { $argument: 0 }                         a runtime argument; `$arguments: all`, the list of them
 ///     { $text: '64 KiB', by: bytes }           what a text says; also `$text: $config.limit`
 ///     { $set: [a, b] }                         a list in which what is equal is there once
+///     { $entry: note, default: 60 }            in a component for each entry: what that says; also `$entry.note`, `$entry`, and
+///                                              `$entry-name`, its name
 ///     { $resolver: any } and { $asker: key }
 public struct ManifestForm: Sendable {
     public enum Kind: String, Sendable, CaseIterable {
-        case config, key, type, all, path, provider, lazy, argument, arguments, text, set, resolver, asker
+        case config, key, type, all, path, provider, lazy, argument, arguments, text, set, entry, resolver, asker
+        case entryName = "entry-name"
 
         /// What may stand beside it.
         var others: [String] {
             switch self {
-            case .config: ["default", "optional"]
+            case .config, .entry: ["default", "optional"]
             case .key: ["arguments", "optional"]
             case .type: ["optional", "exact", "greedy"]
             case .all: ["exact"]
@@ -70,6 +73,7 @@ extension ManifestChecker {
         let inner = path.key(head.key)
         switch kind {
         case .config: form.name = checker.text(head.value, "a path of the configuration", path: inner) ?? ""
+        case .entry: form.name = checker.text(head.value, "a path below the entry", path: inner) ?? ""
         case .key: form.name = checker.text(head.value, "a key", path: inner) ?? ""
         case .type, .all: form.name = checker.text(head.value, "the name of a type", path: inner) ?? ""
         case .path: form.name = checker.text(head.value, "a path of properties", path: inner) ?? ""
@@ -85,7 +89,7 @@ extension ManifestChecker {
         case .text:
             form.items = [injection(head.value, inner)]
             form.converter = entries["by"].flatMap { checker.text($0, "the name of a converter", path: path.key("by")) }
-        case .arguments, .resolver, .asker: break
+        case .arguments, .resolver, .asker, .entryName: break
         }
         if let other = entries["default"] { form.items = [injection(other, path.key("default"))] }
         if let arguments = entries["arguments"] {

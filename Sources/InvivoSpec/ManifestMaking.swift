@@ -49,10 +49,12 @@ public struct ManifestMaking: Sendable {
     public var maker: (owner: ManifestInjection, call: ManifestCall)?
     public var chooser: ManifestInjection?
     public var options: [ManifestOption] = []
+    /// A path of the configuration: there is one for each entry of the map or list there.
+    public var each: String?
 
     static let keys = [
         "parent", "alias", "abstract", "nullable", "rank", "hidden", "parameters", "methods", "before", "after",
-        "after-all", "maker", "choose", "options",
+        "after-all", "maker", "choose", "options", "each",
     ]
 
     /// Whether it says what is made, so that no type need be named.
@@ -64,6 +66,7 @@ extension ManifestChecker {
         var making = ManifestMaking()
         making.parent = key("parent", map, path)
         making.alias = key("alias", map, path)
+        making.each = map["each"].flatMap { checker.text($0, "a path of the configuration", path: path.key("each")) }
         making.isAbstract = flag("abstract", map, path)
         making.isNullable = flag("nullable", map, path)
         if let node = map["rank"] {

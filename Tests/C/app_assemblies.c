@@ -129,6 +129,32 @@ static void a_component_must_not_take_a_members_key(void) {
     invivo_error_release(error);
 }
 
+static void a_component_may_be_one_for_each_entry(void) {
+    invivo_app app;
+    invivo_runtime runtime;
+    invivo_changes changes;
+    write_manifest("modules: { music: music.py }\n"
+                   "config: { band: { voices: { lead: { note: 60 }, bass: { note: 36 } } } }\n"
+                   "components:\n"
+                   "  band.clock: { type: Thing }\n"
+                   "  band.voice: { type: Thing, each: voices, properties: { number: $entry.note, left: $band.clock } }\n"
+                   "  band.low: { type: Thing, each: voices, properties: { number: { $entry: depth, default: 3 } } }\n");
+    OK(open_app(&app, NULL, E));
+    OK(invivo_app_runtime(app, &runtime, E));
+    CHECK_EQUAL(thing_of(thing_shared(runtime, "band.voice[lead]"))->number, 60);
+    CHECK_EQUAL(thing_of(thing_shared(runtime, "band.voice[bass]"))->number, 36);
+    CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "band.voice[bass]"))->left), "band.clock");
+    CHECK_EQUAL(thing_of(thing_shared(runtime, "band.low[bass]"))->number, 3);
+    invivo_object lead = thing_shared(runtime, "band.voice[lead]"), none;
+    invivo_value gone = invivo_null();
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_configure(changes, "band.voices.bass", &gone, E));
+    OK(invivo_changes_commit(changes, E));
+    CHECK(invivo_resolve_name(runtime, "band.voice[bass]", &none, NULL) == INVIVO_E_NOT_FOUND);
+    CHECK(thing_shared(runtime, "band.voice[lead]").bits == lead.bits);
+    OK(invivo_app_close(app, E));
+}
+
 int main(void) {
     CHECK(mkdtemp(directory) != NULL);
     snprintf(manifest, sizeof manifest, "%s/app.yaml", directory);
@@ -137,6 +163,7 @@ int main(void) {
     the_host_may_give_them_instead();
     what_is_wrong_is_told_with_its_place();
     a_component_must_not_take_a_members_key();
+    a_component_may_be_one_for_each_entry();
     unlink(manifest);
     rmdir(directory);
     return check_end();
