@@ -23,7 +23,10 @@ enum Benchmark {
         let quick = CommandLine.arguments.contains("--quick")
         let (rounds, count) =
             CommandLine.arguments.contains("--tiny") ? (1, 30_000) : quick ? (3, 300_000) : (5, 3_000_000)
-        if !CommandLine.arguments.contains("--traits") { try objects(rounds, count) }
+        if !CommandLine.arguments.contains("--traits") {
+            try objects(rounds, count)
+            try graphs(rounds, count / 10)
+        }
         try traits(rounds, CommandLine.arguments.contains("--traits") ? count : count / 10)
     }
 

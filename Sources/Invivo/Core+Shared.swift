@@ -31,6 +31,7 @@ extension Core {
     func resolve<Value>(
         _ key: invivo_key, as type: Value.Type, _ holder: Object.Holder
     ) throws(InvivoError) -> Value {
+        try Planning.notice(self)
         var object = invivo_object()
         if type is any OptionalValue.Type {
             try call { $0.pointee.resolve_optional(handle, key, nil, 0, &object, $1) }
@@ -45,6 +46,7 @@ extension Core {
     func resolve<Value>(
         _ key: invivo_key, with arguments: [InvivoValue], as type: Value.Type, _ holder: Object.Holder = .program
     ) throws(InvivoError) -> Value {
+        try Planning.notice(self)
         var object = invivo_object()
         try withArena { arena throws(InvivoError) in
             let values = try InvivoValue.table(arguments, arena, self)

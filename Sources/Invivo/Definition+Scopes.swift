@@ -10,11 +10,14 @@ public func prototype<Value, each Argument>(
 /// A new instance for each reference; while it is made, a reference back is itself.
 /// Each parameter of the initializer is injected by its type.
 @_disfavoredOverload
+@inlinable
 public func prototype<Value, each Parameter>(
     _ make: @escaping @Sendable (repeat each Parameter) throws -> Value, file: StaticString = #fileID,
     line: UInt = #line
 ) -> Definition<Value> {
-    .wired(.prototype, isShared: nil, make, file, line)
+    .wired(.prototype, isShared: nil, make, file, line) { instances throws in
+        instances.result(try make(repeat instances.next((each Parameter).self)))
+    }
 }
 
 /// A new instance for each reference; while it is made, a reference back is itself.
@@ -37,11 +40,14 @@ public func graph<Value, each Argument>(
 /// One instance for each outermost resolve, for everything that is made in it.
 /// Each parameter of the initializer is injected by its type.
 @_disfavoredOverload
+@inlinable
 public func graph<Value, each Parameter>(
     _ make: @escaping @Sendable (repeat each Parameter) throws -> Value, file: StaticString = #fileID,
     line: UInt = #line
 ) -> Definition<Value> {
-    .wired(.graph, isShared: nil, make, file, line)
+    .wired(.graph, isShared: nil, make, file, line) { instances throws in
+        instances.result(try make(repeat instances.next((each Parameter).self)))
+    }
 }
 
 /// One instance for each outermost resolve, for everything that is made in it.
@@ -64,11 +70,14 @@ public func lazySingleton<Value: Sendable, each Argument>(
 /// One instance for each set of arguments, built by the first resolve. Any thread may use it.
 /// Each parameter of the initializer is injected by its type.
 @_disfavoredOverload
+@inlinable
 public func lazySingleton<Value: Sendable, each Parameter>(
     _ make: @escaping @Sendable (repeat each Parameter) throws -> Value, file: StaticString = #fileID,
     line: UInt = #line
 ) -> Definition<Value> {
-    .wired(.lazySingleton, isShared: true, make, file, line)
+    .wired(.lazySingleton, isShared: true, make, file, line) { instances throws in
+        instances.result(try make(repeat instances.next((each Parameter).self)))
+    }
 }
 
 /// One instance for each set of arguments, built by the first resolve. Any thread may use it.
@@ -91,11 +100,14 @@ public func lazySingleton<Value, each Argument>(
 /// One instance for each set of arguments, built by the first resolve. Only the thread that opened the runtime (or the main actor) touches it.
 /// Each parameter of the initializer is injected by its type.
 @_disfavoredOverload
+@inlinable
 public func lazySingleton<Value, each Parameter>(
     confined make: @escaping @Sendable (repeat each Parameter) throws -> Value, file: StaticString = #fileID,
     line: UInt = #line
 ) -> Definition<Value> {
-    .wired(.lazySingleton, isShared: false, make, file, line)
+    .wired(.lazySingleton, isShared: false, make, file, line) { instances throws in
+        instances.result(try make(repeat instances.next((each Parameter).self)))
+    }
 }
 
 /// One instance for each set of arguments, built by the first resolve. Only the thread that opened the runtime (or the main actor) touches it.
@@ -118,11 +130,14 @@ public func singleton<Value: Sendable, each Argument>(
 /// One instance, built when the assembly is activated. Any thread may use it.
 /// Each parameter of the initializer is injected by its type.
 @_disfavoredOverload
+@inlinable
 public func singleton<Value: Sendable, each Parameter>(
     _ make: @escaping @Sendable (repeat each Parameter) throws -> Value, file: StaticString = #fileID,
     line: UInt = #line
 ) -> Definition<Value> {
-    .wired(.singleton, isShared: true, make, file, line)
+    .wired(.singleton, isShared: true, make, file, line) { instances throws in
+        instances.result(try make(repeat instances.next((each Parameter).self)))
+    }
 }
 
 /// One instance, built when the assembly is activated. Any thread may use it.
@@ -145,11 +160,14 @@ public func singleton<Value, each Argument>(
 /// One instance, built when the assembly is activated. Only the thread that opened the runtime (or the main actor) touches it.
 /// Each parameter of the initializer is injected by its type.
 @_disfavoredOverload
+@inlinable
 public func singleton<Value, each Parameter>(
     confined make: @escaping @Sendable (repeat each Parameter) throws -> Value, file: StaticString = #fileID,
     line: UInt = #line
 ) -> Definition<Value> {
-    .wired(.singleton, isShared: false, make, file, line)
+    .wired(.singleton, isShared: false, make, file, line) { instances throws in
+        instances.result(try make(repeat instances.next((each Parameter).self)))
+    }
 }
 
 /// One instance, built when the assembly is activated. Only the thread that opened the runtime (or the main actor) touches it.
@@ -172,11 +190,14 @@ public func weakSingleton<Value: Sendable, each Argument>(
 /// One instance for as long as somebody holds it. Any thread may use it.
 /// Each parameter of the initializer is injected by its type.
 @_disfavoredOverload
+@inlinable
 public func weakSingleton<Value: Sendable, each Parameter>(
     _ make: @escaping @Sendable (repeat each Parameter) throws -> Value, file: StaticString = #fileID,
     line: UInt = #line
 ) -> Definition<Value> {
-    .wired(.weakSingleton, isShared: true, make, file, line)
+    .wired(.weakSingleton, isShared: true, make, file, line) { instances throws in
+        instances.result(try make(repeat instances.next((each Parameter).self)))
+    }
 }
 
 /// One instance for as long as somebody holds it. Any thread may use it.
@@ -199,11 +220,14 @@ public func weakSingleton<Value, each Argument>(
 /// One instance for as long as somebody holds it. Only the thread that opened the runtime (or the main actor) touches it.
 /// Each parameter of the initializer is injected by its type.
 @_disfavoredOverload
+@inlinable
 public func weakSingleton<Value, each Parameter>(
     confined make: @escaping @Sendable (repeat each Parameter) throws -> Value, file: StaticString = #fileID,
     line: UInt = #line
 ) -> Definition<Value> {
-    .wired(.weakSingleton, isShared: false, make, file, line)
+    .wired(.weakSingleton, isShared: false, make, file, line) { instances throws in
+        instances.result(try make(repeat instances.next((each Parameter).self)))
+    }
 }
 
 /// One instance for as long as somebody holds it. Only the thread that opened the runtime (or the main actor) touches it.

@@ -10,6 +10,15 @@ public class AnyDefinition: @unchecked Sendable {
     /// Where it stands in a runtime: set by activation, taken away by removal. What it points to is freed with this.
     @usableFromInline let bound = Atomic<UnsafeMutablePointer<Bound>?>(nil)
     private let places = Locked(Places())
+    /// How its graph is made without the library.
+    private let plans = Locked(Plans())
+
+    private struct Plans {
+        var plan: Plan?
+        /// How often it was tried for a version of the key.
+        var tries = 0
+        var version: UInt64 = 0
+    }
 
     /// What a call of the factory needs.
     @usableFromInline struct Bound {
@@ -71,6 +80,35 @@ public class AnyDefinition: @unchecked Sendable {
         bound.store(nil, ordering: .releasing)
     }
 
+    /// The graph's outermost object, made by a plan; nil when it takes a resolve.
+    func planned(_ bound: UnsafeMutablePointer<Bound>, result: AnyClass) throws(InvivoError) -> UnsafeMutableRawPointer?
+    {
+        guard draft.direct != nil, Planning.isPossible else { return nil }
+        let core = bound.pointee.core.takeUnretainedValue()
+        let (plan, tries) = plans.withLock { ($0.plan, $0.tries) }
+        if let plan, plan.holds {
+            switch try plan.make() {
+            case .made(let instance): return instance
+            case .resolve: return nil
+            case .givenUp:
+                plans.withLock { $0 = Plans(plan: nil, tries: Int.max, version: 0) }
+                return nil
+            }
+        }
+        guard tries != Int.max, let version = core.table.pointee.key_version(bound.pointee.key)?.pointee else {
+            return nil
+        }
+        let isDue = plans.withLock { plans in
+            if plans.version != version { plans = Plans(plan: nil, tries: 0, version: version) }
+            plans.tries += 1
+            return plans.tries > 1 && plans.tries < 8
+        }
+        if isDue, let next = Plan(core, bound.pointee.key, result: result), next.holds {
+            plans.withLock { $0.plan = next }
+        }
+        return nil
+    }
+
     @usableFromInline
     func notActive() -> InvivoError {
         let assembly = places.withLock { $0.assembly }
@@ -114,6 +152,9 @@ public final class Definition<Value, each Argument>: AnyDefinition, @unchecked S
     func resolve(
         _ bound: UnsafeMutablePointer<Bound>, _ arguments: repeat each Argument
     ) throws(InvivoError) -> Value {
+        if let result = Value.self as? AnyClass, let made = try planned(bound, result: result) {
+            return unsafeBitCast(Unmanaged<AnyObject>.fromOpaque(made).takeRetainedValue(), to: Value.self)
+        }
         let core = bound.pointee.core.takeUnretainedValue()
         let values = try values(core, repeat each arguments)
         return try core.resolve(bound.pointee.key, with: values, as: Value.self)

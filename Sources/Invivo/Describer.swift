@@ -83,7 +83,8 @@ struct Describer {
             do { try say(&definition, arena, core) } catch { throw InvivoError(error) }
         }
         let factory = Factory(
-            core, home, remembers: draft.scope?.isShared ?? false, inject: draft.inject, make: hasMaker)
+            core, home, remembers: draft.scope?.isShared ?? false, inject: draft.inject, direct: draft.direct,
+            make: hasMaker)
         guard let factory else {
             try body(&definition)
             return

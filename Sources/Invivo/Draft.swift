@@ -22,6 +22,15 @@ struct Draft {
     }
     typealias Make = @Sendable (Resolver, inout Arguments) throws -> AnyObject?
 
+    typealias DirectMake = @Sendable (inout Instances) throws -> UnsafeMutableRawPointer
+
+    /// The initializer as a plan calls it, where all that it takes and makes is classes.
+    struct Direct {
+        let make: DirectMake
+        /// The classes of its parameters; nil for what is none.
+        let parameters: [AnyClass?]
+    }
+
     /// Something done to the instance while it is made, with what is injected into it.
     struct Step {
         /// The property, where it is one: set once only.
@@ -53,6 +62,7 @@ struct Draft {
     var isShared: Bool?
     var isNullable = false
     var making: Making
+    var direct: Direct?
     /// The runtime arguments it takes.
     var parameters: [Parameter] = []
     var steps: [Step] = []

@@ -7,19 +7,22 @@ final class Factory: @unchecked Sendable {
     /// Whether the instance is known again by its key.
     private let remembers: Bool
     private let make: Draft.Make?
+    /// The same initializer, for plans.
+    let direct: Draft.Direct?
     private let inject: [@Sendable (AnyObject, Resolver) throws -> Void]
 
     /// Nil when there is nothing to do for one.
     init?(
         _ core: Core, _ home: Resolver.Home?, remembers: Bool,
         inject: [@Sendable (AnyObject, Resolver) throws -> Void] = [],
-        make: Draft.Make?
+        direct: Draft.Direct? = nil, make: Draft.Make?
     ) {
         guard make != nil || !inject.isEmpty else { return nil }
         self.core = core
         self.home = home
         self.remembers = remembers
         self.make = make
+        self.direct = direct
         self.inject = inject
     }
 
@@ -32,16 +35,34 @@ final class Factory: @unchecked Sendable {
         let pointer = Unmanaged.passRetained(self)
         definition.user_data = pointer.toOpaque()
         definition.destroy = { data in if let data { Unmanaged<Factory>.fromOpaque(data).release() } }
-        if make != nil {
-            definition.factory = { instance, build, arguments, count, data, error in
-                guard let data, let instance else { return InvivoError.Code.internal.rawValue }
-                let factory = Factory.of(data)
-                return answering(factory.core.table, error) {
-                    let made = try factory.made(build, arguments, count)
-                    instance.pointee = made.map { Unmanaged.passRetained($0).toOpaque() }
-                }
+        if make != nil { definition.factory = Self.makes }
+        attachInjection(&definition)
+        return pointer
+    }
+
+    /// One address for all, by which our own definitions are known again in an outline.
+    private static let makes:
+        @convention(c) (
+            UnsafeMutablePointer<UnsafeMutableRawPointer?>?, UnsafePointer<invivo_build>?, UnsafePointer<invivo_value>?,
+            Int, UnsafeMutableRawPointer?, ErrorOut?
+        ) -> invivo_status = { instance, build, arguments, count, data, error in
+            guard let data, let instance else { return InvivoError.Code.internal.rawValue }
+            let factory = Factory.of(data)
+            return answering(factory.core.table, error) {
+                let made = try factory.made(build, arguments, count)
+                instance.pointee = made.map { Unmanaged.passRetained($0).toOpaque() }
             }
         }
+
+    /// The factory behind the numbers of an outline; nil when they are somebody else's.
+    static func own(_ function: UInt64, _ data: UInt64) -> Factory? {
+        guard function == UInt64(UInt(bitPattern: unsafeBitCast(makes, to: UnsafeRawPointer.self))),
+            let pointer = UnsafeRawPointer(bitPattern: UInt(data))
+        else { return nil }
+        return Unmanaged<Factory>.fromOpaque(pointer).takeUnretainedValue()
+    }
+
+    private func attachInjection(_ definition: inout invivo_definition) {
         if !inject.isEmpty {
             definition.inject = { instance, build, arguments, count, data, error in
                 guard let data, let instance else { return InvivoError.Code.internal.rawValue }
@@ -52,7 +73,6 @@ final class Factory: @unchecked Sendable {
                 }
             }
         }
-        return pointer
     }
 
     private func made(

@@ -227,6 +227,8 @@ extension String {
 
 /// Runs what a callback of the C side asks for, and answers with its status and, when somebody wants it, its error.
 func answering(_ table: Table, _ out: ErrorOut?, _ body: () throws -> Void) -> invivo_status {
+    let former = Planning.beginCallback()
+    defer { Planning.endCallback(former) }
     do {
         try body()
         return 0

@@ -64,14 +64,22 @@ extension Definition {
     }
 
     /// From an initializer whose parameters are injected by their types.
+    @usableFromInline
     static func wired<each Parameter>(
         _ scope: Scope?, isShared: Bool?, _ make: @escaping @Sendable (repeat each Parameter) throws -> Value,
-        _ file: StaticString, _ line: UInt
+        _ file: StaticString, _ line: UInt,
+        _ direct: @escaping @Sendable (inout Instances) throws -> UnsafeMutableRawPointer
     ) -> Definition {
         let making = Draft.Making.factory(wishes(repeat (each Parameter).self)) { _, arguments in
             try instance(of: make(repeat try arguments.next((each Parameter).self)))
         }
-        return Definition(Draft(Value.self, scope, isShared: isShared, making, file, line))
+        let definition = Definition(Draft(Value.self, scope, isShared: isShared, making, file, line))
+        if Value.self is AnyClass {
+            var classes: [AnyClass?] = []
+            for type in repeat (each Parameter).self { classes.append(type as? AnyClass) }
+            definition.draft.direct = Draft.Direct(make: direct, parameters: classes)
+        }
+        return definition
     }
 
     /// From an initializer that takes both.

@@ -19,6 +19,7 @@ public struct Resolver: Sendable {
 
     /// The instance of a key by its name.
     public func callAsFunction<Value>(_ name: String, as type: Value.Type = Value.self) throws(InvivoError) -> Value {
+        try Planning.notice(core)
         var object = invivo_object()
         try core.call(naming: name) { $0.pointee.resolve_name(core.handle, $1, &object, $2) }
         defer { if object.bits != 0 { _ = core.table.pointee.object_release(object) } }
@@ -91,6 +92,7 @@ extension Core {
     func one<Value>(
         _ wanted: Any.Type, near assembly: String?, optional: Bool, as type: Value.Type
     ) throws(InvivoError) -> Value? {
+        try Planning.notice(self)
         var object = invivo_object()
         if let key = nearest(wanted, near: assembly) {
             try call { $0.pointee.resolve(handle, key, &object, $1) }
@@ -106,6 +108,7 @@ extension Core {
 
     /// One object of each definition of a type.
     func all<Element>(_ type: Element.Type, exact: Bool) throws(InvivoError) -> [Element] {
+        try Planning.notice(self)
         let name = try wish(type)
         var list = invivo_null()
         let flags = exact ? UInt32(INVIVO_LOOKUP_EXACT) : 0

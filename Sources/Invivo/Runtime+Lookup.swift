@@ -12,6 +12,7 @@ extension Runtime {
     public func resolve<Value>(
         _ type: Value.Type, named name: String?, exact: Bool = false
     ) throws(InvivoError) -> Value {
+        try Planning.notice(core)
         let optional = type as? any OptionalValue.Type
         let wanted = try core.wish(optional?.wrapped ?? type)
         let core = core
@@ -45,6 +46,7 @@ extension Runtime {
 
 extension Core {
     func find<Value>(key name: String, as type: Value.Type) throws(InvivoError) -> Value {
+        try Planning.notice(self)
         var object = invivo_object()
         try call(naming: name) { $0.pointee.resolve_name(handle, $1, &object, $2) }
         defer { if object.bits != 0 { _ = table.pointee.object_release(object) } }

@@ -1,0 +1,273 @@
+internal import CInvivo
+internal import Glibc
+
+/// A graph of Swift objects that is made without the library: its outline (`invivo_key_outline`), with the initializers of
+/// its definitions called one after the other.
+///
+/// Compiled when a definition is called for the second time, for a version of its key. What it cannot do is left to a
+/// resolve: hooks, injection, arguments, values that are no class. Shared objects are read in one view, so that a graph is of
+/// one generation whatever commits meanwhile. An initializer that uses the runtime itself must find what its graph shares, so
+/// a plan that meets one is given up, and the graph resolved.
+final class Plan: @unchecked Sendable {
+    private struct Step {
+        let make: Draft.DirectMake
+        /// Where in `taken` its arguments begin.
+        let first: Int
+        let key: String
+        let file: String
+        let line: Int
+    }
+
+    private let core: Core
+    private let word: UnsafePointer<UInt64>
+    private let version: UInt64
+    private let shared: [(key: invivo_key, type: UInt64)]
+    private let steps: [Step]
+    /// Which object each argument is; freed with the plan.
+    private let taken: UnsafeMutablePointer<Int32>
+    /// In which order the steps make the objects: by number.
+    private let numbers: [Int]
+
+    enum Outcome {
+        case made(UnsafeMutableRawPointer)
+        /// Something shared is not to be had here, or a reload has come: this time it is resolved.
+        case resolve
+        /// An initializer uses the runtime.
+        case givenUp
+    }
+
+    var holds: Bool { word.pointee == version }
+
+    deinit { taken.deallocate() }
+
+    // MARK: - Compiling
+
+    init?(_ core: Core, _ key: invivo_key, result: AnyClass) {
+        // Keeps the definitions that the outline names, also if they are replaced meanwhile.
+        let view = core.table.pointee.view_begin(core.handle)
+        defer { core.table.pointee.view_end(view) }
+        guard let word = core.table.pointee.key_version(key) else { return nil }
+        let version = word.pointee
+        var raw = invivo_null()
+        guard core.table.pointee.key_outline(core.handle, key, &raw, nil) == 0 else { return nil }
+        defer { core.table.pointee.value_clear(&raw) }
+        guard let compiled = Compiler(core).compile(raw, result) else { return nil }
+        self.core = core
+        self.word = word
+        self.version = version
+        shared = compiled.shared
+        let offset = shared.count
+        taken = .allocate(capacity: max(1, compiled.taken.count))
+        for (index, source) in compiled.taken.enumerated() {
+            taken[index] = Int32(source.isShared ? source.number : source.number + offset)
+        }
+        steps = compiled.steps
+        numbers = compiled.numbers.map { $0 + offset }
+    }
+
+    private struct Compiler {
+        let core: Core
+        var shared: [(key: invivo_key, type: UInt64)] = []
+        var steps: [Step] = []
+        var numbers: [Int] = []
+        var taken: [(number: Int, isShared: Bool)] = []
+        private var classes: [Int: AnyClass] = [:]
+        private var last: AnyClass?
+
+        init(_ core: Core) { self.core = core }
+
+        /// Nil for what a plan cannot do.
+        func compile(_ outline: invivo_value, _ result: AnyClass) -> Compiler? {
+            var compiler = self
+            guard outline["parameters"]?.list.isEmpty == true, let steps = outline["steps"]?.list, !steps.isEmpty else {
+                return nil
+            }
+            for step in steps { guard compiler.add(step) else { return nil } }
+            guard let last = compiler.last, last == result || isKind(last, of: result) else { return nil }
+            return compiler
+        }
+
+        private mutating func add(_ step: invivo_value) -> Bool {
+            guard let number = step["make"]?.as.signed_integer, let type = step["type"]?.as.type,
+                let function = step["function"]?.as.unsigned_integer, let data = step["data"]?.as.unsigned_integer,
+                let factory = Factory.own(function, data), let direct = factory.direct,
+                let instances = core.registry.withLock({ $0.types[type.bits]?.instances }),
+                let arguments = step["arguments"]?.list, arguments.count == direct.parameters.count
+            else { return false }
+            let first = taken.count
+            for (argument, parameter) in zip(arguments, direct.parameters as [Any.Type?]) {
+                guard let parameter, let found = source(argument), isKind(found.instances, of: parameter) else {
+                    return false
+                }
+                taken.append((found.number, found.isShared))
+            }
+            classes[Int(number)] = instances
+            if step["for"]?.as.signed_integer == -1 { last = instances }
+            numbers.append(Int(number))
+            steps.append(
+                Step(
+                    make: direct.make, first: first, key: step["key"]?.text ?? "", file: step["file"]?.text ?? "",
+                    line: Int(step["line"]?.as.signed_integer ?? 0)))
+            return true
+        }
+
+        private mutating func source(
+            _ source: invivo_value
+        ) -> (number: Int, isShared: Bool, instances: AnyClass)? {
+            if let number = source["object"]?.as.signed_integer, let instances = classes[Int(number)] {
+                return (Int(number), false, instances)
+            }
+            guard let value = source["value"], value.kind == InvivoKind.object.rawValue else { return nil }
+            var key = invivo_key()
+            var type = invivo_type()
+            guard core.table.pointee.object_key(value.as.object, &key, nil) == 0, key.bits != 0,
+                core.table.pointee.object_type(value.as.object, &type, nil) == 0,
+                let instances = core.registry.withLock({ $0.types[type.bits]?.instances })
+            else { return nil }
+            let index =
+                shared.firstIndex { $0.key.bits == key.bits }
+                ?? {
+                    shared.append((key, type.bits))
+                    return shared.count - 1
+                }()
+            return (index, true, instances)
+        }
+    }
+
+    // MARK: - Making
+
+    /// Makes the graph; the reference to its outermost object is the caller's.
+    func make() throws(InvivoError) -> Outcome {
+        do {
+            return try withUnsafeTemporaryAllocation(
+                of: UnsafeMutableRawPointer?.self, capacity: shared.count + steps.count
+            ) { try make($0) }
+        } catch { throw InvivoError(error) }
+    }
+
+    private func make(_ all: UnsafeMutableBufferPointer<UnsafeMutableRawPointer?>) throws -> Outcome {
+        all.initialize(repeating: nil)
+        guard let base = all.baseAddress else { return .resolve }
+        if !shared.isEmpty || !holds {
+            let view = core.table.pointee.view_begin(core.handle)
+            defer { core.table.pointee.view_end(view) }
+            guard holds else { return .resolve }
+            for (index, source) in shared.enumerated() {
+                guard let instance = core.instance(view, source.key, source.type) else {
+                    Self.release(base, index)
+                    return .resolve
+                }
+                base[index] = Unmanaged<AnyObject>.fromOpaque(instance).retain().toOpaque()
+            }
+        }
+        let former = Planning.enter(core)
+        var result: UnsafeMutableRawPointer?
+        do {
+            for (index, step) in steps.enumerated() {
+                var instances = Instances(base, taken + step.first)
+                let made = try step.make(&instances)
+                base[numbers[index]] = made
+                if Planning.isSpoilt { break }
+                result = made
+            }
+        } catch {
+            let isSpoilt = Planning.leave(former)
+            Self.release(base, all.count)
+            if isSpoilt { return .givenUp }
+            throw told(error, base)
+        }
+        let isSpoilt = Planning.leave(former)
+        if !isSpoilt, let result { _ = Unmanaged<AnyObject>.fromOpaque(result).retain() }
+        Self.release(base, all.count)
+        guard !isSpoilt, let result else { return .givenUp }
+        return .made(result)
+    }
+
+    private static func release(_ all: UnsafeMutablePointer<UnsafeMutableRawPointer?>, _ count: Int) {
+        for index in (0..<count).reversed() {
+            if let instance = all[index] { Unmanaged<AnyObject>.fromOpaque(instance).release() }
+        }
+    }
+
+    /// What an initializer threw, with the place of its definition.
+    private func told(_ error: any Error, _ all: UnsafeMutablePointer<UnsafeMutableRawPointer?>) -> InvivoError {
+        var told = InvivoError(error)
+        let failed = steps.indices.first { all[numbers[$0]] == nil }
+        if let failed, told.path.isEmpty {
+            told.path = steps[failed].key
+            told.file = steps[failed].file
+            told.line = steps[failed].line
+        }
+        return told
+    }
+}
+
+/// Whether the calling thread runs a plan, and whether something in it uses its runtime.
+enum Planning {
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        pthread_key_create(&key, nil)
+        return key
+    }()
+
+    /// The runtime of the plan that runs, 0 for none; 1 when it is spoilt, 2 inside a callback of any runtime.
+    private static var state: UInt { UInt(bitPattern: pthread_getspecific(key)) }
+
+    /// Whether a plan may begin: inside a callback what is made may belong to a graph that is being made.
+    static var isPossible: Bool { state == 0 }
+
+    static func beginCallback() -> UInt {
+        let former = state
+        pthread_setspecific(key, UnsafeRawPointer(bitPattern: former | 2))
+        return former
+    }
+
+    static func endCallback(_ former: UInt) {
+        pthread_setspecific(key, UnsafeRawPointer(bitPattern: former | (state & 1)))
+    }
+
+    static func enter(_ core: Core) -> UInt {
+        let former = state
+        pthread_setspecific(key, Unmanaged.passUnretained(core).toOpaque())
+        return former
+    }
+
+    static var isSpoilt: Bool { state & 1 == 1 }
+
+    /// Answers whether it was spoilt.
+    static func leave(_ former: UInt) -> Bool {
+        let isSpoilt = isSpoilt
+        pthread_setspecific(key, UnsafeRawPointer(bitPattern: former))
+        return isSpoilt
+    }
+
+    /// Told by whoever resolves: inside a plan of the runtime that gives the plan up, and fails.
+    static func notice(_ core: Core) throws(InvivoError) {
+        let state = state
+        guard state > 3, state & ~3 == UInt(bitPattern: Unmanaged.passUnretained(core).toOpaque()) else { return }
+        pthread_setspecific(key, UnsafeRawPointer(bitPattern: state | 1))
+        throw InvivoError(
+            .inCallback, "the graph is resolved in another way, because this initializer uses the runtime")
+    }
+}
+
+extension invivo_value {
+    fileprivate subscript(name: StaticString) -> invivo_value? {
+        guard kind == InvivoKind.map.rawValue else { return nil }
+        return UnsafeBufferPointer(start: `as`.map.pairs, count: Int(`as`.map.count)).first { pair in
+            Int(pair.length) == name.utf8CodeUnitCount && memcmp(pair.name, name.utf8Start, Int(pair.length)) == 0
+        }?.value
+    }
+
+    fileprivate var list: UnsafeBufferPointer<invivo_value> {
+        guard kind == InvivoKind.list.rawValue else { return UnsafeBufferPointer(start: nil, count: 0) }
+        return UnsafeBufferPointer(start: `as`.list.items, count: Int(`as`.list.count))
+    }
+
+    fileprivate var text: String? {
+        guard kind == InvivoKind.string.rawValue else { return nil }
+        return String(
+            decoding: UnsafeBufferPointer(start: `as`.string.data, count: Int(`as`.string.length)).lazy.map(
+                UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
