@@ -34,6 +34,16 @@ private final class Waiting: Sendable {
     }
 }
 
+extension Definition where Value: Sendable {
+    /// What it makes, made where it belongs while the calling task waits.
+    public func resolved(_ arguments: repeat each Argument) async throws(InvivoError) -> Value {
+        guard let place, isActive else { throw notActive() }
+        let core = place.core
+        let object = try await core.resolved(place.key, with: try values(core, repeat each arguments))
+        return try core.value(of: object.handle, as: Value.self)
+    }
+}
+
 extension Core {
     fileprivate func resolved(_ key: invivo_key, with arguments: [InvivoValue]) async throws(InvivoError) -> Object {
         try await withCheckedContinuation { continuation in
