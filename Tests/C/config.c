@@ -16,8 +16,12 @@ static int made, gone, set_small;
 static invivo_status voice_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
                                 void *user_data, invivo_error **error) {
     voice *self = instance;
-    (void)build, (void)user_data, (void)error;
+    (void)build, (void)user_data;
     made++;
+    if (count > 0 && arguments[0].kind == INVIVO_KIND_INT64 && arguments[0].as.signed_integer == 13) {
+        if (error) *error = invivo_error_make(INVIVO_E_HOST, "not thirteen", NULL, NULL);
+        return INVIVO_E_HOST;
+    }
     if (count > 0 && arguments[0].kind == INVIVO_KIND_INT64) self->count = arguments[0].as.signed_integer;
     if (count > 1 && arguments[1].kind == INVIVO_KIND_OBJECT) self->input = arguments[1].as.object;
     return INVIVO_OK;
@@ -184,6 +188,23 @@ static void an_assembly_sees_its_own_scope_and_what_is_global(void) {
     CHECK_EQUAL(get("bass.low", &object)->count, 5), let_go(object);
     CHECK_EQUAL(get("synth.lead", &object)->count, 4), let_go(object);
     CHECK_EQUAL(made, 7);
+    close_runtime();
+}
+
+static void a_mount_is_configured_by_its_prefix_then_as_its_assembly(void) {
+    const invivo_injection small[] = {config("small", "small")};
+    const invivo_definition table[] = {{.struct_size = sizeof(table[0]), .key = "lead", .type_name = "Voice",
+                                        .scope = INVIVO_SCOPE_LAZY_SINGLETON, .properties = small, .property_count = 1}};
+    const invivo_assembly assembly = {.struct_size = sizeof(assembly), .name = "voice", .definitions = table, .definition_count = 1};
+    invivo_object object;
+    open_runtime();
+    OK(says("a.yaml", "config: { voice: { small: 1 }, left: { small: 2 } }", E));
+    OK(invivo_mount(runtime, &assembly, "left", NULL, 0, E));
+    OK(invivo_mount(runtime, &assembly, "right", NULL, 0, E));
+    CHECK_EQUAL(get("left.lead", &object)->small, 2), let_go(object);
+    CHECK_EQUAL(get("right.lead", &object)->small, 1), let_go(object);
+    OK(says("b.yaml", "config: { right: { small: 3 }, voice: { small: null } }", E));
+    CHECK_EQUAL(get("right.lead", &object)->small, 3), let_go(object);
     close_runtime();
 }
 
@@ -505,6 +526,28 @@ static void a_path_and_a_prefix_are_observed(void) {
     CHECK_EQUAL(told.destroyed, 2);
 }
 
+static void a_change_that_fails_while_objects_are_made_changes_no_value(void) {
+    const invivo_config_observer_options options = {.struct_size = sizeof(options), .changed = hear, .user_data = &told};
+    const invivo_injection count[] = {config("count", "count")};
+    invivo_config id;
+    memset(&told, 0, sizeof(told));
+    open_runtime();
+    OK(says("a.yaml", "config: { synth: { count: 1, other: 1 } }", E));
+    OK(define("synth.made", INVIVO_SCOPE_SINGLETON, count, 1, NULL, 0, E));
+    OK(invivo_config_id(runtime, "synth.other", INVIVO_KIND_INT64, &id, E));
+    OK(invivo_config_observe(runtime, "synth", &options, NULL, E));
+    expects_error(says("a.yaml", "config: { synth: { count: 13, other: 2 } }", E), INVIVO_E_HOST, NULL);
+    invivo_view view = invivo_view_begin(runtime);
+    CHECK_EQUAL(invivo_view_config_int64(view, id, 0), 1);
+    invivo_view_end(view);
+    CHECK_EQUAL(read_int("synth.count"), 1);
+    CHECK_EQUAL(told.count, 0);
+    OK(says("a.yaml", "config: { synth: { count: 14, other: 2 } }", E));
+    CHECK_EQUAL(told.count, 1);
+    CHECK_EQUAL(read_int("synth.other"), 2);
+    close_runtime();
+}
+
 static void a_followed_file_changes_the_configuration(void) {
     static listener heard;
     invivo_object object;
@@ -536,6 +579,7 @@ int main(void) {
     later_documents_win_maps_merge_lists_are_replaced_and_null_removes();
     documents_that_say_something_else_are_refused_with_their_places();
     an_assembly_sees_its_own_scope_and_what_is_global();
+    a_mount_is_configured_by_its_prefix_then_as_its_assembly();
     missing_configuration_is_told_with_who_needs_it_and_where_it_was_looked_for();
     initializers_are_remade_properties_injected_again_providers_and_views_neither();
     a_provider_of_configuration_reads_what_holds_when_it_is_called();
@@ -545,6 +589,7 @@ int main(void) {
     views_read_values_of_one_generation_by_id();
     values_read_in_one_view_are_never_mixed_while_reloads_commit();
     a_path_and_a_prefix_are_observed();
+    a_change_that_fails_while_objects_are_made_changes_no_value();
     a_followed_file_changes_the_configuration();
     return check_end();
 }

@@ -63,6 +63,17 @@ def test_what_was_made_with_a_value_is_made_anew_and_what_has_it_as_an_attribute
         assert (synth.voice().count, synth.voice().name) == (9, "bass")
 
 
+def test_a_mount_is_configured_by_its_prefix() -> None:
+    left, right = Synth(), Synth()
+    with invivo.Runtime() as runtime:
+        says(runtime, "config: { global: { voices: 1, limit: 2 }, left: { voices: 3 } }")
+        runtime.mount(left, "left")
+        runtime.mount(right, "right")
+        assert (left.voice().count, right.voice().count, left.settings().limit) == (3, 1, 2)
+        runtime.configure("right.voices", 4)
+        assert (left.voice().count, right.voice().count) == (3, 4)
+
+
 def test_missing_and_wrong_values_are_refused_with_their_places() -> None:
     with invivo.Runtime() as runtime:
         with pytest.raises(
