@@ -670,7 +670,12 @@ extension Container {
         let value = kept ?? step.constant
         switch step {
         case .property(let index, _): try type.description.properties[index].set(instance, value)
-        case .candidates(let index, _, _, _): try type.description.properties[index].set(instance, value)
+        case .candidates:
+            // Its holder hears of what goes again; the current graph is still the one that stays.
+            let chain = BuildChain(graph: currentGraph(), isReload: true)
+            return try building(chain) { () throws(Failure) in
+                try whole { (chain) throws(Failure) in try apply(step, name, recipe, [], record, chain) }
+            }
         case .method(let index, _):
             guard case .list(let arguments) = value else { return }
             _ = try type.description.methods[index].call(instance, arguments)
