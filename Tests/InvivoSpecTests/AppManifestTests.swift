@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test func allErrorsAreReportedAtOnce() {
-        let text = "modlues: {}\ncomponents:\n  a: { tpye: X, scope: none }\n  b: 3\nspecs: {}\n"
+        let text = "modlues: {}\ncomponents:\n  a: { tpye: X, scope: singletn }\n  b: 3\nspecs: {}\n"
         let found = failure { () throws(Failure) in try read(text) }
         #expect(found?.all.map(\.place.line) == [1, 3, 3, 4, 5])
     }
