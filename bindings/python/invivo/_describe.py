@@ -495,7 +495,8 @@ def hints_of(thing: Any, known: Mapping[str, Any] | None = None) -> dict[str, An
     ``known`` are names that count besides those of the module: classes defined inside a function, say.
     """
     try:
-        return typing.get_type_hints(thing, localns=dict(known or {}), include_extras=True)
+        # As it is, for there may be many; annotations are evaluated in it, and write nothing.
+        return typing.get_type_hints(thing, localns=known or {}, include_extras=True)
     except Exception:
         found: dict[str, Any] = {}
         for owner in reversed(thing.__mro__) if isinstance(thing, type) else [inspect.unwrap(thing)]:
