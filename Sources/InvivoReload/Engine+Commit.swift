@@ -149,7 +149,9 @@ extension Engine {
         }
         for (id, objects, changed) in plan.followed {
             guard let recipe = work.chain.graph.recipe(id), let former = work.former.recipe(id) else { continue }
-            for object in objects where ObjectTable.retain(object) {
+            for tracked in objects {
+                let object = try container.lease(tracked, recipe)
+                guard object != 0 else { continue }
                 work.leases.append(ObjectLease(owning: object))
                 guard let record = ObjectTable.record(object) else { continue }
                 add(domain(of: record)) { undo throws(Failure) in

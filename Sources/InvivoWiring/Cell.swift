@@ -44,8 +44,8 @@ public final class Cell: @unchecked Sendable {
     private var variants: [ArgumentsKey: Cell] = [:]
     private var mostVariants = 16
 
-    /// Of a tracked definition: handles of objects that it made, some of which may be stale.
-    private var tracked: [UInt64] = []
+    /// Of a tracked definition: objects that it made, some of which may be gone.
+    private var tracked: [Tracked] = []
     private var mostTracked = 16
 
     public convenience init(_ recipe: Recipe) { self.init(recipe, arguments: []) }
@@ -62,6 +62,7 @@ public final class Cell: @unchecked Sendable {
 
     deinit {
         if let program = iv_cell_program(raw) { ProgramSource.release(program) }
+        for object in tracked { if let weak = object.weak { recipe.type?.description.freeWeak(weak) } }
         if let weakReference { recipe.type?.description.freeWeak(weakReference) }
         raw.deallocate()
     }
@@ -86,17 +87,28 @@ public final class Cell: @unchecked Sendable {
         return found
     }
 
-    /// Under the monitor.
-    func track(_ object: UInt64) {
-        if tracked.count >= mostTracked {
-            tracked.removeAll { ObjectTable.leases($0) == 0 }
-            mostTracked = max(16, tracked.count * 2)
-        }
+    /// An object that reloads follow: by its handle, and where its instance is counted elsewhere by the type's weak reference.
+    public struct Tracked: @unchecked Sendable {
+        public let object: UInt64
+        let weak: UnsafeMutableRawPointer?
+    }
+
+    /// Under the monitor. When there are many: all of them, to be looked through and put back.
+    func track(_ object: Tracked) -> [Tracked] {
         tracked.append(object)
+        guard tracked.count >= mostTracked else { return [] }
+        defer { tracked = [] }
+        return tracked
+    }
+
+    /// Under the monitor: those that are still there.
+    func keepTracking(_ objects: [Tracked]) {
+        tracked = objects + tracked
+        mostTracked = max(16, tracked.count * 2)
     }
 
     /// Under the monitor: the tracked objects that may be there.
-    public func trackedObjects() -> [UInt64] { tracked }
+    public func trackedObjects() -> [Tracked] { tracked }
 
     /// Under the monitor: takes over what the cell that it replaces knows.
     public func adoptTracked(of former: Cell) {

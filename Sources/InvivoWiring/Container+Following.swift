@@ -1,5 +1,5 @@
 internal import CPlatform
-internal import InvivoBase
+public import InvivoBase
 
 /// Objects that follow a reload where they are: lists whose holder hears of candidates, and tracked prototypes.
 extension Container {
@@ -77,7 +77,35 @@ extension Container {
 
     /// An object that reloads follow: it belongs to its type's domain, and its cell knows it as long as somebody holds it.
     func track(_ object: UInt64, _ record: Record, _ recipe: Recipe, _ chain: BuildChain) {
-        record.pointee.thread = Self.type(record).raw.pointee.thread
-        monitor.locked { (chain.isReload ? chain.graph : graph).cell(recipe.id)?.track(object) }
+        let type = Self.type(record)
+        record.pointee.thread = type.raw.pointee.thread
+        // No lock is held while host code runs.
+        let weak = record.pointee.instance.flatMap { type.description.makeWeak($0) }
+        let tracked = Cell.Tracked(object: object, weak: weak)
+        let (cell, all) = monitor.locked { () -> (Cell?, [Cell.Tracked]) in
+            let cell = (chain.isReload ? chain.graph : graph).cell(recipe.id)
+            return (cell, cell?.track(tracked) ?? [])
+        }
+        guard !all.isEmpty else { return }
+        let there = all.filter { object in
+            if ObjectTable.leases(object.object) > 0 { return true }
+            guard let weak = object.weak else { return false }
+            if let instance = type.description.loadWeak(weak) {
+                type.description.dispose(instance)
+                return true
+            }
+            type.description.freeWeak(weak)
+            return false
+        }
+        monitor.locked { cell?.keepTracking(there) }
+    }
+
+    /// A tracked object with one lease for the caller; 0 when it is gone.
+    public func lease(_ tracked: Cell.Tracked, _ recipe: Recipe) throws(Failure) -> UInt64 {
+        if ObjectTable.retain(tracked.object) { return tracked.object }
+        guard let weak = tracked.weak, let type = recipe.type, let instance = type.description.loadWeak(weak) else {
+            return 0
+        }
+        return try wrap(type, instance, key: recipe.id)
     }
 }

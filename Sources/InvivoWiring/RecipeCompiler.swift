@@ -105,6 +105,9 @@ public struct RecipeCompiler {
         failures.append(Failure(code, message, path: definition.key, at: definition.place))
     }
 
+    /// How much is wrong or missing so far.
+    private var wrong: Int { failures.count + lacks.count }
+
     private mutating func fail(_ failure: Failure, _ what: String) { fail(failure.code, "\(what): \(failure.message)") }
 
     // MARK: compiling
@@ -354,11 +357,11 @@ public struct RecipeCompiler {
         -> Recipe.Slot
     {
         let what = "initializer parameter '\(parameter?.name ?? "\(position)")'"
-        let before = failures.count
+        let before = wrong
         let signature = type.description.signature
         var compiled = source(given, .initializer, what, parameter.map { .parameter(signature, $0) } ?? .any)
         // What comes of something wrong is not checked: that has been told.
-        if let parameter, failures.count == before {
+        if let parameter, wrong == before {
             do throws(Failure) {
                 compiled = try compiled.constant { value throws(Failure) in try signature.checked(value, parameter) }
             } catch { fail(error.code, error.message) }
@@ -388,11 +391,11 @@ public struct RecipeCompiler {
             let property = try type.description.property(named: name).property
             if property.isReadOnly { throw Failure(.readOnly, "\(type.name).\(name) cannot be set: it is read only") }
             if !set.insert(property.name).inserted { throw Failure(.exists, "the property '\(name)' is set twice") }
-            let before = failures.count
+            let before = wrong
             var compiled = source(
                 injection.source, property.isInBlock ? .late : .injection, "the property '\(name)'", .property(property)
             )
-            guard failures.count == before else { return nil }
+            guard wrong == before else { return nil }
             if let hears = injection.hears {
                 guard case .all(let ids) = compiled else {
                     throw Failure(.argument, "only a list of all of a type has candidates that are added and removed")
@@ -442,10 +445,10 @@ public struct RecipeCompiler {
                 var sources: [Recipe.Source] = []
                 for (parameter, injection) in zip(parameters, invocation.arguments) {
                     let what = "the argument '\(parameter.name)' of '\(invocation.method)'"
-                    let before = failures.count
+                    let before = wrong
                     let signature = method.signature
                     var compiled = source(injection.source, .injection, what, .parameter(signature, parameter))
-                    if failures.count == before {
+                    if wrong == before {
                         compiled = try compiled.constant { value throws(Failure) in
                             try signature.checked(value, parameter)
                         }

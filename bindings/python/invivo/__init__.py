@@ -34,6 +34,7 @@ from ._describe import (
     injected,
     injection_key,
     method,
+    on_prepare,
     on_start,
     on_stop,
     tunable,
@@ -71,7 +72,7 @@ from ._recipes import (
     wire,
 )
 from ._reloads import Change, Observer, Reloads, Report
-from ._runtime import LogLevel, Runtime, Source, Target, attach, live
+from ._runtime import LogLevel, Runtime, Source, State, Target, attach, live
 from ._views import Block, View
 from .errors import *  # noqa: F403
 from .errors import Error
@@ -110,6 +111,7 @@ __all__ = [
     "Runtime",
     "Scope",
     "Source",
+    "State",
     "Target",
     "Type",
     "UInt8",
@@ -144,6 +146,7 @@ __all__ = [
     "live",
     "method",
     "new",
+    "on_prepare",
     "on_start",
     "on_stop",
     "options",

@@ -13,7 +13,7 @@ from ._assembly import Assembly, Gathering, _checked, _twice, describe_members
 from ._index import After
 from ._processors import Described, Processor, decorator, visitor
 from ._recipes import Options, Scope
-from ._wiring import Definition, Plan, define, definition, plan_all
+from ._wiring import Definition, Plan, define, definition, plan_all, scope_number
 from .errors import ArgumentError, ExistsError, StaleError
 
 if TYPE_CHECKING:
@@ -210,6 +210,15 @@ class Changes:
         """Takes back what was said by `configure` of the path and all below it: documents show again."""
         self._open()
         self._others.append(lambda changes: _config.configure(self._core, changes, path, None, is_said=False))
+
+    def reset(self, key: str, *, dependencies: bool = False) -> None:
+        """Lets go of a key's shared instances, also (``dependencies``) of all that they got: who holds them follows, and
+        another is made when somebody asks."""
+        self._other("changes_reset", _values.name_bytes(key, "key"), c.INVIVO_RESET_DEPENDENCIES if dependencies else 0)
+
+    def reset_scope(self, scope: Scope) -> None:
+        """The same for all instances of a scope: ``"lazy_singleton"``, ``"singleton"``, ``"weak_singleton"``."""
+        self._other("changes_reset_scope", scope_number(scope))
 
     def _other(self, function: str, *arguments: Any) -> None:
         self._open()

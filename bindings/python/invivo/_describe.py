@@ -129,11 +129,17 @@ class Named:
 
 @dataclasses.dataclass(frozen=True)
 class Inject:
-    """In ``clock: Annotated[Clock, Inject()]``: the attribute is filled wherever an object of the class is made."""
+    """In ``clock: Annotated[Clock, Inject()]``: the attribute is filled wherever an object of the class is made.
+
+    ``added``, ``removed``: of an attribute that is a list; the names of methods that take one object and are called when
+    one comes or goes later, instead of setting the whole list again.
+    """
 
     key: str | None = None
     exact: bool = False
     greedy: bool = False
+    added: str | None = None
+    removed: str | None = None
 
 
 class Asker:
@@ -198,14 +204,21 @@ def injection_key(function: F) -> F:
     return function
 
 
+def on_prepare(function: F) -> F:
+    """The method runs when everything that was made together with the object is complete, before any of it is started.
+    It may fail, and has no effect outside."""
+    setattr(function, _MARK, "prepare")
+    return function
+
+
 def on_start(function: F) -> F:
-    """The method runs after the object is built and configured."""
+    """The method runs before anybody else gets the object, after those of what was injected into it."""
     setattr(function, _MARK, "start")
     return function
 
 
 def on_stop(function: F) -> F:
-    """The method runs before the object is disposed."""
+    """The method runs before the object is disposed, and before those of what was injected into it."""
     setattr(function, _MARK, "stop")
     return function
 
@@ -312,6 +325,7 @@ class Description:
     did_inject: str | None = None
     children: str | None = None
     key_name: str | None = None
+    prepare: str | None = None
 
     @property
     def injected(self) -> tuple[Property, ...]:
@@ -629,7 +643,7 @@ def describe(cls: type, known: Mapping[str, Any] | None = None, name: str | None
                 properties[attribute] = _property(attribute, annotation, Tunable(None), final=member.fset is None)
         elif isinstance(member, types.FunctionType):
             mark = getattr(member, _MARK, None)
-            if mark in ("start", "stop", "will_inject", "did_inject", "children", "key_name"):
+            if mark in ("prepare", "start", "stop", "will_inject", "did_inject", "children", "key_name"):
                 marked[mark] = attribute
             elif mark == "method" or (not attribute.startswith("_") and member.__annotations__):
                 methods.append(_method(attribute, member, known))

@@ -190,6 +190,10 @@ class Options:
     object, a `call`, or several of them. ``inject`` injects by code, between the methods and ``after``. ``each``: a
     path of the configuration; there is then one object's definition for each entry of the map or list there, with the
     key ``assembly.name[entry]``, and `entry` and `entry_name` say what goes into it.
+    ``exclusive``: there can be only one at a time, taken in `on_start` and given back in `on_stop`; a reload stops the
+    former one before it makes the new one. ``waits``: lies dormant while something that it needs is not there.
+    ``tracked``: prototypes into which a reload injects what is new. ``start_timeout``, ``stop_timeout``: seconds that
+    its objects may take, None as the runtime says.
     """
 
     rank: int = 0
@@ -201,6 +205,11 @@ class Options:
     after_all: tuple[Hook, ...] = ()
     inject: Callable[[Any], Any] | None = None
     each: str | None = None
+    exclusive: bool = False
+    waits: bool = False
+    tracked: bool = False
+    start_timeout: float | None = None
+    stop_timeout: float | None = None
 
 
 def options(
@@ -214,13 +223,33 @@ def options(
     after_all: Hook | tuple[Hook, ...] | list[Hook] = (),
     inject: Callable[[Any], Any] | None = None,
     each: str | None = None,
+    exclusive: bool = False,
+    waits: bool = False,
+    tracked: bool = False,
+    start_timeout: float | None = None,
+    stop_timeout: float | None = None,
 ) -> Options:
     """`Options`, with a single hook where there is only one."""
 
     def several(given: Hook | tuple[Hook, ...] | list[Hook]) -> tuple[Hook, ...]:
         return tuple(given) if isinstance(given, (tuple, list)) else (given,)
 
-    return Options(rank, hidden, abstract, nullable, several(before), several(after), several(after_all), inject, each)
+    return Options(
+        rank,
+        hidden,
+        abstract,
+        nullable,
+        several(before),
+        several(after),
+        several(after_all),
+        inject,
+        each,
+        exclusive,
+        waits,
+        tracked,
+        start_timeout,
+        stop_timeout,
+    )
 
 
 class Draft:

@@ -28,14 +28,19 @@ def _named(prefix: str) -> dict[int, str]:
 
 _CHANGED = _named("INVIVO_CHANGED_")
 _PHASES = _named("INVIVO_PHASE_")
-_NEW_IDENTITY = (c.INVIVO_CHANGED_DEFINED, c.INVIVO_CHANGED_REMOVED, c.INVIVO_CHANGED_REMADE)
+_NEW_IDENTITY = (
+    c.INVIVO_CHANGED_DEFINED,
+    c.INVIVO_CHANGED_REMOVED,
+    c.INVIVO_CHANGED_REMADE,
+    c.INVIVO_CHANGED_DORMANT,
+)
 _LOOK_AT = 64
 
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """One thing that a reload changed; ``what``: "defined", "removed", "remade", "reinjected", "tuned", "pending" or
-    "configured" (then ``key`` is a path of the configuration)."""
+    """One thing that a reload changed; ``what``: "defined", "removed", "remade", "reinjected", "tuned", "pending",
+    "configured" (then ``key`` is a path of the configuration) or "dormant"."""
 
     key: str
     what: str
@@ -44,7 +49,11 @@ class Change:
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """What happened in one reload. ``generation`` is the one that holds now, also after a failure."""
+    """What happened in one reload. ``generation`` is the one that holds now, also after a failure.
+
+    ``stop_error``: what failed while replaced objects were stopped. ``nanoseconds["outage"]``: how long an exclusive
+    object was stopped and none was there.
+    """
 
     generation: int
     cause: str
@@ -52,6 +61,7 @@ class Report:
     changes: tuple[Change, ...]
     nanoseconds: dict[str, int]
     text: str
+    stop_error: Error | None = None
 
     @property
     def committed(self) -> bool:
@@ -67,6 +77,7 @@ def read_report(core: Core, pointer: int) -> Report:
     if library.report_status(pointer) != c.INVIVO_OK:
         found = library.report_error(pointer)
         error = library.failures.read(found) if found else Error(code=library.report_status(pointer))
+    stopped = library.report_stop_error(pointer)
     changes = tuple(
         Change(
             text(library.report_key(pointer, index)),
@@ -82,6 +93,7 @@ def read_report(core: Core, pointer: int) -> Report:
         changes=changes,
         nanoseconds={name: library.report_nanoseconds(pointer, phase) for phase, name in _PHASES.items()},
         text=text(library.report_text(pointer)),
+        stop_error=library.failures.read(stopped) if stopped else None,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import ctypes
+import dataclasses
 import enum
 import logging
 import os
@@ -81,6 +82,19 @@ _LOGGING = {
     LogLevel.WARNING: logging.WARNING,
     LogLevel.ERROR: logging.ERROR,
 }
+
+
+@dataclasses.dataclass(frozen=True)
+class State:
+    """Where the shared instances of a key are in their life. ``state``: "cold", "building", "made", "prepared",
+    "starting", "started", "stopping", "stopped", "failed" (then ``error`` says why) or "dormant" (then ``waits`` names
+    what is not there)."""
+
+    key: str
+    state: str
+    objects: int
+    waits: tuple[str, ...]
+    error: str
 
 
 class Source:
@@ -163,6 +177,8 @@ def make_options(
     quiet: float | None = None,
     settle_max: float | None = None,
     commit_timeout: float | None = None,
+    start_timeout: float | None = None,
+    stop_timeout: float | None = None,
     pending_targets: bool = False,
     max_document_bytes: int = 0,
     inject_marked: bool = True,
@@ -186,6 +202,10 @@ def make_options(
         options.settle_max_ms = milliseconds(settle_max)
     if commit_timeout is not None:
         options.commit_timeout_ms = milliseconds(commit_timeout)
+    if start_timeout is not None:
+        options.start_timeout_ms = milliseconds(start_timeout)
+    if stop_timeout is not None:
+        options.stop_timeout_ms = milliseconds(stop_timeout)
     options.max_document_bytes = max_document_bytes
     options.log_level = _level(log_level)
     if log is not None:
@@ -228,11 +248,14 @@ class Runtime(_Cache):
         quiet: float | None = None,
         settle_max: float | None = None,
         commit_timeout: float | None = None,
+        start_timeout: float | None = None,
+        stop_timeout: float | None = None,
         pending_targets: bool = False,
         max_document_bytes: int = 0,
         inject_marked: bool = True,
     ) -> None:
-        """``inject_marked``: whether attributes marked by `injected` or `Inject` are filled."""
+        """Times are seconds. ``start_timeout``, ``stop_timeout``: how long a start or stop may take, where a definition
+        does not say another time. ``inject_marked``: whether attributes marked by `injected` or `Inject` are filled."""
         core = Core(own_library())
         core.marked = inject_marked
         options = make_options(
@@ -244,6 +267,8 @@ class Runtime(_Cache):
             quiet=quiet,
             settle_max=settle_max,
             commit_timeout=commit_timeout,
+            start_timeout=start_timeout,
+            stop_timeout=stop_timeout,
             pending_targets=pending_targets,
             max_document_bytes=max_document_bytes,
             inject_marked=inject_marked,
@@ -768,6 +793,38 @@ class Runtime(_Cache):
             raise ArgumentError("an override needs either what makes the object, or instance=...", path=name)
         made = None if what is None else definition(name, what, None, overrides)
         return Override(core, made, name, instance)
+
+    def reset(self, key: str | builtins.type, *, dependencies: bool = False) -> None:
+        """Lets go of a key's shared instances, as a reload: who holds them follows, and another is made when somebody
+        asks. With ``dependencies`` also of everything that they got."""
+        name = self._name(key)
+        with self.changes() as changes:
+            changes.reset(name, dependencies=dependencies)
+
+    def reset_scope(self, scope: Scope) -> None:
+        """Lets go of all instances of a scope, as a reload. It costs what is held, not what is defined."""
+        with self.changes() as changes:
+            changes.reset_scope(scope)
+
+    def start(self, key: str | builtins.type) -> None:
+        """Starts a shared instance again after `stop`; one that is not there is made. What is started stays so."""
+        core = self._open()
+        core.library.call("start", core.handle, self._key(self._name(key))[0])
+
+    def stop(self, key: str | builtins.type) -> None:
+        """Stops a shared instance, which stays where it is; one that is not started is left alone."""
+        core = self._open()
+        core.library.call("stop", core.handle, self._key(self._name(key))[0])
+
+    @property
+    def states(self) -> list[State]:
+        """Where the shared instances are in their life, and what dormant definitions wait for; sorted by key."""
+        core, found = self._open(), c.invivo_value()
+        core.library.call("runtime_states", core.handle, ctypes.byref(found))
+        return [
+            State(each["key"], each["name"], each["objects"], tuple(each["waits"]), each["error"])
+            for each in _values.take(core, found)
+        ]
 
     def define_block(self, key: str, /, type_name: str | None = None, **tunables: Any) -> None:
         """A key that is nothing but tunable numbers, read through views: ``gain=invivo.tunable(1.0, max=2)``."""

@@ -152,7 +152,7 @@ def _hook(name: str) -> Any:
     return hook
 
 
-_will_inject, _did_inject = _hook("will_inject"), _hook("did_inject")
+_will_inject, _did_inject, _prepare = _hook("will_inject"), _hook("did_inject"), _hook("prepare")
 
 
 # ---- trees ---------------------------------------------------------------------------------------------
@@ -329,6 +329,8 @@ class _Tables:
         self._held += [properties, methods]
         options.properties, options.property_count = properties, len(properties)
         options.methods, options.method_count = methods, len(methods)
+        if described.prepare is not None:
+            options.prepare = _prepare.of(library)
         if described.start is not None:
             options.start = _start.of(library)
         if described.stop is not None:

@@ -309,6 +309,8 @@ class Injection:
     flags: int = 0
     of: type | None = None  # of lookups by type
     converter: str | type | None = None
+    added: str | None = None  # of lists of all of a type
+    removed: str | None = None
 
     @property
     def way(self) -> int:
@@ -586,7 +588,9 @@ class _Planner:
             assert wanted is not None
             if not all_candidates(wanted, self.existing) and (has_default or made.scope not in _SHARED):
                 return None
-            return Injection(name, how=c.INVIVO_INJECT_ALL, of=wanted, flags=optional & c.INVIVO_INJECT_EXACT)
+            added, removed = (hint.inject.added, hint.inject.removed) if hint.inject is not None else (None, None)
+            exactly = optional & c.INVIVO_INJECT_EXACT
+            return Injection(name, how=c.INVIVO_INJECT_ALL, of=wanted, flags=exactly, added=added, removed=removed)
         exact = bool(optional & c.INVIVO_INJECT_EXACT)
         generic = hint.generic if hint.item is None else hint.item.generic
         there = []
@@ -609,6 +613,9 @@ class _Planner:
             if wanted is None or late is not None:
                 return Injection(name, value=None)
             return Injection(name, how=c.INVIVO_INJECT_TYPE, of=wanted, flags=optional)
+        if made.options.waits and wanted is not None:
+            found = Injection(name, how=c.INVIVO_INJECT_TYPE, of=wanted, flags=optional)
+            return found if late is None else Injection(name, how=late, items=(dataclasses.replace(found, name=""),))
         if made.scope not in _SHARED and (wanted is None or late is not None):
             return None  # an argument of the resolve
         what = f"no definition makes a {wanted.__name__}" if wanted is not None else "nothing says what it is"
@@ -786,7 +793,7 @@ class _Planner:
             return self._by_type("", node.to, found[0], flags)
         if found:
             raise AmbiguousError(f'{ambiguous(node.to, found)}; name one by ref("key")', **self.at(place))
-        if node.optional:
+        if node.optional or self.made.options.waits:
             return Injection("", how=c.INVIVO_INJECT_TYPE, of=node.to, flags=flags)
         raise NotFoundError(f"no definition makes a {node.to.__name__}", **self.at(place))
 
@@ -940,6 +947,8 @@ def defined(core: Core, plan: Plan) -> Iterator[c.invivo_definition]:
         options.rank = made.options.rank
         if made.options.each is not None:
             options.each = _values.name_bytes(made.options.each, "each")
+        options.start_timeout_ms = _milliseconds(made.options.start_timeout)
+        options.stop_timeout_ms = _milliseconds(made.options.stop_timeout)
         options.type.bits = plan.type_bits if record is None else record.bits
         options.file, options.line = made.file.encode("utf-8", "replace"), made.line
         if plan.alias is not None:
@@ -980,9 +989,27 @@ def defined(core: Core, plan: Plan) -> Iterator[c.invivo_definition]:
             raise
 
 
+def scope_number(scope: Scope) -> int:
+    if scope not in _SCOPES:
+        raise ArgumentError(f"{scope!r} is no scope; there are {', '.join(_SCOPES)}")
+    return _SCOPES[scope]
+
+
+def _milliseconds(seconds: float | None) -> int:
+    """At least one, where something is said: zero says nothing."""
+    if seconds is None:
+        return 0
+    if not 0 < seconds < (1 << 32) / 1000 - 1:
+        raise ArgumentError(f"{seconds} s is no time that a start or stop may take")
+    return max(1, round(seconds * 1000))
+
+
 def _flags(options: Options) -> int:
     flags = c.INVIVO_DEFINITION_ABSTRACT if options.abstract else 0
     flags |= c.INVIVO_DEFINITION_NULLABLE if options.nullable else 0
+    flags |= c.INVIVO_DEFINITION_EXCLUSIVE if options.exclusive else 0
+    flags |= c.INVIVO_DEFINITION_WAITS if options.waits else 0
+    flags |= c.INVIVO_DEFINITION_TRACKED if options.tracked else 0
     flags |= c.INVIVO_DEFINITION_HIDDEN_CLASS if options.hidden in (True, "class") else 0
     return flags | (c.INVIVO_DEFINITION_HIDDEN_INTERFACE if options.hidden in (True, "interface") else 0)
 
@@ -1000,6 +1027,10 @@ def _injections(core: Core, packer: _values.Packer, injections: Sequence[Injecti
     for slot, injection in zip(array, injections, strict=True):
         slot.name = _values.name_bytes(injection.name) if injection.name else None
         slot.how, slot.flags, slot.index = injection.way, injection.flags, injection.index
+        if injection.added is not None:
+            slot.added = _values.name_bytes(injection.added, "method")
+        if injection.removed is not None:
+            slot.removed = _values.name_bytes(injection.removed, "method")
         if injection.converter is not None:
             name = injection.converter
             slot.reference = _values.name_bytes(core.name_of(name) if isinstance(name, type) else name, "converter")
