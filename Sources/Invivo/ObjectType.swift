@@ -17,6 +17,7 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
     var methods: [Method] = []
     var parameters: [Parameter] = []
     var make: (@Sendable ([InvivoValue]) throws -> AnyObject)?
+    var prepare: (@Sendable (AnyObject) throws -> Void)?
     var start: (@Sendable (AnyObject) throws -> Void)?
     var stop: (@Sendable (AnyObject) throws -> Void)?
     var block: (image: [UInt8], content: ObjectIdentifier)?
@@ -47,12 +48,19 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
     /// Names types and interfaces that it also is.
     public mutating func supertype(_ names: String...) { supertypes += names }
 
-    /// Runs after an instance is built and configured.
+    /// Runs when everything that was made together with an instance is complete, before any of it is started. It may fail,
+    /// and has no effect outside.
+    public mutating func prepare(_ body: @escaping @Sendable (Instance) throws -> Void) {
+        prepare = { try body(unsafeDowncast($0, to: Instance.self)) }
+    }
+
+    /// Runs before anybody else gets an instance, after those of what was injected into it. Independent ones of `Sendable`
+    /// classes run at the same time.
     public mutating func start(_ body: @escaping @Sendable (Instance) throws -> Void) {
         start = { try body(unsafeDowncast($0, to: Instance.self)) }
     }
 
-    /// Runs before an instance is disposed of.
+    /// Runs before an instance is disposed of, and before those of what was injected into it.
     ///
     /// Resolving a prototype as its Swift class makes it the caller's alone, and so runs this at once: resolve it as an
     /// `Object` to keep it in the runtime's care.

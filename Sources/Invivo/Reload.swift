@@ -8,6 +8,8 @@ public struct Reload: Sendable {
     public let cause: String
     /// Why it failed; nil when it was committed.
     public let error: InvivoError?
+    /// What failed while replaced objects were stopped; the reload is committed all the same.
+    public let stopError: InvivoError?
     /// What changed.
     public let changes: [Change]
     /// How long its phases took.
@@ -42,6 +44,8 @@ public struct Reload: Sendable {
             case pending
             /// The configuration says something else at the path that stands for the key.
             case configured
+            /// The definition waits for something that is not there (any more).
+            case dormant
         }
     }
 
@@ -55,6 +59,8 @@ public struct Reload: Sendable {
         public let commit: Duration
         /// From the file's change, or the call, to applied.
         public let total: Duration
+        /// How long an exclusive object was stopped and none was there.
+        public let outage: Duration
     }
 
     init(_ report: OpaquePointer, _ table: Table) {
@@ -66,6 +72,8 @@ public struct Reload: Sendable {
         let status = table.pointee.report_status(report)
         error =
             status == 0 ? nil : InvivoError(reading: table.pointee.report_error(report), status: status, table: table)
+        let stopped = table.pointee.report_stop_error(report)
+        stopError = stopped.map { InvivoError(reading: $0, status: invivo_status(INVIVO_E_STOP), table: table) }
         changes = (0..<table.pointee.report_count(report)).map { index in
             Change(
                 key: String(text: table.pointee.report_key(report, index)),
@@ -76,7 +84,7 @@ public struct Reload: Sendable {
             detect: duration(INVIVO_PHASE_DETECT), settle: duration(INVIVO_PHASE_SETTLE),
             stage: duration(INVIVO_PHASE_STAGE), plan: duration(INVIVO_PHASE_PLAN),
             commit: duration(INVIVO_PHASE_COMMIT),
-            total: duration(INVIVO_PHASE_TOTAL))
+            total: duration(INVIVO_PHASE_TOTAL), outage: duration(INVIVO_PHASE_OUTAGE))
         self.text = String(text: table.pointee.report_text(report))
     }
 }

@@ -13,6 +13,11 @@ extension Runtime {
         public var settleLimit: Duration?
         /// How long a commit waits for the thread of the objects it changes; nil waits for it.
         public var commitTimeout: Duration?
+        /// How long a start may take, where its definition does not say another time; nil: its time. One that takes longer is
+        /// awaited, stopped again, and has failed.
+        public var startTimeout: Duration?
+        /// How long a stop may take; longer is an error that is told.
+        public var stopTimeout: Duration?
         /// Whether documents may name what nobody has defined yet. nil: when documents are followed from the start.
         public var pendingTargets: Bool?
         /// The largest document that is read; nil is 4 MiB.
@@ -133,6 +138,8 @@ extension Runtime.Options {
         if let quiet { raw.quiet_ms = quiet.milliseconds }
         if let settleLimit { raw.settle_max_ms = settleLimit.milliseconds }
         if let commitTimeout { raw.commit_timeout_ms = commitTimeout.milliseconds }
+        if let startTimeout { raw.start_timeout_ms = startTimeout.milliseconds }
+        if let stopTimeout { raw.stop_timeout_ms = stopTimeout.milliseconds }
         if let maximumDocumentSize { raw.max_document_bytes = UInt64(clamping: maximumDocumentSize) }
         raw.log_level = logLevel.rawValue
         if let log {

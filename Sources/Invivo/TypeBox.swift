@@ -9,6 +9,7 @@ final class TypeBox: Sendable {
     /// What its instances stand for: their class, or the value in the box.
     let value: Any.Type
     private let make: (@Sendable ([InvivoValue]) throws -> AnyObject)?
+    private let prepare: (@Sendable (AnyObject) throws -> Void)?
     private let start: (@Sendable (AnyObject) throws -> Void)?
     private let stop: (@Sendable (AnyObject) throws -> Void)?
     private let properties: [PropertyBox?]
@@ -21,6 +22,7 @@ final class TypeBox: Sendable {
         self.instances = instances
         name = type.name
         make = type.make
+        prepare = type.prepare
         start = type.start
         stop = type.stop
         properties = type.properties.map { PropertyBox($0, core) }
@@ -62,6 +64,12 @@ final class TypeBox: Sendable {
             guard let box = TypeBox.box(data), let object = TypeBox.object(instance) else { return }
             box.core.forget(object)
             Unmanaged.passUnretained(object).release()
+        }
+        if prepare != nil {
+            options.prepare = { instance, data, error in
+                guard let box = TypeBox.box(data), let object = TypeBox.object(instance) else { return 0 }
+                return answering(box.core.table, error) { try box.prepare?(object) }
+            }
         }
         if start != nil {
             options.start = { instance, data, error in

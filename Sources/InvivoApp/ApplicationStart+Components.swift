@@ -46,6 +46,11 @@ extension ApplicationStart {
         body.each = making.each
         if making.isAbstract { body.flags.insert(.abstract) }
         if making.isNullable { body.flags.insert(.nullable) }
+        if component.life.isExclusive { body.flags.insert(.exclusive) }
+        if component.life.waits { body.flags.insert(.waits) }
+        if component.life.isTracked { body.flags.insert(.tracked) }
+        body.startTimeout = component.life.startTimeout * 1_000_000
+        body.stopTimeout = component.life.stopTimeout * 1_000_000
         if making.isHiddenByClass { body.flags.insert(.hiddenClass) }
         if making.isHiddenByInterface { body.flags.insert(.hiddenInterface) }
         body.parameters = maker.signature(making.parameters, component.key)

@@ -78,6 +78,7 @@ public struct ManifestComponent: Sendable {
     /// Arguments of the initializer: all by name, or all by position.
     public let initializer: [ManifestInjection]
     public let making: ManifestMaking
+    public let life: ManifestLife
     public let place: Place
     /// Its key path in the manifest, "components.synth.lead", for errors found later.
     public let path: String

@@ -54,7 +54,7 @@ struct ManifestChecker {
         let path = path.key(entry.key)
         guard let map = checker.map(entry.value, "such as '{ type: Oscillator }'", path: path) else { return nil }
         checker.refuseUnknownKeys(
-            map, known: ["type", "scope", "properties", "init"] + ManifestMaking.keys, path: path)
+            map, known: ["type", "scope", "properties", "init"] + ManifestMaking.keys + ManifestLife.keys, path: path)
         let making = making(map, path: path)
         let (scope, scopeName): (ManifestScope?, String?) =
             map["scope"].map { self.scope($0, path: path.key("scope")) } ?? (
@@ -80,7 +80,7 @@ struct ManifestChecker {
             key: entry.key, keyPlace: entry.keyPlace, type: type, typePlace: typeNode.place, scope: scope,
             scopeName: scopeName,
             scopePlace: map["scope"]?.place ?? entry.keyPlace, properties: properties, initializer: initializer,
-            making: making, place: entry.value.place, path: path.text)
+            making: making, life: ManifestLife(map, &checker, path), place: entry.value.place, path: path.text)
     }
 
     /// One of the scopes there are, or one of the host's by its name: whether that is registered is seen when the manifest is

@@ -1,0 +1,92 @@
+internal import CInvivo
+
+/// Where the shared instances of a key are in their life. See `Runtime.states`.
+public struct KeyState: Sendable, Hashable {
+    /// The key, `assembly.name`.
+    public let key: String
+    public let state: State
+    /// How many instances there are.
+    public let objects: Int
+    /// What a dormant definition waits for: keys, and names of types.
+    public let waits: [String]
+    /// Why the last try to make or start one failed, or empty.
+    public let error: String
+
+    public enum State: UInt32, Sendable {
+        /// Nothing is made yet.
+        case cold
+        case building
+        /// There; of a type that is started: not yet.
+        case made
+        case prepared, starting, started, stopping, stopped
+        /// The last try to make or start it failed.
+        case failed
+        /// Something that it needs is not there.
+        case dormant
+    }
+}
+
+extension Runtime {
+    /// The states of all keys that make shared instances or lie dormant, sorted by key.
+    public var states: [KeyState] {
+        get throws(InvivoError) {
+            var raw = invivo_value()
+            try core.call { $0.pointee.runtime_states(core.handle, &raw, $1) }
+            let value = try InvivoValue(taking: &raw, core)
+            guard case .list(let entries) = value else { return [] }
+            return entries.compactMap { entry in
+                guard case .map(let fields) = entry else { return nil }
+                func text(_ name: String) -> String { if case .string(let text)? = fields[name] { text } else { "" } }
+                var waits: [String] = []
+                if case .list(let names)? = fields["waits"] {
+                    for case .string(let name) in names { waits.append(name) }
+                }
+                let number: UInt64 = if case .uint64(let number)? = fields["state"] { number } else { 0 }
+                let objects: UInt64 = if case .uint64(let objects)? = fields["objects"] { objects } else { 0 }
+                return KeyState(
+                    key: text("key"), state: KeyState.State(rawValue: UInt32(truncatingIfNeeded: number)) ?? .cold,
+                    objects: Int(clamping: objects), waits: waits, error: text("error"))
+            }
+        }
+    }
+
+    /// Starts a key's shared instance again after `stop`; one that is not there is made. What is started stays so.
+    public func start<Value>(_ key: Key<Value>) throws(InvivoError) {
+        try core.call { $0.pointee.start(core.handle, key.handle, $1) }
+    }
+
+    /// Stops a key's shared instance, which stays where it is; one that is not started is left alone.
+    public func stop<Value>(_ key: Key<Value>) throws(InvivoError) {
+        try core.call { $0.pointee.stop(core.handle, key.handle, $1) }
+    }
+
+    /// Lets go of a key's shared instances, as a reload: who holds them follows, and another is made when somebody asks.
+    ///
+    /// - Parameter dependencies: Also everything that they got.
+    public func reset(_ key: String, dependencies: Bool = false) throws(InvivoError) {
+        let changes = try ChangeSet(core)
+        try changes.reset(key, dependencies: dependencies)
+        try changes.commit()
+    }
+
+    /// Lets go of all instances of a scope, as a reload. It costs what is held, not what is defined.
+    public func reset(_ scope: Scope) throws(InvivoError) {
+        let changes = try ChangeSet(core)
+        try changes.reset(scope)
+        try changes.commit()
+    }
+}
+
+extension ChangeSet {
+    /// Lets go of a key's shared instances, also (`dependencies`) of everything that they got.
+    public func reset(_ key: String, dependencies: Bool = false) throws(InvivoError) {
+        try core.call(naming: key) {
+            $0.pointee.changes_reset(handle, $1, dependencies ? UInt32(INVIVO_RESET_DEPENDENCIES) : 0, $2)
+        }
+    }
+
+    /// Lets go of all instances of a scope.
+    public func reset(_ scope: Scope) throws(InvivoError) {
+        try core.call { $0.pointee.changes_reset_scope(handle, scope.rawValue, $1) }
+    }
+}
