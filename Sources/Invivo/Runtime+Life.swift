@@ -12,7 +12,7 @@ public struct KeyState: Sendable, Hashable {
     /// Why the last try to make or start one failed, or empty.
     public let error: String
 
-    public enum State: UInt32, Sendable {
+    public enum State: String, Sendable {
         /// Nothing is made yet.
         case cold
         case building
@@ -41,10 +41,9 @@ extension Runtime {
                 if case .list(let names)? = fields["waits"] {
                     for case .string(let name) in names { waits.append(name) }
                 }
-                let number: UInt64 = if case .uint64(let number)? = fields["state"] { number } else { 0 }
                 let objects: UInt64 = if case .uint64(let objects)? = fields["objects"] { objects } else { 0 }
                 return KeyState(
-                    key: text("key"), state: KeyState.State(rawValue: UInt32(truncatingIfNeeded: number)) ?? .cold,
+                    key: text("key"), state: KeyState.State(rawValue: text("name")) ?? .cold,
                     objects: Int(clamping: objects), waits: waits, error: text("error"))
             }
         }

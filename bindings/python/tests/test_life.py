@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import invivo
+from invivo._app import App
 import pytest
 
 log: list[str] = []
@@ -212,3 +214,39 @@ def test_keys_and_scopes_are_reset() -> None:
             runtime.reset_scope("prototype")
         with pytest.raises(invivo.NotFoundError):
             runtime.reset("a.clokc")
+
+
+PARTS = """
+import invivo
+
+@invivo.component
+class Port:
+    @invivo.on_start
+    def begin(self) -> None: ...
+    @invivo.on_stop
+    def end(self) -> None: ...
+
+@invivo.component
+class Reader:
+    def __init__(self, port: Port) -> None:
+        self.port = port
+"""
+
+
+def test_a_manifest_says_what_is_exclusive_and_what_waits(tmp_path: Path) -> None:
+    (tmp_path / "parts.py").write_text(PARTS)
+    manifest = tmp_path / "app.yaml"
+    manifest.write_text(
+        "modules: { parts: parts.py }\n"
+        "components:\n"
+        "  net.port: { type: Port, exclusive: true, start_timeout: 60000 }\n"
+        "  net.reader: { type: Reader, scope: singleton, waits: true, init: { port: $net.other } }\n"
+    )
+    with App(manifest) as app:
+        states = {each.key: (each.state, each.waits) for each in app.runtime.states}
+        assert states == {"net.port": ("cold", ()), "net.reader": ("dormant", ("net.other",))}
+    manifest.write_text("components:\n  net.port: { type: Port, exclusive: 1, stop_timeout: soon }\n")
+    with pytest.raises(invivo.Error) as raised:
+        App(manifest)
+    told = str(raised.value)
+    assert "expected true or false" in told and "expected a number of milliseconds from 1" in told
