@@ -68,7 +68,7 @@ struct ManifestChecker {
                     key: entry.key, keyPlace: entry.keyPlace, type: nil, typePlace: entry.keyPlace, scope: scope,
                     scopeName: scopeName,
                     scopePlace: map["scope"]?.place ?? entry.keyPlace, properties: properties, initializer: initializer,
-                    making: making, place: entry.value.place, path: path.text)
+                    making: making, life: ManifestLife(map, &checker, path), place: entry.value.place, path: path.text)
             }
             if !map.contains(where: { nearestName(to: $0.key, among: ["type"]) != nil }) {
                 checker.fail("the key 'type' is missing; it names the component's type", path: path, at: entry.keyPlace)

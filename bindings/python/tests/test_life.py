@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import pytest
+
 import invivo
 from invivo._app import App
-import pytest
 
 log: list[str] = []
 
