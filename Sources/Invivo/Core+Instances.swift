@@ -58,6 +58,16 @@ extension Core {
         return try wrapped(instance, try type(of: value, isShared: isShared))
     }
 
+    /// The object of an instance under a type that is known.
+    func lease(of instance: AnyObject, wrappedAs type: invivo_type) throws(InvivoError) -> invivo_object {
+        if let known = registry.withLock({ $0.instances[ObjectIdentifier(instance)] }),
+            let handle = leased(known), isInstance(handle, instance)
+        {
+            return handle
+        }
+        return try wrapped(instance, type)
+    }
+
     private func wrapped(_ instance: AnyObject, _ type: invivo_type) throws(InvivoError) -> invivo_object {
         var handle = invivo_object()
         let pointer = Unmanaged.passRetained(instance)

@@ -424,7 +424,7 @@ extension Scope {
     var isShared: Bool {
         switch self {
         case .prototype, .graph: false
-        case .singleton, .lazySingleton, .weakSingleton: true
+        case .singleton, .lazySingleton, .weakSingleton, .context, .thread: true
         }
     }
 }

@@ -12,4 +12,8 @@ public enum Scope: UInt32, Sendable {
     case lazySingleton = 4
     /// One as long as somebody holds it.
     case weakSingleton = 5
+    /// One for each context.
+    case context = 6
+    /// One for each thread, until it ends.
+    case thread = 7
 }

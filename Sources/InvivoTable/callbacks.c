@@ -116,6 +116,12 @@ static void guarded_resolved(void *user_data, invivo_object object, const invivo
     leave();
 }
 
+ANSWERING(pool_make, (void *user_data, const invivo_value *key, invivo_object *out, invivo_error **error),
+          (user_data, key, out, error))
+ANSWERING(scope_find, (void *user_data, uint64_t *place, invivo_error **error), (user_data, place, error))
+TELLING(scope_keep, (void *user_data, uint64_t place, invivo_key key, invivo_object object), (user_data, place, key, object))
+TELLING(scope_drop, (void *user_data, uint64_t place, invivo_key key, invivo_object object), (user_data, place, key, object))
+
 static invivo_status fail(invivo_error **error, invivo_status status, const char *message) {
     if (error) *error = invivo_error_make(status, message, NULL, NULL);
     return status;
@@ -167,6 +173,10 @@ invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_c
         GUARD(resolved);
         GUARD(changed);
         GUARD(convert);
+        GUARD(pool_make);
+        GUARD(scope_find);
+        GUARD(scope_keep);
+        GUARD(scope_drop);
         *out = guarded;
         __atomic_store_n(&is_open, 1, __ATOMIC_SEQ_CST);
     }

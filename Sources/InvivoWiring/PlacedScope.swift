@@ -130,12 +130,15 @@ extension Container {
         let ended = monitor.locked {
             () -> (cells: [PlacedScope.Placed], objects: [(sequence: UInt64, object: UInt64)]) in
             let cells = scope.places.removeValue(forKey: place) ?? []
+            var objects: [(sequence: UInt64, object: UInt64)] = []
             for placed in cells {
+                // What a reload has replaced goes with its generation.
+                if !placed.cell.isRetired { objects += placed.cell.heldObjects() }
                 placed.cell.markRetired()
                 placed.cell.isOver = true
                 placed.owner?.forget(placed.key)
             }
-            return (cells, cells.flatMap { $0.cell.heldObjects() })
+            return (cells, objects)
         }
         for (_, object) in ended.objects.sorted(by: { $0.sequence > $1.sequence }) { ObjectTable.dropHold(object) }
         // What was not made here is let go with its cell, without the monitor.

@@ -444,6 +444,10 @@ int main(void) {
     OFFSET(invivo_callbacks, prepare, sizeof(((invivo_callbacks *)0)->prepare));
     OFFSET(invivo_callbacks, changed, sizeof(((invivo_callbacks *)0)->changed));
     OFFSET(invivo_callbacks, convert, sizeof(((invivo_callbacks *)0)->convert));
+    OFFSET(invivo_callbacks, pool_make, sizeof(((invivo_callbacks *)0)->pool_make));
+    OFFSET(invivo_callbacks, scope_find, sizeof(((invivo_callbacks *)0)->scope_find));
+    OFFSET(invivo_callbacks, scope_keep, sizeof(((invivo_callbacks *)0)->scope_keep));
+    OFFSET(invivo_callbacks, scope_drop, sizeof(((invivo_callbacks *)0)->scope_drop));
     NUMBER(INVIVO_VERSION_MAJOR);
     NUMBER(INVIVO_VERSION_MINOR);
     NUMBER(INVIVO_VERSION_PATCH);

@@ -60,6 +60,11 @@ typedef struct invivo_callbacks {
     /* of observers of the configuration and of converters */
     void (*changed)(void *user_data, const char *path, const invivo_value *value, uint64_t generation);
     invivo_status (*convert)(void *user_data, const char *text, uint64_t length, invivo_value *out, invivo_error **error);
+    /* of pools and scopes */
+    invivo_status (*pool_make)(void *user_data, const invivo_value *key, invivo_object *out, invivo_error **error);
+    invivo_status (*scope_find)(void *user_data, uint64_t *place, invivo_error **error);
+    void (*scope_keep)(void *user_data, uint64_t place, invivo_key key, invivo_object object);
+    void (*scope_drop)(void *user_data, uint64_t place, invivo_key key, invivo_object object);
 } invivo_callbacks;
 
 /* Answers functions that do what those of `callbacks` do, until invivo_callbacks_end; after it they do nothing and answer

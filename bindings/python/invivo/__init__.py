@@ -11,7 +11,17 @@ Importing the package does not open the library; the first `Runtime` does.
 
 from . import errors
 from ._app import App
-from ._assembly import Assembly, collaborator, define, graph, lazy_singleton, prototype, singleton, weak_singleton
+from ._assembly import (
+    Assembly,
+    collaborator,
+    define,
+    graph,
+    in_scope,
+    lazy_singleton,
+    prototype,
+    singleton,
+    weak_singleton,
+)
 from ._changes import Changes
 from ._config import ConfigObserver
 from ._describe import (
@@ -43,6 +53,7 @@ from ._describe import (
 from ._graph import WiringNode
 from ._objects import ForeignCallable, MethodInfo, Object, PropertyInfo, Type
 from ._overrides import Override
+from ._pools import Pool
 from ._processors import Described
 from ._recipes import (
     Lazy,
@@ -103,6 +114,7 @@ __all__ = [
     "Observer",
     "Options",
     "Override",
+    "Pool",
     "PropertyInfo",
     "Provider",
     "Reloads",
@@ -139,6 +151,7 @@ __all__ = [
     "every",
     "exactly",
     "graph",
+    "in_scope",
     "injected",
     "injection_key",
     "lazy",

@@ -196,6 +196,18 @@ weak_singleton: _Decorator = _decorator("weak_singleton")
 weak_singleton.__doc__ = "A member of an assembly: one object for as long as somebody holds it."
 
 
+def in_scope(name: str) -> _Decorator:
+    """A member of an assembly in a scope with places: ``@in_scope("thread")`` is one object for each thread, until it
+    ends; another name is that of a scope that the runtime was given (:meth:`Runtime.scope`)."""
+    made: _Decorator = _decorator(scope_of(name))
+    return made
+
+
+def scope_of(name: str) -> Scope:
+    """What definitions say of a scope with places."""
+    return name if name in ("thread", "context") else f"in {name}"
+
+
 class Collaborator:
     """Another assembly, found when the one that has this attribute is activated."""
 
@@ -344,6 +356,12 @@ class Assembly:
     ) -> W:
         """One, as long as somebody holds it."""
         return self._add(what, "weak_singleton", name, options, overrides)
+
+    def in_scope(
+        self, scope: str, what: W, /, name: str | None = None, options: Options | None = None, **overrides: Any
+    ) -> W:
+        """One for each place of a scope: ``"thread"``, or one of :meth:`Runtime.scope`."""
+        return self._add(what, scope_of(scope), name, options, overrides)
 
     def _add(self, what: W, scope: Scope, name: str | None, said: Options | None, overrides: Mapping[str, Any]) -> W:
         made = definition(name, what, scope, overrides, assembly=self.name, options=said, depth=3)
@@ -737,6 +755,7 @@ __all__ = [
     "collaborator",
     "define",
     "graph",
+    "in_scope",
     "lazy_singleton",
     "prototype",
     "singleton",

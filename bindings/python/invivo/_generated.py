@@ -1015,6 +1015,10 @@ invivo_callbacks._fields_ = [
     ("prepare", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("changed", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(invivo_value), ctypes.c_uint64)),
     ("convert", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p))),
+    ("pool_make", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p))),
+    ("scope_find", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p))),
+    ("scope_keep", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, invivo_key, invivo_object)),
+    ("scope_drop", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, invivo_key, invivo_object)),
 ]
 
 # Every structure, for the test that compares them with what a C compiler says.

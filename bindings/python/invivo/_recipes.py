@@ -18,7 +18,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
-Scope = Literal["graph", "prototype", "lazy_singleton", "singleton", "weak_singleton"]
+Scope = Literal["graph", "prototype", "lazy_singleton", "singleton", "weak_singleton", "thread", "context"] | str
 Hidden = bool | Literal["class", "interface"]
 
 

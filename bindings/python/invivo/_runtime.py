@@ -26,6 +26,7 @@ from ._graph import GRAPH_FORMATS, KEYS_LANGUAGES, GraphFormat, KeysLanguage, Wi
 from ._library import library_at, own_library
 from ._objects import Object, Type
 from ._overrides import Override
+from ._pools import Pool, end_scope, register_scope
 from ._processors import Described
 from ._recipes import Lazy, Options, Scope
 from ._reloads import Observer, Purger, Reloads, Report
@@ -682,6 +683,32 @@ class Runtime(_Cache):
 
     def __repr__(self) -> str:
         return "<invivo.Runtime, closed>" if self.closed else f"<invivo.Runtime, generation {self.info.generation}>"
+
+    # ---- pools and scopes ------------------------------------------------------------------------------
+
+    def pool(self, name: str | None = None, make: Callable[[Any], Any] | None = None) -> Pool:
+        """Opens a weak pool. ``make(key)`` makes what is missing, where a get does not say how."""
+        return Pool._open(self._open(), name, make)
+
+    def find_pool(self, name: str) -> Pool:
+        """The pool of a name, whatever language opened it."""
+        return Pool._find(self._open(), name)
+
+    def scope(
+        self,
+        name: str,
+        find: Callable[[], int | None],
+        keep: Callable[[int, str], None] | None = None,
+        drop: Callable[[int, str], None] | None = None,
+    ) -> None:
+        """A scope of the program's own. ``find()`` says where the calling code is (a request, a document: a number of the
+        program's choosing; None: nowhere). ``keep`` and ``drop`` hear of each object that is kept there, and of its end, by
+        place and key. Before the first definition that names it."""
+        register_scope(self._open(), name, find, keep, drop)
+
+    def end_scope(self, name: str, place: int) -> None:
+        """Ends a place of a scope: what was made there is let go, last made first."""
+        end_scope(self._open(), name, place)
 
     # ---- changing --------------------------------------------------------------------------------------
 

@@ -48,8 +48,20 @@ _SCOPES: dict[str, int] = {
     "lazy_singleton": c.INVIVO_SCOPE_LAZY_SINGLETON,
     "singleton": c.INVIVO_SCOPE_SINGLETON,
     "weak_singleton": c.INVIVO_SCOPE_WEAK_SINGLETON,
+    "thread": c.INVIVO_SCOPE_THREAD,
+    "context": c.INVIVO_SCOPE_CONTEXT,
 }
-_SHARED = ("lazy_singleton", "singleton", "weak_singleton")
+
+
+class _Shared:
+    """Which scopes have instances that live beyond the resolve that made them."""
+
+    def __contains__(self, scope: object) -> bool:
+        return scope not in (None, "graph", "prototype")
+
+
+_SHARED = _Shared()
+_PLACED = "in "  # before the name of a scope of the host's
 PLAIN = Options()
 _PLAIN = (bool, int, float, str, bytes, list, tuple, dict, set, frozenset, type(None))
 
@@ -159,7 +171,7 @@ def definition(
 
 
 def check_scope(scope: str | None) -> None:
-    if scope is not None and scope not in _SCOPES:
+    if scope is not None and scope not in _SCOPES and not scope.startswith(_PLACED):
         raise ArgumentError(f"{scope!r} is no scope; there are {', '.join(_SCOPES)}")
 
 
@@ -940,7 +952,9 @@ def defined(core: Core, plan: Plan) -> Iterator[c.invivo_definition]:
         options = c.invivo_definition()
         options.struct_size = ctypes.sizeof(options)
         options.key = _values.name_bytes(made.key, "key")
-        options.scope = c.INVIVO_SCOPE_DEFAULT if made.scope is None else _SCOPES[made.scope]
+        options.scope = c.INVIVO_SCOPE_DEFAULT if made.scope is None else _SCOPES.get(made.scope, c.INVIVO_SCOPE_HOST)
+        if made.scope is not None and made.scope not in _SCOPES:
+            options.scope_name = _values.name_bytes(made.scope.removeprefix(_PLACED), "scope")
         if made.constant is not None and made.scope is None:
             options.scope = c.INVIVO_SCOPE_LAZY_SINGLETON
         options.flags = _flags(made.options)

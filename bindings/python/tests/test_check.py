@@ -8,8 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import invivo
 import pytest
+
+import invivo
 
 
 class Clock:

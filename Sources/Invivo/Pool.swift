@@ -1,0 +1,164 @@
+internal import CInvivo
+
+/// A weak pool: a table that finds what is alive by a key, and keeps nothing alive. An entry lives as long as somebody
+/// holds its value by an ordinary reference.
+///
+///     let textures = try runtime.pool("textures", of: Texture.self)
+///     let brick = try textures.get("brick") { Texture(named: "brick") }
+///
+/// Any thread may use it. Keys are numbers, texts, and whatever else converts; several values as a key are an array.
+public final class Pool<Value: AnyObject & Sendable>: Sendable {
+    /// What other languages find it by.
+    public let name: String?
+    private let core: Core
+    private let handle: invivo_pool
+    private let type: invivo_type
+
+    fileprivate init(_ core: Core, _ handle: invivo_pool, _ name: String?) throws(InvivoError) {
+        (self.core, self.handle, self.name) = (core, handle, name)
+        type = try core.type(of: Value.self, isShared: true)
+    }
+
+    /// The living value of a key, or a new one that `make` answers: called once, however many threads ask.
+    public func get(
+        _ key: some InvivoConvertible, _ make: () throws -> Value
+    ) throws(InvivoError) -> Value {
+        if let known = try peek(key) { return known }
+        let key = try key.asInvivo()
+        return try withoutActuallyEscaping(make) { make throws(InvivoError) -> Value in
+            let maker = PoolMaker(core, type, make)
+            return try withArena { arena throws(InvivoError) -> Value in
+                var key = try key.borrowed(arena, core)
+                var object = invivo_object()
+                try withExtendedLifetime(maker) { () throws(InvivoError) in
+                    let data = Unmanaged.passUnretained(maker).toOpaque()
+                    try core.call { $0.pointee.pool_get(handle, &key, makeEntry, data, &object, $1) }
+                }
+                defer { _ = core.table.pointee.object_release(object) }
+                return try core.value(of: object, as: Value.self)
+            }
+        }
+    }
+
+    /// The living value of a key, or nil.
+    public func peek(_ key: some InvivoConvertible) throws(InvivoError) -> Value? {
+        let key = try key.asInvivo()
+        return try withArena { arena throws(InvivoError) -> Value? in
+            var key = try key.borrowed(arena, core)
+            var instance: UnsafeMutableRawPointer?
+            var error: OpaquePointer?
+            let status = core.table.pointee.pool_peek_instance(handle, &key, type, &instance, &error)
+            if status == InvivoError.Code.notFound.rawValue {
+                core.table.pointee.error_release(error)
+                return nil
+            }
+            guard status == 0 else { throw InvivoError(taking: error, status: status, table: core.table) }
+            guard let instance else { return nil }
+            return Unmanaged<AnyObject>.fromOpaque(instance).takeRetainedValue() as? Value
+        }
+    }
+
+    /// Enters a value that exists, in the place of what the key had.
+    public func put(_ value: Value, at key: some InvivoConvertible) throws(InvivoError) {
+        let key = try key.asInvivo()
+        let object = try core.lease(of: value, as: Value.self, isShared: true)
+        defer { _ = core.table.pointee.object_release(object) }
+        try withArena { arena throws(InvivoError) in
+            var key = try key.borrowed(arena, core)
+            try core.call { $0.pointee.pool_put(handle, &key, object, $1) }
+        }
+    }
+
+    /// Forgets an entry; its value lives on. Fails when there is none.
+    public func remove(_ key: some InvivoConvertible) throws(InvivoError) {
+        let key = try key.asInvivo()
+        try withArena { arena throws(InvivoError) in
+            var key = try key.borrowed(arena, core)
+            try core.call { $0.pointee.pool_remove(handle, &key, $1) }
+        }
+    }
+
+    /// The living entries, in no order.
+    public var entries: [(key: InvivoValue, value: Value)] {
+        get throws(InvivoError) {
+            var list = invivo_null()
+            try core.call { $0.pointee.pool_list(handle, &list, $1) }
+            guard case .list(let pairs) = try InvivoValue(taking: &list, core) else { return [] }
+            var found: [(key: InvivoValue, value: Value)] = []
+            for case .list(let pair) in pairs where pair.count == 2 {
+                guard case .object(let object) = pair[1] else { continue }
+                found.append((pair[0], try object.instance(as: Value.self)))
+            }
+            return found
+        }
+    }
+
+    /// How many entries are alive, counted now.
+    public var count: Int {
+        get throws(InvivoError) {
+            var count: UInt64 = 0
+            try core.call { $0.pointee.pool_count(handle, &count, $1) }
+            return Int(clamping: count)
+        }
+    }
+
+    /// Forgets all entries, as a reload of which observers hear; how many lived.
+    @discardableResult
+    public func clear() throws(InvivoError) -> Int {
+        var count: UInt64 = 0
+        try core.call { $0.pointee.pool_clear(handle, &count, $1) }
+        return Int(clamping: count)
+    }
+
+    /// Ends the pool; its values are who holds them's.
+    public func close() throws(InvivoError) {
+        try core.call { $0.pointee.pool_close(handle, $1) }
+    }
+}
+
+extension Runtime {
+    /// Opens a weak pool of instances of a class. Under its name other languages find it.
+    public func pool<Value: AnyObject & Sendable>(
+        _ name: String? = nil, of type: Value.Type
+    ) throws(InvivoError) -> Pool<Value> {
+        var options = invivo_pool_options()
+        var pool = invivo_pool()
+        options.struct_size = MemoryLayout<invivo_pool_options>.size
+        try withArena { arena throws(InvivoError) in
+            if let name { options.name = try arena.name(name) }
+            try core.call { $0.pointee.pool_open(core.handle, &options, &pool, $1) }
+        }
+        return try Pool(core, pool, name)
+    }
+
+    /// The pool of a name, whatever language opened it; what is not of the class is no entry that can be had here.
+    public func pool<Value: AnyObject & Sendable>(
+        named name: String, of type: Value.Type
+    ) throws(InvivoError) -> Pool<Value> {
+        var pool = invivo_pool()
+        try core.call(naming: name) { $0.pointee.pool_find(core.handle, $1, &pool, $2) }
+        return try Pool(core, pool, name)
+    }
+}
+
+/// What makes an entry, for the length of a call.
+private final class PoolMaker {
+    let core: Core
+    let type: invivo_type
+    let make: () throws -> AnyObject
+    init(_ core: Core, _ type: invivo_type, _ make: @escaping () throws -> AnyObject) {
+        (self.core, self.type, self.make) = (core, type, make)
+    }
+}
+
+private func makeEntry(
+    _ data: UnsafeMutableRawPointer?, _ key: UnsafePointer<invivo_value>?, _ out: UnsafeMutablePointer<invivo_object>?,
+    _ error: UnsafeMutablePointer<OpaquePointer?>?
+) -> invivo_status {
+    guard let data, let out else { return InvivoError.Code.internal.rawValue }
+    let maker = Unmanaged<PoolMaker>.fromOpaque(data).takeUnretainedValue()
+    return answering(maker.core.table, error) {
+        let made = try maker.make()
+        out.pointee = try maker.core.lease(of: made, wrappedAs: maker.type)
+    }
+}
