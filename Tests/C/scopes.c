@@ -245,6 +245,29 @@ static void a_context_is_missing_outside_of_one(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
+static void another_scope_of_the_host_s_is_another_definition(void) {
+    open_runtime();
+    kept = dropped = destroyed = 0;
+    register_scope();
+    invivo_scope_options options = {.struct_size = sizeof options, .name = "other", .find = find_here};
+    OK(invivo_scope_register(runtime, &options, E));
+    invivo_definition definition = {.struct_size = sizeof definition, .key = "one", .type = type, .scope = INVIVO_SCOPE_HOST,
+                                    .scope_name = "request"};
+    const invivo_assembly assembly = {.struct_size = sizeof assembly, .name = "s", .definitions = &definition, .definition_count = 1};
+    const invivo_assembly *const given[] = {&assembly};
+    OK(invivo_activate(runtime, given, 1, NULL, E));
+    OK(invivo_key_find(runtime, "s.one", &key, E));
+    at(1, key);
+    CHECK_EQUAL(kept, 1);
+    definition.scope_name = "other";
+    OK(invivo_activate(runtime, given, 1, NULL, E));
+    CHECK_EQUAL(dropped, 1);
+    at(1, key);
+    CHECK_EQUAL(kept, 1);
+    OK(invivo_runtime_close(runtime, E));
+    CHECK_EQUAL(live, 0);
+}
+
 int main(void) {
     check_begin();
     each_thread_has_its_own_until_it_ends();
@@ -252,5 +275,6 @@ int main(void) {
     what_many_ask_for_at_one_place_is_made_once();
     places_end_while_others_resolve();
     a_context_is_missing_outside_of_one();
+    another_scope_of_the_host_s_is_another_definition();
     return check_end();
 }
