@@ -95,9 +95,8 @@ public class AnyDefinition: @unchecked Sendable {
                 return nil
             }
         }
-        guard tries != Int.max, let version = core.table.pointee.key_version(bound.pointee.key)?.pointee else {
-            return nil
-        }
+        guard tries != Int.max, let word = core.table.pointee.key_version(bound.pointee.key) else { return nil }
+        let version = invivo_version_read(word)
         let isDue = plans.withLock { plans in
             if plans.version != version { plans = Plans(plan: nil, tries: 0, version: version) }
             plans.tries += 1

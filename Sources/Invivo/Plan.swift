@@ -36,7 +36,7 @@ final class Plan: @unchecked Sendable {
         case givenUp
     }
 
-    var holds: Bool { word.pointee == version }
+    var holds: Bool { invivo_version_read(word) == version }
 
     deinit { taken.deallocate() }
 
@@ -47,7 +47,7 @@ final class Plan: @unchecked Sendable {
         let view = core.table.pointee.view_begin(core.handle)
         defer { core.table.pointee.view_end(view) }
         guard let word = core.table.pointee.key_version(key) else { return nil }
-        let version = word.pointee
+        let version = invivo_version_read(word)
         var raw = invivo_null()
         guard core.table.pointee.key_outline(core.handle, key, &raw, nil) == 0 else { return nil }
         defer { core.table.pointee.value_clear(&raw) }

@@ -264,6 +264,9 @@ extension Engine {
         touched.formUnion(holders(of: plan.reshaped))
         for id in touched { touched.formUnion(aliases[id] ?? []) }
         container.monitor.locked {
+            // Before, so that nobody takes the new graph for one of the old version; and after, so that what was asked of
+            // the old graph in between is not kept for the new version.
+            for id in touched { container.keys.bumpVersion(id) }
             let former = container.publish(next)
             for id in touched { container.keys.bumpVersion(id) }
             var objects: [(sequence: UInt64, object: UInt64)] = []

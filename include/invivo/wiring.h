@@ -186,6 +186,9 @@ INVIVO_API const char *invivo_key_name(invivo_key key) INVIVO_WAITS;
 /* A word that changes with every commit that changes what the key resolves to, or how it is made (and with close). Its memory
  * is never freed, so a cache may read it at any time; 0 is never a version. NULL for a bad handle. */
 INVIVO_API const uint64_t *invivo_key_version(invivo_key key) INVIVO_WAITS;
+/* Reads such a word, which other threads count up. Whoever begins a view and then still reads the version that he knows is in
+ * a generation of that version. */
+static inline uint64_t invivo_version_read(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
 
 /* ---- change sets ------------------------------------------------------------------------------------- */
 
