@@ -378,6 +378,17 @@ public enum ObjectTable {
         return found
     }
 
+    /// Whether some thread is disposing of an object of this runtime.
+    public static func isDisposing(of owner: UInt64) -> Bool {
+        let count = monitor.locked { slotCount }
+        for index in 0..<count {
+            guard let slot = iv_slot_at(index) else { continue }
+            guard iv_load_u64(iv_slot_state(slot)) & 1 << 33 != 0 else { continue }
+            if iv_load_relaxed_u64(iv_slot_owner(slot)) & 0xfff_ffff == owner { return true }
+        }
+        return false
+    }
+
     /// Leases of hosts on a live handle; 0 for a stale one.
     public static func leases(_ bits: UInt64) -> UInt64 {
         guard let slot = slot(bits) else { return 0 }

@@ -113,8 +113,7 @@ public enum Value: Sendable {
         case (.double(let a), .double(let b)): a.bitPattern == b.bitPattern
         case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
         case (.bytes(let a), .bytes(let b)): a == b
-        case (.list(let a), .list(let b)): Self.areSame(a, b)
-        case (.map(let a), .map(let b)): Self.areSame(a, b)
+        case (.list, .list), (.map, .map): Self.areSame(self, other)
         case (.object(let a), .object(let b)): a.bits == b.bits
         case (.type(let a), .type(let b)): a === b
         case (.callable(let a), .callable(let b)): a === b
@@ -124,19 +123,35 @@ public enum Value: Sendable {
         }
     }
 
-    /// A loop, because values may lie deep in each other and the stack may be small.
-    private static func areSame(_ a: [Value], _ b: [Value]) -> Bool {
-        guard a.count == b.count else { return false }
-        for index in a.indices where !a[index].isSame(as: b[index]) { return false }
-        return true
-    }
-
-    private static func areSame(_ a: [(name: String, value: Value)], _ b: [(name: String, value: Value)]) -> Bool {
-        func inOrder(_ a: [(name: String, value: Value)], _ b: [(name: String, value: Value)]) -> Bool {
-            a.elementsEqual(b) { $0.name == $1.name && $0.value.isSame(as: $1.value) }
+    /// Lists and maps, without recursion: values may lie deep in each other and the stack may be small.
+    private static func areSame(_ a: Value, _ b: Value) -> Bool {
+        var pairs = [(a, b)]
+        func compare(_ a: Value, _ b: Value) -> Bool {
+            switch (a, b) {
+            case (.list, .list), (.map, .map):
+                pairs.append((a, b))
+                return true
+            default: return a.isSame(as: b)
+            }
         }
-        guard a.count == b.count else { return false }
-        // The usual case first; sorting only when the order differs.
-        return inOrder(a, b) || inOrder(a.sorted { $0.name < $1.name }, b.sorted { $0.name < $1.name })
+        while let pair = pairs.popLast() {
+            switch pair {
+            case (.list(let a), .list(let b)):
+                guard a.count == b.count else { return false }
+                for index in a.indices where !compare(a[index], b[index]) { return false }
+            case (.map(var a), .map(var b)):
+                guard a.count == b.count else { return false }
+                // The usual case first; sorting only when the order differs.
+                if !a.elementsEqual(b, by: { $0.name == $1.name }) {
+                    a.sort { $0.name < $1.name }
+                    b.sort { $0.name < $1.name }
+                }
+                for index in a.indices {
+                    guard a[index].name == b[index].name, compare(a[index].value, b[index].value) else { return false }
+                }
+            default: return false
+            }
+        }
+        return true
     }
 }

@@ -67,6 +67,7 @@ extension Engine {
             return loopThread
         }
         loop?.stop()
+        waitForDisposals()
         endTurn()
         forgetAll()
         guard !stopFailures.isEmpty else { return }
@@ -111,6 +112,14 @@ extension Engine {
             }
             // Those who leave tell nobody: that would cost every one of them.
             container.monitor.locked { container.wait(until: now + 200_000) { false } }
+        }
+    }
+
+    /// Who gave the last lease back just now may still be disposing of the object, by its type.
+    private func waitForDisposals() {
+        let deadline = monotonicNow() + Self.patience
+        while ObjectTable.isDisposing(of: container.tag), monotonicNow() < deadline {
+            container.monitor.locked { container.wait(until: monotonicNow() + 200_000) { false } }
         }
     }
 

@@ -11,10 +11,13 @@ struct ArgumentsKey: Hashable, Sendable {
     }
 
     func hash(into hasher: inout Hasher) {
-        for value in values { Self.hash(value, into: &hasher) }
+        var inner: [Value] = []
+        for value in values { Self.hash(value, into: &hasher, &inner) }
+        // Lists in lists one after the other: they may be deeper than the stack.
+        while let value = inner.popLast() { Self.hash(value, into: &hasher, &inner) }
     }
 
-    private static func hash(_ value: Value, into hasher: inout Hasher) {
+    private static func hash(_ value: Value, into hasher: inout Hasher, _ inner: inout [Value]) {
         hasher.combine(value.kind.rawValue)
         switch value {
         case .bool(let bool): hasher.combine(bool)
@@ -23,7 +26,9 @@ struct ArgumentsKey: Hashable, Sendable {
         case .double(let number): hasher.combine(number.bitPattern)
         case .string(let text): for byte in text.utf8 { hasher.combine(byte) }
         case .bytes(let bytes): hasher.combine(bytes)
-        case .list(let items): for item in items { hash(item, into: &hasher) }
+        case .list(let items):
+            hasher.combine(items.count)
+            inner += items
         // Maps are the same whatever their order.
         case .map(let pairs): hasher.combine(pairs.count)
         case .object(let lease): hasher.combine(lease.bits)

@@ -257,7 +257,12 @@ extension Container {
     static let deepest = 256
     /// What the thread's stack must still hold for one more object and its host's code, and for comparing arguments that lie
     /// in each other as deep as the chain is long.
-    static let leastStack: UInt64 = 160 << 10
+    #if DEBUG
+        // Frames of a build that is not optimised, and more so of one for a sanitizer, are several times as large.
+        static let leastStack: UInt64 = 320 << 10
+    #else
+        static let leastStack: UInt64 = 160 << 10
+    #endif
 
     private func tooDeep(_ recipe: Recipe, _ chain: BuildChain) -> Failure {
         let depth = chain.frames.count

@@ -23,11 +23,21 @@ extension Value {
     /// Whether it leads to an object or callable, which must then be kept by whoever refers to it.
     public var holdsReference: Bool {
         switch self {
-        case .object, .callable: true
-        case .list(let items): items.contains(where: \.holdsReference)
-        case .map(let pairs): pairs.contains { $0.value.holdsReference }
-        default: false
+        case .object, .callable: return true
+        case .list, .map: break
+        default: return false
         }
+        // Without recursion: values may lie deep in each other and the stack may be small.
+        var inner = [self]
+        while let value = inner.popLast() {
+            switch value {
+            case .object, .callable: return true
+            case .list(let items): inner += items
+            case .map(let pairs): for pair in pairs { inner.append(pair.value) }
+            default: break
+            }
+        }
+        return false
     }
 }
 

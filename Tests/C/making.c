@@ -363,18 +363,34 @@ static void arguments_are_passed_on_and_bound(void) {
     end();
 }
 
-static void a_wiring_that_never_ends_is_an_error(void) {
-    begin();
-    static const invivo_parameter parameters[] = {{.name = "next", .kind = INVIVO_KIND_ANY}};
-    invivo_injection nested[] = {{.how = INVIVO_INJECT_ARGUMENTS}};
-    invivo_injection deeper[] = {{.name = "left", .how = INVIVO_INJECT_REFERENCE, .reference = "a.deep", .items = nested, .item_count = 1}};
-    DEFINE("a.deep", PROTOTYPE, PROPERTIES(deeper), .parameters = parameters, .parameter_count = 1);
+/* A build for a sanitizer needs more of it than the usual 8 MiB for as many objects as may need each other. */
+enum { SMALL_STACK = 512 << 10, LARGE_STACK = 64 << 20 };
+static void on_a_stack(size_t size, void *(*body)(void *)) {
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, size);
+    if (CHECK_EQUAL(pthread_create(&thread, &attributes, body, NULL), 0)) pthread_join(thread, NULL);
+    pthread_attr_destroy(&attributes);
+}
+static void *resolve_without_end(void *unused) {
+    (void)unused;
     invivo_object object;
     invivo_value one[] = {invivo_int64(1)};
     invivo_error *error = NULL;
     CHECK_EQUAL(invivo_resolve_with(runtime, key_of("a.deep"), one, 1, &object, &error), INVIVO_E_CYCLE);
     CHECK(strstr(invivo_error_text(error), "the wiring does not end: 256 objects need each other") != NULL);
     invivo_error_release(error);
+    return NULL;
+}
+
+static void a_wiring_that_never_ends_is_an_error(void) {
+    begin();
+    static const invivo_parameter parameters[] = {{.name = "next", .kind = INVIVO_KIND_ANY}};
+    invivo_injection nested[] = {{.how = INVIVO_INJECT_ARGUMENTS}};
+    invivo_injection deeper[] = {{.name = "left", .how = INVIVO_INJECT_REFERENCE, .reference = "a.deep", .items = nested, .item_count = 1}};
+    DEFINE("a.deep", PROTOTYPE, PROPERTIES(deeper), .parameters = parameters, .parameter_count = 1);
+    on_a_stack(LARGE_STACK, resolve_without_end);
     CHECK_EQUAL(live, 0);
     end();
 }
@@ -407,30 +423,27 @@ static void *resolve_chain(void *unused) {
     CHECK_EQUAL(live, LONG + 1);
     return NULL;
 }
+static void *make_chain(void *unused) {
+    (void)unused;
+    OK(invivo_resolve_name(runtime, "a.n0", &long_chain, E));
+    return NULL;
+}
 static void *drop_chain(void *unused) {
     (void)unused;
     drop(long_chain);
     return NULL;
 }
-static void on_a_small_stack(void *(*body)(void *)) {
-    pthread_attr_t attributes;
-    pthread_t thread;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, 512 << 10);
-    if (CHECK_EQUAL(pthread_create(&thread, &attributes, body, NULL), 0)) pthread_join(thread, NULL);
-    pthread_attr_destroy(&attributes);
-}
 static void a_long_chain_is_an_error_on_a_small_stack_and_no_crash(void) {
     begin();
     define_chain(INVIVO_SCOPE_LAZY_SINGLETON, LONG);
-    on_a_small_stack(resolve_chain);
+    on_a_stack(SMALL_STACK, resolve_chain);
     end();
     /* Made where there is room, it ends where there is little. */
     begin();
     define_chain(INVIVO_SCOPE_PROTOTYPE, 200);
-    OK(invivo_resolve_name(runtime, "a.n0", &long_chain, E));
+    on_a_stack(LARGE_STACK, make_chain);
     CHECK_EQUAL(live, 201);
-    on_a_small_stack(drop_chain);
+    on_a_stack(SMALL_STACK, drop_chain);
     CHECK_EQUAL(live, 0);
     end();
 }
