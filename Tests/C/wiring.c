@@ -42,7 +42,7 @@ static void part_deinit(void *instance, void *user_data) {
 }
 static invivo_status part_start(void *instance, void *user_data, invivo_error **error) {
     (void)user_data;
-    if (++starts == fail_start_at) {
+    if (__atomic_add_fetch(&starts, 1, __ATOMIC_SEQ_CST) == fail_start_at) { /* independent ones start at once */
         if (error) *error = invivo_error_make(INVIVO_E_HOST, "the start fails", NULL, NULL);
         return INVIVO_E_HOST;
     }
@@ -52,7 +52,7 @@ static invivo_status part_start(void *instance, void *user_data, invivo_error **
 static invivo_status part_stop(void *instance, void *user_data, invivo_error **error) {
     (void)user_data, (void)error;
     CHECK(((part *)instance)->started);
-    stops++;
+    __atomic_add_fetch(&stops, 1, __ATOMIC_SEQ_CST);
     return INVIVO_OK;
 }
 static void count_destroyed(void *user_data) { __atomic_add_fetch((int *)user_data, 1, __ATOMIC_SEQ_CST); }
