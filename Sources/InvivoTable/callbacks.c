@@ -29,9 +29,10 @@ static void leave(void) {
     __atomic_sub_fetch(&calls, 1, __ATOMIC_SEQ_CST);
 }
 
-#define ANSWERING(name, parameters, arguments)         \
+#define ANSWERING(name, parameters, arguments) ANSWERING_OR(INVIVO_E_CLOSED, name, parameters, arguments)
+#define ANSWERING_OR(ended, name, parameters, arguments) \
     static invivo_status guarded_##name parameters {   \
-        if (!enter()) return INVIVO_E_CLOSED;          \
+        if (!enter()) return ended;                    \
         invivo_status status = behind.name arguments;  \
         leave();                                       \
         return status;                                 \
@@ -57,7 +58,8 @@ ANSWERING(make,
           (instance, build, arguments, count, user_data, error))
 TELLING(release, (void *instance, void *user_data), (instance, user_data))
 ANSWERING(start, (void *instance, void *user_data, invivo_error **error), (instance, user_data, error))
-ANSWERING(stop, (void *instance, void *user_data, invivo_error **error), (instance, user_data, error))
+/* What ends with its language needs no stopping any more. */
+ANSWERING_OR(INVIVO_OK, stop, (void *instance, void *user_data, invivo_error **error), (instance, user_data, error))
 ANSWERING(get, (void *instance, void *user_data, invivo_value *out, invivo_error **error), (instance, user_data, out, error))
 ANSWERING(set, (void *instance, void *user_data, const invivo_value *value, invivo_error **error),
           (instance, user_data, value, error))
