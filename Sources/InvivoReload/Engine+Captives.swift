@@ -36,14 +36,16 @@ extension Engine {
             let path = ([holder] + way).map(\.key).joined(separator: " -> ")
             failures.append(
                 Failure(
-                    .captive, "\(why(holder, captive)): \(path); inject a provider, or give them scopes and types that fit",
+                    .captive,
+                    "\(why(holder, captive)): \(path); inject a provider, or give them scopes and types that fit",
                     path: holder.key, at: holder.definition.place))
         }
     }
 
     private func why(_ holder: Recipe, _ captive: Recipe) -> String {
         if Self.outlives(holder, captive) {
-            return "'\(holder.key)' (\(holder.definition.scopeName)) would hold '\(captive.key)', of which there is one for each "
+            return
+                "'\(holder.key)' (\(holder.definition.scopeName)) would hold '\(captive.key)', of which there is one for each "
                 + "\(captive.definition.scopeName)"
         }
         return "'\(holder.type?.name ?? "")' is shared by all threads and would hold '\(captive.key)', a "
