@@ -117,8 +117,8 @@ def draw_manifest(manifest: str, format: str | None, output: str | None, *, live
                 ran = subprocess.run(["dot", "-Tsvg"], input=drawn.encode(), stdout=subprocess.PIPE, check=False)
             except OSError as problem:
                 raise OperatingSystemError(
-                    f"the program dot cannot be run: {problem.strerror}; install Graphviz, or write --format dot, mermaid "
-                    "or json"
+                    f"the program dot cannot be run: {problem.strerror}; install Graphviz, or write --format dot, "
+                    "mermaid or json"
                 ) from None
             if ran.returncode != 0:
                 raise OperatingSystemError("the program dot failed; what it says is above")

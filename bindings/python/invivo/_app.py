@@ -84,8 +84,8 @@ class App:
         format: GraphFormat = "json",
         log: Log | None = None,
     ) -> str:
-        """Raises all that starting a manifest would find wrong, and makes nothing: modules are loaded, no class or factory
-        is called. Answers the wiring that it describes, as a text. With ``wait`` specs are not read."""
+        """Raises all that starting a manifest would find wrong, and makes nothing: modules are loaded, no class or
+        factory is called. Answers the wiring that it describes, as a text. With ``wait`` specs are not read."""
         return cls._check(manifest, GRAPH_FORMATS[format], wait=wait, log=log)
 
     @classmethod

@@ -212,8 +212,8 @@ class Changes:
         self._others.append(lambda changes: _config.configure(self._core, changes, path, None, is_said=False))
 
     def reset(self, key: str, *, dependencies: bool = False) -> None:
-        """Lets go of a key's shared instances, also (``dependencies``) of all that they got: who holds them follows, and
-        another is made when somebody asks."""
+        """Lets go of a key's shared instances, also (``dependencies``) of all that they got: who holds them follows,
+        and another is made when somebody asks."""
         self._other("changes_reset", _values.name_bytes(key, "key"), c.INVIVO_RESET_DEPENDENCIES if dependencies else 0)
 
     def reset_scope(self, scope: Scope) -> None:

@@ -131,8 +131,8 @@ class Named:
 class Inject:
     """In ``clock: Annotated[Clock, Inject()]``: the attribute is filled wherever an object of the class is made.
 
-    ``added``, ``removed``: of an attribute that is a list; the names of methods that take one object and are called when
-    one comes or goes later, instead of setting the whole list again.
+    ``added``, ``removed``: of an attribute that is a list; the names of methods that take one object and are called
+    when one comes or goes later, instead of setting the whole list again.
     """
 
     key: str | None = None

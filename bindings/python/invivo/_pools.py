@@ -46,7 +46,8 @@ def _checked(thing: Any) -> Any:
 class Pool:
     """A table that finds what is alive by a key, and keeps nothing alive. An entry lives as long as somebody holds it.
 
-    Shared with the other languages of the process by its name. Keys are numbers, texts, bytes, bools, and tuples of these.
+    Shared with the other languages of the process by its name. Keys are numbers, texts, bytes, bools, and tuples
+    of these.
     """
 
     def __init__(self, core: Core, handle: c.invivo_pool, name: str | None) -> None:

@@ -591,8 +591,8 @@ class Runtime(_Cache):
         """Injects into an object made elsewhere and into everything below it, each by the key that it names, else as
         the definition of its class says, else what is marked in the class.
 
-        ``children`` answers what is below an object (otherwise its method marked by `children` does), ``key_of`` the key
-        that it names (`injection_key`), ``skip`` whether another loader takes care of it and what is below. What a
+        ``children`` answers what is below an object (otherwise its method marked by `children` does), ``key_of`` the
+        key that it names (`injection_key`), ``skip`` whether another loader takes care of it and what is below. What a
         definition made is left alone. All that is wrong is raised before anything is injected; the hooks after all run
         when the whole tree is complete, children before parents. ``known_only``: what nobody knows how to inject is
         left as it is.
@@ -701,9 +701,9 @@ class Runtime(_Cache):
         keep: Callable[[int, str], None] | None = None,
         drop: Callable[[int, str], None] | None = None,
     ) -> None:
-        """A scope of the program's own. ``find()`` says where the calling code is (a request, a document: a number of the
-        program's choosing; None: nowhere). ``keep`` and ``drop`` hear of each object that is kept there, and of its end, by
-        place and key. Before the first definition that names it."""
+        """A scope of the program's own. ``find()`` says where the calling code is (a request, a document: a number of
+        the program's choosing; None: nowhere). ``keep`` and ``drop`` hear of each object that is kept there, and of its
+        end, by place and key. Before the first definition that names it."""
         register_scope(self._open(), name, find, keep, drop)
 
     def end_scope(self, name: str, place: int) -> None:

@@ -203,8 +203,8 @@ def of_recipe(recipe: Recipe, wanted: type | None) -> dict[str, Any]:
             found["constant"], found["makes"] = node, type(value)
         case _:
             raise ArgumentError(
-                f"{recipe!r} is no definition: that is made by invivo.new(), wire(), child(), choice() or constant(), is "
-                "another member, or what a method of another member answers"
+                f"{recipe!r} is no definition: that is made by invivo.new(), wire(), child(), choice() or constant(), "
+                "is another member, or what a method of another member answers"
             )
     return found
 

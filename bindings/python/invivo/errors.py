@@ -20,8 +20,8 @@ class Error(Exception):
 
     ``code`` is the number of the C status, ``constant`` its name; ``path`` is the key path (``synth.lead.gain``);
     ``file``, ``line`` and ``column`` are the place in a document (0 = unknown). ``cause`` is the error underneath, and
-    ``errors`` holds every error that the call found, this one included. Of what a check of the wiring found ``rule`` is a
-    name that stays (``wiring.missing``), and ``needed_by`` says who needs what is wrong (``app.main -> app.player``).
+    ``errors`` holds every error that the call found, this one included. Of what a check of the wiring found ``rule`` is
+    a name that stays (``wiring.missing``), and ``needed_by`` says who needs what is wrong (``app.main -> app.player``).
     """
 
     status: ClassVar[int] = c.INVIVO_E_HOST
