@@ -13,22 +13,31 @@ public final class Application: Sendable {
     ///   - manifest: The path of the manifest.
     ///   - options: Of its runtime. Objects live on the runtime's own thread unless these say otherwise.
     ///   - waiting: Documents need not be good yet.
+    ///   - assemblies: Those that are active from the start, in the place of the manifest's: called once, when the modules are
+    ///     loaded, with a change set that it fills and does not commit: `{ changes in try changes.activate(Camelot()) }`.
     public init(
-        _ manifest: String, _ options: Runtime.Options = .application, waiting: Bool = false
+        _ manifest: String, _ options: Runtime.Options = .application, waiting: Bool = false,
+        assemblies: ((ChangeSet) throws -> Void)? = nil
     ) throws(InvivoError) {
         let table = try Core.own()
         var handle = invivo_app()
         var runtime = invivo_runtime()
+        let start = assemblies.map { ApplicationStart(table, $0) }
         try withArena { arena throws(InvivoError) in
             var app = invivo_app_options()
             app.struct_size = MemoryLayout<invivo_app_options>.size
             app.manifest = try arena.name(manifest)
             if waiting { app.flags |= UInt32(INVIVO_APP_WAIT) }
+            start?.add(to: &app)
             try options.opening(arena, table) { raw throws(InvivoError) in
                 app.runtime = raw
-                try Core.call(table) { $0.pointee.app_open(&handle, &app, $1) }
+                do throws(InvivoError) { try Core.call(table) { $0.pointee.app_open(&handle, &app, $1) } } catch {
+                    start?.changes?.takeBack()
+                    throw error
+                }
             }
         }
+        start?.changes?.complete()
         try Core.call(table) { $0.pointee.app_runtime(handle, &runtime, $1) }
         self.handle = handle
         core = try Core.of(table, runtime)
@@ -44,6 +53,32 @@ public final class Application: Sendable {
         var needs = false
         try Core.call(table, naming: manifest) { $0.pointee.app_needs_python($1, &needs, $2) }
         return needs
+    }
+}
+
+/// What gives an application its assemblies, while it is opened.
+private final class ApplicationStart {
+    private let table: Table
+    private let fill: (ChangeSet) throws -> Void
+    /// What was noted of the assemblies, until the application is open.
+    private(set) var changes: ChangeSet?
+
+    init(_ table: Table, _ fill: @escaping (ChangeSet) throws -> Void) {
+        self.table = table
+        self.fill = fill
+    }
+
+    func add(to app: inout invivo_app_options) {
+        app.user_data = Unmanaged.passUnretained(self).toOpaque()
+        app.assemblies = { data, runtime, handle, error in
+            guard let data else { return InvivoError.Code.internal.rawValue }
+            let start = Unmanaged<ApplicationStart>.fromOpaque(data).takeUnretainedValue()
+            return answering(start.table, error) {
+                let changes = ChangeSet(borrowing: handle, try Core.of(start.table, runtime))
+                start.changes = changes
+                try start.fill(changes)
+            }
+        }
     }
 }
 

@@ -10,8 +10,8 @@ internal import CInvivo
 ///     let voice = try synth.voice(60)
 ///
 /// Before it is activated a property is a recipe, afterwards a typed factory. Its key is the assembly's name and the
-/// property's: `synth.clock`. A recipe refers to another one by its key path, also in a circle, and to those of another
-/// assembly that is a property too (`\Synth.tuning.scale`) or a `collaborator`.
+/// property's, without an underscore that it begins with: `synth.clock`. A recipe refers to another one by its key path, also
+/// in a circle, and to those of another assembly that is a property too (`\Synth.tuning.scale`) or a `collaborator`.
 ///
 /// A derived assembly overrides a definition by giving the property another one, of the same type, in its initializer:
 ///
@@ -25,21 +25,55 @@ internal import CInvivo
 /// Properties are declared with `let` or `var`, not `lazy`: they must be there when the assembly is activated. Where the
 /// compiler finds that types of properties depend on each other in a circle, one of them is written out:
 /// `let left: Definition<Left> = ...`.
+///
+/// Definitions are `Sendable`: a task may take `synth.voice` along and call it. An assembly that is to go to tasks itself, for
+/// its methods, says `@unchecked Sendable` where all that it has are definitions that are not changed once it is active.
+///
+/// What is activated is an assembly of the engine as any other language has them: they need each other, stand in for each
+/// other, collide, are replaced and removed alike.
 open class Assembly {
     private let givenName: String?
+    private let prefix = Locked<String?>(nil)
 
     /// - Parameter name: The first part of the keys; by default the name of the class that is derived from `Assembly`
     ///   itself, its first letter small: a class derived from that one stands in its place.
     public init(name: String? = nil) { givenName = name }
 
-    /// The first part of the keys.
-    public var name: String {
-        if let givenName { return givenName }
-        var mirror = Mirror(reflecting: self)
-        while let above = mirror.superclassMirror, above.subjectType != Assembly.self { mirror = above }
-        let type = String(describing: mirror.subjectType)
-        return type.prefix(1).lowercased() + type.dropFirst()
+    /// The first part of the keys; of one that is mounted its prefix.
+    public var name: String { mounted ?? ownName }
+
+    /// What it is called where it is not mounted.
+    var ownName: String { givenName ?? Self.name(of: type(of: self)) }
+
+    /// Names of what it also is, by which assemblies of other languages look for collaborators. Its class and those that it is
+    /// derived from are so besides.
+    open var kinds: [String] { [] }
+
+    /// Under which it was mounted.
+    var mounted: String? { prefix.withLock { $0 } }
+
+    func mount(_ name: String?) { prefix.withLock { $0 = name } }
+
+    /// What an assembly of a class is called that is given no name.
+    static func name(of type: AnyClass) -> String {
+        var type: AnyClass = type
+        while let above = _getSuperclass(type), above != Assembly.self { type = above }
+        return small(String(describing: type))
     }
+
+    /// The classes of an assembly and their names, without its own.
+    var allKinds: [String] {
+        var found: [String] = []
+        var type: AnyClass? = Swift.type(of: self)
+        while let each = type, each != Assembly.self {
+            found += [String(describing: each), Self.small(String(describing: each))]
+            type = _getSuperclass(each)
+        }
+        var seen: Set<String> = [name]
+        return (found + kinds).filter { seen.insert($0).inserted }
+    }
+
+    private static func small(_ name: String) -> String { name.prefix(1).lowercased() + name.dropFirst() }
 }
 
 /// What an assembly's properties are, read once for each activation.
@@ -63,11 +97,13 @@ struct Members {
         for child in levels.reversed().flatMap(\.children) {
             guard let given = child.label else { continue }
             let isLazy = given.hasPrefix(lazyPrefix)
-            let label = isLazy ? String(given.dropFirst(lazyPrefix.count)) : given
+            var label = isLazy ? String(given.dropFirst(lazyPrefix.count)) : given
             if let definition = child.value as? AnyDefinition {
+                if label.hasPrefix("_") { label.removeFirst() }
                 if !known.insert(label).inserted {
                     problems.append(
-                        InvivoError(.exists, "two classes of the assembly declare '\(label)'", path: "\(name).\(label)")
+                        InvivoError(
+                            .exists, "two properties of the assembly declare '\(label)'", path: "\(name).\(label)")
                     )
                 }
                 definitions.append((label, definition))

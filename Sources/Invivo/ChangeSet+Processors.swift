@@ -34,6 +34,27 @@ extension ChangeSet {
         }
     }
 
+    /// The same for objects of any language, by the name of their type or of what they say that they are, or of one key, or all.
+    public func decorate(
+        _ name: String, ofType type: String?, key: String? = nil, priority: Int32 = 0,
+        _ wrap: @escaping @Sendable (Object) throws -> Object
+    ) throws(InvivoError) {
+        let decorator = Decorator(core) { [core] (object: invivo_object) throws -> invivo_object in
+            let former = try Object(holding: object, core, .component)
+            let next = try wrap(former)
+            return next == former ? invivo_object() : try core.lease(of: next)
+        }
+        try withArena { arena throws(InvivoError) in
+            var options = invivo_processor()
+            options.struct_size = MemoryLayout<invivo_processor>.size
+            options.name = try arena.name(name)
+            options.priority = priority
+            options.key = try arena.name(key)
+            options.type = try arena.name(type)
+            try give(&options, decorator)
+        }
+    }
+
     /// Adds a decorator that is the component of a key: it takes the place of each object of a type, or of one key, and gets
     /// it as its one runtime argument; or its `method` is called with the object, and answers what takes its place.
     public func decorate(

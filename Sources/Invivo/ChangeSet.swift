@@ -5,6 +5,11 @@ public final class ChangeSet {
     let core: Core
     let handle: invivo_changes
     private var isOpen = true
+    /// What was noted of assemblies: taken back when the set does not succeed, and completed when it does.
+    private var undo: [() -> Void] = []
+    private var finish: [() -> Void] = []
+    /// Whether assemblies come, go or change.
+    private(set) var hasAssemblies = false
 
     init(_ core: Core) throws(InvivoError) {
         var handle = invivo_changes()
@@ -13,11 +18,52 @@ public final class ChangeSet {
         self.handle = handle
     }
 
-    deinit { if isOpen { core.table.pointee.changes_discard(handle) } }
+    /// Fills a set that somebody else commits; who then says `complete` or `takeBack`.
+    init(borrowing handle: invivo_changes, _ core: Core) {
+        self.core = core
+        self.handle = handle
+        isOpen = false
+    }
+
+    deinit {
+        guard isOpen else { return }
+        core.table.pointee.changes_discard(handle)
+        takeBack()
+    }
+
+    /// The set has failed.
+    func takeBack() {
+        for step in undo.reversed() { step() }
+        (undo, finish) = ([], [])
+    }
 
     func commit() throws(InvivoError) {
         isOpen = false
-        try core.call { $0.pointee.changes_commit(handle, $1) }
+        do throws(InvivoError) { try core.call { $0.pointee.changes_commit(handle, $1) } } catch {
+            takeBack()
+            throw error
+        }
+        complete()
+    }
+
+    /// Ends a set in which there is nothing to commit.
+    func end() {
+        isOpen = false
+        core.table.pointee.changes_discard(handle)
+        complete()
+    }
+
+    /// The set has succeeded.
+    func complete() {
+        for step in finish { step() }
+        (undo, finish) = ([], [])
+    }
+
+    /// Notes what was done for assemblies that are in the set.
+    func stage(isAny: Bool, undo: [() -> Void], finish: [() -> Void]) {
+        hasAssemblies = hasAssemblies || isAny
+        self.undo += undo
+        self.finish += finish
     }
 
     /// Throws all that would be wrong with the set so far, each with its rule and who needs it. Makes nothing, runs no
@@ -113,7 +159,7 @@ public final class ChangeSet {
     /// Defines a key as a draft says.
     @discardableResult
     func define(_ key: String, _ draft: Draft) throws(InvivoError) -> invivo_key {
-        var describer = Describer(core, self, nil)
+        var describer = Describer(core, .changes(self), nil)
         describer.define(key, draft)
         if let error = InvivoError(all: describer.problems) { throw error }
         var handle = invivo_key()

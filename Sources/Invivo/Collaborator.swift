@@ -6,9 +6,10 @@
 ///     }
 ///
 /// An assembly of the class, or one derived from it, that is activated together with this one stands in for it, else one
-/// that is active already. `Other` may be a protocol that assemblies conform to.
+/// that is active already, else one that was described. `Other` may be a protocol that assemblies conform to.
 public final class Collaborator<Other>: AnyCollaborator, @unchecked Sendable {
     private let make: (() -> Other)?
+    private let key: String?
     /// Active assemblies are kept by their definitions; one that was made here is kept here.
     private let found = Locked(Weak())
     private struct Weak {
@@ -16,7 +17,10 @@ public final class Collaborator<Other>: AnyCollaborator, @unchecked Sendable {
         var made: Assembly?
     }
 
-    fileprivate init(_ make: (() -> Other)?) { self.make = make }
+    fileprivate init(_ key: String?, _ make: (() -> Other)?) {
+        self.key = key
+        self.make = make
+    }
 
     /// The assembly; an error before it is found.
     public func callAsFunction() throws(InvivoError) -> Other { try met() }
@@ -25,15 +29,16 @@ public final class Collaborator<Other>: AnyCollaborator, @unchecked Sendable {
         guard let other = current as? Other else {
             throw InvivoError(
                 .notReady,
-                "the collaborator, a \(Other.self), is found when the assembly is activated: "
-                    + "runtime.activate(…)")
+                "the collaborator, \(wanted), is found when the assembly is activated: runtime.activate(…)")
         }
         return other
     }
 
-    override var wanted: String { "\(Other.self)" }
+    override var wanted: String { key.map { "the assembly '\($0)', a \(Other.self)" } ?? "a \(Other.self)" }
+    override var name: String? { key ?? (Other.self as? AnyClass).map(Assembly.name) }
     override var current: Assembly? { found.withLock { $0.assembly } }
-    override func fits(_ assembly: Assembly) -> Bool { assembly is Other }
+    override func fits(_ assembly: Assembly) -> Bool { assembly is Other && (key == nil || assembly.name == key) }
+    override func isAlike(_ assembly: Assembly) -> Bool { assembly is Other }
     override func isExactly(_ assembly: Assembly) -> Bool { type(of: assembly) == Other.self }
     override func meet(_ assembly: Assembly?) { found.withLock { $0.assembly = assembly } }
 
@@ -45,23 +50,83 @@ public final class Collaborator<Other>: AnyCollaborator, @unchecked Sendable {
     }
 }
 
+/// A collaborator that is known by its name alone, of any language; the engine finds it.
+///
+///     let studio = collaborator(named: "studio")
+///     let voice = prototype { resolver, note in try Voice(note, scale: resolver(\Synth.studio, "scale")) }
+public final class NamedCollaborator: AnyCollaborator, @unchecked Sendable {
+    private let key: String
+    /// Its name, or of something that it says it is; nil: the key.
+    let kind: String?
+    let isOptional: Bool
+    private let remapped = Locked<String?>(nil)
+
+    fileprivate init(_ key: String, _ kind: String?, _ isOptional: Bool) {
+        self.key = key
+        self.kind = kind
+        self.isOptional = isOptional
+    }
+
+    override var wanted: String { "the assembly '\(kind ?? key)'" }
+    override var name: String? { key }
+    override var isByName: Bool { true }
+    override var isLed: Bool { remapped.withLock { $0 != nil } }
+    override func lead(to name: String?) { remapped.withLock { $0 = name } }
+
+    /// Where references to it begin.
+    override var prefix: String? { remapped.withLock { $0 } ?? key }
+    override var reference: ActiveAssembly.Reference? {
+        prefix.map { ActiveAssembly.Reference(prefix: $0, kind: kind, isOptional: isOptional) }
+    }
+}
+
 /// A collaborator of any class.
 public class AnyCollaborator: @unchecked Sendable {
     init() {}
+    /// What is wanted, for messages.
     var wanted: String { "" }
+    /// The name by which an assembly of no class is looked for, and remaps mean it.
+    var name: String? { nil }
+    var isByName: Bool { false }
+    /// Whether a mount leads its references elsewhere: to keys, which need be of no assembly.
+    var isLed: Bool { false }
+    /// The assembly that was found.
     var current: Assembly? { nil }
+    /// Where references to it begin.
+    var prefix: String? { current?.name }
+    /// The same as the engine is told it.
+    var reference: ActiveAssembly.Reference? { prefix.map { ActiveAssembly.Reference(prefix: $0) } }
+    /// Whether an assembly is wanted.
     func fits(_ assembly: Assembly) -> Bool { false }
+    /// Whether an assembly could stand in, under whatever name.
+    func isAlike(_ assembly: Assembly) -> Bool { false }
     func isExactly(_ assembly: Assembly) -> Bool { false }
     func meet(_ assembly: Assembly?) {}
+    func lead(to name: String?) {}
     func made() -> Assembly? { nil }
 }
 
 /// An assembly that is found when this one is activated; none is an error then.
-public func collaborator<Other>(_ other: Other.Type) -> Collaborator<Other> { Collaborator(nil) }
+public func collaborator<Other>(_ other: Other.Type) -> Collaborator<Other> { Collaborator(nil, nil) }
+
+/// The assembly of a name, which is of a class.
+public func collaborator<Other>(_ other: Other.Type, named name: String) -> Collaborator<Other> {
+    Collaborator(name, nil)
+}
+
+/// The assembly of a name, whatever language it is written in.
+///
+/// - Parameters:
+///   - kind: What is looked for, where that is another one: the name of an assembly, or of something that one says it is.
+///     References begin with `name` all the same.
+///   - isOptional: Whether it may be missing; what refers to it must then be optional.
+public func collaborator(named name: String, of kind: String? = nil, isOptional: Bool = false) -> NamedCollaborator {
+    NamedCollaborator(name, kind, isOptional)
+}
 
 /// The same; when none is given or active, one is made: `collaborator(Tuning.self, else: Tuning())`.
 public func collaborator<Other: Assembly>(
     _ other: Other.Type, else make: @autoclosure @escaping () -> Other
 ) -> Collaborator<Other> {
-    Collaborator(make)
+    Collaborator(nil, make)
 }

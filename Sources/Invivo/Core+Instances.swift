@@ -40,6 +40,7 @@ extension Core {
     ///
     /// - Parameter isDescribed: Whether its class must say how it looks: as a target of documents, not as an argument.
     func lease(of instance: AnyObject, isDescribed: Bool = true) throws(InvivoError) -> invivo_object {
+        if let object = instance as? Object { return try lease(of: object) }
         if let known = registry.withLock({ $0.instances[ObjectIdentifier(instance)] }),
             let handle = leased(known), isInstance(handle, instance)
         {
@@ -50,6 +51,7 @@ extension Core {
 
     /// The object of an instance under the type of a definition.
     func lease(of instance: AnyObject, as value: Any.Type, isShared: Bool?) throws(InvivoError) -> invivo_object {
+        if let object = instance as? Object { return try lease(of: object) }
         if let known = registry.withLock({ $0.instances[ObjectIdentifier(instance)] }),
             let handle = leased(known), isInstance(handle, instance)
         {
@@ -60,6 +62,7 @@ extension Core {
 
     /// The object of an instance under a type that is known.
     func lease(of instance: AnyObject, wrappedAs type: invivo_type) throws(InvivoError) -> invivo_object {
+        if let object = instance as? Object { return try lease(of: object) }
         if let known = registry.withLock({ $0.instances[ObjectIdentifier(instance)] }),
             let handle = leased(known), isInstance(handle, instance)
         {
@@ -67,6 +70,18 @@ extension Core {
         }
         return try wrapped(instance, type)
     }
+
+    /// Another lease of an object: what is of a type that nobody knows here is itself what is meant.
+    private func lease(of object: Object) throws(InvivoError) -> invivo_object {
+        guard object.core === self else {
+            throw InvivoError(.handle, "the object belongs to another runtime")
+        }
+        try call { table, _ in table.pointee.object_retain(object.handle) }
+        return object.handle
+    }
+
+    /// Whether a type was registered here: its instances are those of Swift classes.
+    func isOwn(_ type: invivo_type) -> Bool { registry.withLock { $0.types[type.bits] != nil } }
 
     private func wrapped(_ instance: AnyObject, _ type: invivo_type) throws(InvivoError) -> invivo_object {
         var handle = invivo_object()
@@ -104,6 +119,15 @@ extension Core {
 
     func remember(_ instance: AnyObject, as known: Registry.Known) {
         registry.withLock { $0.instances[ObjectIdentifier(instance)] = known }
+    }
+
+    /// Notes by which object an instance is known, where no object is noted yet: it then comes back as that one.
+    func know(_ instance: AnyObject, as object: invivo_object) {
+        registry.withLock { registry in
+            let identity = ObjectIdentifier(instance)
+            if case .object? = registry.instances[identity] { return }
+            registry.instances[identity] = .object(object)
+        }
     }
 
     func forget(_ instance: AnyObject) {

@@ -17,7 +17,7 @@ extension Core {
     @inlinable @inline(__always)
     func instance(_ view: invivo_view, _ key: invivo_key, _ type: UInt64) -> UnsafeMutableRawPointer? {
         guard type != 0, let entry = invivo_view_entry(view, key), entry.pointee.type == type,
-            let cell = entry.pointee.cell
+            let cell = invivo_entry_cell(entry)
         else { return nil }
         return invivo_cell_instance(cell) ?? table.pointee.view_get_confined(view, key)
     }
@@ -39,7 +39,19 @@ extension Core {
             try call { $0.pointee.resolve(handle, key, &object, $1) }
         }
         defer { if object.bits != 0 { _ = table.pointee.object_release(object) } }
-        return try value(orNone: object, as: type, holder)
+        return try of(key) { () throws(InvivoError) in try value(orNone: object, as: type, holder) }
+    }
+
+    /// An error in the body that says no place is one of this key.
+    private func of<Result>(
+        _ key: invivo_key, _ body: () throws(InvivoError) -> Result
+    ) throws(InvivoError) -> Result {
+        do throws(InvivoError) { return try body() } catch {
+            guard error.path.isEmpty, let name = table.pointee.key_name(key) else { throw error }
+            var error = error
+            error.path = String(cString: name)
+            throw error
+        }
     }
 
     /// Resolves with runtime arguments; what may be none is none where nothing is made.
@@ -57,6 +69,6 @@ extension Core {
             }
         }
         defer { if object.bits != 0 { _ = table.pointee.object_release(object) } }
-        return try value(orNone: object, as: type, holder)
+        return try of(key) { () throws(InvivoError) in try value(orNone: object, as: type, holder) }
     }
 }

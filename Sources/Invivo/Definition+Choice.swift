@@ -6,6 +6,7 @@ public struct ChoiceOption {
         case equal(any InvivoConvertible)
         case exactly(Any.Type)
         case kind(Any.Type)
+        case typeName(String, isExact: Bool)
         case named
         case otherwise
     }

@@ -43,7 +43,10 @@ extension Definition {
 
     /// Injects by code, after properties and methods. What it resolves becomes a dependency.
     public func inject(by code: @escaping @Sendable (Value, Resolver) throws -> Void) -> Definition {
-        saying { $0.inject.append { object, resolver in try code(try value(object), resolver) } }
+        saying { draft in
+            draft.resolves = true
+            draft.inject.append { object, resolver in try code(try valueBehind(object, resolver.core), resolver) }
+        }
     }
 
     /// Calls a method; its parameters are injected by their types, or as said: `.call { voice, clock in voice.start(clock) }`.
@@ -90,7 +93,7 @@ extension Definition {
         nonisolated(unsafe) let writable: ReferenceWritableKeyPath<Value, Property> = path
         let injection = injection.placed(in: Property.self)
         let code: @Sendable (AnyObject, inout Arguments) throws -> Void = { object, arguments in
-            let target: Value = try value(object)
+            let target: Value = try valueBehind(object, arguments.core)
             target[keyPath: writable] = try arguments.next(Property.self)
         }
         return saying { draft in
@@ -116,13 +119,17 @@ extension Definition {
         return Draft.Step(
             name: name,
             action: .code { object, arguments in
-                try body(try value(object), repeat try arguments.next((each Parameter).self))
+                try body(try valueBehind(object, arguments.core), repeat try arguments.next((each Parameter).self))
             }, injections: wanted)
     }
 }
 
-/// The value that an instance in the graph stands for.
-private func value<Value>(_ instance: AnyObject) throws(InvivoError) -> Value {
+/// The value that an instance in the graph stands for; where nothing is known of it, the object.
+func valueBehind<Value>(_ instance: AnyObject, _ core: Core) throws(InvivoError) -> Value {
+    if Value.self == Object.self {
+        let object = Object(taking: try core.lease(of: instance, isDescribed: false), core, .component)
+        if let object = object as? Value { return object }
+    }
     guard let value = unboxed(instance) as? Value else {
         throw InvivoError(.type, "expected a \(Value.self), got a \(Swift.type(of: unboxed(instance)))")
     }

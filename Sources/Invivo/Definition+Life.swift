@@ -6,7 +6,8 @@ extension Definition {
     /// stops the former one before it makes the new one, and starts it again when it fails. Of a singleton or lazy singleton.
     public func exclusive() -> Definition { flagged(INVIVO_DEFINITION_EXCLUSIVE) }
 
-    /// Lies dormant while something that it needs is not there, and is activated by the reload that brings it. Resolving it
+    /// Lies dormant while something that it needs (a definition, a value of the configuration) is not there, and is activated
+    /// by the reload that brings it. Resolving it
     /// meanwhile fails with the code `dormant` and says what it waits for; `Runtime.states` does too.
     public func waits() -> Definition { flagged(INVIVO_DEFINITION_WAITS) }
 

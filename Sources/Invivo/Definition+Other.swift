@@ -39,6 +39,18 @@ public func alias<Part: Assembly, Value, First, each Argument>(
     .another(Injection(.member(MemberPath(member), [.argument(bound: first)])), file, line)
 }
 
+/// Another name of a member that takes arguments of its own, and passes on what is said, in any order:
+/// `alias(of: \Camelot.knight, passing: .argument(1), .value("Sir"), .argument(0), taking: Int.self, Quest.self)`.
+public func alias<Part: Assembly, Value, each Bound, each Argument>(
+    of member: KeyPath<Part, Definition<Value, repeat each Bound>>, passing injections: Injection...,
+    taking: repeat (each Argument).Type, file: StaticString = #fileID, line: UInt = #line
+) -> Definition<Value, repeat each Argument> {
+    let definition = Definition<Value, repeat each Argument>.another(
+        Injection(.member(MemberPath(member), injections)), file, line)
+    definition.declareParameters()
+    return definition
+}
+
 /// Another name of a key: `let lead = alias(of: "orchestra.lead", as: Voice.self)`.
 public func alias<Value>(
     of key: String, as type: Value.Type = Value.self, file: StaticString = #fileID, line: UInt = #line
@@ -89,9 +101,21 @@ public func made<Part: Assembly, Owner, each Bound, Value, each Argument>(
     return definition
 }
 
-/// An object of a type that any language or module has registered, by its name.
+/// What a method of another object makes, by its name: of a component, of an argument, of an object that is there, whatever
+/// language it is written in: `made(Book.self, by: .reference("app.library"), "book", .argument(0))`.
+public func made<Value, each Argument>(
+    _ type: Value.Type, by owner: Injection, _ method: String, _ arguments: Injection..., scope: Scope = .graph,
+    taking: repeat (each Argument).Type, file: StaticString = #fileID, line: UInt = #line
+) -> Definition<Value, repeat each Argument> {
+    let definition = Definition<Value, repeat each Argument>(
+        Draft(Value.self, scope, isShared: nil, .method(owner, name: method, arguments), file, line))
+    definition.declareParameters()
+    return definition
+}
+
+/// An object of a type that any language or module has registered, by its name. Without a scope it is its parent's, or graph.
 public func component(
-    _ type: String, scope: Scope = .lazySingleton, initializer: Injections = [:], properties: Injections = [:],
+    _ type: String, scope: Scope? = .lazySingleton, initializer: Injections = [:], properties: Injections = [:],
     file: StaticString = #fileID, line: UInt = #line
 ) -> Definition<Object> {
     var draft = Draft(invivo_type(), scope, initializer: initializer, properties: properties, file, line)

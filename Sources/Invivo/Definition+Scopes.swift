@@ -16,7 +16,7 @@ public func prototype<Value, each Parameter>(
     line: UInt = #line
 ) -> Definition<Value> {
     .wired(.prototype, isShared: nil, make, file, line) { instances throws in
-        instances.result(try make(repeat instances.next((each Parameter).self)))
+        instances.keep(try make(repeat instances.next((each Parameter).self)))
     }
 }
 
@@ -46,7 +46,7 @@ public func graph<Value, each Parameter>(
     line: UInt = #line
 ) -> Definition<Value> {
     .wired(.graph, isShared: nil, make, file, line) { instances throws in
-        instances.result(try make(repeat instances.next((each Parameter).self)))
+        instances.keep(try make(repeat instances.next((each Parameter).self)))
     }
 }
 
@@ -76,7 +76,7 @@ public func lazySingleton<Value: Sendable, each Parameter>(
     line: UInt = #line
 ) -> Definition<Value> {
     .wired(.lazySingleton, isShared: true, make, file, line) { instances throws in
-        instances.result(try make(repeat instances.next((each Parameter).self)))
+        instances.keep(try make(repeat instances.next((each Parameter).self)))
     }
 }
 
@@ -106,7 +106,7 @@ public func lazySingleton<Value, each Parameter>(
     line: UInt = #line
 ) -> Definition<Value> {
     .wired(.lazySingleton, isShared: false, make, file, line) { instances throws in
-        instances.result(try make(repeat instances.next((each Parameter).self)))
+        instances.keep(try make(repeat instances.next((each Parameter).self)))
     }
 }
 
@@ -136,7 +136,7 @@ public func singleton<Value: Sendable, each Parameter>(
     line: UInt = #line
 ) -> Definition<Value> {
     .wired(.singleton, isShared: true, make, file, line) { instances throws in
-        instances.result(try make(repeat instances.next((each Parameter).self)))
+        instances.keep(try make(repeat instances.next((each Parameter).self)))
     }
 }
 
@@ -166,7 +166,7 @@ public func singleton<Value, each Parameter>(
     line: UInt = #line
 ) -> Definition<Value> {
     .wired(.singleton, isShared: false, make, file, line) { instances throws in
-        instances.result(try make(repeat instances.next((each Parameter).self)))
+        instances.keep(try make(repeat instances.next((each Parameter).self)))
     }
 }
 
@@ -196,7 +196,7 @@ public func weakSingleton<Value: Sendable, each Parameter>(
     line: UInt = #line
 ) -> Definition<Value> {
     .wired(.weakSingleton, isShared: true, make, file, line) { instances throws in
-        instances.result(try make(repeat instances.next((each Parameter).self)))
+        instances.keep(try make(repeat instances.next((each Parameter).self)))
     }
 }
 
@@ -226,7 +226,7 @@ public func weakSingleton<Value, each Parameter>(
     line: UInt = #line
 ) -> Definition<Value> {
     .wired(.weakSingleton, isShared: false, make, file, line) { instances throws in
-        instances.result(try make(repeat instances.next((each Parameter).self)))
+        instances.keep(try make(repeat instances.next((each Parameter).self)))
     }
 }
 

@@ -9,6 +9,8 @@ public class AnyDefinition: @unchecked Sendable {
     private(set) var revision = 0
     /// Where it stands in a runtime: set by activation, taken away by removal. What it points to is freed with this.
     @usableFromInline let bound = Atomic<UnsafeMutablePointer<Bound>?>(nil)
+    /// Of what is written as a method of its assembly.
+    let member: MemberToken?
     private let places = Locked(Places())
     /// How its graph is made without the library.
     private let plans = Locked(Plans())
@@ -28,6 +30,8 @@ public class AnyDefinition: @unchecked Sendable {
         /// The type that an entry must be of for its instance to be the value itself; 0: it must be looked at.
         @usableFromInline let type: UInt64
         @usableFromInline let isBoxed: Bool
+        /// Its class, where a plan may make its graph.
+        let planned: AnyClass?
     }
 
     private struct Places {
@@ -38,12 +42,15 @@ public class AnyDefinition: @unchecked Sendable {
     }
 
     struct Place {
-        unowned let core: Core
+        let core: Core
         let key: invivo_key
         let name: String
     }
 
-    init(_ draft: Draft) { self.draft = draft }
+    init(_ draft: Draft) {
+        self.draft = draft
+        member = draft.member
+    }
 
     deinit {
         for bound in places.withLock({ $0.used }) {
@@ -62,14 +69,19 @@ public class AnyDefinition: @unchecked Sendable {
 
     func belong(to assembly: String) { places.withLock { $0.assembly = assembly } }
 
-    func bind(_ core: Core, _ key: invivo_key, type: UInt64, isBoxed: Bool) {
+    func bind(_ core: Core, _ key: invivo_key, type: UInt64, isBoxed: Bool, result: AnyClass?) {
         if let now = bound.load(ordering: .acquiring)?.pointee,
-            now.core.toOpaque() == Unmanaged.passUnretained(core).toOpaque(), now.key.bits == key.bits, now.type == type
+            now.core.toOpaque() == Unmanaged.passUnretained(core).toOpaque(), now.key.bits == key.bits,
+            now.type == type,
+            (now.planned == nil) == (result == nil || draft.direct == nil)
         {
             return
         }
         let next = UnsafeMutablePointer<Bound>.allocate(capacity: 1)
-        next.initialize(to: Bound(core: Unmanaged.passRetained(core), key: key, type: type, isBoxed: isBoxed))
+        next.initialize(
+            to: Bound(
+                core: Unmanaged.passRetained(core), key: key, type: type, isBoxed: isBoxed,
+                planned: draft.direct == nil ? nil : result))
         places.withLock { $0.used.append(next) }
         bound.store(next, ordering: .releasing)
     }
@@ -81,9 +93,8 @@ public class AnyDefinition: @unchecked Sendable {
     }
 
     /// The graph's outermost object, made by a plan; nil when it takes a resolve.
-    func planned(_ bound: UnsafeMutablePointer<Bound>, result: AnyClass) throws(InvivoError) -> UnsafeMutableRawPointer?
-    {
-        guard draft.direct != nil, Planning.isPossible else { return nil }
+    func planned(_ bound: UnsafeMutablePointer<Bound>) throws(InvivoError) -> UnsafeMutableRawPointer? {
+        guard let result = bound.pointee.planned, Planning.isPossible else { return nil }
         let core = bound.pointee.core.takeUnretainedValue()
         let (plan, tries) = plans.withLock { ($0.plan, $0.tries) }
         if let plan, plan.holds {
@@ -108,7 +119,24 @@ public class AnyDefinition: @unchecked Sendable {
         return nil
     }
 
+    /// What a call needs.
+    @inlinable @inline(__always)
+    func standing() throws(InvivoError) -> UnsafeMutablePointer<Bound> {
+        if let bound = bound.load(ordering: .acquiring) { return bound }
+        return try activated()
+    }
+
+    /// What a call needs of a definition that nobody here has activated: one that was described is a factory when another
+    /// language or a manifest has activated its assembly.
     @usableFromInline
+    func activated() throws(InvivoError) -> UnsafeMutablePointer<Bound> {
+        let (place, assembly) = places.withLock { ($0.place, $0.assembly) }
+        guard let place, let assembly, try place.core.takesPart(assembly, self) else { throw notActive() }
+        bind(place.core, place.key)
+        guard let bound = bound.load(ordering: .acquiring) else { throw notActive() }
+        return bound
+    }
+
     func notActive() -> InvivoError {
         let assembly = places.withLock { $0.assembly }
         return InvivoError(
@@ -128,14 +156,15 @@ public class AnyDefinition: @unchecked Sendable {
 ///     …
 ///     let voice = try synth.voice(60)
 ///
-/// Arguments are checked by the compiler in number and type. They have no labels: Swift's parameter packs carry none.
+/// Arguments are checked by the compiler in number and type. They have no labels, which Swift's parameter packs do not carry;
+/// a member that is a method has them: see `prototype` of a method.
 public final class Definition<Value, each Argument>: AnyDefinition, @unchecked Sendable {
     /// What it makes. A shared instance that is built costs nanoseconds and never waits; one that is not is built once,
     /// however many threads ask.
     @inlinable
     public func callAsFunction(_ arguments: repeat each Argument) throws(InvivoError) -> Value {
-        guard let bound = bound.load(ordering: .acquiring) else { throw notActive() }
-        if bound.pointee.type != 0,
+        let bound = try standing()
+        if bound.pointee.type != 0, Planning.isOutside,
             let value = bound.pointee.core._withUnsafeGuaranteedRef({ core in
                 core.withShared(bound.pointee.key, bound.pointee.type) { instance in
                     valueOf(instance, isBoxed: bound.pointee.isBoxed, as: Value.self)
@@ -151,7 +180,7 @@ public final class Definition<Value, each Argument>: AnyDefinition, @unchecked S
     func resolve(
         _ bound: UnsafeMutablePointer<Bound>, _ arguments: repeat each Argument
     ) throws(InvivoError) -> Value {
-        if let result = Value.self as? AnyClass, let made = try planned(bound, result: result) {
+        if let made = try planned(bound) {
             return unsafeBitCast(Unmanaged<AnyObject>.fromOpaque(made).takeRetainedValue(), to: Value.self)
         }
         let core = bound.pointee.core.takeUnretainedValue()
@@ -168,7 +197,7 @@ public final class Definition<Value, each Argument>: AnyDefinition, @unchecked S
     /// The key, for views: `view.with(synth.clock.key) { ... }`.
     public var key: Key<Value> {
         get throws(InvivoError) {
-            guard let bound = bound.load(ordering: .acquiring) else { throw notActive() }
+            let bound = try standing()
             return Key(
                 bound.pointee.key, type: bound.pointee.type, isBoxed: bound.pointee.isBoxed, name: place?.name ?? "")
         }
@@ -178,7 +207,9 @@ public final class Definition<Value, each Argument>: AnyDefinition, @unchecked S
         let typed: Key<Value> = core.key(key, place?.name ?? "", as: Value.self)
         var count = 0
         for _ in repeat (each Argument).self { count += 1 }
-        bind(core, key, type: count == 0 ? typed.type : 0, isBoxed: typed.isBoxed)
+        bind(
+            core, key, type: count == 0 ? typed.type : 0, isBoxed: typed.isBoxed,
+            result: count == 0 ? Value.self as? AnyClass : nil)
     }
 
     /// Says its parameters in the draft.

@@ -3,32 +3,45 @@ internal import CInvivo
 /// Says a draft in the C side's words: one definition, and those that are written inline in it.
 struct Describer {
     let core: Core
-    /// Nil for an override, which has no definitions inline.
-    let changes: ChangeSet?
+    let target: Target
     /// The assembly in which it stands; nil for a definition of its own.
     let home: Resolver.Home?
     /// The keys of what stands inline in it.
     private(set) var inner: [String] = []
     private(set) var problems: [InvivoError] = []
 
-    init(_ core: Core, _ changes: ChangeSet?, _ home: Resolver.Home?) {
+    /// Where what it describes goes.
+    enum Target {
+        case changes(ChangeSet)
+        case table(AssemblyTable.Written)
+        /// An override, which has no definitions inline.
+        case override
+    }
+
+    init(_ core: Core, _ target: Target, _ home: Resolver.Home?) {
         self.core = core
-        self.changes = changes
+        self.target = target
         self.home = home
     }
 
     /// Defines `key` as the draft says; what is wrong is kept in `problems`.
     mutating func define(_ key: String, _ draft: Draft) {
-        let (core, changes) = (core, changes)
+        let core = core
         do throws(InvivoError) {
-            try withArena { arena throws(InvivoError) in
-                try described(key, draft, arena) { definition throws(InvivoError) in
-                    guard let changes else {
-                        throw InvivoError(
-                            .argument, "an override has no inline definitions: give them keys of their own")
+            switch target {
+            case .changes(let changes):
+                try withArena { arena throws(InvivoError) in
+                    try described(key, draft, arena) { definition, _ throws(InvivoError) in
+                        try core.call { $0.pointee.changes_define(changes.handle, &definition, nil, $1) }
                     }
-                    try core.call { $0.pointee.changes_define(changes.handle, &definition, nil, $1) }
                 }
+            case .table(let table):
+                try described(key, draft, table.arena) { definition, factory throws(InvivoError) in
+                    table.definitions.append(definition)
+                    if let factory { table.factories.append(factory) }
+                }
+            case .override:
+                throw InvivoError(.argument, "an override has no inline definitions: give them keys of their own")
             }
         } catch { fail(error, key, draft) }
     }
@@ -44,10 +57,10 @@ struct Describer {
         }
     }
 
-    /// Fills the C side's description and hands it to `body`.
+    /// Fills the C side's description and hands it to `body`, with the factory that is the definition's when that succeeds.
     mutating func described(
         _ key: String, _ draft: Draft, _ arena: Arena,
-        _ body: (inout invivo_definition) throws(InvivoError) -> Void
+        _ body: (inout invivo_definition, Unmanaged<Factory>?) throws(InvivoError) -> Void
     ) throws(InvivoError) {
         for problem in draft.problems { fail(problem, key, draft) }
         var definition = invivo_definition()
@@ -61,20 +74,25 @@ struct Describer {
         if draft.isHiddenByClass { definition.flags |= UInt32(INVIVO_DEFINITION_HIDDEN_CLASS) }
         if draft.isHiddenByInterface { definition.flags |= UInt32(INVIVO_DEFINITION_HIDDEN_INTERFACE) }
         if draft.isNullable { definition.flags |= UInt32(INVIVO_DEFINITION_NULLABLE) }
-        if let parent = draft.parent { definition.parent = try arena.name(try name(of: parent)) }
+        if let parent = draft.parent { definition.parent = try arena.name(noted(try name(of: parent))) }
         let parameters = try draft.parameters.enumerated().map { index, parameter throws(InvivoError) in
             invivo_parameter(
-                name: try arena.name("argument\(index + 1)"),
-                kind: (parameter.shape.choices.isEmpty && !parameter.shape.isOptional
+                name: try arena.name(parameter.name ?? "argument\(index + 1)"),
+                kind: (parameter.shape.choices.isEmpty
+                    && (!parameter.shape.isOptional || parameter.type == InvivoValue.self)
                     ? parameter.shape.kind : InvivoKind.any).rawValue,
                 flags: parameter.shape.isOptional ? UInt32(INVIVO_PARAMETER_OPTIONAL) : 0,
                 type_name: nil)
         }
         let hasMaker = try making(&definition, key, draft, arena)
+        definition.parameters = UnsafePointer(arena.table(parameters))
+        definition.parameter_count = UInt64(parameters.count)
         if definition.alias == nil {
-            definition.parameters = UnsafePointer(arena.table(parameters))
-            definition.parameter_count = UInt64(parameters.count)
-            if definition.constant.bits == 0, definition.type.bits == 0, definition.chooser == nil {
+            if let name = draft.typeName {
+                definition.type_name = try arena.name(name)
+            } else if definition.constant.bits == 0, definition.type.bits == 0, definition.chooser == nil,
+                !isOpen(draft)
+            {
                 definition.type = try core.type(of: draft.value, isShared: draft.isShared)
             }
         }
@@ -84,15 +102,24 @@ struct Describer {
         }
         let factory = Factory(
             core, home, remembers: draft.scope?.isShared ?? false, inject: draft.inject, direct: draft.direct,
-            make: hasMaker)
+            member: draft.member, make: hasMaker)
         guard let factory else {
-            try body(&definition)
+            try body(&definition, nil)
             return
         }
         let pointer = factory.attach(to: &definition)
-        do throws(InvivoError) { try body(&definition) } catch {
+        do throws(InvivoError) { try body(&definition, pointer) } catch {
             pointer.release()
             throw error
+        }
+    }
+
+    /// Whether what it makes is what its parent or its maker says.
+    private func isOpen(_ draft: Draft) -> Bool {
+        switch draft.making {
+        case .named(nil, _): true
+        case .method: draft.value == Object.self
+        default: false
         }
     }
 
@@ -110,7 +137,7 @@ struct Describer {
         case .named(let name, let injections):
             var named = draft
             var type = invivo_type()
-            try core.call(naming: name) { $0.pointee.type_find(core.handle, $1, &type, $2) }
+            if let name { try core.call(naming: name) { $0.pointee.type_find(core.handle, $1, &type, $2) } }
             named.making = .type(type, injections)
             return try making(&definition, key, named, arena)
         case .type(let type, let injections):
@@ -129,7 +156,7 @@ struct Describer {
             let table = core.table
             arena.atEnd { _ = table.pointee.object_release(handle) }
         case .alias(let injection):
-            definition.alias = try arena.name(try name(of: injection))
+            definition.alias = try arena.name(noted(try name(of: injection)))
             let arguments = injection.boundArguments
             (definition.initializer, definition.initializer_count) = table(arguments, key, draft, arena) { "\($0)" }
         case .choice(let chooser, let options):
@@ -160,6 +187,9 @@ struct Describer {
         case .kind(let type):
             when(INVIVO_WHEN_KIND)
             entry.name = try arena.name(try core.wish(type))
+        case .typeName(let name, let isExact):
+            when(isExact ? INVIVO_WHEN_EXACT : INVIVO_WHEN_KIND)
+            entry.name = try arena.name(name)
         case .named: when(INVIVO_WHEN_NAMED)
         case .otherwise: when(INVIVO_WHEN_OTHERWISE)
         }
@@ -219,7 +249,7 @@ struct Describer {
         return properties + (calls.isEmpty ? above.filter { !$0.isProperty } : calls)
     }
 
-    private mutating func invocations(
+    mutating func invocations(
         _ steps: [Draft.Step], _ key: String, _ draft: Draft, _ arena: Arena
     ) throws(InvivoError) -> (UnsafePointer<invivo_invocation>?, UInt64) {
         var calls: [invivo_invocation] = []
@@ -263,7 +293,7 @@ struct Describer {
     }
 
     /// One injection; `place` says where it goes, for messages and for the keys of inline definitions.
-    private mutating func entry(
+    mutating func entry(
         _ injection: Injection, _ name: String?, _ key: String, _ draft: Draft, _ arena: Arena, _ place: String
     ) -> invivo_injection {
         var entry = invivo_injection()
@@ -282,6 +312,10 @@ struct Describer {
         if injection.isExact { entry.flags |= UInt32(INVIVO_INJECT_EXACT) }
         if injection.isGreedy { entry.flags |= UInt32(INVIVO_INJECT_GREEDY) }
         func kind(_ kind: Int) { entry.how = UInt32(kind) }
+        if let hears = injection.hears {
+            entry.added = try arena.name(hears.added)
+            entry.removed = try arena.name(hears.removed)
+        }
         var items: [Injection] = []
         switch injection.how {
         case .value(let value):
@@ -293,15 +327,25 @@ struct Describer {
             let table = core.table
             arena.atEnd { _ = table.pointee.object_release(handle) }
             entry.value = invivo_object_value(handle)
-        case .key, .member, .definition:
+        case .key, .member, .foreign, .definition:
             kind(INVIVO_INJECT_REFERENCE)
-            entry.reference = try arena.name(try self.name(of: injection, in: "\(key).\(place)"))
+            entry.reference = try arena.name(noted(try self.name(of: injection, in: "\(key).\(place)")))
             items = injection.boundArguments
+        case .type(let type as Assembly.Type):
+            guard let home, Swift.type(of: home.assembly) == type || isKind(Swift.type(of: home.assembly), of: type)
+            else {
+                throw InvivoError(.type, "a \(type) is wanted, and the definition stands in no such assembly")
+            }
+            let handle = try core.lease(of: home.assembly, isDescribed: false)
+            let table = core.table
+            arena.atEnd { _ = table.pointee.object_release(handle) }
+            kind(INVIVO_INJECT_VALUE)
+            entry.value = invivo_object_value(handle)
         case .type(let type):
             if !injection.isExact, !injection.isGreedy, let near = core.nearest(type, near: home?.assembly.name) {
                 kind(INVIVO_INJECT_REFERENCE)
                 entry.flags &= UInt32(INVIVO_INJECT_OPTIONAL)
-                entry.reference = core.table.pointee.key_name(near)
+                entry.reference = try arena.name(noted(core.keyName(near)))
             } else {
                 kind(INVIVO_INJECT_TYPE)
                 entry.reference = try arena.name(try core.wish(type))
@@ -309,6 +353,9 @@ struct Describer {
         case .all(let type):
             kind(INVIVO_INJECT_ALL)
             entry.reference = try arena.name(try core.wish(type))
+        case .typeName(let name, let isAll):
+            kind(isAll ? INVIVO_INJECT_ALL : INVIVO_INJECT_TYPE)
+            entry.reference = try arena.name(name)
         case .argument(let index):
             kind(INVIVO_INJECT_ARGUMENT)
             entry.index = UInt64(clamping: index)
@@ -316,7 +363,7 @@ struct Describer {
         case .path(let start, let path):
             kind(INVIVO_INJECT_PATH)
             entry.reference = try arena.name(path)
-            items = [start]
+            items = [start.injection]
         case .list(let given):
             kind(INVIVO_INJECT_LIST)
             items = given
@@ -334,28 +381,42 @@ struct Describer {
             return
         case .provider(let of):
             kind(INVIVO_INJECT_PROVIDER)
-            items = [of]
+            items = [of.injection]
         case .lazy(let of):
             kind(INVIVO_INJECT_LAZY)
-            items = [of]
+            items = [of.injection]
         case .config(let path, let other, let wanted):
             kind(INVIVO_INJECT_CONFIG)
             entry.reference = try arena.name(path)
             entry.index = wanted == .any ? 0 : UInt64(wanted.rawValue)
-            items = other.map { [$0] } ?? []
+            items = other.map { [$0.injection] } ?? []
         case .text(let text, let converter):
             kind(INVIVO_INJECT_TEXT)
             entry.reference = try arena.name(converter)
-            if case .value(let value) = text.how {
+            if case .value(let value) = text.injection.how {
                 entry.value = try value.asInvivo().borrowed(arena, core)
             } else {
-                items = [text]
+                items = [text.injection]
             }
         case .own: kind(INVIVO_INJECT_VALUE)
         case .asker: kind(INVIVO_INJECT_ASKER)
+        case .resolver: kind(INVIVO_INJECT_RESOLVER)
+        case .entryName: kind(INVIVO_INJECT_ENTRY_NAME)
+        case .entry(let path, let other):
+            kind(INVIVO_INJECT_ENTRY)
+            entry.reference = path.isEmpty ? nil : try arena.name(path)
+            items = other.map { [$0.injection] } ?? []
         }
         let isSingle = items.count == 1
         (entry.items, entry.item_count) = table(items, key, draft, arena) { isSingle ? place : "\(place).\($0)" }
+    }
+
+    /// A key that is named, for the table that it is in.
+    private func noted(_ name: String) -> String {
+        guard case .table(let table) = target else { return name }
+        let written = table.written(name)
+        table.references.insert(written)
+        return written
     }
 
     /// The name of the key that is meant; an inline definition is defined under the name of its place.
@@ -363,6 +424,11 @@ struct Describer {
         let definition: AnyDefinition
         switch injection.how {
         case .key(let name, _): return absolute(name)
+        case .foreign(_, let name, let path):
+            guard let home else {
+                throw InvivoError(.argument, "a definition that is no member of an assembly has no collaborators")
+            }
+            return "\(try path(home.assembly)).\(name)"
         case .member(let path, _):
             guard let home else {
                 throw InvivoError(
@@ -413,7 +479,9 @@ extension Draft.Step {
 extension Injection {
     var boundArguments: [Injection] {
         switch how {
-        case .key(_, let arguments), .member(_, let arguments), .definition(_, let arguments): arguments
+        case .key(_, let arguments), .member(_, let arguments), .foreign(let arguments, _, _),
+            .definition(_, let arguments):
+            arguments
         default: []
         }
     }

@@ -8,8 +8,8 @@ struct Draft {
         case factory([Injection], Make)
         /// As a registered type says, with these by name; the empty name goes by position.
         case type(invivo_type, [(name: String, injection: Injection)])
-        /// The same by the type's name.
-        case named(String, [(name: String, injection: Injection)])
+        /// The same by the type's name; nil where the parent says it.
+        case named(String?, [(name: String, injection: Injection)])
         /// By a method of another component.
         case method(Injection, name: String, [Injection])
         case constant(AnyObject)
@@ -22,13 +22,18 @@ struct Draft {
     }
     typealias Make = @Sendable (Resolver, inout Arguments) throws -> AnyObject?
 
-    typealias DirectMake = @Sendable (inout Instances) throws -> UnsafeMutableRawPointer
+    typealias DirectMake = @Sendable (inout Instances) throws -> Void
 
     /// The initializer as a plan calls it, where all that it takes and makes is classes.
-    struct Direct {
+    final class Direct: Sendable {
         let make: DirectMake
         /// The classes of its parameters; nil for what is none.
         let parameters: [AnyClass?]
+
+        init(make: @escaping DirectMake, parameters: [AnyClass?]) {
+            self.make = make
+            self.parameters = parameters
+        }
     }
 
     /// Something done to the instance while it is made, with what is injected into it.
@@ -50,6 +55,7 @@ struct Draft {
     }
 
     struct Parameter {
+        var name: String?
         var type: Any.Type
         var shape: InvivoShape
     }
@@ -58,6 +64,8 @@ struct Draft {
     var scope: Scope?
     /// What it makes, without the optional of what may be none.
     var value: Any.Type
+    /// The name of what it makes, where how it is made does not say that.
+    var typeName: String?
     /// Whether any thread may use it; nil where nobody has said so.
     var isShared: Bool?
     var isNullable = false
@@ -73,6 +81,12 @@ struct Draft {
     var inject: [@Sendable (AnyObject, Resolver) throws -> Void] = []
     var parent: Injection?
     var rank: Int32 = 0
+    /// Whether a closure asks for what it needs when it runs.
+    var resolves = false
+    /// Of what is written as a method of its assembly.
+    var member: MemberToken?
+    /// Whether there is one of it for each entry of the configuration.
+    var isPattern = false
     var isAbstract = false
     var isHiddenByClass = false
     var isHiddenByInterface = false
@@ -106,7 +120,8 @@ func instance<Value>(of value: Value) -> AnyObject? {
 extension Draft {
     /// A definition by a registered type.
     init(
-        _ type: invivo_type, _ scope: Scope, initializer: Injections, properties: Injections, _ file: StaticString = "",
+        _ type: invivo_type, _ scope: Scope?, initializer: Injections, properties: Injections,
+        _ file: StaticString = "",
         _ line: UInt = 0
     ) {
         self.init(

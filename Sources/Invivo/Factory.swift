@@ -9,13 +9,15 @@ final class Factory: @unchecked Sendable {
     private let make: Draft.Make?
     /// The same initializer, for plans.
     let direct: Draft.Direct?
+    /// Of what is made by a method of its assembly.
+    private let member: MemberToken?
     private let inject: [@Sendable (AnyObject, Resolver) throws -> Void]
 
     /// Nil when there is nothing to do for one.
     init?(
         _ core: Core, _ home: Resolver.Home?, remembers: Bool,
         inject: [@Sendable (AnyObject, Resolver) throws -> Void] = [],
-        direct: Draft.Direct? = nil, make: Draft.Make?
+        direct: Draft.Direct? = nil, member: MemberToken? = nil, make: Draft.Make?
     ) {
         guard make != nil || !inject.isEmpty else { return nil }
         self.core = core
@@ -23,6 +25,7 @@ final class Factory: @unchecked Sendable {
         self.remembers = remembers
         self.make = make
         self.direct = direct
+        self.member = member
         self.inject = inject
     }
 
@@ -68,6 +71,11 @@ final class Factory: @unchecked Sendable {
                 guard let data, let instance else { return InvivoError.Code.internal.rawValue }
                 let factory = Factory.of(data)
                 return answering(factory.core.table, error) {
+                    guard let type = build?.pointee.type, factory.core.isOwn(type) else {
+                        throw InvivoError(
+                            .unsupported, "code in Swift injects into objects of Swift classes; say properties by names"
+                        )
+                    }
                     let object = Unmanaged<AnyObject>.fromOpaque(instance).takeUnretainedValue()
                     for inject in factory.inject { try inject(object, Resolver(factory.core, factory.home)) }
                 }
@@ -81,8 +89,8 @@ final class Factory: @unchecked Sendable {
         guard let make else { return nil }
         var reader = Arguments(arguments, count, core)
         // What the recipe makes by hand besides finds its way too.
-        let object = try CurrentRuntime.$entering.withValue(WeakCore(core: core)) { [core, home] in
-            try make(Resolver(core, home), &reader)
+        let object = try CurrentRuntime.$entering.withValue(WeakCore(core: core)) { [core, home, member] in
+            try MemberFrame.making(member) { try make(Resolver(core, home), &reader) }
         }
         if remembers, let object, let key = build?.pointee.key, key.bits != 0 { core.remember(object, as: .key(key)) }
         return object

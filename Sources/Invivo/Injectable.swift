@@ -86,10 +86,10 @@ extension Core {
             : InvivoError(.type, "expected a \(type), got \(value.kindName)")
     }
 
-    /// Any Swift value as an argument: what does not cross as a value crosses as an object.
+    /// Any Swift value as an argument: what does not cross as a value crosses as an object, and none of it as null.
     func argument<Value>(_ value: Value) throws(InvivoError) -> InvivoValue {
         if let convertible = value as? any InvivoConvertible { return try convertible.asInvivo() }
-        return Value.self is AnyClass ? .instance(value as AnyObject) : .instance(Boxed(value))
+        return Invivo.instance(of: value).map { .instance($0) } ?? .null
     }
 }
 

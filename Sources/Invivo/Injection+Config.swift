@@ -8,16 +8,16 @@ extension Injection {
 
     /// The same, or the default where the configuration says nothing.
     public static func config(_ path: String, default value: some InvivoConvertible) -> Injection {
-        Injection(.config(path, Injection(.value(value)), .any))
+        Injection(.config(path, Inner(.value(value)), .any))
     }
 
     /// What a text says, read by the converter of that name, or that of the place it goes to.
     public static func text(_ text: String, by converter: String? = nil) -> Injection {
-        Injection(.text(.value(text), converter))
+        Injection(.text(Inner(.value(text)), converter))
     }
 
     /// What a text of the configuration says, read by a converter: `.config("limit").read(by: "bytes")`.
-    public func read(by converter: String) -> Injection { Injection(.text(self, converter)) }
+    public func read(by converter: String) -> Injection { Injection(.text(Inner(self), converter)) }
 
     /// The same for a place of a type, where that does not show to the engine.
     func placed(in type: Any.Type) -> Injection {

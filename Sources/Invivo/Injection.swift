@@ -1,39 +1,56 @@
 /// What is injected into a parameter, a property or a method: `.value(3)`, `.reference("synth.clock")`,
 /// `.type(Clock.self)`, `.member(\Synth.clock)`, … A constant may be written as a literal.
 public struct Injection {
-    /// How the value comes about when an object is made.
-    indirect enum How {
+    /// How the value comes about when an object is made. Not `indirect`: the references to the boxes of such an enumeration
+    /// have its case in their spare bits, and what a static holds by nothing else looks like a leak to LeakSanitizer.
+    enum How {
         case value(any InvivoConvertible)
         /// An instance that is there already, of any class.
         case instance(AnyObject)
         case key(String, [Injection])
         /// A member of the assembly in which it is said, or of a collaborator.
         case member(MemberPath, [Injection])
+        /// A member of a collaborator that is known by name.
+        case foreign([Injection], String, of: (Assembly) throws(InvivoError) -> String)
         /// Another definition, a member or one that is written inline.
         case definition(AnyDefinition, [Injection])
         case type(Any.Type)
         /// A list of what `type` says of all definitions.
         case all(Any.Type)
+        /// One of both, by the name of a type of any language.
+        case typeName(String, isAll: Bool)
         case argument(Int)
         case arguments
-        case path(Injection, String)
+        case path(Inner, String)
         case list([Injection])
         case set([Injection])
         case map([(name: String, injection: Injection)])
-        case provider(Injection)
-        case lazy(Injection)
+        case provider(Inner)
+        case lazy(Inner)
         /// What needs nothing of the graph, made here.
         case own
         case asker
+        case resolver
+        /// What the entry of a definition with `each` says at a path, with its default.
+        case entry(String, Inner?)
+        case entryName
         /// A value of the configuration, with its default, in a kind.
-        case config(String, Injection?, InvivoKind)
-        case text(Injection, String?)
+        case config(String, Inner?, InvivoKind)
+        case text(Inner, String?)
+    }
+
+    /// An injection that another one is made of.
+    final class Inner {
+        let injection: Injection
+        init(_ injection: Injection) { self.injection = injection }
     }
 
     var how: How
     var isOptional = false
     var isExact = false
     var isGreedy = false
+    /// The methods that hear of candidates of a list that come and go.
+    var hears: (added: String, removed: String)?
 
     init(_ how: How) { self.how = how }
 
@@ -66,6 +83,16 @@ public struct Injection {
         Injection(.member(MemberPath(collaborator, path), arguments))
     }
 
+    /// What a key of a collaborator makes that is known by its name: `.member(\Synth.studio, "scale")`.
+    public static func member<Part: Assembly>(
+        _ collaborator: KeyPath<Part, NamedCollaborator>, _ key: String, _ arguments: Injection...
+    ) -> Injection {
+        Injection(
+            .foreign(
+                arguments, key,
+                of: { assembly throws(InvivoError) in try assembly.as(Part.self)[keyPath: collaborator].prefix ?? "" }))
+    }
+
     /// What a definition written at this place makes; its key is made of where it stands.
     public static func inline<Value, each Argument>(
         _ definition: Definition<Value, repeat each Argument>, _ arguments: Injection...
@@ -87,7 +114,7 @@ public struct Injection {
 
     /// The property at a path of what another injection gives: `.property("theme.name", of: .reference("app.settings"))`.
     public static func property(_ path: String, of injection: Injection) -> Injection {
-        Injection(.path(injection, path))
+        Injection(.path(Inner(injection), path))
     }
 
     /// A list, a fresh one for each object.
@@ -102,10 +129,10 @@ public struct Injection {
     }
 
     /// A `Provider` of what another injection gives.
-    public static func provider(of injection: Injection) -> Injection { Injection(.provider(injection)) }
+    public static func provider(of injection: Injection) -> Injection { Injection(.provider(Inner(injection))) }
 
     /// A `Lazy` of what another injection gives.
-    public static func lazy(of injection: Injection) -> Injection { Injection(.lazy(injection)) }
+    public static func lazy(of injection: Injection) -> Injection { Injection(.lazy(Inner(injection))) }
 
     /// The key for which the object is made, or null. What it goes into is never shared.
     public static var asker: Injection { Injection(.asker) }

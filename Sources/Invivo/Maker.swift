@@ -59,6 +59,7 @@ extension Definition {
             try instance(of: make(resolver, repeat try arguments.next((each Argument).self)))
         }
         let definition = Definition(Draft(Value.self, scope, isShared: isShared, making, file, line))
+        definition.draft.resolves = true
         definition.declareParameters()
         return definition
     }
@@ -68,7 +69,7 @@ extension Definition {
     static func wired<each Parameter>(
         _ scope: Scope?, isShared: Bool?, _ make: @escaping @Sendable (repeat each Parameter) throws -> Value,
         _ file: StaticString, _ line: UInt,
-        _ direct: @escaping @Sendable (inout Instances) throws -> UnsafeMutableRawPointer
+        _ direct: @escaping @Sendable (inout Instances) throws -> Void
     ) -> Definition {
         let making = Draft.Making.factory(wishes(repeat (each Parameter).self)) { _, arguments in
             try instance(of: make(repeat try arguments.next((each Parameter).self)))

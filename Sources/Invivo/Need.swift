@@ -52,14 +52,18 @@ final class Need: @unchecked Sendable {
     /// The injection in the C side's words; the types that it looks for have been told before.
     func entry(_ arena: Arena) throws(InvivoError) -> invivo_injection? {
         guard let injection else { return nil }
-        var entry = try entry(of: injection, arena)
+        var entry = try Self.entry(of: injection, core, arena)
         entry.name = try arena.name(name)
         return entry
     }
 
-    private func entry(of injection: Injection, _ arena: Arena) throws(InvivoError) -> invivo_injection {
+    /// What a type may need: by type or key, a value, and providers and lists of these.
+    static func entry(of injection: Injection, _ core: Core, _ arena: Arena) throws(InvivoError) -> invivo_injection {
         var entry = invivo_injection()
         if injection.isOptional { entry.flags |= UInt32(INVIVO_INJECT_OPTIONAL) }
+        if injection.isExact { entry.flags |= UInt32(INVIVO_INJECT_EXACT) }
+        if injection.isGreedy { entry.flags |= UInt32(INVIVO_INJECT_GREEDY) }
+        var items: [Injection] = []
         switch injection.how {
         case .type(let type):
             entry.how = UInt32(INVIVO_INJECT_TYPE)
@@ -67,16 +71,36 @@ final class Need: @unchecked Sendable {
         case .all(let type):
             entry.how = UInt32(INVIVO_INJECT_ALL)
             entry.reference = try arena.name(core.wishName(type))
-        case .provider(let of), .lazy(let of):
-            if case .provider = injection.how {
-                entry.how = UInt32(INVIVO_INJECT_PROVIDER)
-            } else {
-                entry.how = UInt32(INVIVO_INJECT_LAZY)
-            }
-            entry.items = UnsafePointer(arena.table([try self.entry(of: of, arena)]))
-            entry.item_count = 1
-        default: entry.how = UInt32(INVIVO_INJECT_VALUE)
+        case .typeName(let name, let isAll):
+            entry.how = UInt32(isAll ? INVIVO_INJECT_ALL : INVIVO_INJECT_TYPE)
+            entry.reference = try arena.name(name)
+        case .key(let name, let arguments):
+            entry.how = UInt32(INVIVO_INJECT_REFERENCE)
+            entry.reference = try arena.name(name)
+            items = arguments
+        case .config(let path, let other, let kind):
+            entry.how = UInt32(INVIVO_INJECT_CONFIG)
+            entry.reference = try arena.name(path)
+            entry.index = kind == .any ? 0 : UInt64(kind.rawValue)
+            items = other.map { [$0.injection] } ?? []
+        case .provider(let of):
+            entry.how = UInt32(INVIVO_INJECT_PROVIDER)
+            items = [of.injection]
+        case .lazy(let of):
+            entry.how = UInt32(INVIVO_INJECT_LAZY)
+            items = [of.injection]
+        case .value(let value):
+            entry.how = UInt32(INVIVO_INJECT_VALUE)
+            entry.value = try value.asInvivo().borrowed(arena, core)
+        case .own: entry.how = UInt32(INVIVO_INJECT_VALUE)
+        default:
+            throw InvivoError(
+                .unsupported, "a type needs something by type, key or configuration, a value, or a provider of these")
         }
+        var entries: [invivo_injection] = []
+        for item in items { entries.append(try Self.entry(of: item, core, arena)) }
+        entry.items = UnsafePointer(arena.table(entries))
+        entry.item_count = UInt64(entries.count)
         return entry
     }
 }
@@ -86,7 +110,7 @@ extension Injection {
     var wishes: [Any.Type] {
         switch how {
         case .type(let type), .all(let type): [type]
-        case .provider(let of), .lazy(let of): of.wishes
+        case .provider(let of), .lazy(let of): of.injection.wishes
         default: []
         }
     }

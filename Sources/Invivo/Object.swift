@@ -69,7 +69,9 @@ public final class Object: Sendable {
 
     /// The Swift instance behind the object: the identical one. Fails when it is none of this program's Swift classes.
     public func instance<Instance>(as type: Instance.Type = Instance.self) throws(InvivoError) -> Instance {
-        try core.value(of: handle, as: type)
+        let instance = try core.value(of: handle, as: type)
+        if type is AnyClass, !(instance is Object) { core.know(instance as AnyObject, as: handle) }
+        return instance
     }
 
     /// The type under which it is registered.

@@ -20,6 +20,12 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
     var prepare: (@Sendable (AnyObject) throws -> Void)?
     var start: (@Sendable (AnyObject) throws -> Void)?
     var stop: (@Sendable (AnyObject) throws -> Void)?
+    var willInject: (@Sendable (AnyObject) throws -> Void)?
+    var didInject: (@Sendable (AnyObject) throws -> Void)?
+    var takeResolver: (@Sendable (AnyObject, Resolver) throws -> Void)?
+    var children: (@Sendable (AnyObject) throws -> [AnyObject])?
+    var keyName: (@Sendable (AnyObject) throws -> String?)?
+    var needs: [TypeNeed] = []
     var block: (image: [UInt8], content: ObjectIdentifier)?
     var problems: [InvivoError] = []
 
@@ -66,6 +72,39 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
     /// `Object` to keep it in the runtime's care.
     public mutating func stop(_ body: @escaping @Sendable (Instance) throws -> Void) {
         stop = { try body(unsafeDowncast($0, to: Instance.self)) }
+    }
+
+    /// Runs before anything is injected into an instance, by a definition or `Runtime.inject`.
+    public mutating func willInject(_ body: @escaping @Sendable (Instance) throws -> Void) {
+        willInject = { try body(unsafeDowncast($0, to: Instance.self)) }
+    }
+
+    /// Runs when everything that the outermost resolve makes is complete, children before parents.
+    public mutating func didInject(_ body: @escaping @Sendable (Instance) throws -> Void) {
+        didInject = { try body(unsafeDowncast($0, to: Instance.self)) }
+    }
+
+    /// Hands the resolver over, for what an instance asks for later: once, when everything that the outermost resolve makes is
+    /// complete, after its definition's last hooks and before `didInject`.
+    public mutating func takeResolver(_ body: @escaping @Sendable (Instance, Resolver) throws -> Void) {
+        takeResolver = { try body(unsafeDowncast($0, to: Instance.self), $1) }
+    }
+
+    /// Says what its instances need: a property of this description is filled wherever one of them is made or injected, also
+    /// where it has no definition. A definition's own injection of it wins. By key or type, all of a type, a value, or a
+    /// provider or lazy of these; `Runtime.Options.fillsInjected` turns it off for a runtime.
+    public mutating func needs(_ property: String, _ injection: Injection) {
+        needs.append(TypeNeed(property: property, injection: injection))
+    }
+
+    /// What is below an instance, for `Runtime.injectTree`.
+    public mutating func children(_ body: @escaping @Sendable (Instance) throws -> [AnyObject]) {
+        children = { try body(unsafeDowncast($0, to: Instance.self)) }
+    }
+
+    /// The key by which an instance wants to be injected, or nil, for `Runtime.injectTree`.
+    public mutating func key(_ body: @escaping @Sendable (Instance) throws -> String?) {
+        keyName = { try body(unsafeDowncast($0, to: Instance.self)) }
     }
 
     /// Says how an instance is made from its parameters, whose names are given in order: `type.make("clock", Player.init)`.
@@ -167,6 +206,12 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
                 InvivoError(.argument, "'\(what)' of \(name) names \(names.count) parameters, but takes \(count)"))
         }
     }
+}
+
+/// What a description says that its instances need; not changed any more once it is said.
+struct TypeNeed: @unchecked Sendable {
+    let property: String
+    let injection: Injection
 }
 
 extension InvivoConvertible {

@@ -9,9 +9,9 @@ public final class Override: Sendable {
 
     fileprivate init(_ core: Core, _ key: String, _ draft: Draft, _ home: Assembly?) throws(InvivoError) {
         var handle = invivo_override()
-        var describer = Describer(core, nil, home.map(Resolver.Home.init))
+        var describer = Describer(core, .override, home.map { Resolver.Home($0) })
         try withArena { arena throws(InvivoError) in
-            try describer.described(key, draft, arena) { definition throws(InvivoError) in
+            try describer.described(key, draft, arena) { definition, _ throws(InvivoError) in
                 try core.call { $0.pointee.override_begin(core.handle, &definition, &handle, $1) }
             }
         }
@@ -54,6 +54,13 @@ extension Runtime {
     /// Puts an object in the place of whatever a key is.
     public func override<Value>(_ key: String, with value: Value) throws(InvivoError) -> Override {
         try Override(core, key, try Draft(instead: value), nil)
+    }
+
+    /// Puts another recipe in the place of whatever a key is, as a reload.
+    public func override<Value, each Argument>(
+        _ key: String, with other: Definition<Value, repeat each Argument>
+    ) throws(InvivoError) -> Override {
+        try Override(core, key, other.draft, nil)
     }
 
     /// Runs `body` with another recipe in the place of a definition, and takes it back, also when `body` throws.

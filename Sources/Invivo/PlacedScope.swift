@@ -4,9 +4,18 @@ extension Runtime {
     /// A scope of the program's own: one shared instance for each place, of each definition that is in it
     /// (`Definition.inScope`). Before the first of them takes effect.
     ///
-    /// - Parameter find: Where the calling code is: a number of the program's choosing for a request, a window, a document.
-    ///   Nil: nowhere, and the resolve fails.
-    public func scope(_ name: String, find: @escaping @Sendable () throws -> UInt64?) throws(InvivoError) {
+    /// The closures are called without locks held, on the thread that resolves or lets go.
+    ///
+    /// - Parameters:
+    ///   - find: Where the calling code is: a number of the program's choosing for a request, a window, a document. Nil:
+    ///     nowhere, and the resolve fails.
+    ///   - keep: Hears of an object that was made for a place and is kept from now on, with its key's name.
+    ///   - drop: Hears of one that is about to be disposed of: nobody holds it any more.
+    public func scope(
+        _ name: String, keep: (@Sendable (_ place: UInt64, _ key: String, _ object: Object) -> Void)? = nil,
+        drop: (@Sendable (_ place: UInt64, _ key: String) -> Void)? = nil,
+        find: @escaping @Sendable () throws -> UInt64?
+    ) throws(InvivoError) {
         var options = invivo_scope_options()
         options.struct_size = MemoryLayout<invivo_scope_options>.size
         options.find = { data, place, error in
@@ -15,7 +24,26 @@ extension Runtime {
             return answering(finder.core.table, error) { place.pointee = try finder.find() ?? 0 }
         }
         options.destroy = { data in if let data { Unmanaged<PlaceFinder>.fromOpaque(data).release() } }
-        let finder = Unmanaged.passRetained(PlaceFinder(core, find))
+        if keep != nil {
+            options.keep = { data, place, key, object in
+                guard let data else { return }
+                let finder = Unmanaged<PlaceFinder>.fromOpaque(data).takeUnretainedValue()
+                guard let held = try? Object(holding: object, finder.core, .component) else { return }
+                let former = Planning.beginCallback()
+                defer { Planning.endCallback(former) }
+                finder.keep?(place, finder.core.keyName(key), held)
+            }
+        }
+        if drop != nil {
+            options.drop = { data, place, key, _ in
+                guard let data else { return }
+                let finder = Unmanaged<PlaceFinder>.fromOpaque(data).takeUnretainedValue()
+                let former = Planning.beginCallback()
+                defer { Planning.endCallback(former) }
+                finder.drop?(place, finder.core.keyName(key))
+            }
+        }
+        let finder = Unmanaged.passRetained(PlaceFinder(core, find, keep, drop))
         options.user_data = finder.toOpaque()
         do throws(InvivoError) {
             try withArena { arena throws(InvivoError) in
@@ -53,5 +81,18 @@ private final class PlaceFinder: Sendable {
     // The table that the scope's functions are called through lives as long as the runtime does.
     let core: Core
     let find: @Sendable () throws -> UInt64?
-    init(_ core: Core, _ find: @escaping @Sendable () throws -> UInt64?) { (self.core, self.find) = (core, find) }
+    let keep: (@Sendable (UInt64, String, Object) -> Void)?
+    let drop: (@Sendable (UInt64, String) -> Void)?
+
+    init(
+        _ core: Core, _ find: @escaping @Sendable () throws -> UInt64?,
+        _ keep: (@Sendable (UInt64, String, Object) -> Void)?, _ drop: (@Sendable (UInt64, String) -> Void)?
+    ) {
+        (self.core, self.find, self.keep, self.drop) = (core, find, keep, drop)
+    }
+}
+
+extension Core {
+    /// The name of a key; empty for a bad one.
+    func keyName(_ key: invivo_key) -> String { String(text: table.pointee.key_name(key)) }
 }

@@ -9,9 +9,18 @@ internal import Glibc
 /// one generation whatever commits meanwhile. An initializer that uses the runtime itself must find what its graph shares, so
 /// a plan that meets one is given up, and the graph resolved.
 final class Plan: @unchecked Sendable {
-    private struct Step {
-        let make: Draft.DirectMake
+    /// What a step calls, in the order of the steps.
+    private struct Making {
+        /// Kept by `steps`.
+        let direct: Unmanaged<Draft.Direct>
         /// Where in `taken` its arguments begin.
+        let first: Int
+        /// The number of the object that it makes.
+        let number: Int
+    }
+
+    private struct Step {
+        let direct: Draft.Direct
         let first: Int
         let key: String
         let file: String
@@ -23,10 +32,11 @@ final class Plan: @unchecked Sendable {
     private let version: UInt64
     private let shared: [(key: invivo_key, type: UInt64)]
     private let steps: [Step]
-    /// Which object each argument is; freed with the plan.
+    private let makings: UnsafeMutablePointer<Making>
+    /// Which object each argument is, as `Instances` reads it; freed with the plan.
     private let taken: UnsafeMutablePointer<Int32>
-    /// In which order the steps make the objects: by number.
-    private let numbers: [Int]
+    /// The number of the outermost object.
+    private let outermost: Int
 
     enum Outcome {
         case made(UnsafeMutableRawPointer)
@@ -38,7 +48,10 @@ final class Plan: @unchecked Sendable {
 
     var holds: Bool { invivo_version_read(word) == version }
 
-    deinit { taken.deallocate() }
+    deinit {
+        taken.deallocate()
+        makings.deallocate()
+    }
 
     // MARK: - Compiling
 
@@ -56,13 +69,22 @@ final class Plan: @unchecked Sendable {
         self.word = word
         self.version = version
         shared = compiled.shared
-        let offset = shared.count
-        taken = .allocate(capacity: max(1, compiled.taken.count))
-        for (index, source) in compiled.taken.enumerated() {
-            taken[index] = Int32(source.isShared ? source.number : source.number + offset)
-        }
         steps = compiled.steps
-        numbers = compiled.numbers.map { $0 + offset }
+        let offset = shared.count
+        outermost = (compiled.numbers.last ?? 0) + offset
+        taken = .allocate(capacity: max(1, compiled.taken.count))
+        // The last one who takes an object gets the plan's own reference; that of the outermost one is the caller's.
+        var isTaken: Set<Int> = [outermost]
+        for (index, source) in compiled.taken.enumerated().reversed() {
+            let number = source.isShared ? source.number : source.number + offset
+            taken[index] = isTaken.insert(number).inserted ? ~Int32(number) : Int32(number)
+        }
+        makings = .allocate(capacity: max(1, steps.count))
+        for (index, step) in steps.enumerated() {
+            (makings + index).initialize(
+                to: Making(
+                    direct: .passUnretained(step.direct), first: step.first, number: compiled.numbers[index] + offset))
+        }
     }
 
     private struct Compiler {
@@ -106,7 +128,7 @@ final class Plan: @unchecked Sendable {
             numbers.append(Int(number))
             steps.append(
                 Step(
-                    make: direct.make, first: first, key: step["key"]?.text ?? "", file: step["file"]?.text ?? "",
+                    direct: direct, first: first, key: step["key"]?.text ?? "", file: step["file"]?.text ?? "",
                     line: Int(step["line"]?.as.signed_integer ?? 0)))
             return true
         }
@@ -161,26 +183,29 @@ final class Plan: @unchecked Sendable {
             }
         }
         let former = Planning.enter(core)
-        var result: UnsafeMutableRawPointer?
+        var index = 0
         do {
-            for (index, step) in steps.enumerated() {
-                var instances = Instances(base, taken + step.first)
-                let made = try step.make(&instances)
-                base[numbers[index]] = made
-                if Planning.isSpoilt { break }
-                result = made
+            while index < steps.count {
+                let making = makings[index]
+                var instances = Instances(base, taken + making.first, base + making.number)
+                try making.direct._withUnsafeGuaranteedRef { try $0.make(&instances) }
+                index += 1
             }
         } catch {
             let isSpoilt = Planning.leave(former)
             Self.release(base, all.count)
             if isSpoilt { return .givenUp }
-            throw told(error, base)
+            throw told(error, steps[index])
         }
         let isSpoilt = Planning.leave(former)
-        if !isSpoilt, let result { _ = Unmanaged<AnyObject>.fromOpaque(result).retain() }
+        if isSpoilt {
+            Self.release(base, all.count)
+            return .givenUp
+        }
+        let made = base[outermost]
+        base[outermost] = nil
         Self.release(base, all.count)
-        guard !isSpoilt, let result else { return .givenUp }
-        return .made(result)
+        return made.map { .made($0) } ?? .givenUp
     }
 
     private static func release(_ all: UnsafeMutablePointer<UnsafeMutableRawPointer?>, _ count: Int) {
@@ -190,19 +215,19 @@ final class Plan: @unchecked Sendable {
     }
 
     /// What an initializer threw, with the place of its definition.
-    private func told(_ error: any Error, _ all: UnsafeMutablePointer<UnsafeMutableRawPointer?>) -> InvivoError {
+    private func told(_ error: any Error, _ step: Step) -> InvivoError {
         var told = InvivoError(error)
-        let failed = steps.indices.first { all[numbers[$0]] == nil }
-        if let failed, told.path.isEmpty {
-            told.path = steps[failed].key
-            told.file = steps[failed].file
-            told.line = steps[failed].line
+        if told.path.isEmpty {
+            told.path = step.key
+            told.file = step.file
+            told.line = step.line
         }
         return told
     }
 }
 
 /// Whether the calling thread runs a plan, and whether something in it uses its runtime.
+@usableFromInline
 enum Planning {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
@@ -215,6 +240,9 @@ enum Planning {
 
     /// Whether a plan may begin: inside a callback what is made may belong to a graph that is being made.
     static var isPossible: Bool { state == 0 }
+
+    /// The same for who reads what is shared: inside, what is read becomes a dependency.
+    @usableFromInline static var isOutside: Bool { state == 0 }
 
     static func beginCallback() -> UInt {
         let former = state
@@ -232,11 +260,9 @@ enum Planning {
         return former
     }
 
-    static var isSpoilt: Bool { state & 1 == 1 }
-
     /// Answers whether it was spoilt.
     static func leave(_ former: UInt) -> Bool {
-        let isSpoilt = isSpoilt
+        let isSpoilt = state & 1 == 1
         pthread_setspecific(key, UnsafeRawPointer(bitPattern: former))
         return isSpoilt
     }

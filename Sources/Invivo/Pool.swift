@@ -6,7 +6,7 @@ internal import CInvivo
 ///     let textures = try runtime.pool("textures", of: Texture.self)
 ///     let brick = try textures.get("brick") { Texture(named: "brick") }
 ///
-/// Any thread may use it. Keys are numbers, texts, and whatever else converts; several values as a key are an array.
+/// A pool of `Object`s holds those of any language and type. Any thread may use it. Keys are numbers, texts, and whatever else converts; several values as a key are an array.
 public final class Pool<Value: AnyObject & Sendable>: Sendable {
     /// What other languages find it by.
     public let name: String?
@@ -16,7 +16,7 @@ public final class Pool<Value: AnyObject & Sendable>: Sendable {
 
     fileprivate init(_ core: Core, _ handle: invivo_pool, _ name: String?) throws(InvivoError) {
         (self.core, self.handle, self.name) = (core, handle, name)
-        type = try core.type(of: Value.self, isShared: true)
+        type = Value.self == Object.self ? invivo_type() : try core.type(of: Value.self, isShared: true)
     }
 
     /// The living value of a key, or a new one that `make` answers: called once, however many threads ask.
@@ -45,6 +45,13 @@ public final class Pool<Value: AnyObject & Sendable>: Sendable {
         let key = try key.asInvivo()
         return try withArena { arena throws(InvivoError) -> Value? in
             var key = try key.borrowed(arena, core)
+            if Value.self == Object.self {
+                var object = invivo_object()
+                let status = core.table.pointee.pool_peek(handle, &key, &object)
+                if status == InvivoError.Code.notFound.rawValue { return nil }
+                guard status == 0 else { throw InvivoError(taking: nil, status: status, table: core.table) }
+                return Object(taking: object, core) as? Value
+            }
             var instance: UnsafeMutableRawPointer?
             var error: OpaquePointer?
             let status = core.table.pointee.pool_peek_instance(handle, &key, type, &instance, &error)

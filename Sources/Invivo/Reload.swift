@@ -27,6 +27,8 @@ public struct Reload: Sendable {
         public let kind: Kind
         /// The property that was tuned, or empty.
         public let property: String
+        /// How many objects live on that the key had made before, of prototype or graph scope, which no reload follows.
+        public internal(set) var untracked = 0
 
         /// What can happen to a key.
         public enum Kind: UInt32, Sendable {
@@ -46,6 +48,8 @@ public struct Reload: Sendable {
             case configured
             /// The definition waits for something that is not there (any more).
             case dormant
+            /// A pool has forgotten its entries; the key is the pool's name.
+            case cleared
         }
     }
 
@@ -78,7 +82,8 @@ public struct Reload: Sendable {
             Change(
                 key: String(text: table.pointee.report_key(report, index)),
                 kind: Change.Kind(rawValue: table.pointee.report_change(report, index)) ?? .tuned,
-                property: String(text: table.pointee.report_property(report, index)))
+                property: String(text: table.pointee.report_property(report, index)),
+                untracked: Int(clamping: table.pointee.report_untracked(report, index)))
         }
         durations = Durations(
             detect: duration(INVIVO_PHASE_DETECT), settle: duration(INVIVO_PHASE_SETTLE),

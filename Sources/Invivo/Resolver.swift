@@ -9,7 +9,13 @@ public struct Resolver: Sendable {
     /// The assembly in which the recipe stands. Its definitions are read from any thread, and no longer written.
     final class Home: @unchecked Sendable {
         let assembly: Assembly
-        init(_ assembly: Assembly) { self.assembly = assembly }
+        /// Where what it names leads, if it is mounted.
+        let remaps: Remaps
+
+        init(_ assembly: Assembly, _ remaps: Remaps = Remaps()) {
+            self.assembly = assembly
+            self.remaps = remaps
+        }
     }
 
     init(_ core: Core, _ home: Home?) {
@@ -17,11 +23,11 @@ public struct Resolver: Sendable {
         self.home = home
     }
 
-    /// The instance of a key by its name.
+    /// The instance of a key by its name; without a dot it is a member of the assembly, where there is one of the name.
     public func callAsFunction<Value>(_ name: String, as type: Value.Type = Value.self) throws(InvivoError) -> Value {
         try Planning.notice(core)
         var object = invivo_object()
-        try core.call(naming: name) { $0.pointee.resolve_name(core.handle, $1, &object, $2) }
+        try core.call(naming: whole(name)) { $0.pointee.resolve_name(core.handle, $1, &object, $2) }
         defer { if object.bits != 0 { _ = core.table.pointee.object_release(object) } }
         return try core.value(orNone: object, as: type, .component)
     }
@@ -35,6 +41,11 @@ public struct Resolver: Sendable {
     /// where there is no definition; an array has one of each; a `Provider` or `Lazy` asks later.
     public func callAsFunction<Value>(_ type: Value.Type = Value.self) throws(InvivoError) -> Value {
         try core.find(type, near: home?.assembly.name)
+    }
+
+    /// The assembly itself, in which the recipe stands: `resolver.assembly(Synth.self).voice(60)`.
+    public func assembly<Part: Assembly>(_ type: Part.Type = Part.self) throws(InvivoError) -> Part {
+        try own().as(Part.self)
     }
 
     /// What another definition of the assembly makes: `resolver(\Synth.clock)`, `resolver(\Synth.voice, 60)`.
@@ -53,6 +64,13 @@ public struct Resolver: Sendable {
         return try self(other[keyPath: path], repeat each arguments)
     }
 
+    /// What a key of a collaborator makes that is known by its name: `resolver(\Synth.studio, "scale", as: Scale.self)`.
+    public func callAsFunction<Part: Assembly, Value>(
+        _ collaborator: KeyPath<Part, NamedCollaborator>, _ key: String, as type: Value.Type = Value.self
+    ) throws(InvivoError) -> Value {
+        try self("\(try own().as(Part.self)[keyPath: collaborator].prefix ?? "").\(key)", as: type)
+    }
+
     /// What a definition makes.
     public func callAsFunction<Value, each Argument>(
         _ definition: Definition<Value, repeat each Argument>, _ arguments: repeat each Argument
@@ -65,6 +83,14 @@ public struct Resolver: Sendable {
         }
         let values = try definition.values(core, repeat each arguments)
         return try core.resolve(place.key, with: values, as: Value.self, .component)
+    }
+
+    /// The key that a name means here.
+    private func whole(_ name: String) -> String {
+        guard let home else { return name }
+        guard !name.contains(".") else { return home.remaps(name) }
+        let own = home.assembly.name
+        return core.registry.withLock { $0.assemblies[own]?.members[name]?.name } ?? home.remaps(name)
     }
 
     private func own() throws(InvivoError) -> Assembly {

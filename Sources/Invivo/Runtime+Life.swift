@@ -7,7 +7,7 @@ public struct KeyState: Sendable, Hashable {
     public let state: State
     /// How many instances there are.
     public let objects: Int
-    /// What a dormant definition waits for: keys, and names of types.
+    /// What a dormant definition waits for: keys, names of types, and paths of the configuration as `config.path`.
     public let waits: [String]
     /// Why the last try to make or start one failed, or empty.
     public let error: String

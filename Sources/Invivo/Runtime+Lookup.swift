@@ -31,17 +31,6 @@ extension Runtime {
     public func all<Value>(of type: Value.Type = Value.self, exact: Bool = false) throws(InvivoError) -> [Value] {
         try core.all(type, exact: exact)
     }
-
-    /// Injects into an object that the host made, as the definition of a key says, or that of its class: no initializer runs,
-    /// all hooks do. With `shared` it becomes the shared instance of the key.
-    public func inject(_ instance: AnyObject, as key: String? = nil, shared: Bool = false) throws(InvivoError) {
-        var handle = invivo_key()
-        if let key { try core.call(naming: key) { $0.pointee.key_find(core.handle, $1, &handle, $2) } }
-        let object = try core.lease(of: instance, isDescribed: false)
-        defer { _ = core.table.pointee.object_release(object) }
-        let flags = shared ? UInt32(INVIVO_INTO_SHARED) : 0
-        try core.call { $0.pointee.inject_with(object, handle, flags, $1) }
-    }
 }
 
 extension Core {

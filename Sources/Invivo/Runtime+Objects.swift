@@ -9,18 +9,43 @@ extension Runtime {
         return object
     }
 
-    /// The same, or nil when what makes it answers null.
+    /// The same, or nil where nothing has the key, its definition lies dormant, or what makes it answers null.
     public func objectIfAny(_ name: String, with arguments: [any InvivoConvertible] = []) throws(InvivoError) -> Object?
     {
         try found(name, arguments, isOptional: true)
     }
 
+    /// The object of a key that a written function knows.
+    public func object(_ key: WrittenKey, with arguments: [any InvivoConvertible]) throws(InvivoError) -> Object {
+        guard let object = try found(key.found(in: core), arguments, isOptional: false) else {
+            throw InvivoError(.null, "what makes '\(key.name)' answered null", path: key.name)
+        }
+        return object
+    }
+
+    /// The same, or nil where nothing has the key, its definition lies dormant, or what makes it answers null.
+    public func objectIfAny(_ key: WrittenKey, with arguments: [any InvivoConvertible] = []) throws(InvivoError)
+        -> Object?
+    {
+        try found(key.found(in: core), arguments, isOptional: true)
+    }
+
     private func found(
         _ name: String, _ arguments: [any InvivoConvertible], isOptional: Bool
     ) throws(InvivoError) -> Object? {
+        var key = invivo_key()
+        try core.call(naming: name) {
+            isOptional
+                ? $0.pointee.key_intern(core.handle, $1, &key, $2) : $0.pointee.key_find(core.handle, $1, &key, $2)
+        }
+        return try found(key, arguments, isOptional: isOptional)
+    }
+
+    private func found(
+        _ key: invivo_key, _ arguments: [any InvivoConvertible], isOptional: Bool
+    ) throws(InvivoError) -> Object? {
         let values = try arguments.values()
-        var (key, object) = (invivo_key(), invivo_object())
-        try core.call(naming: name) { $0.pointee.key_find(core.handle, $1, &key, $2) }
+        var object = invivo_object()
         try withArena { arena throws(InvivoError) in
             let table = try InvivoValue.table(values, arena, core)
             try core.call {

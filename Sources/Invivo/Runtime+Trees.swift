@@ -2,13 +2,20 @@ internal import CInvivo
 
 extension Runtime {
     /// Injects into an object that was made elsewhere, as the definition of a key says, or (nil) that of its type, or what its
-    /// type needs. No initializer runs, all hooks do. `asShared`: it becomes the shared instance of its key, which must not be
-    /// built yet.
-    public func inject(into object: Object, as key: String? = nil, asShared: Bool = false) throws(InvivoError) {
-        var handle = invivo_key()
-        if let key { try core.call(naming: key) { $0.pointee.key_find(core.handle, $1, &handle, $2) } }
-        let flags = asShared ? UInt32(INVIVO_INTO_SHARED) : 0
-        try core.call { $0.pointee.inject_with(object.handle, handle, flags, $1) }
+    /// type needs. No initializer runs, all hooks do.
+    ///
+    /// - Parameter shared: It becomes the shared instance of its key, which must not be built yet.
+    public func inject(_ object: Object, as key: String? = nil, shared: Bool = false) throws(InvivoError) {
+        try core.inject(object.handle, key, shared)
+    }
+
+    /// The same for an object of any Swift class.
+    public func inject(_ instance: AnyObject, as key: String? = nil, shared: Bool = false) throws(InvivoError) {
+        // An object whose type is not known here is itself what is meant.
+        if let object = instance as? Object { return try core.inject(object.handle, key, shared) }
+        let object = try core.lease(of: instance, isDescribed: false)
+        defer { _ = core.table.pointee.object_release(object) }
+        try core.inject(object, key, shared)
     }
 
     /// Injects into an object that was made elsewhere and into everything below it, each as the key that it names says, else as
@@ -40,6 +47,36 @@ extension Runtime {
                 }
             }
         }
+    }
+}
+
+extension Runtime {
+    /// The same for objects whose types say themselves what is below them and which keys they want (`ObjectType.children`,
+    /// `key`).
+    public func injectTree(
+        _ root: AnyObject, as key: String? = nil, onlyKnown: Bool = false
+    ) throws(InvivoError) {
+        let held: Object
+        if let object = root as? Object {
+            held = object
+        } else {
+            held = Object(taking: try core.lease(of: root, isDescribed: false), core)
+        }
+        try withArena { arena throws(InvivoError) in
+            var tree = invivo_tree()
+            tree.struct_size = MemoryLayout<invivo_tree>.size
+            if let key { tree.key = try arena.name(key) }
+            tree.flags = onlyKnown ? UInt32(INVIVO_INTO_KNOWN) : 0
+            try core.call { $0.pointee.inject_tree(held.handle, &tree, $1) }
+        }
+    }
+}
+
+extension Core {
+    fileprivate func inject(_ object: invivo_object, _ name: String?, _ isShared: Bool) throws(InvivoError) {
+        var key = invivo_key()
+        if let name { try call(naming: name) { $0.pointee.key_find(handle, $1, &key, $2) } }
+        try call { $0.pointee.inject_with(object, key, isShared ? UInt32(INVIVO_INTO_SHARED) : 0, $1) }
     }
 }
 

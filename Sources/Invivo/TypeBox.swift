@@ -12,6 +12,11 @@ final class TypeBox: Sendable {
     private let prepare: (@Sendable (AnyObject) throws -> Void)?
     private let start: (@Sendable (AnyObject) throws -> Void)?
     private let stop: (@Sendable (AnyObject) throws -> Void)?
+    private let willInject: (@Sendable (AnyObject) throws -> Void)?
+    private let didInject: (@Sendable (AnyObject) throws -> Void)?
+    private let takeResolver: (@Sendable (AnyObject, Resolver) throws -> Void)?
+    private let children: (@Sendable (AnyObject) throws -> [AnyObject])?
+    private let keyName: (@Sendable (AnyObject) throws -> String?)?
     private let properties: [PropertyBox?]
     private let needs: [Need]
     private let methods: [MethodBox]
@@ -25,6 +30,11 @@ final class TypeBox: Sendable {
         prepare = type.prepare
         start = type.start
         stop = type.stop
+        willInject = type.willInject
+        didInject = type.didInject
+        takeResolver = type.takeResolver
+        children = type.children
+        keyName = type.keyName
         properties = type.properties.map { PropertyBox($0, core) }
         methods = type.methods.map { MethodBox($0, core) }
         needs = Need.all(of: instances, core)
@@ -98,16 +108,37 @@ final class TypeBox: Sendable {
             table.append(try need.property(arena))
             if let entry = try need.entry(arena) { entries.append(entry) }
         }
+        for need in type.needs {
+            var entry = try Need.entry(of: need.injection, core, arena)
+            entry.name = try arena.name(need.property)
+            entries.append(entry)
+        }
         options.needs = UnsafePointer(arena.table(entries))
         options.need_count = UInt64(entries.count)
-        if needs.contains(where: { $0.injection == nil }) {
+        if willInject != nil || needs.contains(where: { $0.injection == nil }) {
             options.will_inject = { instance, data, error in
-                guard let box = TypeBox.box(data), let instance else { return InvivoError.Code.internal.rawValue }
+                guard let box = TypeBox.box(data), let instance, let object = TypeBox.object(instance) else {
+                    return InvivoError.Code.internal.rawValue
+                }
                 return answering(box.core.table, error) {
+                    try box.willInject?(object)
                     for need in box.needs where need.injection == nil { try need.box(instance).look(in: box.core) }
                 }
             }
         }
+        if didInject != nil {
+            options.did_inject = { instance, data, error in
+                guard let box = TypeBox.box(data), let object = TypeBox.object(instance) else { return 0 }
+                return answering(box.core.table, error) { try box.didInject?(object) }
+            }
+        }
+        if takeResolver != nil {
+            options.take_runtime = { instance, data, _, error in
+                guard let box = TypeBox.box(data), let object = TypeBox.object(instance) else { return 0 }
+                return answering(box.core.table, error) { try box.takeResolver?(object, Resolver(box.core, nil)) }
+            }
+        }
+        addTree(&options)
         options.properties = UnsafePointer(arena.table(table))
         options.property_count = UInt64(table.count)
         var calls: [invivo_method] = []
@@ -121,6 +152,41 @@ final class TypeBox: Sendable {
             box.core.forget(box)
         }
         return options
+    }
+}
+
+extension TypeBox {
+    /// How a tree of its instances is walked.
+    fileprivate func addTree(_ options: inout invivo_type_options) {
+        if children != nil {
+            options.child = { instance, data, index, out, error in
+                guard let box = TypeBox.box(data), let object = TypeBox.object(instance), let out else {
+                    return InvivoError.Code.internal.rawValue
+                }
+                return answering(box.core.table, error) {
+                    let below = try box.children?(object) ?? []
+                    guard index < UInt64(below.count) else {
+                        out.pointee = invivo_object()
+                        return
+                    }
+                    out.pointee = try box.core.lease(of: below[Int(index)], isDescribed: false)
+                }
+            }
+        }
+        if keyName != nil {
+            options.key_name = { instance, data, out, error in
+                guard let box = TypeBox.box(data), let object = TypeBox.object(instance), let out else {
+                    return InvivoError.Code.internal.rawValue
+                }
+                return answering(box.core.table, error) {
+                    guard let name = try box.keyName?(object) else { return }
+                    // The text of a key lives as long as the runtime.
+                    var key = invivo_key()
+                    try box.core.call(naming: name) { $0.pointee.key_intern(box.core.handle, $1, &key, $2) }
+                    out.pointee = box.core.table.pointee.key_name(key)
+                }
+            }
+        }
     }
 }
 
@@ -153,6 +219,9 @@ extension Core {
     /// The type of a description: registered now when it is new.
     func described<Instance>(_ type: ObjectType<Instance>) throws(InvivoError) -> invivo_type {
         try announceNeeds(of: Instance.self)
+        for need in type.needs {
+            for wish in need.injection.wishes { try spread(wish, wishName(wish)) }
+        }
         let identity = ObjectIdentifier(Instance.self)
         return try registering.withLock { _ throws(InvivoError) in
             if let bits = registry.withLock({ registry in

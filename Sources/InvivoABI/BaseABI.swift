@@ -54,6 +54,11 @@ public func invivo_error_join(_ first: OpaquePointer!, _ second: OpaquePointer!)
 }
 
 @c @implementation
+public func invivo_error_copy(_ error: OpaquePointer!) -> OpaquePointer! {
+    ErrorBox.at(error).map { ErrorBox.make($0.failure) }
+}
+
+@c @implementation
 public func invivo_error_code(_ error: OpaquePointer!) -> invivo_status {
     ErrorBox.at(error)?.failure.code.rawValue ?? Status.ok.rawValue
 }

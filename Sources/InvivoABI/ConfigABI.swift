@@ -108,6 +108,7 @@ public func invivo_converter_register(
         let least = MemoryLayout<invivo_converter_options>.offset(of: \.user_data) ?? 8
         let given = try versioned(options, "options", least: least, as: invivo_converter_options.self)
         let name = try text(given.name, "options.name")
+        guard !name.isEmpty else { throw Failure(.argument, "a converter needs a name") }
         guard let convert = given.convert else { throw Failure(.argument, "options.convert is NULL") }
         let container = try Container.find(runtime.bits, .runtime)
         let host = HostConverter(convert, given.user_data, given.destroy)
@@ -144,7 +145,7 @@ private final class HostConverter: @unchecked Sendable {
         self.destroy = destroy
     }
 
-    deinit { if isTaken { destroy?(userData) } }
+    deinit { if isTaken, let destroy { ending { destroy(userData) } } }
 
     func value(_ text: String, _ name: String) throws(Failure) -> Value {
         try CallbackResult.run("the converter '\(name)'") { result, error in

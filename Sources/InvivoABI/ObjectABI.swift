@@ -55,8 +55,11 @@ public func invivo_object_retain(_ object: invivo_object) -> invivo_status {
 
 @c @implementation
 public func invivo_object_release(_ object: invivo_object) -> invivo_status {
-    ObjectTable.release(object.bits) ? 0 : Status.handle.rawValue
+    ObjectTable.release(object.bits) ? 0 : staleRelease()
 }
+
+@inline(never)
+private func staleRelease() -> invivo_status { Status.handle.rawValue }
 
 @c @implementation
 public func invivo_object_get(

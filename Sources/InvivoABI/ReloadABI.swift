@@ -53,6 +53,12 @@ public func invivo_report_property(_ report: OpaquePointer!, _ index: Int) -> Un
 }
 
 @c @implementation
+public func invivo_report_untracked(_ report: OpaquePointer!, _ index: Int) -> UInt64 {
+    guard let report = InvivoABI.report(report), report.changes.indices.contains(index) else { return 0 }
+    return report.untracked[report.changes[index].key] ?? 0
+}
+
+@c @implementation
 public func invivo_report_nanoseconds(_ report: OpaquePointer!, _ phase: UInt32) -> UInt64 {
     guard let report = InvivoABI.report(report), Int(phase) < report.phases.count else { return 0 }
     return report.phases[Int(phase)]

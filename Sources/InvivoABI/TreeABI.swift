@@ -1,5 +1,6 @@
 public import CInvivo
 internal import InvivoBase
+internal import InvivoReload
 internal import InvivoWiring
 
 // wiring.h: injecting into what hosts made.
@@ -21,7 +22,7 @@ public func invivo_inject_with(
         let id: UInt32? = if key.bits == 0 { nil } else { try keyed(invivo_runtime(bits: container.handle), key).id }
         guard flags & ~UInt32(INVIVO_INTO_SHARED) == 0 else { throw Failure(.argument, "flags contains unknown ones") }
         if flags & UInt32(INVIVO_INTO_SHARED) != 0 {
-            try container.injectShared(object.bits, as: id)
+            try Engine.find(container.handle).injectShared(object.bits, as: id)
         } else {
             try container.inject(object.bits, as: id)
         }

@@ -1,5 +1,6 @@
 public import CInvivo
 internal import InvivoBase
+internal import InvivoReload
 internal import InvivoWiring
 
 // type.h: describing kinds of host objects.
@@ -20,6 +21,7 @@ public func invivo_type_register(
             throw error
         }
         out?.pointee.bits = type.handleBits
+        try? Engine.find(runtime.bits).typeIsThere(type.name)
     }
 }
 

@@ -19,12 +19,28 @@ extension ApplicationStart {
         return nil
     }
 
-    /// What a component says; of one that says something wrong, what is left without it.
+    /// Whether it names a type that nobody knows, or its parents do: what else there is to say of it follows from that.
+    func lacksType(_ component: ManifestComponent) -> Bool {
+        var current = component
+        for _ in 0..<64 {
+            if let name = current.type { return (try? engine.container.type(named: name)) == nil }
+            guard let parent = current.making.parent, let next = manifest.components.first(where: { $0.key == parent })
+            else { return false }
+            current = next
+        }
+        return false
+    }
+
+    /// What a component says; of one that says something wrong, what is left without it. `standing` receives what stands in it;
+    /// `place` is the key of one that stands in another.
     func definition(
-        _ component: ManifestComponent, _ type: ObjectType?, _ failures: inout [Failure]
+        _ component: ManifestComponent, _ type: ObjectType?, _ failures: inout [Failure],
+        _ standing: inout [Definition],
+        at place: String? = nil
     ) throws(Failure) -> Definition {
         let making = component.making
-        var maker = ComponentMaker(type ?? self.type(of: component))
+        let key = place ?? component.key
+        var maker = ComponentMaker(type ?? self.type(of: component), self, key, component.path)
         var body = Definition.Body()
         body.type = type
         body.place = component.keyPlace
@@ -53,7 +69,8 @@ extension ApplicationStart {
         body.stopTimeout = component.life.stopTimeout * 1_000_000
         if making.isHiddenByClass { body.flags.insert(.hiddenClass) }
         if making.isHiddenByInterface { body.flags.insert(.hiddenInterface) }
-        body.parameters = maker.signature(making.parameters, component.key)
+        body.parameters = maker.signature(making.parameters, key)
+        maker.parameters = body.parameters
         body.initializer = maker.initializer(component.initializer)
         body.properties = maker.properties(component.properties)
         body.methods = maker.invocations(making.methods)
@@ -76,7 +93,8 @@ extension ApplicationStart {
             }
             failures += maker.wrong
         }
-        return Definition(id: try engine.container.intern(component.key), key: component.key, body)
+        standing += maker.standing
+        return Definition(id: try engine.container.intern(key), key: key, body)
     }
 }
 
@@ -99,8 +117,58 @@ extension Scope {
 private struct ComponentMaker {
     let type: ObjectType?
     var wrong: [Failure] = []
+    /// The runtime arguments of the component, which what stands in it may use.
+    var parameters: Signature?
+    /// What stands in it.
+    var standing: [Definition] = []
+    private let start: ApplicationStart
+    private let key: String
+    private let path: String
 
-    init(_ type: ObjectType?) { self.type = type }
+    init(_ type: ObjectType?, _ start: ApplicationStart, _ key: String, _ path: String) {
+        (self.type, self.start, self.key, self.path) = (type, start, key, path)
+    }
+
+    /// The key of what stands at a place in it: `camelot.knight.quest`, `camelot.knight.0`, `camelot.knight.ride.0`.
+    private func key(at place: String) -> String {
+        let inside = place.hasPrefix(path) ? place.dropFirst(path.count) : place[...]
+        var parts = inside.split(whereSeparator: { $0 == "." || $0 == "[" || $0 == "]" }).map(String.init)
+        let calls = ["methods", "before", "after", "after-all"]
+        if parts.first == "choose" {
+            parts[0] = "chooser"
+        } else if parts.first == "options" {
+            parts = parts.dropFirst().filter { $0 != "use" && $0 != "otherwise" }
+        } else if let first = parts.first {
+            parts.removeFirst(calls.contains(first) && parts.count > 1 ? 2 : 1)
+        }
+        return ([key] + parts.filter { !$0.hasPrefix("$") }).joined(separator: ".")
+    }
+
+    /// A component that stands in this one: it goes with it, is not found by type, and may use its runtime arguments.
+    private mutating func stand(_ component: ManifestComponent, at place: String, isOptional: Bool) -> Injection.Source?
+    {
+        let place = key(at: place)
+        do throws(Failure) {
+            let type = try component.type.map { name throws(Failure) in
+                do throws(Failure) { return try start.engine.container.type(named: name) } catch {
+                    throw Failure(error.code, error.message, path: component.path, at: component.typePlace)
+                }
+            }
+            let own = try start.definition(component, type, &wrong, &standing, at: place)
+            let passed = own.body.parameters == nil && own.usesArguments ? parameters : nil
+            standing.append(
+                own.with { body in
+                    body.owner = key
+                    body.parameters = body.parameters ?? passed
+                    body.flags.formUnion([.hiddenClass, .hiddenInterface])
+                })
+            let arguments = (passed?.parameters ?? []).indices.map { Injection.Source.argument($0) }
+            return .reference(place, arguments: arguments, isOptional: isOptional)
+        } catch {
+            wrong.append(error)
+            return nil
+        }
+    }
 
     /// What a value of the manifest is for: a text may stand for a number or for bytes.
     enum Wanted {
@@ -162,18 +230,26 @@ private struct ComponentMaker {
     mutating func properties(_ given: [ManifestInjection]) -> [Injection] {
         given.compactMap { injection in
             guard let name = injection.name, let type else {
-                return source(injection, .kind(nil)).map { Injection(name: injection.name, $0) }
+                return source(injection, .kind(nil)).map {
+                    Injection(name: injection.name, $0, hears: hears(injection))
+                }
             }
             do throws(Failure) {
                 let property = try type.description.property(named: name).property
                 guard let source = source(injection, .property(property)) else { return nil }
                 if case .value(let value) = source { _ = try property.check(value) }
-                return Injection(name: name, source)
+                return Injection(name: name, source, hears: hears(injection))
             } catch {
                 note(error, injection)
                 return nil
             }
         }
+    }
+
+    /// The methods that hear of candidates of a list.
+    private func hears(_ injection: ManifestInjection) -> Injection.Hears? {
+        guard case .form(let form) = injection.value, let hears = form.hears else { return nil }
+        return Injection.Hears(added: hears.added, removed: hears.removed)
     }
 
     mutating func injections(_ given: [ManifestInjection]) -> [Injection] {
@@ -231,7 +307,13 @@ private struct ComponentMaker {
         case .list(let items): return .list(items.compactMap { source($0, .kind(nil)) })
         case .map(let pairs):
             return .map(pairs.compactMap { pair in source(pair, .kind(nil)).map { (pair.name ?? "", $0) } })
-        case .form(let form): return source(form, wanted)
+        case .form(let form):
+            if form.kind == .new {
+                return form.components.first.flatMap {
+                    stand($0, at: injection.path, isOptional: form.isOptional)
+                }
+            }
+            return source(form, wanted)
         }
     }
 
@@ -249,6 +331,7 @@ private struct ComponentMaker {
         case .key:
             let key = form.name.hasPrefix("$") ? String(form.name.dropFirst()) : form.name
             return .reference(key, arguments: items, isOptional: form.isOptional)
+        case .new: return nil
         case .type: return .type(wish)
         case .all: return .all(wish)
         case .path:

@@ -70,9 +70,20 @@ struct ApplicationStart {
                 id: try engine.container.intern(component.key), key: component.key, scope: .prototype,
                 type: type ?? self.type(of: component), place: component.keyPlace)
             let isKnown = type != nil || component.type == nil
-            if outline.type == nil { typeless.insert(component.key) } else { outlines.definitions.append(outline) }
-            wiring.definitions.append(isKnown ? try definition(component, type, &failures) : outline)
+            if outline.type != nil { outlines.definitions.append(outline) }
+            if lacksType(component) { typeless.insert(component.key) }
+            if isKnown {
+                var standing: [Definition] = []
+                wiring.definitions.append(try definition(component, type, &failures, &standing))
+                wiring.definitions += standing
+                outlines.definitions += standing.filter { $0.type != nil }.map {
+                    Definition(id: $0.id, key: $0.key, scope: .prototype, type: $0.type, place: $0.place)
+                }
+            } else {
+                wiring.definitions.append(outline)
+            }
         }
+        for decorator in manifest.decorators { wiring.processors.append(try processor(decorator)) }
         if let config = manifest.config {
             let document = try engine.prepareDocument(path: nil, name: manifest.file)
             wiring.documents.append((document, .config(try ConfigNode(document: config))))
@@ -80,7 +91,11 @@ struct ApplicationStart {
         var documents: [Document] = []
         for path in specs { documents.append(try engine.prepareDocument(path: path, name: path.shown)) }
         guard failures.isEmpty else {
-            for other in wiringFailures(wiring) + (waits ? [] : documentFailures(outlines, documents))
+            let wrong = waits ? [] : documentFailures(outlines, documents)
+            var whole = wiring
+            whole.documents += documents.map { ($0, .file) }
+            // What the configuration does not say is known when all of it is good.
+            for other in (waits || !wrong.isEmpty ? wiringFailures(wiring) : engine.check(whole)) + wrong
             where !failures.contains(where: other.isSame(as:)) {
                 failures.append(other)
             }

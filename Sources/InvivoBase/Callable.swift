@@ -22,6 +22,8 @@ public final class Callable: @unchecked Sendable {
     public let name: String
     /// What C knows it by; valid while somebody holds the callable.
     public private(set) var handleBits: UInt64 = 0
+    /// What it holds for its calls, of who made it: other rooms see through it to what that leads to.
+    public let claims: AnyObject?
     // `handleBits` is written in the initialisers only; everything else is constant or atomic.
     private let implementation: Implementation
     private let leases = Atomic<Int>(0)
@@ -30,7 +32,8 @@ public final class Callable: @unchecked Sendable {
     /// How many callables there are in the process.
     public static var liveCount: Int { live.load(ordering: .relaxed) }
 
-    public init(_ name: String, _ body: @escaping Body) {
+    public init(_ name: String, claims: AnyObject? = nil, _ body: @escaping Body) {
+        self.claims = claims
         self.name = name.isEmpty ? "callable" : name
         implementation = .swift(body)
         enter()
@@ -46,6 +49,7 @@ public final class Callable: @unchecked Sendable {
             throw Failure(.argument, "invivo_callable_options has no invoke function")
         }
         name = try optionalText(options.name, "the name of a callable") ?? "callable"
+        claims = nil
         implementation = .native(invoke, options.user_data, destroy: options.destroy)
         enter()
     }
@@ -58,7 +62,9 @@ public final class Callable: @unchecked Sendable {
     deinit {
         HandleTable.remove(handleBits, .callable)
         Self.live.subtract(1, ordering: .relaxed)
-        if case .native(_, let userData, let destroy?) = implementation { destroy(userData) }
+        if case .native(_, let userData, let destroy?) = implementation {
+            ending { destroy(userData) }
+        }
     }
 
     // MARK: Calling

@@ -17,13 +17,14 @@ public enum Finding: String, Sendable, CaseIterable {
     /// What a failure with this status is when a check of the wiring found it.
     public init?(_ code: Status) {
         switch code {
-        case .notFound: self = .missing
+        case .notFound, .dormant: self = .missing
+        case .notConfigured: self = .configuration
         case .cycle: self = .cycle
         case .ambiguous: self = .ambiguous
         case .arity: self = .arity
         case .property: self = .unknownProperty
         case .method: self = .unknownMethod
-        case .type, .range, .null: self = .type
+        case .type, .range, .null, .conversion: self = .type
         case .readOnly: self = .readOnly
         case .exists: self = .duplicate
         case .captive: self = .captive

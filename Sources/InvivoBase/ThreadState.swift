@@ -40,3 +40,23 @@ extension UnsafeMutablePointer where Pointee == iv_thread {
 public enum ThreadEnd {
     nonisolated(unsafe) public static var hear: @Sendable (UInt64) -> Void = { _ in }
 }
+
+/// Runs code of the host that any call may come upon: it may not wait for a reload or close a runtime, which this thread may
+/// be in the middle of.
+public func asCallback(_ body: () -> Void) {
+    let thread = currentThread()
+    let former = thread.pointee.engine
+    // The address of no engine: this is nobody's reload in particular.
+    if former == nil { thread.pointee.engine = UnsafeMutableRawPointer(thread) }
+    body()
+    thread.pointee.engine = former
+}
+
+/// Runs a host's `destroy` so; what it resolves belongs to no build that is under way.
+public func ending(_ destroy: () -> Void) {
+    let thread = currentThread()
+    let former = thread.pointee.chain
+    thread.pointee.chain = nil
+    asCallback(destroy)
+    thread.pointee.chain = former
+}

@@ -63,6 +63,14 @@ extension TypeDescription {
         try CallbackResult.run("the will_inject function of \(name)") { hook(instance, userData, $0) }
     }
 
+    /// Then too, before that.
+    public func takeRuntime(_ instance: UnsafeMutableRawPointer, _ bits: UInt64) throws(Failure) {
+        guard let take = functions.takeRuntime else { return }
+        try CallbackResult.run("the take_runtime function of \(name)") {
+            take(instance, userData, invivo_runtime(bits: bits), $0)
+        }
+    }
+
     /// When everything that was made together with an instance is complete.
     public func didInject(_ instance: UnsafeMutableRawPointer) throws(Failure) {
         guard let hook = functions.didInject else { return }

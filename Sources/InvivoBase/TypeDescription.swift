@@ -55,6 +55,7 @@ public final class TypeDescription: @unchecked Sendable {
         public let prepare: Life?
         public let willInject: Life?
         public let didInject: Life?
+        public let takeRuntime: TakeRuntime?
         /// Weak references to instances that are counted elsewhere: all three or none.
         let weakMake: WeakChange?
         let weakLoad: WeakChange?
@@ -62,7 +63,14 @@ public final class TypeDescription: @unchecked Sendable {
         /// For trees of objects.
         public let child: Child?
         public let keyName: KeyName?
+
+        /// There is something to do when all that is made together is complete.
+        public var hearsOfCompletion: Bool { didInject != nil || takeRuntime != nil }
     }
+    public typealias TakeRuntime =
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, invivo_runtime, UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
     public typealias Child =
         @convention(c) (
             UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UInt64, UnsafeMutablePointer<invivo_object>?,
@@ -108,7 +116,7 @@ public final class TypeDescription: @unchecked Sendable {
         functions = Functions(
             initialize: options.`init`, deinitialize: options.deinit, make: options.make, release: options.release,
             start: options.start, stop: options.stop, prepare: options.prepare, willInject: options.will_inject,
-            didInject: options.did_inject,
+            didInject: options.did_inject, takeRuntime: options.take_runtime,
             weakMake: options.weak_make, weakLoad: options.weak_load, weakFree: options.weak_free,
             child: options.child, keyName: options.key_name)
         userData = options.user_data
@@ -135,7 +143,7 @@ public final class TypeDescription: @unchecked Sendable {
     deinit {
         HandleTable.remove(handleBits, .type)
         Self.live.subtract(1, ordering: .relaxed)
-        if ownsUserData.load(ordering: .acquiring), let destroy { destroy(userData) }
+        if ownsUserData.load(ordering: .acquiring), let destroy { ending { destroy(userData) } }
     }
 
     /// Gives the user data back to the caller of a registration that failed: `destroy` will not be called.

@@ -8,6 +8,9 @@ struct ActiveAssembly: Sendable {
     let remaps: [AssemblyRemap]
     /// The assemblies to which references lead, by their prefixes.
     var bound: [String: String] = [:]
+    /// The ids of its keys that were replaced or removed by themselves since it was activated: what the table says of them
+    /// counts no more, until it is activated with other content, or taken away and activated again.
+    var alone: Set<UInt32> = []
 
     func isSame(as other: ActiveAssembly) -> Bool {
         remaps == other.remaps && description.isSame(as: other.description)

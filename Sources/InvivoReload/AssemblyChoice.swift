@@ -57,11 +57,13 @@ struct AssemblyChoice {
             description = known
         }
         let former = next[name]
+        let added = description.definitions
         if activation.extends, let former { description = former.description.extended(by: description) }
         var active = ActiveAssembly(name: name, description: description, remaps: activation.remaps)
         gone.remove(name)
         if !given.contains(name) { given.append(name) }
-        if let former, former.isSame(as: active) {
+        if activation.extends, let former { active.alone = former.alone.subtracting(missing(added)) }
+        if let former, former.isSame(as: active), active.alone.count == former.alone.count || !activation.extends {
             description.join(former.description)
             return
         }
@@ -76,6 +78,11 @@ struct AssemblyChoice {
         active.bound = [:]
         next[name] = active
         changed.insert(name)
+    }
+
+    /// What a table adds and is not there any more, though one that says the same was activated: it comes back.
+    private func missing(_ added: [Definition]) -> [UInt32] {
+        added.map(\.id).filter { engine.definitions[$0] == nil }
     }
 
     private func described(_ name: String) -> AssemblyDescription? {

@@ -40,6 +40,8 @@ public struct ChangeSet: Sendable {
     public var resetScopes: Set<Scope> = []
     /// Pools whose entries are forgotten.
     var cleared: [PoolClearing] = []
+    /// Whether definitions that wait for types are looked at again: one was registered.
+    var looksForTypes = false
     public var attached: [Target] = []
     public var detached: [Target] = []
     /// Monotonic nanoseconds of the first and last event behind it; the time of the call where there was none.
@@ -71,7 +73,7 @@ public struct ChangeSet: Sendable {
         return ((cause.isEmpty ? [] : [cause]) + names).joined(separator: ", ")
     }
 
-    /// Takes in what a later set wants.
+    /// Takes in what a later set wants, as if that were committed after this one: of what both say the later holds.
     mutating func join(_ later: ChangeSet) {
         if cause.isEmpty {
             cause = later.cause
@@ -82,6 +84,7 @@ public struct ChangeSet: Sendable {
         for definition in later.definitions {
             definitions.removeAll { $0.id == definition.id }
             removed.removeAll { $0.id == definition.id }
+            bases.removeAll { $0.id == definition.id }
         }
         definitions += later.definitions
         removed += later.removed
@@ -104,6 +107,7 @@ public struct ChangeSet: Sendable {
         resets += later.resets
         resetScopes.formUnion(later.resetScopes)
         cleared += later.cleared
+        if later.looksForTypes { looksForTypes = true }
         attached += later.attached
         detached += later.detached
         firstEvent = min(firstEvent, later.firstEvent)

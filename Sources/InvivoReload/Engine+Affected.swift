@@ -36,7 +36,7 @@ extension Engine {
             if !plan.settingIDs.contains(id) { remade.append(id) }
             plan.touched.insert(id)
             for alias in (aliases[id] ?? []).sorted() where seen.insert(alias).inserted { queue.append(alias) }
-            for (holder, edge) in (dependents[id] ?? [:]).sorted(by: { $0.key < $1.key }) where edge != .late {
+            for (holder, edge) in dependents[id].sorted(by: { $0.key < $1.key }) where edge != .late {
                 let isHeld = isHeld(holder, graph)
                 if edge == .injection && isHeld && isChangedInPlace(holder, graph, [id]) {
                     reinjected.insert(holder)
@@ -76,7 +76,8 @@ extension Engine {
     ) {
         let former = graph.cell(id)
         let definition = next(id, plan)
-        let wasBuilt = former.map { cell in container.monitor.locked { cell.isHeld() } } ?? false
+        let (wasBuilt, object) =
+            former.map { cell in container.monitor.locked { (cell.isHeld(), cell.object) } } ?? (false, 0)
         let wasAlias = alias(id) != nil
         if let former, !wasAlias { plan.replaced.append(former) }
         let key = container.keyName(id)
@@ -101,7 +102,7 @@ extension Engine {
         plan.created.append(cell)
         if recipe.isTracked, let former, !wasAlias {
             let objects = container.monitor.locked { former.trackedObjects() }
-            if !objects.isEmpty && recipe.type === former.recipe.type {
+            if !objects.isEmpty && recipe.type === former.type {
                 plan.followed.append((id, objects, isDeclared ? nil : plan.remade))
             }
         }
@@ -110,7 +111,7 @@ extension Engine {
         let hasInstance = recipe.type.map { !$0.isBlockOnly } ?? false
         let isEager = recipe.scope == .singleton && !recipe.isAbstract
         // What is shared by arguments or weakly is made anew when somebody asks.
-        let isRebuilt = wasBuilt && !wasAlias && former?.object != 0 && recipe.scope == .lazySingleton
+        let isRebuilt = wasBuilt && !wasAlias && object != 0 && recipe.scope == .lazySingleton
         let isBeingBuilt =
             wasBuilt && recipe.scope == .lazySingleton
             && former.map { cell in container.monitor.locked { cell.isBuilding } } ?? false
@@ -151,14 +152,18 @@ extension Engine {
         return !recipe.scope.isShared || container.monitor.locked { cell.isHeld() }
     }
 
-    /// Aliases without arguments lead to what they name.
+    /// Plain aliases lead to what they name.
     func planAliases(_ plan: inout Plan) {
-        let changed = plan.touched.union(plan.definitions.keys)
+        var changed = plan.touched.union(plan.definitions.keys)
+        // What was bound anew or found to be in a circle has another recipe, and stays who it is.
+        for id in plan.circled.union(plan.recipes.keys) { changed.formUnion(allAliases(of: id)) }
         for id in changed.sorted() {
-            guard let definition = next(id, plan), definition.alias != nil, definition.body.initializer.isEmpty,
-                let target = target(of: id, plan)
+            guard let definition = next(id, plan), definition.isPlainAlias, let target = target(of: id, plan)
             else { continue }
-            plan.editor.set(plan.editor.cell(target.id), at: id)
+            let cell = plan.editor.cell(target.id)
+            // Those who look only under this name find it there, whenever something is made.
+            container.monitor.locked { _ = cell?.raw }
+            plan.editor.set(cell, at: id)
             plan.editor.set(plan.editor.recipe(target.id), at: id)
             plan.editor.set(plan.editor.block(target.id), at: id)
         }
@@ -168,7 +173,8 @@ extension Engine {
         }
     }
 
-    private func allAliases(of id: UInt32) -> Set<UInt32> {
+    /// Every other name of a key, names of names too.
+    func allAliases(of id: UInt32) -> Set<UInt32> {
         var found: Set<UInt32> = []
         var queue = [id]
         while let next = queue.popLast() {
@@ -177,11 +183,11 @@ extension Engine {
         return found
     }
 
-    /// The definition behind a key, aliases without arguments followed.
+    /// The definition behind a key, plain aliases followed.
     private func target(of id: UInt32, _ plan: Plan) -> Definition? {
         var definition = next(id, plan)
         for _ in 0..<64 {
-            guard let alias = definition?.alias, definition?.body.initializer.isEmpty == true,
+            guard let alias = definition?.alias, definition?.isPlainAlias == true,
                 let target = container.monitor.locked({ container.keys.id(of: alias) })
             else { return definition }
             definition = next(target, plan)

@@ -6,6 +6,8 @@ extension Engine {
     struct Assembled {
         var definitions: [Definition] = []
         var removed: [(id: UInt32, key: String)] = []
+        /// Described again, and nothing changed.
+        var same: Set<UInt32> = []
     }
 
     /// What the assemblies of a change set mean for the definitions. Only keys that really change are in the answer.
@@ -13,7 +15,7 @@ extension Engine {
         let set = plan.staged.set
         let removedAlone = Set(set.removed.map(\.id))
         var assembled = Assembled()
-        defer { forgetRemoved(set, &plan) }
+        defer { noteAlone(set, except: Set(assembled.definitions.map(\.id)), &plan) }
         guard !set.assemblies.isEmpty else { return assembled }
         let before = failures.count
         var choice = AssemblyChoice(engine: self, failures: [])
@@ -34,6 +36,11 @@ extension Engine {
                 let expanded = try next.expanded(
                     { key throws(Failure) in try container.intern(key) }, used: &used)
                 for definition in expanded {
+                    if next.alone.contains(definition.id) {
+                        owners[definition.id] = definitions[definition.id]
+                        kept.insert(definition.id)
+                        continue
+                    }
                     if let other = owners[definition.id] {
                         failures.append(AssemblyDescription.twice(definition.key, other, definition))
                         continue
@@ -48,6 +55,7 @@ extension Engine {
                         failures.append(AssemblyDescription.twice(definition.key, live, definition))
                     } else if (originals[definition.id] ?? live).isSame(as: typed(definition)) {
                         definition.join(originals[definition.id] ?? live)
+                        assembled.same.insert(definition.id)
                         if live.body.assembly != definition.body.assembly || live.place != definition.place {
                             plan.moved.append(
                                 live.with { body in
@@ -89,15 +97,12 @@ extension Engine {
         return assembled
     }
 
-    /// A single definition that is removed belongs to its assembly no more: that one activated again brings it back.
-    private func forgetRemoved(_ set: ChangeSet, _ plan: inout Plan) {
-        for (id, _) in set.removed {
-            guard let definition = definitions[id], let name = definition.body.assembly,
-                var assembly = (plan.assemblies ?? assemblies)[name]
+    /// A single definition that is replaced or removed stays so: the same assembly again is nothing.
+    private func noteAlone(_ set: ChangeSet, except brought: Set<UInt32>, _ plan: inout Plan) {
+        for id in set.removed.map(\.id) + set.definitions.map(\.id) where !brought.contains(id) {
+            guard let name = definitions[id]?.body.assembly,
+                var assembly = (plan.assemblies ?? assemblies)[name], assembly.alone.insert(id).inserted
             else { continue }
-            let own = name == assembly.description.name
-            let key = own ? definition.key : assembly.description.name + definition.key.dropFirst(name.count)
-            assembly.description = assembly.description.without([key])
             var all = plan.assemblies ?? assemblies
             all[name] = assembly
             plan.assemblies = all
@@ -113,7 +118,7 @@ extension Engine {
     }
 
     /// The definition with the type that it names, where that is registered.
-    private func typed(_ definition: Definition) -> Definition {
+    func typed(_ definition: Definition) -> Definition {
         guard definition.type == nil, let name = definition.body.typeName,
             let type = try? container.type(named: name)
         else { return definition }
@@ -127,6 +132,8 @@ extension Engine {
             definition = definition.with { $0.assembly = assembly }
         }
         guard definition.type == nil, let name = definition.body.typeName else { return definition }
+        // It sleeps until somebody registers that.
+        if definition.body.flags.contains(.waits) { return typed(definition) }
         do throws(Failure) {
             let type = try container.type(named: name)
             return definition.with { $0.type = type }
@@ -137,10 +144,11 @@ extension Engine {
     }
 
     /// What stood in a definition that goes or is another now goes with it, unless it was described again.
-    func removeInlines(_ plan: inout Plan) {
+    func removeInlines(_ plan: inout Plan, except described: Set<UInt32>) {
         var queue = plan.definitions.keys.sorted()
         while let id = queue.popLast() {
-            for inline in (inlines[id] ?? []).sorted() where plan.definitions[inline] == nil {
+            for inline in (inlines[id] ?? []).sorted()
+            where plan.definitions[inline] == nil && !described.contains(inline) {
                 plan.definitions[inline] = .some(nil)
                 queue.append(inline)
             }

@@ -7,7 +7,7 @@ extension Engine {
     func findCaptives(_ plan: Plan, _ graph: Graph, _ failures: inout [Failure]) {
         func recipe(_ id: UInt32) -> Recipe? {
             var id = id
-            // An alias without arguments has no recipe of its own.
+            // A plain alias has no recipe of its own.
             for _ in 0..<64 {
                 if let recipe = plan.recipes[id] { return recipe }
                 guard let alias = next(id, plan)?.alias,
@@ -23,7 +23,7 @@ extension Engine {
         var queue = Array(plan.definitions.keys)
         var seen = Set(queue)
         while let id = queue.popLast() {
-            for (holder, edge) in dependents[id] ?? [:] where edge != .late && seen.insert(holder).inserted {
+            for (holder, edge) in dependents[id] where edge != .late && seen.insert(holder).inserted {
                 holders.insert(holder)
                 // What is not shared is held by whoever holds it.
                 if recipe(holder)?.scope.isShared == false { queue.append(holder) }

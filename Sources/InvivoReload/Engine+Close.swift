@@ -26,13 +26,13 @@ extension Engine {
         do throws(Failure) {
             Readers.refuseBuilds(core)
             try wait(until: deadline, "objects are still being made") { Readers.building(core) }
-            reclaim(.now)
-            if !deferring { try refuseLeased() }
+            reclaim(.now, until: deadline)
+            if !deferring { try refuseLeased(until: deadline) }
             // From here on no reader enters; those inside are waited for.
             Readers.shut(core)
             try wait(until: deadline, "views are still open") { Readers.readers(core, upTo: .max) }
             // Again: the last ones may have taken leases with them.
-            if !deferring { try refuseLeased() }
+            if !deferring { try refuseLeased(until: deadline) }
         } catch {
             Readers.reopen(core, tag: container.tag)
             endTurn()
@@ -123,7 +123,21 @@ extension Engine {
         }
     }
 
-    /// Fails when hosts hold leases, not counting those that injected objects hold on each other.
+    /// Fails when hosts hold leases. What is being disposed of in some domain may hold some still: that is waited for.
+    private func refuseLeased(until deadline: UInt64) throws(Failure) {
+        do throws(Failure) { try refuseLeased() } catch {
+            let isUnderWay = container.monitor.locked { () -> Bool in
+                guard container.unawaitedJobs > 0 else { return false }
+                let patience = min(deadline, monotonicNow() + Self.patienceWithDomains)
+                container.wait(until: patience) { container.unawaitedJobs == 0 }
+                return true
+            }
+            guard isUnderWay else { throw error }
+            try refuseLeased()
+        }
+    }
+
+    /// The same at this moment, not counting leases that injected objects hold on each other.
     ///
     /// Other threads may release meanwhile: what is looked at is leased, and the tables of what was injected are read under
     /// the monitor, where they change.
@@ -160,6 +174,18 @@ extension Engine {
         return found
     }
 
+    /// Definitions that are kept and may make nothing now: under overrides, where processors have replaced them, and in the
+    /// tables of assemblies.
+    private func replaced() -> [Definition] {
+        var found = Array(originals.values)
+        for (id, stack) in overrides {
+            if let base = definitions[id] { found.append(base) }
+            found += stack.map(\.definition)
+        }
+        for assembly in assemblies.values { found += assembly.description.definitions }
+        return found
+    }
+
     /// The leases keep what is answered.
     private func leasedByHosts() -> ([Record], [ObjectLease]) {
         var leases: [ObjectLease] = []
@@ -167,18 +193,25 @@ extension Engine {
             leases.append(ObjectLease(owning: object))
         }
         let records = leases.compactMap { ObjectTable.record($0.bits) }
-        let leased = container.monitor.locked { () -> [Record] in
+        let (leased, claims) = container.monitor.locked { () -> ([Record], [AnyObject]) in
+            let lates = container.leasesOfLates()
             // One lease of each is this look's.
-            var accounted = container.leasesOfGraph().merging(leasesOfTargets(), uniquingKeysWith: +)
+            var accounted = container.leasesOfGraph(and: replaced()).merging(leasesOfTargets(), uniquingKeysWith: +)
+            accounted.merge(lates.counts, uniquingKeysWith: +)
+            for lease in retired.flatMap(\.remembered.objects) { accounted[lease.bits, default: 0] += 1 }
             for record in records {
                 accounted[ObjectTable.handle(record), default: 0] += 1
                 Container.forEachInjected(record) { accounted[$0, default: 0] += 1 }
             }
-            return records.filter { record in
+            // What has ended holds them until its domain has disposed of it.
+            for record in container.undisposed { Container.forEachInjected(record) { accounted[$0, default: 0] += 1 } }
+            let leased = records.filter { record in
                 let object = ObjectTable.handle(record)
                 return ObjectTable.leases(object) > accounted[object] ?? 0
             }
+            return (leased, lates.claims)
         }
+        withExtendedLifetime(claims) {}
         return (leased, leases)
     }
 
@@ -188,16 +221,18 @@ extension Engine {
         var cells: [ObjectIdentifier: Cell] = [:]
         graph.forEachCell { _, cell in cells[ObjectIdentifier(cell)] = cell }
         var objects = container.monitor.locked { cells.values.flatMap { $0.heldObjects() } }
-        let rest = container.monitor.locked { () -> [UInt64] in
+        let (former, late) = container.monitor.locked { () -> ([Retired], [UInt64]) in
             defer { retired = [] }
-            return retired.flatMap(\.objects).map(\.object) + container.retiredWhileBuilding
+            return (retired, container.retiredWhileBuilding)
         }
-        objects += sequenced(rest)
+        objects += sequenced(former.flatMap(\.objects).map(\.object) + late)
         objects.sort { $0.sequence > $1.sequence }
         let leased = leasedWithAll()
         let ending = objects.compactMap { leased.contains($0.object) ? nil : ObjectTable.record($0.object) }
         for failure in container.stopTogether(ending) { container.noteStopFailure(failure) }
         for (_, object) in objects { ObjectTable.dropHold(object) }
+        container.endLates()
+        withExtendedLifetime(former) {}
         // What was posted to this thread's domain is run here; other domains run theirs before the loop ends.
         container.finishJobs(timeout: Self.patienceWithDomains)
         container.detach()
@@ -227,11 +262,11 @@ extension Engine {
 
     /// Lets go of everything that refers back, and of the core.
     private func forgetAll() {
-        definitions = [:]
+        definitions = DefinitionTable()
         assemblies = [:]
         inlines = [:]
         patterns = []
-        dependents = [:]
+        dependents = Dependents()
         aliases = [:]
         children = [:]
         for override in overrides.values.joined() { override.closeHandle() }
@@ -240,6 +275,7 @@ extension Engine {
         processors = []
         decoratorReaches = [:]
         wishers = [:]
+        constantKeys = [:]
         awaiters = [:]
         asleep = [:]
         missers = [:]

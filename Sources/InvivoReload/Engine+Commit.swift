@@ -48,8 +48,8 @@ extension Engine {
     private func build(_ plan: Plan, _ work: Work) throws(Failure) {
         // Shared types first: a slow constructor must not stop a domain's thread.
         let ordered =
-            plan.buildsInOrder.filter { $0.cell.recipe.type?.domain == nil }
-            + plan.buildsInOrder.filter { $0.cell.recipe.type?.domain != nil }
+            plan.buildsInOrder.filter { $0.cell.type?.domain == nil }
+            + plan.buildsInOrder.filter { $0.cell.type?.domain != nil }
         for (id, cell) in ordered {
             let container = container
             let chain = work.chain
@@ -57,7 +57,7 @@ extension Engine {
                 let object = try container.building(chain) { () throws(Failure) -> UInt64 in try container.resolve(id) }
                 _ = ObjectTable.release(object)
             }
-            if let domain = cell.recipe.type?.domain {
+            if let domain = cell.type?.domain {
                 try container.run(in: domain, timeout: options.commitTimeout) { _ throws(Failure) in try body() }
             } else {
                 try body()
@@ -220,7 +220,10 @@ extension Engine {
             if let definition = definitions[id] {
                 if let owner = definition.body.owner, let owner = keyID(owner) { inlines[owner]?.remove(id) }
             }
-            if changed == nil { forgetEdges(id, former.recipe(id)) }
+            if changed == nil {
+                forgetEdges(id, former.recipe(id))
+                noteConstants(id, former.recipe(id), nil)
+            }
             if changed?.body.each == nil { patterns.remove(id) } else { patterns.insert(id) }
             if let owner = changed?.body.owner, let owner = keyID(owner) { inlines[owner, default: []].insert(id) }
         }
@@ -235,15 +238,19 @@ extension Engine {
             for parent in parents(id) { children[parent]?.remove(id) }
             if let target = alias(id).flatMap(keyID) { aliases[target]?.remove(id) }
         }
-        for (id, changed) in plan.definitions { definitions[id] = changed }
+        definitions.take(plan.definitions, in: next) { id in (plan.overrides[id] ?? overrides[id])?.isEmpty == false }
+        if !plan.definitions.isEmpty { noteAwaitedTypes() }
         for (id, stack) in plan.overrides { overrides[id] = stack.isEmpty ? nil : stack }
         for id in kin {
             for parent in parents(id) { children[parent, default: []].insert(id) }
             if let target = alias(id).flatMap(keyID) { aliases[target, default: []].insert(id) }
         }
+        dependents.reserve(
+            keys: Int(plan.recipes.keys.max() ?? 0) + 1, edges: plan.recipes.values.reduce(0) { $0 + $1.edges.count })
         for (id, recipe) in plan.recipes {
             forgetEdges(id, former.recipe(id))
-            for (target, edge) in recipe.edges { dependents[target, default: [:]][id] = edge }
+            noteConstants(id, former.recipe(id), recipe)
+            for (target, edge) in recipe.edges { dependents.set(edge, of: id, to: target) }
             for name in recipe.wishes { wishers[name, default: []].insert(id) }
             for name in recipe.awaits { awaiters[name, default: []].insert(id) }
             for name in recipe.missing { missers[name, default: []].insert(id) }
@@ -262,7 +269,7 @@ extension Engine {
         }
         var touched = plan.touched
         touched.formUnion(holders(of: plan.reshaped))
-        for id in touched { touched.formUnion(aliases[id] ?? []) }
+        for id in touched { touched.formUnion(allAliases(of: id)) }
         container.monitor.locked {
             // Before, so that nobody takes the new graph for one of the old version; and after, so that what was asked of
             // the old graph in between is not kept for the new version.
@@ -273,12 +280,13 @@ extension Engine {
             for cell in plan.replaced {
                 cell.markRetired()
                 objects += cell.heldObjects()
-                next.cell(cell.recipe.id)?.adoptTracked(of: cell)
+                next.cell(cell.id)?.adoptTracked(of: cell)
             }
             objects.sort { $0.sequence > $1.sequence }
             retired.append(
                 Retired(
-                    epoch: former.generation + 1, graph: former, objects: objects, since: monotonicNow()))
+                    epoch: former.generation + 1, graph: former, objects: objects, since: monotonicNow(),
+                    remembered: container.forgetLate(of: touched), names: container.keys.takeOutgrown()))
             container.forgetBuilt(plan.replaced)
             container.monitor.broadcast()
         }
@@ -291,7 +299,7 @@ extension Engine {
         var queue = Array(ids)
         let graph = container.currentGraph()
         while let id = queue.popLast() {
-            for (holder, edge) in dependents[id] ?? [:] where edge != .late {
+            for (holder, edge) in dependents[id] where edge != .late {
                 guard graph.recipe(holder)?.scope.isShared == false, found.insert(holder).inserted else { continue }
                 queue.append(holder)
             }
@@ -302,7 +310,7 @@ extension Engine {
     /// The edges of the recipe that a key had; an alias without arguments shows its target's.
     private func forgetEdges(_ id: UInt32, _ recipe: Recipe?) {
         guard let recipe, recipe.id == id else { return }
-        for (target, _) in recipe.edges { dependents[target]?[id] = nil }
+        for (target, _) in recipe.edges { dependents.remove(id, from: target) }
         for name in recipe.wishes { wishers[name]?.remove(id) }
         for name in recipe.awaits {
             awaiters[name]?.remove(id)
@@ -314,9 +322,10 @@ extension Engine {
         }
     }
 
-    /// The parents of a key and of what overrides it.
+    /// The parents of a key and of what overrides it. What overrides a key that was removed takes over from nobody.
     private func parents(_ id: UInt32) -> [UInt32] {
-        let names = [definitions[id]?.body.parent] + (overrides[id] ?? []).map(\.definition.body.parent)
+        var names = [definitions.parent(id)]
+        if let above = overrides[id], definitions[id] != nil { names += above.map(\.definition.body.parent) }
         return names.compactMap { $0.flatMap(keyID) }
     }
 

@@ -20,17 +20,40 @@ extension Engine {
             asleep.merge(lacking) { _, needs in needs }
             if isSettled { break }
         }
-        failures += found
+        failures += found + coveredFailures(plan)
         plan.asleep = asleep
         if failures.isEmpty { assignDecorators(&plan, graph, &failures) }
-        if failures.isEmpty { findCircles(&plan, graph, &failures) }
+        findCircles(&plan, graph, &failures)
         findCaptives(plan, graph, &failures)
+    }
+
+    /// What lies under an override keeps its parents: a key has its scope and type from them, and all of it when the override
+    /// goes.
+    private func coveredFailures(_ plan: Plan) -> [Failure] {
+        plan.definitions.sorted { $0.key < $1.key }.flatMap { (id, base) -> [Failure] in
+            guard let base, let covers = plan.overrides[id] ?? overrides[id], !covers.isEmpty else { return [] }
+            return ([base] + covers.dropLast().map(\.definition)).compactMap { layer in
+                guard let name = layer.body.parent, !layer.body.flags.contains(.waits) else { return nil }
+                let parent = container.monitor.locked { container.keys.id(of: name) }
+                guard parent.flatMap({ plan.definitions[$0] ?? definitions[$0] }) == nil else { return nil }
+                return Failure(
+                    .notFound, "the parent '\(name)' of what is under the override of '\(base.key)' is not defined",
+                    path: base.key, at: layer.place)
+            }
+        }
     }
 
     /// Definitions that wait for what changes are looked at again, and those that wait for them.
     private func wake(_ plan: inout Plan, _ asleep: inout [UInt32: [String]]) {
         guard !asleep.isEmpty else { return }
         var queue = Array(plan.definitions.keys)
+        for setting in plan.settingIDs {
+            for holder in dependents.holders(of: setting) where asleep.removeValue(forKey: holder) != nil {
+                guard plan.definitions[holder] == nil else { continue }
+                plan.definitions[holder] = definitions[holder].map { .some($0) } ?? .none
+                queue.append(holder)
+            }
+        }
         while let id = queue.popLast() {
             guard let definition = next(id, plan) else { continue }
             var holders = awaiters[definition.key] ?? []
@@ -82,7 +105,8 @@ extension Engine {
         let lookup = RecipeCompiler(types: types, described: described, identify: identify, knownKeys: { [] })
         var names: Set<String> = []
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) {
-            names.formUnion(types.set(asleep[id] == nil ? definition.map(lookup.flat) : nil, for: id))
+            let next = asleep[id] == nil ? definition.map(lookup.flat) : nil
+            names.formUnion(types.set(next, for: id, formerly: typed(id, graph)))
         }
         plan.editor.types = types
         var compiler = RecipeCompiler(types: types, described: described, identify: identify) {
@@ -104,6 +128,12 @@ extension Engine {
         return plan.recipes.compactMapValues { $0.waits.isEmpty ? nil : $0.waits }
     }
 
+    /// What lookups by type found under a key until now.
+    private func typed(_ id: UInt32, _ graph: Graph) -> Definition? {
+        guard asleep[id] == nil, let recipe = graph.recipe(id), recipe.id == id else { return nil }
+        return recipe.definition
+    }
+
     /// Holders of what goes must do without it; what looks for a type of which there are others now is bound anew.
     private func rebind(
         _ names: Set<String>, _ changed: [UInt32: Definition?], _ plan: inout Plan, _ graph: Graph,
@@ -116,15 +146,17 @@ extension Engine {
         }
         // What takes other runtime arguments may be given too many.
         for (id, recipe) in plan.recipes {
-            guard let former = graph.recipe(id), former.id == id else { continue }
-            if former.definition.body.parameters?.parameters.count
-                != recipe.definition.body.parameters?.parameters.count
+            let former = graph.recipe(id)
+            // An alias is given any number.
+            if former?.id != id
+                || former?.definition.body.parameters?.parameters.count
+                    != recipe.definition.body.parameters?.parameters.count
             {
-                holders.formUnion((dependents[id] ?? [:]).keys)
+                holders.formUnion(dependents.holders(of: id))
             }
         }
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) where definition == nil {
-            for holder in (dependents[id] ?? [:]).keys.sorted() where changed[holder] == nil {
+            for holder in dependents.holders(of: id).sorted() where changed[holder] == nil {
                 holders.insert(holder)
                 guard let definition = next(holder, plan) else { continue }
                 if compiler.compile(definition, former: graph.recipe(holder)) == nil {
@@ -152,7 +184,7 @@ extension Engine {
         }
         // What falls dormant is not there for whoever needs it.
         for id in changed.keys where compiler.asleep[id] != nil {
-            holders.formUnion((dependents[id] ?? [:]).keys)
+            holders.formUnion(dependents.holders(of: id))
             holders.formUnion(aliases[id] ?? [])
         }
         for holder in holders.sorted() where changed[holder] == nil {
@@ -179,26 +211,29 @@ extension Engine {
         let recipes = plan.recipes
         let definitions = definitions
         let changed = plan.definitions
+        let isWhole = failures.isEmpty
         func recipe(_ id: UInt32) -> Recipe? {
             if let recipe = recipes[id] { return recipe }
-            if let definition = changed[id], definition == nil { return nil }
+            // What goes leads nowhere, nor does what is wrong in itself: its former recipe is not meant any more.
+            if let definition = changed[id], definition == nil || !isWhole { return nil }
             return graph.recipe(id)
         }
         let container = container
         let stacks = overrides.merging(plan.overrides) { $1 }
         func alias(_ id: UInt32) -> String? {
+            if stacks[id]?.last == nil, changed[id] == nil { return definitions.alias(id) }
             guard let base = changed[id] ?? definitions[id] else { return nil }
             return (stacks[id]?.last?.definition ?? base).alias
         }
-        func targets(_ id: UInt32, _ least: Recipe.Edge) -> [UInt32] {
-            // An alias without arguments has no recipe of its own.
+        func targets(_ id: UInt32, _ edges: (Recipe) -> [UInt32]) -> [UInt32] {
+            // A plain alias has no recipe of its own.
             if let alias = alias(id), recipes[id] != nil || graph.recipe(id)?.id != id {
                 return container.monitor.locked { container.keys.id(of: alias) }.map { [$0] } ?? []
             }
-            return recipe(id)?.edges.filter { $0.edge >= least }.map(\.id) ?? []
+            return recipe(id).map(edges) ?? []
         }
         let roots = recipes.keys.sorted()
-        for circle in Circles.find(from: roots, { targets($0, .injection) }) {
+        for circle in Circles.find(from: roots, { targets($0, \.held) }) {
             for id in circle {
                 if let own = recipes[id] {
                     own.isInCircle = true
@@ -208,10 +243,10 @@ extension Engine {
                 }
             }
         }
-        for circle in Circles.find(from: roots, { targets($0, .initializer) }) {
+        for circle in Circles.find(from: roots, { targets($0, \.initializing) }) {
             let members = Set(circle)
             let start = circle.filter { recipes[$0] != nil }.min() ?? circle[0]
-            let path = Circles.path(from: start, within: members) { targets($0, .initializer) }.map(container.keyName)
+            let path = Circles.path(from: start, within: members) { targets($0, \.initializing) }.map(container.keyName)
             let place = recipe(start)?.definition.place ?? Place()
             let isMade = circle.contains { alias($0) == nil }
             failures.append(

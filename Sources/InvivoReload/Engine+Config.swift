@@ -81,7 +81,7 @@ extension Engine {
         _ plan: inout Plan, _ changed: [UInt32: Definition?], _ compiler: inout RecipeCompiler, _ graph: Graph
     ) {
         var holders: Set<UInt32> = []
-        for id in plan.settingIDs { holders.formUnion((dependents[id] ?? [:]).keys) }
+        for id in plan.settingIDs { holders.formUnion(dependents.holders(of: id)) }
         for holder in holders.sorted() where changed[holder] == nil {
             guard let definition = next(holder, plan) else { continue }
             let former = graph.recipe(holder)

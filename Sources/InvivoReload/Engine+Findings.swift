@@ -9,7 +9,7 @@ extension Engine {
         for index in failures.indices {
             failures[index].finding = failures[index].finding ?? Finding(failures[index].code)
             // A circle and a captive say the way themselves.
-            guard failures[index].finding != .cycle, index < Failure.most else { continue }
+            guard failures[index].finding != .cycle, !failures[index].isChained, index < Failure.most else { continue }
             let id = container.monitor.locked { container.keys.id(of: failures[index].path) }
             if let id { failures[index].neededBy = way(to: id, needers).map(container.keyName) }
         }
@@ -18,8 +18,8 @@ extension Engine {
     /// Who names whom after the plan, as far as it goes.
     private func needers(_ plan: Plan) -> [UInt32: Set<UInt32>] {
         var needers: [UInt32: Set<UInt32>] = [:]
-        for (target, holders) in dependents {
-            for holder in holders.keys where plan.definitions[holder] == nil {
+        dependents.forEach { target, holders in
+            for holder in holders.map(\.key) where plan.definitions[holder] == nil {
                 needers[target, default: []].insert(holder)
             }
         }

@@ -66,6 +66,7 @@ extension Engine {
             plan.definitions[definition.id] = .some(definition.with { $0.order = order })
             plan.described.insert(definition.id)
         }
+        if set.looksForTypes { planTypes(&plan) }
         let again = Set(assembled.definitions.map(\.id))
         for (id, key) in assembled.removed + set.removed where !again.contains(id) {
             if next(id, plan) == nil {
@@ -74,7 +75,7 @@ extension Engine {
                 plan.definitions[id] = .some(nil)
             }
         }
-        removeInlines(&plan)
+        removeInlines(&plan, except: assembled.same)
         var rebased: Set<UInt32> = []
         for (id, name, value) in set.bases {
             guard let definition = plan.definitions[id] ?? definitions[id], let type = flatNext(id, plan)?.type else {
@@ -129,30 +130,9 @@ extension Engine {
         return rebased
     }
 
-    func unknownKey(_ key: String) -> Failure {
-        let known = definitions.values.map(\.key).sorted()
+    func unknownKey(_ key: String, _ plan: Plan? = nil) -> Failure {
+        let coming = plan?.definitions.values.compactMap { $0?.key } ?? []
+        let known = Set(definitions.values.map(\.key) + coming).sorted()
         return Failure(.notFound, "no definition has the key '\(key)'\(suggestion(for: key, among: known))", path: key)
-    }
-
-    // MARK: targets
-
-    /// An object has one key that documents tune it by: its own, when it is a key's shared instance.
-    private func validateTargets(_ plan: Plan, _ graph: Graph, _ failures: inout [Failure]) {
-        for target in plan.staged.set.attached {
-            guard let record = ObjectTable.record(target.object), record.pointee.key > 0 else { continue }
-            let own = record.pointee.key - 1
-            guard own != target.id, plan.definitions[own] == nil, isShared(target.object, own, graph) else { continue }
-            let key = container.keyName(own)
-            failures.append(
-                Failure(
-                    .exists,
-                    "the object is the shared instance of '\(key)' and cannot be attached to '\(target.key)' too: documents "
-                        + "tune it as '\(key)'",
-                    path: target.key))
-        }
-    }
-
-    private func isShared(_ object: UInt64, _ id: UInt32, _ graph: Graph) -> Bool {
-        graph.cell(id)?.object == object && alias(id) == nil
     }
 }

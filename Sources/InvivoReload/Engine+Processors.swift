@@ -29,7 +29,8 @@ extension Engine {
         plan.processors = ordered.map(\.element)
         for processor in set.processors {
             guard let key = processor.key, self.next(key.id, plan) == nil else { continue }
-            var failure = unknownKey(key.name)
+            var failure = unknownKey(key.name, plan)
+            failure.place = processor.place
             failure.message = "the processor '\(processor.name)': \(failure.message)"
             failures.append(failure)
         }
@@ -47,7 +48,8 @@ extension Engine {
             + former.filter { old in !active.contains { $0 === old } }
         var ids = Set(plan.definitions.keys.filter { !rebased.contains($0) })
         if !moved.isEmpty {
-            for (id, definition) in definitions where !ids.contains(id) && plan.definitions[id] == nil {
+            for definition in definitions.values where plan.definitions[definition.id] == nil {
+                let id = definition.id
                 let type = flat(originals[id] ?? definition, plan).type
                 if moved.contains(where: { $0.concerns(id, type) }) { ids.insert(id) }
             }
@@ -117,7 +119,7 @@ extension Engine {
         for processor in next {
             var reach: Set<UInt32> = []
             var queue = processor.componentID.map { [$0] } ?? []
-            if let id = processor.componentID { check(processor, recipe(id), &failures) }
+            if let id = processor.componentID { check(processor, recipe(id), plan, &failures) }
             while let id = queue.popLast() {
                 guard let recipe = recipe(id), reach.insert(recipe.id).inserted else { continue }
                 if let target = recipe.aliased { queue.append(target) }
@@ -145,13 +147,18 @@ extension Engine {
         }
     }
 
-    private func check(_ processor: Processor, _ recipe: Recipe?, _ failures: inout [Failure]) {
+    private func check(_ processor: Processor, _ recipe: Recipe?, _ plan: Plan, _ failures: inout [Failure]) {
         guard case .component(_, let name, let method)? = processor.decorator else { return }
         func fail(_ code: Status, _ message: String) {
-            failures.append(Failure(code, "the processor '\(processor.name)' \(message)", path: name))
+            var failure = Failure(code, "the processor '\(processor.name)' \(message)", path: name, at: processor.place)
+            // It is the processor who needs it.
+            failure.isChained = true
+            failures.append(failure)
         }
         guard let recipe else {
-            let near = suggestion(for: name, among: definitions.values.map(\.key).sorted())
+            let there =
+                definitions.values.filter { next($0.id, plan) != nil } + plan.definitions.values.compactMap { $0 }
+            let near = suggestion(for: name, among: Set(there.map(\.key)).sorted())
             return fail(.notFound, "needs '\(name)', which is not defined\(near)")
         }
         guard let method, let type = recipe.type else { return }

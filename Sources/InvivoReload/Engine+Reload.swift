@@ -113,16 +113,19 @@ extension Engine {
         var changes: [Report.Change] = []
         var settings: [String: ConfigNode?] = [:]
         var stopFailures: [Failure] = []
+        var formerly: Formerly?
         if var plan = prepared.plan {
             // One reference to what is about to be changed.
             prepared.plan = nil
             asReload {
                 do throws(Failure) {
+                    let made = Formerly(plan, container)
                     try commit(&plan, &prepared.warnings)
+                    formerly = made
                     prepared.clock.end(INVIVO_PHASE_COMMIT)
                     changes = plan.changes
                     for change in plan.settings { settings[change.path] = .some(change.node) }
-                    if plan.stops { stopFailures = container.gatheringStops { reclaim(.now) } }
+                    if plan.stops { stopFailures = container.gatheringStops { reclaim(.now, inCallback: false) } }
                 } catch { prepared.failure = error }
                 prepared.clock.note(INVIVO_PHASE_OUTAGE, plan.outage)
             }
@@ -131,7 +134,7 @@ extension Engine {
         let report = Report(
             generation: container.currentGraph().generation, cause: prepared.set.cause(besides: prepared.unchanged),
             failure: prepared.failure, stopFailure: Failure.gathered(stopFailures), changes: changes,
-            phases: prepared.clock.finish(), settings: settings)
+            phases: prepared.clock.finish(), settings: settings, formerly: formerly)
         return Attempt(set: prepared.set, report: report, warnings: prepared.warnings, isNothing: isNothing)
     }
 
@@ -275,7 +278,7 @@ extension Engine {
             && set.processors.isEmpty && set.removedProcessors.isEmpty && set.resets.isEmpty && set.resetScopes.isEmpty
             && set.assemblies.isEmpty && set.overrides.isEmpty && set.endedOverrides.isEmpty && set.retuned.isEmpty
             && set.attached.isEmpty
-            && set.detached.isEmpty && set.configured.isEmpty && set.cleared.isEmpty
+            && set.detached.isEmpty && set.configured.isEmpty && set.cleared.isEmpty && !set.looksForTypes
         return nothing ? nil : staged
     }
 }

@@ -32,20 +32,47 @@ extension Engine {
     }
 
     /// Ends the generations that nobody reads any more: their replaced instances are disposed of, in reverse order of
-    /// creation. Never waits: what is still read is looked at again from the loop's timer.
-    func reclaim(_ hurry: Reclaiming = .unhurried) {
-        let newest = container.monitor.locked { () -> UInt64? in
+    /// creation. What is still read is looked at again from the loop's timer.
+    ///
+    /// One thread at a time does so, because generations end in order. Another leaves it what has come meanwhile. Where
+    /// that is to be now, it waits until it is done, unless it is in a callback, for which that thread may be waiting.
+    func reclaim(
+        _ hurry: Reclaiming = .unhurried, inCallback: Bool = Container.isInCallback, until deadline: UInt64? = nil
+    ) {
+        var next = container.monitor.locked { () -> UInt64? in
             retireLate()
-            guard let last = retired.last, hurry == .now || barrierCredit.take() else { return nil }
-            return last.epoch
+            guard !retired.isEmpty || isReclaiming, hurry == .now || barrierCredit.take() else { return nil }
+            if isReclaiming {
+                isReclaimDue = true
+                if hurry == .now && !inCallback {
+                    container.wait(until: deadline ?? monotonicNow() + Self.reclaimPatience) { !isReclaiming }
+                }
+                return nil
+            }
+            isReclaiming = true
+            return retired.last?.epoch
         }
-        if let newest {
-            // Outside the monitor; what is replaced meanwhile is left to the next barrier.
+        while let newest = next {
+            // Outside the monitor; what is replaced meanwhile needs a barrier of its own.
             Readers.barrier()
             free(upTo: newest)
+            next = container.monitor.locked {
+                defer { isReclaimDue = false }
+                retireLate()
+                if isReclaimDue, let last = retired.last { return last.epoch }
+                isReclaiming = false
+                container.monitor.broadcast()
+                return nil
+            }
         }
         scheduleReclaim()
     }
+
+    /// For what is replaced while a barrier is on its way. Commits that follow each other closely keep nothing waiting.
+    private static let mostBarriers = 4
+
+    /// How long the end of what another thread disposes of is awaited, in nanoseconds.
+    private static let reclaimPatience: UInt64 = 5_000_000_000
 
     /// What was built for a graph that was replaced meanwhile may be borrowed by views of that graph or an older one.
     /// Under the monitor.
@@ -61,17 +88,31 @@ extension Engine {
 
     /// Objects that the graph holds, with their place in the order of creation.
     func sequenced(_ objects: [UInt64]) -> [(sequence: UInt64, object: UInt64)] {
-        objects.map { object in (ObjectTable.record(object)?.pointee.sequence ?? 0, object) }
+        objects.map { object in (ObjectTable.record(object).map { iv_record_order($0) } ?? 0, object) }
     }
 
+    /// After a barrier that was issued when `newest` was the last generation that had been replaced.
     private func free(upTo newest: UInt64) {
-        let free = container.monitor.locked { () -> [Retired] in
-            let oldest = Readers.oldestEpoch(container.core)
-            // Generations end in order, so that what a later one shares is still there.
-            let count = retired.prefix { $0.epoch < oldest && $0.epoch <= newest }.count
-            let free = Array(retired.prefix(count))
-            retired.removeFirst(count)
-            return free
+        var newest = newest
+        var free: [Retired] = []
+        for attempt in 1...Self.mostBarriers {
+            let later = container.monitor.locked { () -> UInt64? in
+                let oldest = Readers.oldestEpoch(container.core)
+                // What may end now, but for a barrier, ends together with the rest, in one order.
+                if attempt < Self.mostBarriers, let last = retired.last(where: { $0.epoch < oldest }),
+                    last.epoch > newest
+                {
+                    return last.epoch
+                }
+                // Generations end in order, so that what a later one shares is still there.
+                let count = retired.prefix { $0.epoch < oldest && $0.epoch <= newest }.count
+                free = Array(retired.prefix(count))
+                retired.removeFirst(count)
+                return nil
+            }
+            guard let later else { break }
+            Readers.barrier()
+            newest = later
         }
         // What ends together goes in reverse order of creation, whatever generation replaced it.
         let ending = free.flatMap(\.objects).sorted { $0.sequence > $1.sequence }

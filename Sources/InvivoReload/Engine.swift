@@ -30,6 +30,9 @@ public final class Engine: @unchecked Sendable {
     var modules: [KeptModule] = []
     var retired: [Retired] = []
     var isReclaimScheduled = false
+    /// A thread is ending generations, and is to look again when it has done so.
+    var isReclaiming = false
+    var isReclaimDue = false
     var barrierCredit = BarrierCredit()
     var lastFailure: Failure?
     var reloads: UInt64 = 0
@@ -54,7 +57,7 @@ public final class Engine: @unchecked Sendable {
 
     // Of the turn.
     var config = ConfigState()
-    var definitions: [UInt32: Definition] = [:]
+    var definitions = DefinitionTable()
     /// By the names under which they are active.
     var assemblies: [String: ActiveAssembly] = [:]
     /// The definitions that are patterns for the entries of a map or list.
@@ -65,11 +68,15 @@ public final class Engine: @unchecked Sendable {
     var overrides: [UInt32: [Override]] = [:]
     /// What was described where processors replaced it in `definitions`.
     var originals: [UInt32: Definition] = [:]
+    /// Of which keys an object is the constant. Of the turn.
+    var constantKeys: [UInt64: Set<UInt32>] = [:]
+    /// Types that dormant definitions name and nobody has registered. Guarded by the monitor.
+    var awaitedTypes: Set<String> = []
     /// In their order.
     var processors: [Processor] = []
     var decoratorReaches: [ObjectIdentifier: Set<UInt32>] = [:]
     /// key -> who names it or was bound to it, and how.
-    var dependents: [UInt32: [UInt32: Recipe.Edge]] = [:]
+    var dependents = Dependents()
     /// parent -> who takes over from it.
     var children: [UInt32: Set<UInt32>] = [:]
     /// type -> who looks for one.
@@ -93,6 +100,10 @@ public final class Engine: @unchecked Sendable {
         let graph: Graph
         let objects: [(sequence: UInt64, object: UInt64)]
         let since: UInt64
+        /// What lazies knew, let go with the generation and without the monitor.
+        var remembered = Container.Forgotten()
+        /// Tables of names in which its readers may be.
+        var names: [KeyTable.Outgrown] = []
     }
 
     private init(_ container: Container, _ options: EngineOptions) {

@@ -47,19 +47,21 @@ extension KeyFunctions {
             values.append(value)
         }
         parameters.append("invivo_error **error")
-        let id = Self.identifier(function.key)
+        let name = Self.identifier(function.key)
+        let id = Self.cKeywords.contains(name) ? name + "_" : name
         let place = function.type.isEmpty ? "out" : "out ? &out->object : NULL"
-        let key = "\"\(function.key)\", \(function.isNullable)"
+        let key = "\(Self.cLiteral(function.key)), \(function.isNullable)"
+        let known = "    static uint64_t known;\n"
         let body =
             values.isEmpty
-            ? "    return invivo_keys_resolve(runtime, \(key), NULL, 0, \(place), error);\n"
-            : """
-                const invivo_value arguments[] = {\(values.joined(separator: ", "))};
-                return invivo_keys_resolve(runtime, \(key), arguments, \(values.count), \(place), error);
+            ? known + "    return invivo_keys_resolve(runtime, &known, \(key), NULL, 0, \(place), error);\n"
+            : known + """
+                    const invivo_value arguments[] = {\(values.joined(separator: ", "))};
+                    return invivo_keys_resolve(runtime, &known, \(key), arguments, \(values.count), \(place), error);
 
-            """
+                """
         let note = function.isNullable ? "; `out` may have no object" : ""
-        return "/* \(function.key): \(function.what)\(note). */\n"
+        return "/* \(Self.comment("\(function.key): \(function.what)\(note)")). */\n"
             + "static inline invivo_status \(id)(\(parameters.joined(separator: ", "))) {\n\(body)}\n"
     }
 
@@ -107,13 +109,18 @@ extension KeyFunctions {
 
         #ifndef INVIVO_KEYS_FUNCTIONS
         #define INVIVO_KEYS_FUNCTIONS
-        static inline invivo_status invivo_keys_resolve(invivo_runtime runtime, const char *name, bool is_nullable,
+        /* `known` is the key that the function last found: it is that of its name as long as the runtime lives. */
+        static inline invivo_status invivo_keys_resolve(invivo_runtime runtime, uint64_t *known, const char *name, bool is_nullable,
                                                         const invivo_value *arguments, size_t count, invivo_object *out,
                                                         invivo_error **error) {
             invivo_key key;
-            invivo_status status = invivo_key_find(runtime, name, &key, error);
             if (out) out->bits = 0;
-            if (status) return status;
+            key.bits = __atomic_load_n(known, __ATOMIC_RELAXED);
+            if (!invivo_key_is_of(key, runtime)) {
+                invivo_status status = invivo_key_find(runtime, name, &key, error);
+                if (status) return status;
+                __atomic_store_n(known, key.bits, __ATOMIC_RELAXED);
+            }
             return is_nullable ? invivo_resolve_optional(runtime, key, arguments, count, out, error)
                                : invivo_resolve_with(runtime, key, arguments, count, out, error);
         }

@@ -73,12 +73,12 @@ extension KeyFunctions {
 
     private func python(_ function: Function) -> String {
         let parameters = Self.pythonParameters(function.parameters)
-        let given = (["\"\(function.key)\""] + parameters.map(\.name)).joined(separator: ", ")
+        let given = ([Self.pythonLiteral(function.key)] + parameters.map(\.name)).joined(separator: ", ")
         let made = function.type.isEmpty ? "Any" : Self.pythonClass(function.type)
         let result = function.isNullable && made != "Any" ? "\(made) | None" : made
         return """
                 def \(Self.pythonName(function.member))(\((["self"] + parameters.map(\.declared)).joined(separator: ", "))) -> \(result):
-                    \"""`\(function.key)`: \(function.what).\"""
+                    \"""`\(Self.documentation(function.key))`: \(Self.documentation(function.what)).\"""
                     found: \(result) = self._runtime.\(function.isNullable ? "resolve_optional" : "resolve")(\(given))
                     return found
 

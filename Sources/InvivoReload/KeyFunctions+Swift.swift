@@ -8,7 +8,7 @@ extension KeyFunctions {
             let members = types.first { $0.name == name }?.members
             text += """
 
-                /// An object of the type \(name).
+                /// An object of the type \(Self.comment(name)).
                 public struct \(Self.handle(name)): Sendable {
                     public let object: Object
                     public init(object: Object) { self.object = object }
@@ -19,27 +19,45 @@ extension KeyFunctions {
             }
             text += "}\n"
         }
+        var types: Set = ["RootKeys"]
         for (assembly, functions) in Dictionary(grouping: functions, by: \.assembly).sorted(by: { $0.key < $1.key }) {
-            let type = assembly.isEmpty ? "RootKeys" : "\(Self.upper(assembly))Keys"
-            let name = assembly.isEmpty ? "rootKeys" : "\(Self.camel(assembly))Keys"
+            var type = assembly.isEmpty ? "RootKeys" : "\(Self.type(assembly))Keys"
+            var name = assembly.isEmpty ? "rootKeys" : "\(Self.camel(assembly))Keys"
+            if !assembly.isEmpty && !types.insert(type).inserted {
+                // Another one's name differs in its underscores alone.
+                type = Self.identifier(assembly) + "_Keys"
+                name = Self.identifier(assembly) + "_keys"
+            }
+            var members: Set<String> = []
+            let named = functions.map { function -> (function: Function, member: String) in
+                let member = Self.camel(function.member)
+                let isTaken = !members.insert(member).inserted
+                return (function, Self.quoted(isTaken ? Self.identifier(function.member) : member))
+            }
             text += """
 
                 extension Runtime {
-                    /// \(assembly.isEmpty ? "Keys without an assembly." : "The keys of the assembly \(assembly).")
+                    /// \(assembly.isEmpty ? "Keys without an assembly." : "The keys of the assembly \(Self.comment(assembly)).")
                     public var \(name): \(type) { \(type)(runtime: self) }
                 }
 
                 public struct \(type): Sendable {
                     let runtime: Runtime
 
+                    private enum Known {
+
                 """
-            for function in functions { text += "\n" + swift(function) }
+            for (function, member) in named {
+                text += "        static let \(member) = WrittenKey(\(Self.swiftLiteral(function.key)))\n"
+            }
+            text += "    }\n"
+            for (function, member) in named { text += "\n" + swift(function, member) }
             text += "}\n"
         }
         return text
     }
 
-    private func swift(_ function: Function) -> String {
+    private func swift(_ function: Function, _ member: String) -> String {
         let names = Self.names(function.parameters, reserved: ["runtime"])
         let parameters = zip(names, function.parameters).map { name, parameter in
             "\(Self.quoted(name)): \(Self.swiftType(parameter))\(parameter.isOptional ? "? = nil" : "")"
@@ -51,7 +69,7 @@ extension KeyFunctions {
         }
         let result = function.type.isEmpty ? "Object" : Self.handle(function.type)
         let call =
-            "runtime.\(function.isNullable ? "objectIfAny" : "object")(\"\(function.key)\", with: [\(values.joined(separator: ", "))])"
+            "runtime.\(function.isNullable ? "objectIfAny" : "object")(Known.\(member), with: [\(values.joined(separator: ", "))])"
         let body =
             switch (function.type.isEmpty, function.isNullable) {
             case (true, _): "try \(call)"
@@ -59,8 +77,8 @@ extension KeyFunctions {
             case (false, true): "try \(call).map(\(result).init)"
             }
         return """
-                /// `\(function.key)`: \(function.what).
-                public func \(Self.quoted(Self.camel(function.member)))(\(parameters.joined(separator: ", "))) throws(InvivoError)
+                /// `\(Self.comment(function.key))`: \(Self.comment(function.what)).
+                public func \(member)(\(parameters.joined(separator: ", "))) throws(InvivoError)
                     -> \(result)\(function.isNullable ? "?" : "")
                 {
                     \(body)
@@ -90,7 +108,7 @@ extension KeyFunctions {
         }
     }
 
-    private static func handle(_ type: String) -> String { "\(upper(type))Handle" }
+    private static func handle(_ type: String) -> String { "\(Self.type(type))Handle" }
 
     /// In backticks, as any word may be a name.
     private static func quoted(_ name: String) -> String { swiftKeywords.contains(name) ? "`\(name)`" : name }
@@ -98,12 +116,24 @@ extension KeyFunctions {
     /// `left.voice_one` as `leftVoiceOne`.
     private static func camel(_ name: String) -> String {
         let parts = identifier(name).split(separator: "_")
-        guard let first = parts.first else { return "_" }
-        return first.prefix(1).lowercased() + first.dropFirst() + parts.dropFirst().map { upper(String($0)) }.joined()
+        guard let first = parts.first else { return identifier(name) + "_" }
+        return begun(
+            first.prefix(1).lowercased() + first.dropFirst() + parts.dropFirst().map { upper(String($0)) }.joined())
+    }
+
+    /// `left.voice_one` as `LeftVoiceOne`.
+    private static func type(_ name: String) -> String {
+        let made = upper(name)
+        return made.isEmpty ? identifier(name) : begun(made)
     }
 
     private static func upper(_ name: String) -> String {
         identifier(name).split(separator: "_").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    }
+
+    /// No name begins with a digit.
+    private static func begun(_ name: String) -> String {
+        name.first?.isNumber == true ? "_" + name : name
     }
 
     private static let swiftKeywords: Set<String> = [

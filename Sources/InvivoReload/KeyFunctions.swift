@@ -12,8 +12,9 @@ public struct TypeMembers: Sendable {
 
     init(_ type: TypeDescription) {
         supertypes = type.supertypes
-        properties = type.properties.map { ($0.name, $0.kind, $0.isReadOnly) }
-        methods = type.methods.map { ($0.name, $0.signature.parameters, $0.result) }
+        // A name that no language can write is its face's own affair.
+        properties = type.properties.filter { !$0.name.contains(":") }.map { ($0.name, $0.kind, $0.isReadOnly) }
+        methods = type.methods.filter { !$0.name.contains(":") }.map { ($0.name, $0.signature.parameters, $0.result) }
         isBlockOnly = type.size == 0 && type.functions.make == nil && type.blockSize > 0
     }
 }
@@ -46,10 +47,9 @@ public struct KeyFunctions: Sendable {
         var functions: [Function] = []
         var types: [String: TypeMembers] = [:]
         var names: Set<String> = []
-        for node in graph.nodes where !node.isAbstract && !Self.isInline(node.key, nodes) {
-            let (target, bound) = Self.target(of: node, nodes)
+        for node in graph.nodes where !node.isAbstract && !Self.isInline(node, nodes) {
+            let (target, parameters) = Self.target(of: node, nodes)
             guard !target.members.isBlockOnly else { continue }
-            let parameters = Array(target.parameters.dropFirst(bound))
             functions.append(
                 Function(
                     key: node.key, what: node.alias.map { "stands for \($0)" } ?? target.scope, type: target.type,
@@ -66,25 +66,28 @@ public struct KeyFunctions: Sendable {
         try Self.checkNames(typeNames, "the types")
     }
 
-    /// What an alias stands for in the end, and how many of its arguments are bound on the way.
+    /// What an alias stands for in the end, and the arguments that are left to be given to it.
     private static func target(of node: WiringGraph.Node, _ nodes: [String: WiringGraph.Node]) -> (
-        WiringGraph.Node, Int
+        WiringGraph.Node, [Parameter]
     ) {
         var (node, bound) = (node, 0)
+        var declared = node.declares ? node.parameters : nil
         for _ in 0..<64 {
             guard let alias = node.alias, let next = nodes[alias] else { break }
             bound += node.bound
             node = next
+            if declared == nil && node.declares { declared = Array(node.parameters.dropFirst(bound)) }
         }
-        return (node, bound)
+        return (node, declared ?? [])
     }
 
-    /// What stands in another definition has its key before a dot.
-    private static func isInline(_ key: String, _ nodes: [String: WiringGraph.Node]) -> Bool {
-        var rest = Substring(key)
+    /// Whether it stands in another definition. A name alone says nothing of itself: then one before a dot refers to it.
+    private static func isInline(_ node: WiringGraph.Node, _ nodes: [String: WiringGraph.Node]) -> Bool {
+        guard node.alias != nil else { return node.isInline }
+        var rest = Substring(node.key)
         while let dot = rest.lastIndex(of: ".") {
             rest = rest[..<dot]
-            if nodes[String(rest)] != nil { return true }
+            if nodes[String(rest)]?.needs.contains(where: { $0.key == node.key }) == true { return true }
         }
         return false
     }

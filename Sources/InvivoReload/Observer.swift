@@ -20,7 +20,7 @@ public final class Observer: @unchecked Sendable {
         self.callback = callback
     }
 
-    deinit { destroy?() }
+    deinit { if let destroy { ending(destroy) } }
 
     func open() -> UInt64 {
         if handleBits == 0 { handleBits = HandleTable.insert(self, kind: .observer) }

@@ -49,8 +49,8 @@ extension Engine {
 
     /// What a key is another name of, as it is now.
     func alias(_ id: UInt32) -> String? {
-        guard let base = definitions[id] else { return nil }
-        return (overrides[id]?.last?.definition ?? base).alias
+        guard let above = overrides[id]?.last else { return definitions.alias(id) }
+        return definitions[id] == nil ? nil : above.definition.alias
     }
 
     /// What a base definition becomes under what overrides it. `described` answers other base definitions: scope, type and
@@ -72,7 +72,7 @@ extension Engine {
             // What has none is of graph scope, whatever parent the override has.
             body.scope = scope ?? .graph
             // A shared object that takes runtime arguments still does.
-            body.parameters = body.parameters ?? parameters
+            if body.alias == nil { body.parameters = body.parameters ?? parameters }
             body.type = body.type ?? type
             body.rank = base.body.rank
             body.order = base.body.order

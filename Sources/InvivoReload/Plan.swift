@@ -92,7 +92,7 @@ struct Plan {
     }
 
     /// Whether something that has a stop is replaced.
-    var stops: Bool { replaced.contains { $0.recipe.type?.description.functions.stop != nil } }
+    var stops: Bool { replaced.contains { $0.type?.description.functions.stop != nil } }
 
     /// Whether carrying it out calls the host: constructors, setters, disposal.
     var runsHostCode: Bool {

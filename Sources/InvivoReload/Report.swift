@@ -21,10 +21,14 @@ public final class Report: @unchecked Sendable {
     /// What is now at each path of the configuration whose value changed, or that what changed lies below.
     let settings: [String: ConfigNode?]
 
+    /// What may live on of keys that are made anew, each time by another one.
+    private let formerly: Formerly?
+
     init(
         generation: UInt64, cause: String, failure: Failure?, stopFailure: Failure?, changes: [Change],
-        phases: [UInt64], settings: [String: ConfigNode?] = [:]
+        phases: [UInt64], settings: [String: ConfigNode?] = [:], formerly: Formerly? = nil
     ) {
+        self.formerly = formerly
         self.settings = settings
         self.generation = generation
         self.cause = cause
@@ -33,6 +37,9 @@ public final class Report: @unchecked Sendable {
         self.changes = changes
         self.phases = phases
     }
+
+    /// How many objects of earlier generations live on that nothing follows, by their key. Counted when first asked for.
+    public private(set) lazy var untracked = formerly?.count() ?? [:]
 
     /// C strings and the error, made when first asked for; the report is used by one thread at a time.
     public private(set) lazy var strings = ReportStrings(self)

@@ -33,10 +33,13 @@ public struct WiringGraph: Sendable {
         public var buildTime: UInt64?
         public var place = Place()
         public var needs: [Need] = []
-        /// The runtime arguments it takes; of an alias how many it binds itself is in `bound`.
+        /// The runtime arguments it takes; of an alias that declares none how many it binds itself is in `bound`.
         public var parameters: [Parameter] = []
         public var bound = 0
+        public var declares = false
         public var isNullable = false
+        /// It stands in another definition.
+        var isInline = false
         /// What its type says of itself.
         public var members = TypeMembers()
 
@@ -107,6 +110,7 @@ extension Engine {
         node.type = recipe.type?.name ?? ""
         node.members = recipe.type.map { TypeMembers($0.description) } ?? TypeMembers()
         node.parameters = recipe.definition.body.parameters?.parameters ?? []
+        node.declares = recipe.definition.body.parameters != nil
         node.isNullable = recipe.definition.body.flags.contains(.nullable)
         guard recipe.id == id else {
             node.alias = recipe.key
@@ -115,6 +119,7 @@ extension Engine {
             return node
         }
         let definition = recipe.definition
+        node.isInline = definition.body.owner != nil
         node.scope = definition.alias == nil ? recipe.scope.name : ""
         node.alias = definition.alias
         node.bound = definition.alias == nil ? 0 : definition.body.initializer.count

@@ -17,6 +17,8 @@ public struct AppManifest: Sendable {
     /// Of those that the modules describe.
     public let assemblies: [ManifestAssembly]
     public let components: [ManifestComponent]
+    /// Components that take the place of others' objects, in their order.
+    public let decorators: [ManifestDecorator]
     public let specs: [ManifestSpec]
     public let file: String
 
@@ -26,6 +28,7 @@ public struct AppManifest: Sendable {
         let parts = reader.parts(of: document.root)
         assemblies = reader.assemblies(of: document.root)
         config = reader.config(of: document.root)
+        decorators = reader.decorators(of: document.root)
         (modules, components, specs) = (parts.modules, parts.components, parts.specs)
         file = document.file
         try reader.checker.failures.throwIfAny()

@@ -3,13 +3,17 @@ internal import InvivoBase
 /// Reads the parts of a manifest out of its tree.
 struct ManifestChecker {
     var checker = DocumentChecker()
+    /// How deeply components stand in each other.
+    private var depth = 0
+
+    init() {}
 
     mutating func parts(
         of root: SpecNode
     ) -> (modules: [ManifestModule], components: [ManifestComponent], specs: [ManifestSpec]) {
-        let known = ["modules", "assemblies", "config", "components", "specs"]
+        let known = ["modules", "assemblies", "config", "components", "decorators", "specs"]
         let path = SpecPath()
-        let what = "with the keys 'modules', 'assemblies', 'config', 'components' and 'specs'"
+        let what = "with the keys 'modules', 'assemblies', 'config', 'components', 'decorators' and 'specs'"
         guard let map = checker.map(root, what, path: path) else { return ([], [], []) }
         checker.refuseUnknownKeys(map, known: known, path: path)
         return (
@@ -51,7 +55,22 @@ struct ManifestChecker {
                 "the assembly name 'config' is taken: '$\(entry.key)' is a value of the configuration",
                 path: path.key(entry.key), at: entry.keyPlace)
         }
-        let path = path.key(entry.key)
+        return content(entry, path: path.key(entry.key))
+    }
+
+    /// A component that stands where it is used.
+    mutating func standing(_ node: SpecNode, path: SpecPath, at place: Place) -> [ManifestComponent] {
+        depth += 1
+        defer { depth -= 1 }
+        guard depth <= 32 else {
+            checker.fail("components stand in each other too deeply", path: path, at: place)
+            return []
+        }
+        return content(SpecEntry(key: "", keyPlace: place, value: node), path: path).map { [$0] } ?? []
+    }
+
+    /// What a component says, whatever its key is.
+    private mutating func content(_ entry: SpecEntry, path: SpecPath) -> ManifestComponent? {
         guard let map = checker.map(entry.value, "such as '{ type: Oscillator }'", path: path) else { return nil }
         checker.refuseUnknownKeys(
             map, known: ["type", "scope", "properties", "init"] + ManifestMaking.keys + ManifestLife.keys, path: path)

@@ -5,8 +5,10 @@ internal import InvivoBase
 ///
 ///     { $config: voices, default: 8 }          what the configuration says; `$config.voices` is the same without default
 ///     { $key: synth.voice, arguments: [60] }   the object of a key with runtime arguments
+///     { $new: { type: Quest, scope: graph } }  a component that stands here, with the key of its place
 ///     { $type: Clock, optional: true }         what makes a type; `exact`, `greedy`
-///     { $all: Filter }                         a list, one of each
+///     { $all: Filter }                         a list, one of each; `added: plug, removed: unplug`, methods of the component
+///                                              that hear of what comes and goes later
 ///     { $path: theme.name, of: $app.settings } a property of another object
 ///     { $provider: $synth.voice }              a callable that resolves each time; `$lazy`: once
 ///     { $argument: 0 }                         a runtime argument; `$arguments: all`, the list of them
@@ -17,7 +19,7 @@ internal import InvivoBase
 ///     { $resolver: any } and { $asker: key }
 public struct ManifestForm: Sendable {
     public enum Kind: String, Sendable, CaseIterable {
-        case config, key, type, all, path, provider, lazy, argument, arguments, text, set, entry, resolver, asker
+        case config, key, new, type, all, path, provider, lazy, argument, arguments, text, set, entry, resolver, asker
         case entryName = "entry-name"
 
         /// What may stand beside it.
@@ -25,8 +27,9 @@ public struct ManifestForm: Sendable {
             switch self {
             case .config, .entry: ["default", "optional"]
             case .key: ["arguments", "optional"]
+            case .new: ["optional"]
             case .type: ["optional", "exact", "greedy"]
-            case .all: ["exact"]
+            case .all: ["exact", "added", "removed"]
             case .path: ["of", "optional"]
             case .text: ["by"]
             default: []
@@ -43,8 +46,12 @@ public struct ManifestForm: Sendable {
     public var isOptional = false
     public var isExact = false
     public var isGreedy = false
+    /// Of one that stands here: what it says. Its key is its place, which the reader of the component knows.
+    public var components: [ManifestComponent] = []
     /// Of a text.
     public var converter: String?
+    /// Of all of a type: the methods that hear of candidates.
+    public var hears: (added: String, removed: String)?
 }
 
 extension ManifestChecker {
@@ -75,6 +82,7 @@ extension ManifestChecker {
         case .config: form.name = checker.text(head.value, "a path of the configuration", path: inner) ?? ""
         case .entry: form.name = checker.text(head.value, "a path below the entry", path: inner) ?? ""
         case .key: form.name = checker.text(head.value, "a key", path: inner) ?? ""
+        case .new: form.components = standing(head.value, path: inner, at: head.keyPlace)
         case .type, .all: form.name = checker.text(head.value, "the name of a type", path: inner) ?? ""
         case .path: form.name = checker.text(head.value, "a path of properties", path: inner) ?? ""
         case .argument:
@@ -90,6 +98,16 @@ extension ManifestChecker {
             form.items = [injection(head.value, inner)]
             form.converter = entries["by"].flatMap { checker.text($0, "the name of a converter", path: path.key("by")) }
         case .arguments, .resolver, .asker, .entryName: break
+        }
+        let heard = ["added", "removed"].map { name in
+            entries[name].flatMap { checker.text($0, "the name of a method", path: path.key(name)) }
+        }
+        if let added = heard[0], let removed = heard[1] {
+            form.hears = (added, removed)
+        } else if entries["added"] == nil, heard[1] != nil {
+            checker.fail("'removed' needs 'added' beside it", path: path, at: place)
+        } else if entries["removed"] == nil, heard[0] != nil {
+            checker.fail("'added' needs 'removed' beside it", path: path, at: place)
         }
         if let other = entries["default"] { form.items = [injection(other, path.key("default"))] }
         if let arguments = entries["arguments"] {

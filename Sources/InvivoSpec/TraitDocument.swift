@@ -72,6 +72,9 @@ extension TraitDocument {
         return targets.compactMap { entry($0, path: all, &checker) }
     }
 
+    /// Each is a map around what follows.
+    private static let mostNames = 64
+
     static func config(of root: SpecNode, _ checker: inout DocumentChecker) -> SpecNode? {
         guard let node = root["config"] else { return nil }
         let path = SpecPath().key("config")
@@ -81,9 +84,14 @@ extension TraitDocument {
         }
         for entry in entries {
             guard checker.checkName(entry, "the name of an assembly", path: path) else { continue }
-            if entry.key.split(separator: ".", omittingEmptySubsequences: false).contains("") {
+            let names = entry.key.split(separator: ".", omittingEmptySubsequences: false)
+            if names.contains("") {
                 checker.fail(
                     "expected names joined by dots, found \(quoted(entry.key))", path: path, at: entry.keyPlace)
+            } else if names.count > mostNames {
+                checker.fail(
+                    "a path leads through at most \(mostNames) names, not \(names.count)", path: path,
+                    at: entry.keyPlace)
             }
         }
         return node

@@ -1182,10 +1182,21 @@ static invivo_status not_ready_scope_end(invivo_runtime runtime, const char *nam
     return INVIVO_E_NOT_READY;
 }
 
+static uint64_t not_ready_report_untracked(const invivo_report *report, size_t index) {
+    (void)report;
+    (void)index;
+    return 0;
+}
+
+static invivo_error *not_ready_error_copy(const invivo_error *error) {
+    (void)error;
+    return 0;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 170,
+    .function_count = 172,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1356,6 +1367,8 @@ static const struct invivo_table not_ready = {
     .key_outline = not_ready_key_outline,
     .scope_register = not_ready_scope_register,
     .scope_end = not_ready_scope_end,
+    .report_untracked = not_ready_report_untracked,
+    .error_copy = not_ready_error_copy,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2057,6 +2070,14 @@ invivo_status invivo_scope_register(invivo_runtime runtime, const invivo_scope_o
 
 invivo_status invivo_scope_end(invivo_runtime runtime, const char *name, uint64_t place, invivo_error **error) {
     return functions()->scope_end(runtime, name, place, error);
+}
+
+uint64_t invivo_report_untracked(const invivo_report *report, size_t index) {
+    return functions()->report_untracked(report, index);
+}
+
+invivo_error *invivo_error_copy(const invivo_error *error) {
+    return functions()->error_copy(error);
 }
 
 #pragma GCC visibility pop

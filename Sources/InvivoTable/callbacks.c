@@ -84,6 +84,8 @@ ANSWERING(restore, (void *instance, void *user_data, void *kept, invivo_error **
 TELLING(forget, (void *user_data, void *kept), (user_data, kept))
 ANSWERING(will_inject, (void *instance, void *user_data, invivo_error **error), (instance, user_data, error))
 ANSWERING(did_inject, (void *instance, void *user_data, invivo_error **error), (instance, user_data, error))
+ANSWERING(take_runtime, (void *instance, void *user_data, invivo_runtime runtime, invivo_error **error),
+          (instance, user_data, runtime, error))
 ANSWERING(prepare, (void *instance, void *user_data, invivo_error **error), (instance, user_data, error))
 LEADING(weak_make, (void *instance, void *user_data), (instance, user_data))
 LEADING(weak_load, (void *weak, void *user_data), (weak, user_data))
@@ -179,6 +181,7 @@ invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_c
         GUARD(scope_find);
         GUARD(scope_keep);
         GUARD(scope_drop);
+        GUARD(take_runtime);
         *out = guarded;
         __atomic_store_n(&is_open, 1, __ATOMIC_SEQ_CST);
     }

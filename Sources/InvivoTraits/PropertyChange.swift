@@ -8,7 +8,8 @@ internal import InvivoWiring
 /// once. Values of nested structs are maps of those fields alone that are concerned: each field has a base and layers
 /// of its own.
 final class PropertyChange {
-    let property: Property
+    /// Its type's, which outlives each of its objects and each commit that changes one.
+    unowned(unsafe) let property: Property
     let index: Int
     /// What was remembered. Needed while its own commit may be undone, and cut off when the next one begins.
     private(set) var before: PropertyChange?
@@ -51,7 +52,7 @@ final class PropertyChange {
     }
 
     /// Of a property alone, which was read already: the first layer on it.
-    init(alone property: Property, _ layer: Override, present: Value) {
+    init(alone property: Property, _ layer: borrowing Layer, present: consuming Value) {
         self.property = property
         index = layer.property
         wanted = layer.value
@@ -62,18 +63,21 @@ final class PropertyChange {
     }
 
     /// Of a property alone, which was read already: the last layer off it.
-    init(alone before: PropertyChange, present: Value) {
+    init(alone before: consuming PropertyChange, present: consuming Value) {
         property = before.property
         index = before.index
-        self.before = before
         wanted = nil
         place = Place()
         self.present = present
         before.before = nil
+        self.before = before
     }
 
+    /// Whether nothing but the base of this one property is to be put back when its layer goes.
+    var isAlone: Bool { next == nil && !isStuck && base != nil && property.isPlain }
+
     /// What an object that was changed alone answered.
-    func answered(_ value: Value) { seen = value }
+    func answered(_ value: consuming Value) { seen = value }
 
     deinit {
         // A long chain must not end in as deep a recursion.

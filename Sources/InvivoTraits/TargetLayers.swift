@@ -6,22 +6,22 @@ public import InvivoWiring
 public final class TargetLayers: Configuration {
     public let type: ObjectType
     /// In the order of the documents; a later layer covers an earlier one.
-    public let stack: [Override]
+    public let stack: [Layer]
     /// The topmost layer of each property.
-    public let effective: [Int: Override]
+    public let effective: [Int: Layer]
     public let atMaking: [Int: Value]
     /// What a live object can take now, in the order in which it is set: not the layers of the block, nor those that
     /// wait for the next making.
-    public let live: [Override]
+    public let live: [Layer]
 
-    public init(type: ObjectType, stack: [Override]) {
+    public init(type: ObjectType, stack: [Layer]) {
         self.type = type
         self.stack = stack
-        var top: [Int: Override] = [:]
+        var top: [Int: Layer] = [:]
         for layer in stack {
             // Layers of a nested struct are layers of each of its fields.
             let value = top[layer.property].map { layer.value.completed(from: $0.value) } ?? layer.value
-            top[layer.property] = Override(property: layer.property, value: value, place: layer.place)
+            top[layer.property] = Layer(property: layer.property, value: value, place: layer.place)
         }
         effective = top
         let properties = type.description.properties

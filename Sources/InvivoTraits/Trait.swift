@@ -2,8 +2,8 @@ public import InvivoBase
 public import InvivoSpec
 public import InvivoWiring
 
-/// One property's value as a trait wants it: checked, converted, with the place that says so.
-public struct Override: Sendable {
+/// One layer: a property's value as a trait wants it, checked, converted, with the place that says so.
+public struct Layer: Sendable {
     /// Index among the type's properties.
     public let property: Int
     public let value: Value
@@ -22,7 +22,7 @@ public protocol Trait: Sendable {
     var name: String { get }
     /// What it asks of objects of `type`. Touches no object. Throws all that is wrong at once.
     func overrides(_ spec: TraitSpec, for type: ObjectType, target: String, warn: (String, Place) -> Void)
-        throws(Failure) -> [Override]
+        throws(Failure) -> [Layer]
 }
 
 /// The traits that a runtime knows, by name.
@@ -35,7 +35,7 @@ public struct TraitTable: Sendable {
     public func layers(
         for key: String, type: ObjectType, _ specs: [TraitSpec], warn: (String, Place) -> Void
     ) throws(Failure) -> TargetLayers {
-        var stack: [Override] = []
+        var stack: [Layer] = []
         var failures: [Failure] = []
         for spec in specs {
             do throws(Failure) {
@@ -68,8 +68,8 @@ struct SetTrait: Trait {
 
     func overrides(
         _ spec: TraitSpec, for type: ObjectType, target: String, warn: (String, Place) -> Void
-    ) throws(Failure) -> [Override] {
-        var found: [Override] = []
+    ) throws(Failure) -> [Layer] {
+        var found: [Layer] = []
         var given: [Int: String] = [:]
         var failures: [Failure] = []
         var omitted = 0
@@ -113,7 +113,7 @@ struct SetTrait: Trait {
 
     private func override(
         _ parameter: SpecEntry, _ type: ObjectType, _ warn: (String, Place) -> Void
-    ) throws(Failure) -> Override {
+    ) throws(Failure) -> Layer {
         let found = try type.description.property(named: parameter.key)
         if found.formerName {
             warn("'\(parameter.key)' is now called '\(found.property.name)'", parameter.keyPlace)
@@ -129,7 +129,7 @@ struct SetTrait: Trait {
             do throws(Failure) { value = try found.property.check(wanted) } catch { failures += error.all }
         }
         if let failure = Failure.gathered(failures) { throw failure }
-        return Override(
+        return Layer(
             property: type.description.index(of: found.property), value: value, place: parameter.value.place)
     }
 }

@@ -65,14 +65,17 @@ public final class Tuning {
 
     /// The same for an instance that nobody has a record of.
     public func change(
-        _ type: ObjectType, _ instance: UnsafeMutableRawPointer, key: String = "", to wanted: [Override],
+        _ type: ObjectType, _ instance: UnsafeMutableRawPointer, key: String = "", to wanted: [Layer],
         bases: [Base] = [],
         undo: inout Undo
     ) throws(Failure) -> [Outcome] {
         if let outcomes = try changeAlone(type, instance, key, wanted, bases, &undo) { return outcomes }
         guard let changes = concerned(type, wanted, bases) else { return [] }
         try changes.forEach { change throws(Failure) in try change.read(instance, key) }
-        undo.add(ObjectUndo(tuning: self, instance: instance, key: key, changes: changes, former: first))
+        undo.add(
+            ObjectUndo(
+                tuning: self, instance: instance, key: key, changes: changes,
+                former: first.map { .chain($0) } ?? .nothing))
         try changes.forEach { change throws(Failure) in try change.set(instance, key) }
         try settle(changes, instance, key)
         first = changes
@@ -85,56 +88,58 @@ public final class Tuning {
     /// Most commits put the first layer on an object, or take the last one off, of one plain property: the same in a straight
     /// line, because nothing else can have moved. Nil for all others.
     private func changeAlone(
-        _ type: ObjectType, _ instance: UnsafeMutableRawPointer, _ key: String, _ wanted: [Override], _ bases: [Base],
+        _ type: ObjectType, _ instance: UnsafeMutableRawPointer, _ key: String, _ wanted: [Layer], _ bases: [Base],
         _ undo: inout Undo
     ) throws(Failure) -> [Outcome]? {
         guard bases.isEmpty else { return nil }
-        if let former = first {
-            guard wanted.isEmpty, former.next == nil, !former.isStuck, let base = former.base, former.property.isPlain
-            else {
-                return nil
-            }
-            return try takeOff(former, base, former.property, instance, key, &undo)
+        guard first == nil else {
+            return wanted.isEmpty && first?.isAlone == true ? try takeOff(instance, key, &undo) : nil
         }
         guard wanted.count == 1 else { return nil }
-        let property = type.description.properties[wanted[0].property]
-        return property.isPlain ? try putOn(wanted[0], property, instance, key, &undo) : nil
+        // Its type outlives the commit, and holds it.
+        unowned(unsafe) let property = type.description.properties[wanted[0].property]
+        guard property.isPlain else { return nil }
+        return try putOn(property, wanted[0], instance, key, &undo)
     }
 
     @inline(never)
     private func putOn(
-        _ layer: Override, _ property: Property, _ instance: UnsafeMutableRawPointer, _ key: String, _ undo: inout Undo
-    ) throws(Failure) -> [Outcome] {
-        do throws(Failure) {
-            let change = PropertyChange(alone: property, layer, present: try property.exact(instance))
-            undo.add(ObjectUndo(tuning: self, instance: instance, key: key, changes: change, former: nil))
-            try property.set(instance, layer.value)
-            let answer = try property.get(instance)
-            change.answered(answer)
-            first = change
-            if layer.value.isSame(as: answer) { return [] }
-            let what = Outcome.What.adjusted(wanted: layer.value, seen: answer)
-            return [Outcome(path: property.name, place: layer.place, what: what)]
-        } catch { throw PropertyChange.located(error, property, key, layer.place) }
-    }
-
-    @inline(never)
-    private func takeOff(
-        _ former: PropertyChange, _ base: Value, _ property: Property, _ instance: UnsafeMutableRawPointer,
-        _ key: String,
+        _ property: Property, _ layer: borrowing Layer, _ instance: UnsafeMutableRawPointer, _ key: borrowing String,
         _ undo: inout Undo
     ) throws(Failure) -> [Outcome] {
         do throws(Failure) {
+            let change = PropertyChange(alone: property, layer, present: try property.exact(instance))
+            undo.add(ObjectUndo(tuning: self, instance: instance, key: copy key, changes: change, former: .nothing))
+            try property.set(instance, layer.value)
+            let answer = try property.get(instance)
+            first = change
+            let isAsAsked = layer.value.isSame(as: answer)
+            change.answered(answer)
+            if isAsAsked { return [] }
+            let what = Outcome.What.adjusted(wanted: layer.value, seen: change.seen)
+            return [Outcome(path: property.name, place: layer.place, what: what)]
+        } catch { throw PropertyChange.located(error, property, copy key, layer.place) }
+    }
+
+    /// Of the one property that is remembered.
+    @inline(never)
+    private func takeOff(
+        _ instance: UnsafeMutableRawPointer, _ key: String, _ undo: inout Undo
+    ) throws(Failure) -> [Outcome]? {
+        guard let former = first, let base = former.base else { return nil }
+        let property = former.property
+        do throws(Failure) {
             let present = try property.exact(instance)
+            let shown = property.shown(present)
+            let isOurs = shown.isSame(as: former.seen)
             undo.add(
                 ObjectUndo(
                     tuning: self, instance: instance, key: key,
-                    changes: PropertyChange(alone: former, present: present),
-                    former: former))
-            let shown = property.shown(present)
-            guard shown.isSame(as: former.seen) else {
+                    changes: PropertyChange(alone: former, present: present), former: .before))
+            guard isOurs else {
+                let what = Outcome.What.left(expected: former.seen, found: shown)
                 first = nil
-                return [Outcome(path: property.name, place: Place(), what: .left(expected: former.seen, found: shown))]
+                return [Outcome(path: property.name, place: Place(), what: what)]
             }
             try property.set(instance, base)
             let answer = try property.get(instance)
@@ -147,7 +152,7 @@ public final class Tuning {
 
     /// What there is to do, in the order in which it is done: first what goes back to its base, then the layers. Nil
     /// when all is as it should be; else with everything under a layer, because setters may move what has not changed.
-    private func concerned(_ type: ObjectType, _ wanted: [Override], _ bases: [Base]) -> PropertyChange? {
+    private func concerned(_ type: ObjectType, _ wanted: [Layer], _ bases: [Base]) -> PropertyChange? {
         let properties = type.description.properties
         var isNews = !bases.isEmpty
         var head: PropertyChange?

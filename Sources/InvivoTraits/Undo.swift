@@ -7,12 +7,25 @@ struct ObjectUndo {
     let instance: UnsafeMutableRawPointer
     let key: String
     let changes: PropertyChange
-    let former: PropertyChange?
+    let former: Former
+
+    /// What was remembered before.
+    enum Former {
+        case nothing
+        /// What the one change itself keeps.
+        case before
+        case chain(PropertyChange)
+    }
 
     /// Puts back what was there; what other setters moved meanwhile is set once more. A property that refuses keeps its
     /// base, so that the next change can restore it.
     func run() -> [Failure] {
-        tuning.first = former
+        tuning.first =
+            switch former {
+            case .nothing: nil
+            case .before: changes.before
+            case .chain(let first): first
+            }
         var failures: [Failure] = []
         var refused: [PropertyChange] = []
         func undo(_ change: PropertyChange) {
@@ -48,7 +61,7 @@ public struct Undo {
 
     public mutating func add(_ step: @escaping () throws(Failure) -> Void) { steps.append(.other(step)) }
 
-    mutating func add(_ step: ObjectUndo) {
+    mutating func add(_ step: consuming ObjectUndo) {
         if isEmpty {
             first = step
         } else {

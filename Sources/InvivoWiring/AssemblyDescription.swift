@@ -71,13 +71,6 @@ public final class AssemblyDescription: @unchecked Sendable {
             kinds: kinds + more.kinds.filter { !kinds.contains($0) }, place: place)
     }
 
-    /// Without some of its members.
-    public func without(_ keys: Set<String>) -> AssemblyDescription {
-        AssemblyDescription(
-            name: name, definitions: definitions.filter { !keys.contains($0.key) }, collaborators: collaborators,
-            kinds: kinds, place: place)
-    }
-
     public func isKind(of name: String) -> Bool { kinds.contains(name) }
 
     /// Two definitions of one key, told by both places.

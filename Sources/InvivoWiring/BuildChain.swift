@@ -5,6 +5,9 @@ public import InvivoBase
 ///
 /// Touched by the thread it runs on; `waitingOn` is guarded by the container's monitor.
 public final class BuildChain: @unchecked Sendable {
+    /// Under the monitor: how long making took what is not everybody's yet, by its cell.
+    var buildTimes: [ObjectIdentifier: UInt64] = [:]
+
     /// One object on its way.
     struct Frame {
         let recipe: Recipe
@@ -13,6 +16,7 @@ public final class BuildChain: @unchecked Sendable {
         let cell: Cell?
         /// How much had been made when it began.
         let mark: Int
+        /// What was resolved while it was made and no definition on the way names.
         var dependencies: [UInt32] = []
         /// From the moment the instance exists; the chain has one lease on it.
         var object: UInt64 = 0
@@ -20,6 +24,8 @@ public final class BuildChain: @unchecked Sendable {
         /// The lowest frame that something made here refers back to; its own index when none. What is made here is not
         /// complete before that frame is.
         var low: Int
+        /// Whether what makes it answered null.
+        var isNull = false
         /// Whether the instance exists and what takes its place does not yet.
         var awaitsDecoration = false
         /// Of an object whose step had to wait: for whom it was made.
@@ -92,7 +98,9 @@ public final class BuildChain: @unchecked Sendable {
     var frames: [Frame] = []
     var made: [Entry] = []
     /// Objects with hooks for the moment when everything is complete, children before parents; leased.
-    var completed: [(recipe: Recipe, arguments: [Value], lease: ObjectLease)] = []
+    var completed: [(recipe: Recipe, arguments: [Value], lease: ObjectLease, askedBy: Recipe?)] = []
+    /// Of a chain of last hooks: for whom their object was made.
+    var askedBy: Recipe?
     /// Objects that are to be started when everything is complete, each after those it needs.
     var starts: [Start] = []
     /// Of objects made here: what must be started before somebody who uses them is, as places in `starts`.
@@ -121,6 +129,8 @@ public final class BuildChain: @unchecked Sendable {
     /// Of the chain at the beginning, set together with a failure: waiting for this cell would have closed a circle of chains,
     /// so the whole build is taken back and tried again when the other is done.
     var givesWayTo: Cell?
+    /// Of a chain that waits: a commit needs what it makes, and it shall give way. Guarded by the monitor.
+    var isAskedToGiveWay = false
 
     public init(
         graph: Graph, isReload: Bool = false, isCommit: Bool = false, parent: BuildChain? = nil,
@@ -167,6 +177,12 @@ public final class BuildChain: @unchecked Sendable {
             chain = here.outer?.root
         }
         return false
+    }
+
+    /// Something is resolved that no definition names: whoever is being made depends on it.
+    func noteDependency(_ id: UInt32) {
+        guard !frames.isEmpty else { return }
+        frames[frames.count - 1].dependencies.append(id)
     }
 
     /// "a -> b -> c", for messages.

@@ -1,8 +1,8 @@
 public import CPlatform
 public import InvivoBase
 
-/// Where the shared instance of one definition is; with runtime arguments, one for each set of them. Everything but `raw`
-/// is guarded by the container's monitor.
+/// Where the shared instance of one definition is; with runtime arguments, one for each set of them. What it is made by never
+/// changes; all the rest is guarded by the container's monitor, and is there only when something was made or tried.
 public final class Cell: @unchecked Sendable {
     enum State {
         case cold
@@ -10,67 +10,244 @@ public final class Cell: @unchecked Sendable {
         case built
     }
 
-    public let raw: UnsafeMutablePointer<iv_cell>
-    /// What its instance is made by. A kept instance stays though the next generation has another recipe.
-    public let recipe: Recipe
-    var state = State.cold
-    /// How often it was tried; whoever waited for a try that failed gets that failure.
-    var attempt = 0
-    var failure: Failure?
-    /// No graph to come holds it any more: what is still being built for it belongs to whoever asked.
-    private(set) var isRetired = false
-    /// Order of creation of the instance.
-    public internal(set) var sequence: UInt64 = 0
-    /// The generation that brought it. Written before it is published.
-    public nonisolated(unsafe) var generation: UInt64 = 0
-    /// How long making its instance took, in nanoseconds, with what was made for it first.
-    public internal(set) var buildTime: UInt64 = 0
-    /// Of an object that was not made here (a constant, what another object's method answered): this cell's claim on it. The
-    /// graph's hold is for what it made alone.
-    var claim: ObjectLease?
-    /// What was made by the recipe, when something else took its place and keeps it.
-    var undecorated: UInt64 = 0
-    /// Of a weak singleton: the handle by which it was last known, which may be stale.
-    var weakObject: UInt64 = 0
-    /// Of a weak singleton whose type counts its instances elsewhere: the type's weak reference.
-    var weakReference: UnsafeMutableRawPointer?
-    /// The runtime arguments of a cell that is one of another's.
-    private let arguments: [Value]
-    /// Of an instance that belongs to a place: which.
-    var place: (scope: PlacedScope, place: UInt64)?
-    /// Its place has ended.
-    var isOver = false
-    /// One for each set of runtime arguments; in scopes with places the place comes first.
-    private var variants: [ArgumentsKey: Cell] = [:]
-    private var mostVariants = 16
+    /// A `Recipe`, or the type of one that is packed.
+    private let basis: AnyObject
+    private let packed: PackedRecipe
+    /// Of a packed one: where its name stands among those of all keys.
+    private let name: UInt32
+    /// The lower bits of the generation that brought it, and whether no graph to come holds it any more.
+    private nonisolated(unsafe) var birth: UInt32 = 0
+    /// What becomes of it: nothing yet (0), what readers see of it, or with the lowest bit set a `Rest`, which knows that.
+    private var becoming: UInt = 0
 
-    /// Of a tracked definition: objects that it made, some of which may be gone.
-    private var tracked: [Tracked] = []
-    private var mostTracked = 16
+    /// What few have.
+    private final class Rest {
+        let raw: UnsafeMutablePointer<iv_cell>
+        var sequence: UInt64 = 0
+        var failure: Failure?
+        var claim: ObjectLease?
+        var undecorated: UInt64 = 0
+        var weakObject: UInt64 = 0
+        var weakReference: UnsafeMutableRawPointer?
+        /// The runtime arguments of a cell that is one of another's.
+        var arguments: [Value] = []
+        var place: (scope: PlacedScope, place: UInt64)?
+        var isOver = false
+        /// One for each set of runtime arguments; in scopes with places the place comes first.
+        var variants: [ArgumentsKey: Cell] = [:]
+        var mostVariants = 16
+        /// Those of which only a weak reference knows are to be asked for.
+        var isAskDue = false
+        /// Of a tracked definition: objects that it made, some of which may be gone.
+        var tracked: [Tracked] = []
+        var mostTracked = 16
 
-    public convenience init(_ recipe: Recipe) { self.init(recipe, arguments: []) }
+        init(_ raw: UnsafeMutablePointer<iv_cell>) { self.raw = raw }
+    }
+
+    /// Not under the monitor.
+    public init(_ recipe: Recipe) {
+        if let type = recipe.type, let packed = PackedRecipe(recipe, type),
+            let name = type.container.monitor.locked({ type.container.keys.place(of: recipe.id) })
+        {
+            (basis, self.packed, self.name) = (type, packed, name)
+        } else {
+            (basis, packed, name) = (recipe, .none, 0)
+        }
+    }
 
     private init(_ recipe: Recipe, arguments: [Value]) {
-        self.recipe = recipe
-        self.arguments = arguments
-        raw = .allocate(capacity: 1)
-        raw.initialize(to: iv_cell())
-        raw.pointee.id = UInt64(recipe.id)
-        raw.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
-        if recipe.isPlain { raw.pointee.prototype = recipe.type?.raw }
+        (basis, packed, name) = (recipe, .none, 0)
+        if !arguments.isEmpty { rest.arguments = arguments }
     }
 
     deinit {
-        if let program = iv_cell_program(raw) { ProgramSource.release(program) }
-        for object in tracked { if let weak = object.weak { recipe.type?.description.freeWeak(weak) } }
-        if let weakReference { recipe.type?.description.freeWeak(weakReference) }
+        guard let raw = knownRaw else { return }
+        if raw.isBuilding { raw.chain.release() }
+        if let making = raw.making, let program = iv_making_program(making) { ProgramSource.release(program) }
+        let rest = knownRest
         raw.deallocate()
+        guard let rest else { return }
+        defer { Unmanaged.passUnretained(rest).release() }
+        for object in rest.tracked { if let weak = object.weak { type?.description.freeWeak(weak) } }
+        if let weakReference = rest.weakReference { type?.description.freeWeak(weakReference) }
     }
 
-    public var definition: Definition { recipe.definition }
+    // MARK: what it is made by
 
-    /// The handle of the built object that the graph holds, or 0.
-    public var object: UInt64 { iv_load_u64(iv_cell_object(raw)) }
+    private var packedType: ObjectType? { packed.isPacked ? unsafeDowncast(basis, to: ObjectType.self) : nil }
+
+    /// What its instance is made by. A kept instance stays though the next generation has another recipe.
+    public var recipe: Recipe {
+        packedType.map { packed.recipe(name, $0) } ?? unsafeDowncast(basis, to: Recipe.self)
+    }
+
+    /// Whether `other` says the same as what it is made by.
+    func isMade(by other: Recipe) -> Bool {
+        guard let type = packedType else { return basis === other }
+        guard other.type === type, other.id == id, let packed = PackedRecipe(other, type) else { return false }
+        return packed.bits == self.packed.bits && packed.operands == self.packed.operands
+    }
+
+    public var definition: Definition { packedType.map { packed.definition(name, $0) } ?? recipe.definition }
+    public var isPacked: Bool { packed.isPacked }
+    /// Of a dormant one: what it waits for.
+    var waits: [String] { packed.isPacked ? [] : recipe.waits }
+    public var id: UInt32 { packedType.map { $0.container.keys.id(at: name) } ?? recipe.id }
+    public var scope: Scope { packed.isPacked ? packed.saidScope ?? .graph : recipe.scope }
+    public var type: ObjectType? { packedType ?? recipe.type }
+
+    // MARK: what becomes of it
+
+    /// What readers see of it, from when that is asked for. Under the monitor, or while nobody else knows the cell.
+    public var raw: UnsafeMutablePointer<iv_cell> {
+        if let knownRaw { return knownRaw }
+        let made = UnsafeMutablePointer<iv_cell>.make(form)
+        if let making = made.making {
+            making.pointee.id = UInt64(id)
+            if recipe.isPlain { making.pointee.prototype = type?.raw }
+        }
+        becoming = UInt(bitPattern: made)
+        return made
+    }
+
+    /// Most have an object of a shared type; nothing else is ever made by what is packed.
+    private var form: UnsafeMutablePointer<iv_cell>.Form {
+        if scope == .prototype || scope == .graph { return .making }
+        return packedType.map { $0.raw.pointee.thread == 0 && $0.domain == nil } ?? false ? .shared : .confined
+    }
+
+    private var knownRest: Rest? {
+        guard becoming & 1 != 0, let rest = UnsafeRawPointer(bitPattern: becoming & ~1) else { return nil }
+        return Unmanaged<Rest>.fromOpaque(rest).takeUnretainedValue()
+    }
+
+    private var rest: Rest {
+        if let knownRest { return knownRest }
+        let made = Unmanaged.passRetained(Rest(raw))
+        becoming = UInt(bitPattern: made.toOpaque()) | 1
+        return made.takeUnretainedValue()
+    }
+
+    /// What readers see of it, if that was asked for.
+    var knownRaw: UnsafeMutablePointer<iv_cell>? {
+        becoming & 1 == 0 ? UnsafeMutablePointer(bitPattern: becoming) : knownRest?.raw
+    }
+
+    var state: State {
+        get {
+            guard let raw = knownRaw else { return .cold }
+            return raw.isBuilding ? .building(raw.chain.takeUnretainedValue()) : raw.isBuilt ? .built : .cold
+        }
+        set {
+            let raw = raw
+            let former = raw.isBuilding ? raw.chain : nil
+            defer { former?.release() }
+            switch newValue {
+            case .cold:
+                _ = former?.takeUnretainedValue().buildTimes.removeValue(forKey: ObjectIdentifier(self))
+                raw.become(.cold, 0)
+            case .building(let chain):
+                raw.become(.building, UInt64(UInt(bitPattern: Unmanaged.passRetained(chain).toOpaque())))
+            case .built:
+                let known = former?.takeUnretainedValue().buildTimes.removeValue(forKey: ObjectIdentifier(self))
+                raw.becomeBuilt(in: known ?? 0)
+            }
+        }
+    }
+    /// How often it was tried, as far as that is counted; whoever waited for a try that failed gets that failure.
+    var attempt: Int {
+        get { knownRaw?.attempt ?? 0 }
+        set { raw.attempt = newValue }
+    }
+    var failure: Failure? {
+        get { knownRest?.failure }
+        set { if newValue != nil || knownRest != nil { rest.failure = newValue } }
+    }
+    /// No graph to come holds it any more: what is still being built for it belongs to whoever asked.
+    private(set) var isRetired: Bool {
+        get { birth >> 31 != 0 }
+        set { birth = birth & 0x7fff_ffff | (newValue ? 1 << 31 : 0) }
+    }
+    /// The generation that brought it. Written before it is published.
+    public var generation: UInt64 {
+        get { UInt64(birth & 0x7fff_ffff) }
+        set { birth = birth & 1 << 31 | UInt32(truncatingIfNeeded: newValue & 0x7fff_ffff) }
+    }
+    /// Order of creation of the instance: its record's, unless that is another's.
+    public internal(set) var sequence: UInt64 {
+        get {
+            if let known = knownRest?.sequence, known != 0 { return known }
+            return ObjectTable.record(object).map { iv_record_order($0) } ?? 0
+        }
+        set { rest.sequence = newValue }
+    }
+    /// How long making its instance took, in nanoseconds, with what was made for it first.
+    public internal(set) var buildTime: UInt64 {
+        get { knownRaw.map { $0.isBuilt ? $0.buildTime : 0 } ?? 0 }
+        set {
+            guard let raw = knownRaw else { return }
+            if raw.isBuilt { raw.becomeBuilt(in: newValue) }
+            // Not yet everybody's: until then its chain has the word.
+            if raw.isBuilding { raw.chain.takeUnretainedValue().buildTimes[ObjectIdentifier(self)] = newValue }
+        }
+    }
+    /// Of an object that was not made here (a constant, what another object's method answered): this cell's claim on it. The
+    /// graph's hold is for what it made alone.
+    var claim: ObjectLease? {
+        get { knownRest?.claim }
+        set { if newValue != nil || knownRest != nil { rest.claim = newValue } }
+    }
+    /// What was made by the recipe, when something else took its place and keeps it.
+    var undecorated: UInt64 {
+        get { knownRest?.undecorated ?? 0 }
+        set { if newValue != 0 || knownRest != nil { rest.undecorated = newValue } }
+    }
+    /// Of a weak singleton: the handle by which it was last known, which may be stale.
+    var weakObject: UInt64 {
+        get { knownRest?.weakObject ?? 0 }
+        set { rest.weakObject = newValue }
+    }
+    /// Of a weak singleton whose type counts its instances elsewhere: the type's weak reference.
+    var weakReference: UnsafeMutableRawPointer? {
+        get { knownRest?.weakReference }
+        set { if newValue != nil || knownRest != nil { rest.weakReference = newValue } }
+    }
+    private var arguments: [Value] { knownRest?.arguments ?? [] }
+    /// Of an instance that belongs to a place: which.
+    var place: (scope: PlacedScope, place: UInt64)? {
+        get { knownRest?.place }
+        set { rest.place = newValue }
+    }
+    /// Its place has ended.
+    var isOver: Bool {
+        get { knownRest?.isOver ?? false }
+        set { rest.isOver = newValue }
+    }
+    private var variants: [ArgumentsKey: Cell] { knownRest?.variants ?? [:] }
+
+    /// Under the monitor: the handle of the built object that the graph holds, or 0.
+    public var object: UInt64 { knownRaw.map { iv_word_object(iv_load_u64(iv_cell_object($0))) } ?? 0 }
+
+    /// Under the monitor: the same, if any thread may have it.
+    var sharedObject: UInt64? {
+        guard let raw = knownRaw, object != 0 else { return nil }
+        return raw.confined.map { $0.pointee.thread } ?? 0 == 0 ? object : nil
+    }
+
+    /// Under the monitor: its object is there for everybody, or for those in `domain`.
+    func show(_ object: UInt64, _ instance: UnsafeMutableRawPointer?, in domain: Domain?) {
+        let raw = raw
+        if let domain {
+            let confined = iv_cell_as_confined(raw).unsafelyUnwrapped
+            confined.pointee.thread = domain.thread
+            confined.pointee.instance = instance
+            iv_store_u64(iv_cell_object(raw), iv_word_confined(object))
+        } else {
+            iv_store_pointer(iv_cell_shared(raw), instance)
+            iv_store_u64(iv_cell_object(raw), object)
+        }
+    }
 
     /// Under the monitor: those of its objects that the graph holds, and disposes of by letting go.
     public func heldObjects() -> [(sequence: UInt64, object: UInt64)] {
@@ -95,25 +272,26 @@ public final class Cell: @unchecked Sendable {
 
     /// Under the monitor. When there are many: all of them, to be looked through and put back.
     func track(_ object: Tracked) -> [Tracked] {
-        tracked.append(object)
-        guard tracked.count >= mostTracked else { return [] }
-        defer { tracked = [] }
-        return tracked
+        rest.tracked.append(object)
+        guard rest.tracked.count >= rest.mostTracked else { return [] }
+        defer { rest.tracked = [] }
+        return rest.tracked
     }
 
     /// Under the monitor: those that are still there.
     func keepTracking(_ objects: [Tracked]) {
-        tracked = objects + tracked
-        mostTracked = max(16, tracked.count * 2)
+        rest.tracked = objects + rest.tracked
+        rest.mostTracked = max(16, rest.tracked.count * 2)
     }
 
     /// Under the monitor: the tracked objects that may be there.
-    public func trackedObjects() -> [Tracked] { tracked }
+    public func trackedObjects() -> [Tracked] { knownRest?.tracked ?? [] }
 
     /// Under the monitor: takes over what the cell that it replaces knows.
     public func adoptTracked(of former: Cell) {
-        tracked = former.tracked + tracked
-        former.tracked = []
+        guard let known = former.knownRest, !known.tracked.isEmpty else { return }
+        rest.tracked = known.tracked + rest.tracked
+        known.tracked = []
     }
 
     /// Under the monitor: the same in the order in which they were made, each with its runtime arguments.
@@ -139,7 +317,7 @@ public final class Cell: @unchecked Sendable {
 
     /// Under the monitor: whether somebody may hold what it makes, or is making it.
     public func isHeld() -> Bool {
-        if case .building = state { return true }
+        if isBuilding { return true }
         return !objects().isEmpty || variants.values.contains { $0.isHeld() }
     }
 
@@ -148,9 +326,41 @@ public final class Cell: @unchecked Sendable {
         for (key, cell) in variants
         where cell.weakReference == nil && cell.weakObject != 0 && !cell.isHeld() {
             gone.append(cell)
-            variants[key] = nil
+            rest.variants[key] = nil
         }
-        mostVariants = max(16, variants.count * 2)
+        rest.mostVariants = max(16, variants.count * 2)
+        rest.isAskDue = type?.description.hasWeakReferences == true
+    }
+
+    /// One of whose object only the type's weak reference knows whether it is there.
+    struct Asked {
+        let key: ArgumentsKey
+        let cell: Cell
+    }
+
+    /// Under the monitor: those whose objects may be gone, which host code says, when it is time to ask.
+    func dueToAsk() -> [Asked] {
+        guard let known = knownRest, known.isAskDue else { return [] }
+        known.isAskDue = false
+        return known.variants.compactMap { key, cell in
+            cell.weakReference == nil || cell.isHeld() ? nil : Asked(key: key, cell: cell)
+        }
+    }
+
+    /// Under the monitor: `root` builds it while the weak reference is asked, so that nobody else touches that. Answers the
+    /// reference and what the cell was; nil when somebody was faster.
+    func beginAsking(_ root: BuildChain) -> (weak: UnsafeMutableRawPointer, former: State)? {
+        guard let weak = weakReference, !isHeld() else { return nil }
+        defer { state = .building(root) }
+        return (weak, state)
+    }
+
+    /// Under the monitor, by who asked: the object is gone, and with it its arguments, or not.
+    func endAsking(_ asked: Asked, _ former: State, isGone: Bool) {
+        asked.cell.state = isGone ? .cold : former
+        guard isGone, knownRest?.variants[asked.key] === asked.cell else { return }
+        knownRest?.variants[asked.key] = nil
+        knownRest?.mostVariants = max(16, variants.count * 2)
     }
 
     /// Under the monitor: the leases on objects that are runtime arguments here.
@@ -160,10 +370,10 @@ public final class Cell: @unchecked Sendable {
     }
 
     /// Under the monitor.
-    public var isBuilding: Bool { if case .building = state { true } else { false } }
+    public var isBuilding: Bool { knownRaw?.isBuilding ?? false }
 
     /// Under the monitor.
-    var isBuilt: Bool { if case .built = state { true } else { false } }
+    var isBuilt: Bool { knownRaw?.isBuilt ?? false }
 
     /// Under the monitor: the cell of a place, and whether it is new.
     func placed(_ key: ArgumentsKey) -> (cell: Cell, isNew: Bool) {
@@ -171,12 +381,12 @@ public final class Cell: @unchecked Sendable {
         // The place is the first.
         let cell = Cell(recipe, arguments: Array(key.values.dropFirst()))
         cell.isRetired = isRetired
-        variants[key] = cell
+        rest.variants[key] = cell
         return (cell, true)
     }
 
     /// Under the monitor; somebody else has it still.
-    func forget(_ key: ArgumentsKey) { variants[key] = nil }
+    func forget(_ key: ArgumentsKey) { knownRest?.variants[key] = nil }
 
     /// Under the monitor: the cell of these runtime arguments. `gone` gets what nobody needs any more, to be let go without the
     /// monitor.
@@ -184,10 +394,10 @@ public final class Cell: @unchecked Sendable {
         guard !arguments.isEmpty else { return self }
         let key = ArgumentsKey(arguments)
         if let known = variants[key] { return known }
-        if recipe.scope == .weakSingleton && variants.count >= mostVariants { forgetGone(&gone) }
+        if scope == .weakSingleton && variants.count >= rest.mostVariants { forgetGone(&gone) }
         let cell = Cell(recipe, arguments: arguments)
         cell.isRetired = isRetired
-        variants[key] = cell
+        rest.variants[key] = cell
         return cell
     }
 }

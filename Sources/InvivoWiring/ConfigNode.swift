@@ -168,6 +168,9 @@ public struct ConfigTree: Sendable {
 
 /// Paths of the configuration: names joined by dots.
 public enum ConfigPath {
+    /// As deep as values lie in each other.
+    public static let deepest = 64
+
     /// Whole, without the slash that it may begin with.
     public static func whole(_ path: String) -> String { path.hasPrefix("/") ? String(path.dropFirst()) : path }
 
@@ -178,8 +181,15 @@ public enum ConfigPath {
     /// Checks a whole path of the host's; "" is everything.
     public static func checked(_ path: String) throws(Failure) -> String {
         let path = whole(path)
-        guard !names(path).contains("") else {
+        let names = names(path)
+        guard !names.contains("") else {
             throw Failure(.argument, "'\(path)' is no path of the configuration: names joined by dots")
+        }
+        guard names.count <= deepest else {
+            throw Failure(
+                .tooLarge,
+                "a path of the configuration leads through at most \(deepest) names, not \(names.count): '\(path.prefix(40))...'"
+            )
         }
         return path
     }

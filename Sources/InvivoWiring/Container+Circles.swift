@@ -21,11 +21,46 @@ extension Container {
         ObjectTable.markCircle(object)
     }
 
-    /// Marks every object of keys that a reload makes members of a circle, whoever holds it.
+    /// Whether something among an object's runtime arguments is in a circle, which may go on through the object: no definition
+    /// says what that gets.
+    func leadsBack(_ arguments: [Value], _ record: Record) -> Bool {
+        var isGiven = false
+        var found = false
+        for value in arguments where value.holdsReference {
+            value.forEachLease { lease in
+                isGiven = true
+                found = found || ObjectTable.isInCircle(lease.bits)
+            }
+        }
+        if isGiven { extra(record).isGivenObjects = true }
+        return found
+    }
+
+    /// How many objects of keys live that were made until then, by key. Plain prototypes and objects of programs do not say when
+    /// they were made: all of them count.
+    public func living(of keys: Set<UInt32>, until sequence: UInt64) -> [String: UInt64] {
+        var counts: [UInt32: UInt64] = [:]
+        for object in ObjectTable.all(of: tag) where ObjectTable.retain(object) {
+            if let record = ObjectTable.record(object), record.pointee.key > 0, keys.contains(record.pointee.key - 1),
+                iv_record_in_block(record) != 0 || iv_record_order(record) <= sequence
+            {
+                counts[record.pointee.key - 1, default: 0] += 1
+            }
+            _ = ObjectTable.release(object)
+        }
+        return monitor.locked {
+            Dictionary(counts.map { (self.keys.name($0.key), $0.value) }, uniquingKeysWith: +)
+        }
+    }
+
+    /// Marks every object of keys that a reload makes members of a circle, whoever holds it, and what was given objects, which
+    /// may be among those.
     public func markCircles(of keys: Set<UInt32>) {
         for object in ObjectTable.all(of: tag) where ObjectTable.retain(object) {
-            if let record = ObjectTable.record(object), record.pointee.key > 0, keys.contains(record.pointee.key - 1) {
-                markCircle(object, record)
+            if let record = ObjectTable.record(object), record.pointee.key > 0 {
+                let extra = iv_load_pointer(iv_record_extra(record))
+                    .map { Unmanaged<ObjectExtra>.fromOpaque($0).takeUnretainedValue() }
+                if keys.contains(record.pointee.key - 1) || extra?.isGivenObjects == true { markCircle(object, record) }
             }
             _ = ObjectTable.release(object)
         }
@@ -47,7 +82,7 @@ extension Container {
             if !garbage.isEmpty, end(garbage) { return garbage.map(\.value.record) }
             return ObjectTable.releaseUnseen(bits) ? [record] : []
         }
-        for record in ended.sorted(by: { $0.pointee.sequence > $1.pointee.sequence }) { Self.dispose(record) }
+        for record in ended.sorted(by: { iv_record_order($0) > iv_record_order($1) }) { Self.dispose(record) }
     }
 
     /// Under the monitor: what `start` leads to and nothing else claims. The caller's lease on it does not count.
@@ -89,7 +124,8 @@ extension Container {
         return nodes
     }
 
-    /// Under the monitor: the objects that a record's injected references lead to, each as often as it holds leases on it.
+    /// Under the monitor: the objects that a record's injected references lead to, each as often as it holds leases on it, what
+    /// its lazies have resolved included.
     /// The record's own lease or hold keeps it.
     public static func forEachInjected(_ record: Record, _ body: (UInt64) -> Void) {
         if let edges = iv_record_edges(record, record.pointee.type.pointee.size) {
@@ -97,8 +133,14 @@ extension Container {
         }
         guard let pointer = iv_load_pointer(iv_record_extra(record)) else { return }
         let extra = Unmanaged<ObjectExtra>.fromOpaque(pointer).takeUnretainedValue()
-        for value in extra.injected { value.forEachLease { body($0.bits) } }
-        for value in extra.injectedProperties.values { value.forEachLease { body($0.bits) } }
+        extra.forEachInjectedValue { value in value.forEachLease { body($0.bits) } }
+        guard extra.hasLate else { return }
+        // One callable may be among the values several times.
+        var lates: [ObjectIdentifier: LateClaims] = [:]
+        extra.forEachInjectedValue { value in
+            value.forEachLate { if $0.isHeld(by: extra) { lates[ObjectIdentifier($0)] = $0 } }
+        }
+        for claims in lates.values { claims.forEachLease { body($0.bits) } }
     }
 
     private func live(_ start: UInt64, _ nodes: inout [UInt64: Node]) {

@@ -18,7 +18,10 @@ extension Container {
         // Declared arguments are the choice's own; what it is gets what the option says.
         let passed = recipe.definition.body.parameters == nil ? arguments : []
         guard let use = option.use else {
-            return try resolve(try id(named: value, for: recipe, chain), passed, chain)
+            let id = try id(named: value, for: recipe, chain)
+            // The choice's edges do not name it.
+            chain.noteDependency(id)
+            return try resolve(id, passed, chain)
         }
         guard case .object(let target, let sources, _) = use else { return 0 }
         var bound: [Value] = []
@@ -40,10 +43,10 @@ extension Container {
     private func id(named value: Value, for recipe: Recipe, _ chain: BuildChain) throws(Failure) -> UInt32 {
         guard case .string(let name) = value else { return 0 }
         for key in Self.keys(named: name, besides: recipe.key) {
-            if let id = monitor.locked({ keys.id(of: key) }), chain.graph.recipe(id) != nil { return id }
+            if let id = monitor.locked({ keys.id(of: key) }), chain.graph.isDefined(id) { return id }
         }
         let known = monitor.locked {
-            (0..<UInt32(keys.count)).filter { chain.graph.recipe($0) != nil }.map { keys.name($0) }
+            (0..<UInt32(keys.count)).filter { chain.graph.isDefined($0) }.map { keys.name($0) }
         }
         throw noDefinition(name, known, recipe.definition, at: recipe.definition.place)
     }

@@ -32,6 +32,8 @@ extension Container {
     private func replace(_ recipe: Recipe, _ decorator: Processor, _ chain: BuildChain, _ index: Int) throws(Failure) {
         let former = chain.frames[index].object
         let begun = iv_load_u64(iv_live_sequence())
+        // Nobody else has it yet: what is counted afterwards the decorator took.
+        let leases = ObjectTable.leases(former)
         let answer: UInt64
         switch decorator.decorator {
         case .function(let function)?:
@@ -45,14 +47,19 @@ extension Container {
         case nil: return
         }
         guard answer != 0 else { return }
+        // The object itself, as it came, without a lease of its own: that leaves it.
+        if answer == former && ObjectTable.leases(former) <= leases { return }
         let lease = ObjectLease(owning: answer)
         guard answer != former else { return }
         guard let record = ObjectTable.record(answer), let type = recipe.type else {
             throw Failure(.handle, "the decorator '\(decorator.name)' answered a handle of no object")
         }
         let given = Self.type(record)
+        guard given.container === self else {
+            throw Failure(.handle, "the decorator '\(decorator.name)' answered an object of another runtime")
+        }
         let kinds = [type.name] + type.description.supertypes
-        guard given.container === self, kinds.contains(where: { given.description.isKind(of: $0) }) else {
+        guard kinds.contains(where: { given.description.isKind(of: $0) }) else {
             throw Failure(
                 .type,
                 "the decorator '\(decorator.name)' answered a '\(given.name)' in the place of a '\(type.name)', which is none of: "
@@ -64,7 +71,7 @@ extension Container {
         chain.frames[index].record = record
         let kept = ObjectLease(owning: former)
         let isFresh =
-            iv_record_in_block(record) != 0 || record.pointee.sequence == 0 || record.pointee.sequence >= begun
+            iv_record_in_block(record) != 0 || iv_record_order(record) == 0 || iv_record_order(record) >= begun
         if isFresh {
             let extra = extra(record)
             monitor.locked { extra.injected.append(.object(kept)) }

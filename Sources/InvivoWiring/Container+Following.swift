@@ -28,7 +28,7 @@ extension Container {
         for id in candidates.ids {
             // Each resolve of what is not shared makes another one: what is there stays, unless it is defined anew.
             if let known = known?[id], let recipe = chain.graph.recipe(id), !recipe.scope.isShared,
-                currentGraph().recipe(id) === recipe || !chain.isReload
+                !chain.isReload || currentGraph().isMade(id, by: recipe)
             {
                 ids.append(id)
                 objects.append(known)

@@ -42,6 +42,9 @@ extension Container {
             }
         }
         let deadline = timeout == 0 ? Deadline.none : Deadline(domain: domain.name, time: monotonicNow() + timeout)
+        // Nobody can tell whether the calling code is where the job would have to be run.
+        let isBlind = timeout == 0 && domain.isBlind
+        let takenBy = isBlind ? monotonicNow() + Self.patienceWithBlindDomains : deadline.time
         let job = Job(domain, self, chain: chain) { () throws(Failure) in
             try body(deadline)
             try deadline()
@@ -73,13 +76,17 @@ extension Container {
                     monitor.lock()
                     continue
                 }
-                let until = min(deadline.time, warnAt)
-                guard monitor.wait(until: until) || monotonicNow() < deadline.time else {
+                let isWaiting = if case .waiting = job.state { true } else { false }
+                let limit = isWaiting ? takenBy : deadline.time
+                guard monitor.wait(until: min(limit, warnAt)) || monotonicNow() < limit else {
                     if case .waiting = job.state {
                         let failure = Failure(
                             .timeout,
                             "the domain '\(domain.name)' did not take its job in time; its thread must poll the runtime "
-                                + "(or run posted jobs)")
+                                + "(or run posted jobs)"
+                                + (isBlind
+                                    ? ". It may be the one that waits here: let the domain say so by is_current, or set a "
+                                        + "commit timeout" : ""))
                         job.state = .done(failure)
                         domain.take(job)
                         monitor.unlock()
@@ -92,14 +99,24 @@ extension Container {
         }
     }
 
+    /// How long a posted domain that cannot say where the calling code is has to take a job that somebody waits for without
+    /// a limit of his own: it may be his own thread that would have to run it.
+    private static let patienceWithBlindDomains: UInt64 = 5_000_000_000
+
     /// Queues or posts a job without waiting for it.
     public func post(_ job: Job) throws(Failure) {
         switch job.domain.kind {
         case .thread:
-            monitor.locked {
+            let isOver = monitor.locked { () -> Bool in
+                guard !isDetached else { return true }
                 job.domain.queue.append(job)
                 job.domain.raise()
                 monitor.broadcast()
+                return false
+            }
+            guard !isOver else {
+                _ = job.drop()
+                return
             }
             onWaitingJob?(job.domain)
         case .posted(_, let post):

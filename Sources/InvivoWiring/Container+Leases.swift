@@ -2,8 +2,9 @@ internal import InvivoBase
 
 /// Which leases are the runtime's own: those of constants and of objects that hosts put in a key's place.
 extension Container {
-    /// Under the monitor: how many leases the current graph has on each object that it did not make.
-    public func leasesOfGraph() -> [UInt64: UInt64] {
+    /// Under the monitor: how many leases the current graph has on each object that it did not make, and what is described
+    /// besides: the tables that are known, and `others`.
+    public func leasesOfGraph(and others: [Definition]) -> [UInt64: UInt64] {
         var seen: Set<ObjectIdentifier> = []
         var counts: [UInt64: UInt64] = [:]
         // One lease may stand in several places.
@@ -13,8 +14,12 @@ extension Container {
         graph.forEachCell { id, cell in
             for lease in cell.claims() { count(lease) }
             cell.forEachArgument(count)
-            graph.recipe(id)?.forEachLease(count)
+            graph.ownRecipe(id)?.forEachLease(count)
         }
+        for description in described.values {
+            for definition in description.definitions { definition.forEachLease(count) }
+        }
+        for definition in others { definition.forEachLease(count) }
         return counts
     }
 }

@@ -164,7 +164,7 @@ extension Container {
     /// last made are first where nothing else says who uses whom. The caller keeps them alive.
     public func stopTogether(_ records: [Record]) -> [Failure] {
         let records = records.filter { state(of: $0) == .started }
-            .sorted { $0.pointee.sequence > $1.pointee.sequence }
+            .sorted { iv_record_order($0) > iv_record_order($1) }
         guard !records.isEmpty else { return [] }
         let places = Dictionary(
             records.enumerated().map { (ObjectTable.handle($1), $0) }, uniquingKeysWith: { a, _ in a })
@@ -325,15 +325,15 @@ extension Container {
     // MARK: state
 
     /// Under the monitor: a shared instance of it is there.
-    func noteBuilt(_ recipe: Recipe) { builtKeys[recipe.scope, default: []].insert(recipe.id) }
+    func noteBuilt(_ cell: Cell) { builtKeys[cell.scope, default: []].insert(cell.id) }
 
     /// Under the monitor: keys of a scope whose shared instances were built; some may be gone.
     public func builtKeys(_ scope: Scope) -> Set<UInt32> { builtKeys[scope] ?? [] }
 
     /// Under the monitor, when a reload has replaced their cells: those of which nothing is left.
     public func forgetBuilt(_ cells: [Cell]) {
-        for cell in cells where graph.cell(cell.recipe.id)?.isHeld() != true {
-            builtKeys[cell.recipe.scope]?.remove(cell.recipe.id)
+        for cell in cells where graph.cell(cell.id)?.isHeld() != true {
+            builtKeys[cell.scope]?.remove(cell.id)
         }
     }
 

@@ -22,7 +22,9 @@ extension Container {
                 let types = chain.graph.types
                 let fitting = types.all(lookup.type, isExact: lookup.isExact).filter { isNamed($0.id, lookup.name) }
                 switch types.best(of: fitting) {
-                case .one(let id): return try resolve(id, [], chain)
+                case .one(let id):
+                    chain.noteDependency(id)
+                    return try resolve(id, [], chain)
                 case .none: return nil
                 case .several(let ids):
                     throw Failure(
@@ -40,6 +42,7 @@ extension Container {
                 var found: [UInt64] = []
                 do throws(Failure) {
                     for entry in chain.graph.types.all(type, isExact: isExact) {
+                        chain.noteDependency(entry.id)
                         let object = try resolve(entry.id, [], chain)
                         if object != 0 { found.append(object) }
                     }

@@ -34,7 +34,7 @@ extension Container {
     /// neither.
     func ownRecipe(of type: ObjectType, _ chain: BuildChain) throws(Failure) -> Recipe? {
         let functions = type.description.functions
-        guard (!type.needs.isEmpty && fillsNeeds) || functions.willInject != nil || functions.didInject != nil else {
+        guard (!type.needs.isEmpty && fillsNeeds) || functions.willInject != nil || functions.hearsOfCompletion else {
             return nil
         }
         let graph = chain.graph
@@ -45,7 +45,7 @@ extension Container {
             identify: { [self] name in monitor.locked { keys.id(of: name) } },
             knownKeys: { [self] in
                 monitor.locked {
-                    (0..<UInt32(keys.count)).filter { graph.recipe($0) != nil }.map { keys.name($0) }
+                    (0..<UInt32(keys.count)).filter { graph.isDefined($0) }.map { keys.name($0) }
                 }
             })
         compiler.config = configLookup(of: graph)
@@ -78,6 +78,7 @@ extension Container {
 
     /// For whom the object of a frame is made; nil when that has no key.
     func asker(of index: Int, _ chain: BuildChain) -> Recipe? {
+        guard index >= 0 else { return chain.askedBy }
         if let known = chain.frames[index].askedBy { return known }
         guard index > 0, chain.frames[index - 1].recipe.id != Self.noKey else { return nil }
         return chain.frames[index - 1].recipe

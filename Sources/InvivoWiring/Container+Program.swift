@@ -71,9 +71,8 @@ extension Container {
         for index in 0..<Int(program.pointee.argument_count) where arguments[index].what == UInt32(IV_ARGUMENT_SHARED) {
             let cell = UnsafeMutableRawPointer(mutating: arguments[index].thing.unsafelyUnwrapped).assumingMemoryBound(
                 to: iv_cell.self)
-            let bits = iv_load_u64(iv_cell_object(cell))
-            let allowed = cell.pointee.thread
-            guard bits != 0, allowed == 0 || allowed == thread, ObjectTable.leaseKnownAlive(bits) else {
+            let bits = object(of: cell, on: thread)
+            guard bits != 0, ObjectTable.leaseKnownAlive(bits) else {
                 for before in 0..<index where arguments[before].what == UInt32(IV_ARGUMENT_SHARED) {
                     _ = ObjectTable.release(shared[before])
                 }

@@ -3,46 +3,71 @@ public import CPlatform
 public import InvivoBase
 
 extension Container {
-    /// The fast way, inside a view: leases a built shared object. Otherwise 0, and the cell when what is made there is made as
-    /// its definition says, without documents.
-    @inline(__always)
-    static func leaseBuilt(_ graph: UnsafePointer<iv_graph>, _ id: UInt32, _ thread: ThreadState) -> (
-        UInt64, UnsafeMutablePointer<iv_cell>?
-    ) {
-        guard id < graph.pointee.count, let chunk = graph.pointee.chunks[Int(id >> UInt32(INVIVO_CHUNK_SHIFT))] else {
-            return (0, nil)
-        }
-        let entry = chunk.assumingMemoryBound(to: invivo_entry.self) + Int(id & UInt32(INVIVO_CHUNK_MASK))
-        guard let cell = entry.pointee.cell else { return (0, nil) }
-        let full = UnsafeMutableRawPointer(cell).assumingMemoryBound(to: iv_cell.self)
-        let bits = iv_load_u64(iv_cell_object(full))
-        guard bits != 0 else { return (0, entry.pointee.layers == nil ? full : nil) }
-        let allowed = full.pointee.thread
-        guard allowed == 0 || allowed == thread.pointee.id else { return (0, nil) }
-        return ObjectTable.leaseKnownAlive(bits) ? (bits, nil) : (0, nil)
+    /// Inside a view: the built shared object of a cell, if the thread may have it, else 0.
+    @inlinable @inline(__always)
+    static func object(of cell: UnsafeMutablePointer<iv_cell>, on thread: @autoclosure () -> UInt64) -> UInt64 {
+        let word = iv_load_u64(iv_cell_object(cell))
+        guard !iv_word_is_plain(word) else { return word }
+        guard let allowed = iv_word_confined_cell(word, cell)?.pointee.thread else { return 0 }
+        return allowed == 0 || allowed == thread() ? iv_word_object(word) : 0
     }
 
-    /// A built shared object, a plain prototype or the graph of a program, without locks. 0 when it must go the general way;
-    /// `failed` has a status other than 0 when an init failed.
-    public static func fastResolve(_ runtime: UInt64, _ key: UInt64, makes: Bool, failed: inout FastFailure) -> UInt64 {
+    /// What a view shows for a key.
+    @inlinable @inline(__always)
+    static func entry(_ graph: UnsafePointer<iv_graph>, _ id: UInt32) -> UnsafeMutablePointer<invivo_entry>? {
+        guard id < graph.pointee.count, let chunk = graph.pointee.chunks[Int(id >> UInt32(INVIVO_CHUNK_SHIFT))] else {
+            return nil
+        }
+        return chunk.assumingMemoryBound(to: invivo_entry.self) + Int(id & UInt32(INVIVO_CHUNK_MASK))
+    }
+
+    /// A built shared object with one lease for the caller, on a thread that has read this runtime last and builds nothing: no
+    /// lock, no call, no frame. 0 when it must go another way; with a cell that is to make it the view stays open for `make`.
+    @inlinable @inline(__always)
+    public static func leaseShared(_ runtime: UInt64, _ key: UInt64) -> (
+        object: UInt64, cell: UnsafeMutablePointer<iv_making_cell>?
+    ) {
         let upper = key >> 32
-        guard upper >> 28 == 3, runtime == (1 << 28 | upper & 0xfff_ffff) << 32,
-            let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff)
-        else { return 0 }
         let thread = iv_thread()!
-        guard thread.pointee.chain == nil, let reader = Readers.enter(core, tag: upper & 0xfff_ffff) else { return 0 }
-        guard let graph = reader.pointee.graph else {
+        guard upper >> 28 == 3, runtime == (1 << 28 | upper & 0xfff_ffff) << 32,
+            let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff), thread.pointee.core == core,
+            let reader = thread.pointee.reader, reader.pointee.depth == 0, thread.pointee.chain == nil
+        else { return (0, nil) }
+        iv_store_u64(iv_reader_epoch(reader), iv_load_u64(iv_core_epoch(core)))
+        iv_compiler_barrier()
+        var bits: UInt64 = 0
+        if iv_load_u64(iv_core_tag(core)) == upper & 0xfff_ffff, let graph = Readers.loadGraph(core),
+            let entry = entry(graph.assumingMemoryBound(to: iv_graph.self), UInt32(truncatingIfNeeded: key)),
+            let shown = iv_load_pointer(Chunk.shown(entry))
+        {
+            let cell = shown.assumingMemoryBound(to: iv_cell.self)
+            bits = object(of: cell, on: thread.pointee.id)
+            if bits == 0, let making = iv_word_making_cell(iv_load_u64(iv_cell_object(cell)), cell),
+                entry.pointee.layers == nil
+            {
+                reader.pointee.graph = graph
+                reader.pointee.depth = 1
+                return (0, making)
+            }
+            if bits != 0, !ObjectTable.leaseKnownAlive(bits) { bits = 0 }
+        }
+        iv_store_u64(iv_reader_epoch(reader), 0)
+        return (bits, nil)
+    }
+
+    /// In a view of the calling thread, which ends here: a plain prototype or the graph of a program, without locks. 0 when it
+    /// must go the general way; `failed` has a status other than 0 when an init failed.
+    public static func make(
+        _ making: UnsafeMutablePointer<iv_making_cell>, _ runtime: UInt64, _ key: UInt64, failed: inout FastFailure
+    ) -> UInt64 {
+        let (thread, upper) = (iv_thread()!, key >> 32)
+        guard let reader = thread.pointee.reader, let core = thread.pointee.core else { return 0 }
+        guard reader.pointee.building < 32, let graph = reader.pointee.graph else {
             Readers.leave(reader)
             return 0
         }
-        let (bits, cell) = leaseBuilt(
-            graph.assumingMemoryBound(to: iv_graph.self), UInt32(truncatingIfNeeded: key), thread)
-        guard bits == 0, makes, let cell, reader.pointee.building < 32 else {
-            Readers.leave(reader)
-            return bits
-        }
-        guard let type = cell.pointee.prototype else {
-            guard let program = iv_cell_program(cell), Readers.beginBuild(reader, core) else {
+        guard let type = making.pointee.prototype else {
+            guard let program = iv_making_program(making), Readers.beginBuild(reader, core) else {
                 Readers.leave(reader)
                 return 0
             }
@@ -50,17 +75,42 @@ extension Container {
                 program, graph.assumingMemoryBound(to: iv_graph.self), reader, owner: upper & 0xfff_ffff,
                 runtime: runtime, failed: &failed)
         }
-        let own = upper << 32 | cell.pointee.id
+        let own = upper << 32 | making.pointee.id
         let begun = Readers.beginBuild(reader, core)
         Readers.leave(reader)
         guard begun else { return 0 }
         return makePlain(type, reader, owner: upper & 0xfff_ffff, runtime: runtime, key: own, failed: &failed)
     }
 
+    /// The same ways, from wherever the thread is. `failed` as for `make`.
+    public static func fastResolve(_ runtime: UInt64, _ key: UInt64, makes: Bool, failed: inout FastFailure) -> UInt64 {
+        let upper = key >> 32
+        guard upper >> 28 == 3, runtime == (1 << 28 | upper & 0xfff_ffff) << 32,
+            let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff)
+        else { return 0 }
+        let thread = iv_thread()!
+        guard thread.pointee.chain == nil, let reader = Readers.enter(core, tag: upper & 0xfff_ffff) else { return 0 }
+        var bits: UInt64 = 0
+        if let graph = reader.pointee.graph,
+            let entry = entry(graph.assumingMemoryBound(to: iv_graph.self), UInt32(truncatingIfNeeded: key)),
+            let shown = iv_load_pointer(Chunk.shown(entry))
+        {
+            let cell = shown.assumingMemoryBound(to: iv_cell.self)
+            if makes, let making = cell.making, entry.pointee.layers == nil {
+                return make(making, runtime, key, failed: &failed)
+            }
+            bits = object(of: cell, on: thread.pointee.id)
+            if bits != 0, !ObjectTable.leaseKnownAlive(bits) { bits = 0 }
+        }
+        Readers.leave(reader)
+        return bits
+    }
+
     /// The object of a key with one lease for the caller, built when it must be. 0 when what makes it answers null.
     public func resolve(_ id: UInt32, arguments: [Value] = []) throws(Failure) -> UInt64 {
         try whole(
             { (chain) throws(Failure) in
+                chain.noteDependency(id)
                 let object = try resolve(id, arguments, chain)
                 if arguments.isEmpty && chain.frames.isEmpty { considerProgram(id, chain.graph) }
                 return object
@@ -75,7 +125,13 @@ extension Container {
                 return cell.attempt == 2
             }), let program = ProgramSource.compile(id, graph, self)
         else { return }
-        iv_cell_set_program(cell.raw, program)
+        let isTaken = monitor.locked { () -> Bool in
+            guard let making = cell.raw.making, iv_making_program(making) == nil else { return false }
+            iv_making_set_program(making, program)
+            show(cell, graph)
+            return true
+        }
+        if !isTaken { ProgramSource.release(program) }
     }
 
     /// Runs `body` with the chain of the calling thread, or as an outermost resolve of its own: when that ends, what was
@@ -149,13 +205,7 @@ extension Container {
         }
         if commit.isCommit {
             handOver(chain, to: commit)
-            for entry in chain.made where entry.cell != nil {
-                commit.held.append(entry)
-                // From here on it belongs to its domain, where it is also started, and ended if the commit fails.
-                if !entry.made.isForeign {
-                    entry.made.record.pointee.thread = Self.type(entry.made.record).raw.pointee.thread
-                }
-            }
+            for entry in chain.made where entry.cell != nil { hold(entry, until: commit) }
             let others = chain.made.filter { $0.cell == nil }
             chain.made = []
             for entry in others { _ = ObjectTable.release(entry.object) }
@@ -165,11 +215,20 @@ extension Container {
         }
     }
 
+    /// A shared instance that a commit made is complete: nothing that fails inside the commit takes it back, and nobody else
+    /// gets it before the commit is over.
+    func hold(_ entry: BuildChain.Entry, until commit: BuildChain) {
+        commit.held.append(entry)
+        // From here on it belongs to its domain, where it is also started, and ended if the commit fails.
+        if !entry.made.isForeign {
+            entry.made.record.pointee.thread = Self.type(entry.made.record).raw.pointee.thread
+        }
+    }
+
     /// Everything that a commit made is there, and started: shared instances are everybody's who sees their graph.
     public func settleCommit(_ chain: BuildChain) {
-        let held = chain.held
+        hand(chain.held[...], chain)
         chain.held = []
-        for entry in held { hand(entry, chain) }
         chain.started = []
         chain.startsOf = [:]
     }
@@ -202,15 +261,17 @@ extension Container {
     }
 
     private func find(_ id: UInt32, _ arguments: [Value], _ chain: BuildChain) throws(Failure) -> UInt64 {
-        if !chain.frames.isEmpty { chain.frames[chain.frames.count - 1].dependencies.append(id) }
         guard let cell = chain.graph.cell(id), let recipe = chain.graph.recipe(id) else {
             throw monitor.locked { unknownKey(keys.name(id), in: chain.graph) }
         }
         guard chain.frames.count < Self.deepest, iv_stack_left() > Self.leastStack else { throw tooDeep(recipe, chain) }
         if case .alias(let target) = recipe.maker {
-            var bound: [Value] = []
-            for slot in recipe.slots { bound.append(try value(of: slot.source, recipe, arguments, chain)) }
-            return try resolve(target, bound + arguments, chain)
+            // Declared arguments are its own; what it names gets what it says.
+            let isWhole = recipe.definition.body.parameters != nil
+            let given = isWhole ? try checked(arguments, recipe) : arguments
+            var passed: [Value] = []
+            for slot in recipe.slots { passed.append(try value(of: slot.source, recipe, given, chain)) }
+            return try resolve(target, isWhole ? passed : passed + given, chain)
         }
         if case .dormant(let needs) = recipe.maker {
             throw Failure(
@@ -223,6 +284,12 @@ extension Container {
         }
         switch recipe.scope {
         case .prototype, .graph:
+            if !chain.graph.isShown(recipe.id) {
+                monitor.locked {
+                    _ = cell.raw
+                    show(cell, chain.graph)
+                }
+            }
             // An alias leads to the recipe of what it names: both are one object.
             let id = recipe.id
             if let frame = chain.frames.lastIndex(where: {
@@ -267,13 +334,16 @@ extension Container {
     private func tooDeep(_ recipe: Recipe, _ chain: BuildChain) -> Failure {
         let depth = chain.frames.count
         let why = depth < Self.deepest ? "the thread's stack is full" : "the wiring does not end"
+        let path = chain.path(to: recipe.key)
+        var end = path.suffix(400)
+        if end.startIndex > path.startIndex, let arrow = end.firstIndex(of: ">") { end = end[arrow...].dropFirst(2) }
         return Failure(
-            .cycle, "\(why): \(depth) objects need each other: ... \(chain.path(to: recipe.key).suffix(400))",
+            .cycle, "\(why): \(depth) objects need each other: ... \(end)",
             path: recipe.key,
             at: recipe.definition.place)
     }
 
-    private func same(_ a: [Value], _ b: [Value]) -> Bool {
+    func same(_ a: [Value], _ b: [Value]) -> Bool {
         a.isEmpty && b.isEmpty || ArgumentsKey(a) == ArgumentsKey(b)
     }
 
@@ -295,8 +365,9 @@ extension Container {
     }
 
     /// An object that is on its way further up in the same chain.
-    private func inFlight(_ index: Int, _ recipe: Recipe, _ chain: BuildChain) throws(Failure) -> UInt64 {
+    func inFlight(_ index: Int, _ recipe: Recipe, _ chain: BuildChain) throws(Failure) -> UInt64 {
         let bits = chain.frames[index].object
+        if chain.frames[index].isNull { return 0 }
         if chain.frames[index].awaitsDecoration { throw undecorated(index, recipe, chain) }
         guard bits != 0 else {
             chain.later = index
@@ -315,335 +386,26 @@ extension Container {
     }
 
     /// An object made before in the same outermost resolve.
-    private func take(_ entry: BuildChain.Entry, _ chain: BuildChain) throws(Failure) -> UInt64 {
+    func take(_ entry: BuildChain.Entry, _ chain: BuildChain) throws(Failure) -> UInt64 {
         if entry.low < chain.frames.count { chain.hold(to: entry.low) }
+        if entry.cell == nil { for id in entry.made.dependencies { chain.noteDependency(id) } }
         guard ObjectTable.retain(entry.object) else {
             throw Failure(.stale, "the object is gone", path: keyName(entry.id))
         }
         return entry.object
     }
 
-    // MARK: shared instances
-
-    /// A shared instance, built once however many chains ask; a waits-for cycle is answered, not waited for.
-    private func shared(_ base: Cell, _ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain) throws(Failure)
-        -> UInt64
-    {
-        let definition = recipe.definition
-        var gone: [Cell] = []
-        defer { withExtendedLifetime(gone) {} }
-        var cell = base
-        monitor.lock()
-        var awaited = -1
-        waiting: while true {
-            // That of a place is found by who knows the place.
-            if !recipe.scope.isPlaced { cell = base.variant(arguments, gone: &gone) }
-            switch cell.state {
-            case .built:
-                let bits = recipe.scope == .weakSingleton ? cell.weakObject : cell.object
-                if ObjectTable.retain(bits) {
-                    monitor.unlock()
-                    do throws(Failure) { try checkDomain(definition, chain) } catch {
-                        _ = ObjectTable.release(bits)
-                        throw error
-                    }
-                    return bits
-                }
-                guard recipe.scope == .weakSingleton, !ObjectTable.isExhausted(bits) else {
-                    monitor.unlock()
-                    throw ObjectTable.isExhausted(bits)
-                        ? Failure.exhausted(path: definition.key)
-                        : Failure(.stale, "the object is gone", path: definition.key)
-                }
-                break waiting
-            case .building(let other):
-                if other === chain.root || chain.isInside(other) {
-                    monitor.unlock()
-                    return try ownBuild(cell, recipe, chain)
-                }
-                let thread = currentThread().identity
-                if let circle = waits.circle(from: other, to: chain.root, on: thread, cell.definition.key) {
-                    // Whoever holds nothing that others wait for may give way.
-                    if !circle.isThroughJob && !waits.hasSuspended(thread) { chain.root.givesWayTo = cell }
-                    monitor.unlock()
-                    throw waitsForCycle(circle, chain.root, cell)
-                }
-                awaited = cell.attempt
-                chain.root.waitingOn = .cell(cell)
-                waits.begin(chain.root, thread)
-                if !serveOwnDomain() { monitor.wait() }
-                waits.end(chain.root, thread)
-                chain.root.waitingOn = nil
-            case .cold:
-                if awaited == cell.attempt, let failure = cell.failure {
-                    monitor.unlock()
-                    throw failure
-                }
-                break waiting
-            }
-        }
-        do throws(Failure) { try checkDomain(definition, chain) } catch {
-            monitor.unlock()
-            throw error
-        }
-        cell.state = .building(chain.root)
-        cell.attempt += 1
-        let weak = cell.weakReference
-        monitor.unlock()
-
-        do throws(Failure) {
-            if let weak, let revived = try revive(weak, recipe, cell) { return revived }
-            if recipe.isExclusive { try chain.root.beforeExclusive?(recipe.id) }
-            let begun = monotonicNow()
-            guard let made = try make(recipe, arguments, chain, cell: cell) else {
-                monitor.locked { reset(cell, nil) }
-                return 0
-            }
-            let took = monotonicNow() &- begun
-            monitor.locked { cell.buildTime = took }
-            return made.object
-        } catch {
-            // Who waited for a build that gave way builds it himself.
-            monitor.locked { reset(cell, chain.root.givesWayTo == nil ? error : nil) }
-            throw error
-        }
-    }
-
-    /// Under the monitor: nobody builds it any more.
-    func reset(_ cell: Cell, _ failure: Failure?) {
-        cell.state = .cold
-        cell.failure = failure
-        monitor.broadcast()
-    }
-
-    /// A shared object that the calling chain, or one whose hook it runs in, is building.
-    private func ownBuild(_ cell: Cell, _ recipe: Recipe, _ chain: BuildChain) throws(Failure) -> UInt64 {
-        if let frame = chain.frames.lastIndex(where: { $0.cell === cell }) { return try inFlight(frame, recipe, chain) }
-        var asked: BuildChain? = chain
-        while let here = asked {
-            if let entry = (here.made + here.held).last(where: { $0.cell === cell }) {
-                if here === chain { return try take(entry, chain) }
-                guard ObjectTable.retain(entry.object) else { break }
-                return entry.object
-            }
-            if here !== chain, let frame = here.frames.last(where: { $0.cell === cell }), frame.object != 0,
-                !frame.awaitsDecoration, ObjectTable.retain(frame.object)
-            {
-                return frame.object
-            }
-            asked = here.parent ?? here.outer
-        }
-        throw Failure(
-            .cycle, "the wiring goes round in a circle: \(chain.path(to: recipe.key))", path: recipe.key,
-            at: recipe.definition.place)
-    }
-
-    /// A weak singleton whose handles are all gone and whose instance is not.
-    private func revive(_ weak: UnsafeMutableRawPointer, _ recipe: Recipe, _ cell: Cell) throws(Failure) -> UInt64? {
-        guard let type = recipe.type, let instance = type.description.loadWeak(weak) else { return nil }
-        // The reference that came with it is the new record's.
-        let object = try wrap(type, instance, key: recipe.id)
-        monitor.locked {
-            if let record = ObjectTable.record(object) {
-                record.pointee.thread = type.raw.pointee.thread
-                cell.sequence = record.pointee.sequence
-            }
-            noteBuilt(recipe)
-            cell.weakObject = object
-            cell.state = .built
-            monitor.broadcast()
-        }
-        return object
-    }
-
-    // MARK: completing
-
-    /// A frame ended well: what nothing above it waits for is everybody's now.
-    func finish(_ frame: BuildChain.Frame, at index: Int, _ made: Made, _ chain: BuildChain) {
-        let isShared = frame.cell != nil
-        if isShared || frame.recipe.scope == .graph {
-            // One lease is the chain's until it ends; a shared instance gets the graph's hold instead.
-            _ = ObjectTable.leaseKnownAlive(made.object)
-            chain.made.append(
-                BuildChain.Entry(
-                    id: frame.recipe.id, arguments: frame.arguments, object: made.object, cell: frame.cell, made: made,
-                    low: frame.low < index ? frame.low : .max))
-        }
-        if frame.low < index {
-            if index > 0 { chain.frames[index - 1].low = min(chain.frames[index - 1].low, frame.low) }
-            return
-        }
-        for place in frame.mark..<chain.made.count where chain.made[place].low >= index { chain.made[place].low = .max }
-        if index > 0 { settleShared(chain, from: frame.mark) }
-    }
-
-    /// Publishes the shared instances among what was made from `mark` on.
-    private func settleShared(_ chain: BuildChain, from mark: Int) {
-        guard !chain.root.isCommit else { return }
-        guard chain.made[mark...].contains(where: { $0.cell != nil }) else { return }
-        var kept: [BuildChain.Entry] = []
-        for entry in chain.made[mark...] {
-            if entry.cell == nil { kept.append(entry) } else { hand(entry, chain) }
-        }
-        chain.made.replaceSubrange(mark..., with: kept)
-    }
-
-    /// The outermost resolve is over: shared instances are everybody's, the others belong to who holds them.
-    private func settle(_ chain: BuildChain) {
-        let entries = chain.made
-        chain.made = []
-        for entry in entries {
-            if entry.cell == nil { _ = ObjectTable.release(entry.object) } else { hand(entry, chain) }
-        }
-    }
-
-    /// A shared instance becomes everybody's.
-    private func hand(_ entry: BuildChain.Entry, _ chain: BuildChain) {
-        guard let cell = entry.cell else { return }
-        let id = entry.id
-        watchWeakly(cell, entry.made)
-        if let (scope, place) = cell.place {
-            scope.kept(entry.object, keyHandle(id), at: place) { extra(entry.made.record) }
-        }
-        let overtaken = monitor.locked { () -> Bool in
-            publish(cell, entry.made)
-            return !chain.isReload && graph.configuration(id) !== chain.graph.configuration(id)
-        }
-        // The chain's own lease: from here on the graph holds it, or (weakly shared) only who asked.
-        _ = ObjectTable.release(entry.object)
-        log(.debug, "'\(cell.definition.key)' is built")
-        if overtaken { onLateBuild?(id) }
-    }
-
-    /// A weak singleton whose instances are counted elsewhere lives on without handles: a weak reference finds it again.
-    private func watchWeakly(_ cell: Cell, _ made: Made) {
-        guard cell.recipe.scope == .weakSingleton, let instance = made.record.pointee.instance,
-            Self.type(made.record) === cell.recipe.type
-        else { return }
-        let description = Self.type(made.record).description
-        // No lock is held while host code runs.
-        let weak = description.makeWeak(instance)
-        let former = monitor.locked { () -> UnsafeMutableRawPointer? in
-            defer { cell.weakReference = weak }
-            return cell.weakReference
-        }
-        if let former { cell.recipe.type?.description.freeWeak(former) }
-    }
-
-    /// Takes back what was made since: graph-scope objects are let go, shared ones are cold again, hooks for the end and steps
-    /// that waited are forgotten.
-    func takeBack(_ chain: BuildChain, to mark: BuildChain.Mark, because failure: Failure? = nil) {
-        if chain.deferrals > mark.deferred {
-            for index in chain.frames.indices {
-                chain.frames[index].deferred.removeAll { $0.number > mark.deferred }
-            }
-        }
-        if chain.completed.count > mark.completed {
-            chain.completed.removeLast(chain.completed.count - mark.completed)
-        }
-        forgetStarts(chain, from: mark.starts)
-        guard chain.made.count > mark.made else { return }
-        let entries = Array(chain.made[mark.made...])
-        chain.made.removeLast(chain.made.count - mark.made)
-        for entry in entries.reversed() {
-            if let cell = entry.cell {
-                let isAtFault = failure?.path == cell.definition.key && chain.root.givesWayTo == nil
-                monitor.locked { reset(cell, isAtFault ? failure : nil) }
-            }
-            _ = ObjectTable.release(entry.object)
-        }
-    }
-
-    /// The hooks for the moment when everything is there, children before parents, each once.
-    private func complete(_ chain: BuildChain) throws(Failure) {
-        while !chain.completed.isEmpty {
-            // Hooks may resolve: what that makes completes by itself.
-            let queue = chain.completed
-            chain.completed = []
-            for (recipe, arguments, lease) in queue { try afterAll(recipe, arguments, lease, chain) }
-        }
-    }
-
-    /// Under the monitor: the instance is there for everybody.
-    private func publish(_ cell: Cell, _ made: Made) {
-        let id = cell.recipe.id
-        if !cell.isRetired { noteBuilt(cell.recipe) }
-        cell.sequence = made.record.pointee.sequence
-        cell.failure = nil
-        cell.undecorated = made.undecorated
-        dynamicDependencies[id] = made.dependencies.isEmpty ? nil : made.dependencies
-        for dependency in made.dependencies { dynamicDependents[dependency, default: []].insert(id) }
-        let type = Self.type(made.record)
-        let domain = type.domain
-        // What a thread has for itself belongs to it, whatever the domain of its type.
-        if !made.isForeign && cell.recipe.scope != .thread { made.record.pointee.thread = type.raw.pointee.thread }
-        if cell.recipe.scope == .weakSingleton {
-            cell.weakObject = made.object
-            cell.state = .built
-            monitor.broadcast()
-            return
-        }
-        if made.isForeign {
-            _ = ObjectTable.leaseKnownAlive(made.object)
-            cell.claim = ObjectLease(owning: made.object)
-        } else {
-            ObjectTable.hold(made.object)
-        }
-        if let domain {
-            cell.raw.pointee.thread = domain.thread
-            cell.raw.pointee.confined_instance = made.record.pointee.instance
-        } else {
-            cell.raw.pointee.thread = 0
-            iv_store_pointer(iv_cell_shared(cell.raw), made.record.pointee.instance)
-        }
-        iv_store_u64(iv_cell_object(cell.raw), made.object)
-        cell.state = .built
-        monitor.broadcast()
-        // A graph that is gone does not hold it: it belongs to whoever asked.
-        if cell.isRetired && !made.isForeign { retiredWhileBuilding.append(made.object) }
-    }
-
-    /// The failure of a wait that would close a circle.
-    private func waitsForCycle(_ circle: Waits.Circle, _ chain: BuildChain, _ cell: Cell) -> Failure {
-        let whole = chain.frames.map(\.recipe.key) + circle.path + (circle.isThroughJob ? [cell.definition.key] : [])
-        let start = whole.firstIndex(of: cell.definition.key) ?? 0
-        let path = whole[start...].joined(separator: " -> ")
-        return Failure(
-            .cycle,
-            circle.isThroughJob
-                ? "waiting would never end: what makes '\(cell.definition.key)' waits beneath a job on the same thread (\(path)); "
-                    + "resolve it with invivo_resolve_async"
-                : "the wiring goes round in a circle: \(path)",
-            path: cell.definition.key, at: cell.definition.place)
-    }
-
-    /// The failure is the holder's, where there is one: it is what must change.
-    private func checkDomain(_ definition: Definition, _ chain: BuildChain) throws(Failure) {
-        guard let domain = definition.type?.domain, !domain.isCurrent, definition.scope != .thread else { return }
-        let holder = chain.frames.last?.recipe.definition
-        throw Failure(
-            .domain,
-            (holder == nil ? "" : "it needs '\(definition.key)', and ")
-                + "an object of the confined type '\(definition.type?.name ?? "?")' belongs to the domain '\(domain.name)' and "
-                + "cannot be resolved on this thread; resolve it there or with invivo_resolve_async, or register the type as shared",
-            path: (holder ?? definition).key, at: (holder ?? definition).place)
-    }
-
-    /// Whether the calling code is where the objects of a domain may be touched that is not one thread.
-    @usableFromInline
-    static func isInDomain(_ cell: UnsafeMutablePointer<iv_cell>, _ allowed: UInt64) -> Bool {
-        guard allowed == .max, let record = ObjectTable.record(iv_load_u64(iv_cell_object(cell))) else { return false }
-        return type(record).domain?.isCurrent == true
-    }
-
     /// The confined instance of a key for a view on the calling thread, or nil.
     @inlinable
     public static func confinedInstance(_ entry: UnsafePointer<invivo_entry>) -> UnsafeMutableRawPointer? {
-        guard let cell = entry.pointee.cell else { return nil }
-        let full = UnsafeMutableRawPointer(cell).assumingMemoryBound(to: iv_cell.self)
-        guard iv_load_u64(iv_cell_object(full)) != 0 else { return nil }
-        let allowed = full.pointee.thread
-        guard allowed == 0 || allowed == iv_thread()!.pointee.id || isInDomain(full, allowed) else { return nil }
-        return full.pointee.shared_instance ?? full.pointee.confined_instance
+        guard let shown = iv_load_pointer(Chunk.shown(UnsafeMutablePointer(mutating: entry))) else { return nil }
+        let cell = shown.assumingMemoryBound(to: iv_cell.self)
+        let word = iv_load_u64(iv_cell_object(cell))
+        guard let confined = iv_word_confined_cell(word, cell) else { return cell.pointee.shared_instance }
+        let allowed = confined.pointee.thread
+        guard allowed == 0 || allowed == iv_thread()!.pointee.id || isInDomain(iv_word_object(word), allowed) else {
+            return nil
+        }
+        return confined.pointee.instance
     }
 }

@@ -20,14 +20,13 @@ extension Container {
         monitor.locked {
             graph.forEachCell { id, cell in
                 // An alias shows the cell of the key it names.
-                guard cell.recipe.id == id, cell.recipe.scope.isShared || !cell.recipe.waits.isEmpty,
-                    cell.recipe.type?.isBlockOnly != true
+                guard cell.id == id, cell.scope.isShared || !cell.waits.isEmpty, cell.type?.isBlockOnly != true
                 else { return }
                 let objects = cell.objects()
                 found.append(
                     KeyState(
                         key: keys.name(id), state: state(of: cell, objects.map(\.object)), objects: objects.count,
-                        waits: cell.recipe.waits, error: cell.failure?.text ?? ""))
+                        waits: cell.waits, error: cell.failure?.text ?? ""))
             }
         }
         return found.sorted { $0.key < $1.key }
@@ -35,7 +34,7 @@ extension Container {
 
     /// Under the monitor: of several objects, the one that is least far.
     private func state(of cell: Cell, _ objects: [UInt64]) -> LifeState {
-        if !cell.recipe.waits.isEmpty { return .dormant }
+        if !cell.waits.isEmpty { return .dormant }
         let states = objects.compactMap { object -> LifeState? in
             guard let record = ObjectTable.record(object) else { return nil }
             guard let extra = iv_load_pointer(iv_record_extra(record)) else { return .made }

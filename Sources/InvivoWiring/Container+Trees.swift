@@ -1,3 +1,4 @@
+internal import CPlatform
 public import InvivoBase
 
 /// Injecting into whole trees of objects that the host made.
@@ -33,8 +34,14 @@ extension Container {
             var walk = Walk(tree: tree, chain: chain)
             let top = try self.walk(root, &walk, name: tree.key, path: "root", depth: 0)
             if let failure = Failure.gathered(walk.failures) { throw failure }
-            if let top { try inject(top, chain) }
+            if let top { try inject(top, chain, depth: 0) }
         }
+    }
+
+    private static func tooDeep(_ depth: Int) -> Failure {
+        Failure(
+            .tooLarge, "the thread's stack is full at a depth of \(depth) objects: the tree is too deep for it",
+            path: "root")
     }
 
     private struct Walk {
@@ -60,8 +67,11 @@ extension Container {
             return nil
         }
         guard depth < Self.deepestTree, walk.seen.count < Self.mostInTree else {
-            throw Failure(.tooLarge, "the tree has more than \(walk.seen.count) objects or is deeper than \(depth)")
+            throw Failure(
+                .tooLarge, "the tree has more than \(walk.seen.count) objects or is deeper than \(depth)",
+                path: depth < 32 ? path : "root")
         }
+        guard iv_stack_left() > Self.leastStack else { throw Self.tooDeep(depth) }
         if let domain = type.domain, !domain.isCurrent, record.pointee.thread == type.raw.pointee.thread {
             throw Failure(
                 .domain, "an object of the confined type '\(type.name)' is injected in its domain '\(domain.name)'",
@@ -71,12 +81,19 @@ extension Container {
         let instance = record.pointee.instance
         for index in 0..<UInt64(Self.mostInTree) {
             let child: UInt64
-            if let ask = walk.tree.child {
-                child = try ask(object, index)
-            } else {
-                child =
-                    try instance.map { instance throws(Failure) in try type.description.child(index, of: instance) }
-                    ?? 0
+            do throws(Failure) {
+                if let ask = walk.tree.child {
+                    child = try ask(object, index)
+                } else {
+                    child =
+                        try instance.map { instance throws(Failure) in
+                            try type.description.child(index, of: instance)
+                        } ?? 0
+                }
+            } catch {
+                var failure = error
+                if failure.path.isEmpty { failure.path = "\(path).\(index)" }
+                throw failure
             }
             guard child != 0 else { break }
             let held = ObjectLease(owning: child)
@@ -124,11 +141,12 @@ extension Container {
     }
 
     /// Parents are injected first; their last hooks come after those of their children.
-    private func inject(_ node: Node, _ chain: BuildChain) throws(Failure) {
+    private func inject(_ node: Node, _ chain: BuildChain, depth: Int) throws(Failure) {
+        guard iv_stack_left() > Self.leastStack else { throw Self.tooDeep(depth) }
         if let recipe = node.recipe {
             try injectHostObject(recipe, node.lease.bits, node.record, chain, completes: false)
         }
-        for child in node.children { try inject(child, chain) }
+        for child in node.children { try inject(child, chain, depth: depth + 1) }
         if let recipe = node.recipe { try awaitCompletion(recipe, [], node.lease.bits, chain) }
     }
 
@@ -144,7 +162,10 @@ extension Container {
     // MARK: becoming shared
 
     /// Injects into an object of the host's, which then is the shared instance of its key.
-    public func injectShared(_ object: UInt64, as id: UInt32?) throws(Failure) {
+    /// `tunedAs`: the key that it is attached to, by which documents tune it.
+    public func injectShared(_ object: UInt64, as id: UInt32?, tunedAs: (id: UInt32, key: String)? = nil)
+        throws(Failure)
+    {
         guard let record = ObjectTable.record(object) else { throw Failure(.handle, "the object handle is stale") }
         let type = Self.type(record)
         try whole { (chain) throws(Failure) in
@@ -155,7 +176,7 @@ extension Container {
             }
             guard recipe.scope.isShared, recipe.definition.body.parameters == nil,
                 let cell = chain.graph.cell(recipe.id),
-                cell.recipe === recipe
+                chain.graph.isOwn(recipe, cell)
             else {
                 throw fail(
                     .argument,
@@ -167,6 +188,11 @@ extension Container {
                     .domain,
                     "a shared object of the confined type '\(type.name)' is given where it belongs: in "
                         + "the domain '\(domain.name)'")
+            }
+            if let tunedAs, tunedAs.id != recipe.id {
+                throw fail(
+                    .exists,
+                    "the object is attached to '\(tunedAs.key)', by which documents tune it: detach it first")
             }
             guard record.pointee.key == 0 || record.pointee.key == recipe.id &+ 1 else {
                 throw fail(.exists, "the object was made for '\(keyName(record.pointee.key - 1))'")

@@ -24,11 +24,19 @@ struct Waits {
     /// Whether a chain lies beneath what the thread does.
     func hasSuspended(_ thread: UInt64) -> Bool { suspended.contains { $0.thread == thread } }
 
+    /// Whether a chain waits for a shared instance and can be taken back and begun anew meanwhile.
+    func mayGiveWay(_ chain: BuildChain) -> Bool {
+        guard case .cell = chain.waitingOn, chain.depth > 0, chain.parent == nil, chain.outer == nil, !chain.isCommit,
+            let its = waiting.last(where: { $0.chain === chain })
+        else { return false }
+        return !hasSuspended(its.thread)
+    }
+
     /// What would close a circle: the keys on the way.
     struct Circle {
         var path: [String]
         /// Whether it leads through a chain beneath a job: that cannot be resolved by giving way.
-        var isThroughJob: Bool
+        var isThroughJob = false
     }
 
     /// The way from `other` back to `chain`, which runs on `thread`, if there is one. A chain beneath a job goes on when both

@@ -35,11 +35,11 @@ public final class Container: @unchecked Sendable {
     public var active: [String: AssemblyDescription] = [:]
     /// Jobs that a thread waits for.
     var awaitedJobs: [Job] = []
-    /// Their domain gave the job of disposing them back: disposed by close.
-    var undisposed: [Record] = []
+    /// Ended objects whose domain has not begun to dispose of them; of what it gives back close disposes.
+    public internal(set) var undisposed: Set<Record> = []
     public private(set) var graph: Graph
     /// Jobs posted that nobody waits for (disposals, notifications) and that have not ended.
-    var unawaitedJobs = 0
+    public internal(set) var unawaitedJobs = 0
     /// What resolves made while building: key -> keys it got, beyond what its definition names.
     public var dynamicDependencies: [UInt32: Set<UInt32>] = [:]
     /// Scopes with places, by name.
@@ -60,6 +60,8 @@ public final class Container: @unchecked Sendable {
     public var dynamicDependents: [UInt32: Set<UInt32>] = [:]
     var waits = Waits()
     let resolvers: ResolveThreads
+    /// What providers and lazies claim.
+    let lates = LateTable()
     /// What reads values from texts, by name.
     public var converters: [String: TextConverter] = [:]
     /// Kinds in which hosts read the values at paths of the configuration.
@@ -196,7 +198,7 @@ public final class Container: @unchecked Sendable {
         if isClosing { return Failure(.closed, "the runtime is closed") }
         if let assembly = dormant[name] { return Self.notActive(name, assembly) }
         var known: [String] = []
-        for id in 0..<UInt32(keys.count) where graph.recipe(id) != nil { known.append(keys.name(id)) }
+        for id in 0..<UInt32(keys.count) where graph.isDefined(id) { known.append(keys.name(id)) }
         return Failure(
             .notFound, "no definition has the key '\(name)'\(suggestion(for: name, among: known))", path: name)
     }
@@ -213,6 +215,7 @@ public final class Container: @unchecked Sendable {
     public func publish(_ next: Graph) -> Graph {
         let former = graph
         graph = next
+        next.showAll()
         Readers.publish(core, graph: UnsafeRawPointer(next.raw), epoch: next.generation + 1)
         return former
     }
@@ -231,10 +234,11 @@ public final class Container: @unchecked Sendable {
             return jobs
         }
         for job in jobs { _ = job.drop() }
-        for record in monitor.locked({ () -> [Record] in
+        let left = monitor.locked { () -> Set<Record> in
             defer { undisposed = [] }
             return undisposed
-        }) { Container.finish(record) }
+        }
+        for record in left.sorted(by: { iv_record_order($0) > iv_record_order($1) }) { Container.finish(record) }
     }
 
     /// After close: the last graph goes, and with it the cells and definitions.

@@ -62,7 +62,7 @@ public final class Factory: @unchecked Sendable {
             self.destroy = destroy
         }
 
-        deinit { destroy?(userData) }
+        deinit { if let destroy { ending { destroy(userData) } } }
     }
 
     public init(
@@ -145,7 +145,8 @@ public final class Definition: @unchecked Sendable {
         public var maker: MakerMethod?
         /// The object itself, made elsewhere.
         public var constant: ObjectLease?
-        /// In the order of the type's parameters; checked against them. Of an alias: runtime arguments.
+        /// In the order of the type's parameters; checked against them. Of an alias: the runtime
+        /// arguments of what it names; all of them where it declares `parameters`, else before those that it gets.
         public var initializer: [Injection] = []
         /// The runtime arguments it takes; nil when it does not say: what comes goes to the initializer's end.
         public var parameters: Signature?
@@ -215,6 +216,8 @@ public final class Definition: @unchecked Sendable {
 
     public var type: ObjectType? { body.type }
     public var alias: String? { body.alias }
+    /// Whether it is another name and nothing more: it says nothing of the runtime arguments, which go on as they come.
+    public var isPlainAlias: Bool { body.alias != nil && body.initializer.isEmpty && body.parameters == nil }
     public var place: Place { body.place }
     public var base: [Int: Value] { body.base }
     public var scope: Scope { body.scope ?? .graph }
@@ -228,7 +231,9 @@ public final class Definition: @unchecked Sendable {
     public func inheriting(from parent: Definition) -> Definition {
         with { body in
             let former = parent.body
-            body.type = body.type ?? former.type
+            if body.type == nil && body.typeName == nil {
+                (body.type, body.typeName) = (former.type, former.typeName)
+            }
             if body.scope == nil { (body.scope, body.scopeName) = (former.scope, former.scopeName) }
             let makesItself =
                 body.factory != nil || body.maker != nil || body.constant != nil || !body.initializer.isEmpty

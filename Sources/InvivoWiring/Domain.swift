@@ -42,7 +42,7 @@ public final class Domain: @unchecked Sendable {
             Glibc.close(signal)
             _ = iv_sub_u64(iv_live_descriptors(), 1)
         }
-        destroy?()
+        if let destroy { ending(destroy) }
     }
 
     public func register() -> UInt64 {
@@ -62,6 +62,11 @@ public final class Domain: @unchecked Sendable {
             let me = currentThread().identity
             return anyThread || fixedThread == me || runningThread == me || isHere?() == true
         }
+    }
+
+    /// Whether nobody can tell if the calling code is where its jobs are run.
+    var isBlind: Bool {
+        if case .posted = kind { isHere == nil && fixedThread == 0 } else { false }
     }
 
     /// 0 = any thread, else the only thread that may resolve; .max where only jobs may.

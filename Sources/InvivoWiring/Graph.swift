@@ -1,4 +1,4 @@
-internal import CInvivo
+public import CInvivo
 public import CPlatform
 internal import Glibc
 public import InvivoBase
@@ -46,13 +46,17 @@ public protocol Configuration: AnyObject, Sendable {
 
 let chunkSize = 1 << Int(INVIVO_CHUNK_SHIFT)
 
-/// 128 entries of a graph. Immutable once its graph is published; shared by all generations in which it is the same.
+/// 128 entries of a graph. Immutable once its graph is published, but for cells that come to be shown; shared by all
+/// generations in which it is the same.
+@usableFromInline
 final class Chunk: @unchecked Sendable {
     let entries: UnsafeMutablePointer<invivo_entry>
     private(set) var cells: [Cell?]
-    private(set) var recipes: [Recipe?]
-    private(set) var blocks: [Block?]
-    private(set) var configurations: [(any Configuration)?]
+    /// Where they are others than those of the cells.
+    private var recipes: [Int: Recipe] = [:]
+    /// Few have any.
+    private(set) var blocks: [Int: Block] = [:]
+    private(set) var configurations: [Int: any Configuration] = [:]
     /// Values of the configuration among the entries; few chunks have any.
     private(set) var settings: [Int: ConfigValue] = [:]
 
@@ -60,14 +64,17 @@ final class Chunk: @unchecked Sendable {
         entries = .allocate(capacity: chunkSize)
         entries.initialize(repeating: invivo_entry(), count: chunkSize)
         cells = Array(repeating: nil, count: chunkSize)
-        recipes = Array(repeating: nil, count: chunkSize)
-        blocks = Array(repeating: nil, count: chunkSize)
-        configurations = Array(repeating: nil, count: chunkSize)
     }
 
     init(copying other: Chunk) {
         entries = .allocate(capacity: chunkSize)
-        entries.initialize(from: other.entries, count: chunkSize)
+        for index in 0..<chunkSize {
+            let entry = other.entries + index
+            (entries + index).initialize(
+                to: invivo_entry(
+                    cell: iv_load_pointer(Self.shown(entry))?.assumingMemoryBound(to: invivo_cell.self),
+                    block: entry.pointee.block, layers: entry.pointee.layers, type: entry.pointee.type))
+        }
         cells = other.cells
         recipes = other.recipes
         blocks = other.blocks
@@ -77,13 +84,42 @@ final class Chunk: @unchecked Sendable {
 
     deinit { entries.deallocate() }
 
-    func set(_ cell: Cell?, at index: Int) {
-        cells[index] = cell
-        entries[index].cell = cell.map { UnsafeMutableRawPointer($0.raw).assumingMemoryBound(to: invivo_cell.self) }
-        entries[index].type = cell?.recipe.type?.description.handleBits ?? 0
+    /// Where an entry has its cell: the first word.
+    @inlinable @inline(__always)
+    static func shown(_ entry: UnsafeMutablePointer<invivo_entry>) -> UnsafeMutablePointer<UnsafeMutableRawPointer?> {
+        UnsafeMutableRawPointer(entry).assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
     }
 
-    func set(_ recipe: Recipe?, at index: Int) { recipes[index] = recipe }
+    func set(_ cell: Cell?, at index: Int) {
+        let former = cells[index] == nil && recipes[index] == nil ? nil : recipe(index)
+        cells[index] = cell
+        entries[index].cell = cell?.knownRaw.map {
+            UnsafeMutableRawPointer($0).assumingMemoryBound(to: invivo_cell.self)
+        }
+        entries[index].type = cell?.type?.description.handleBits ?? 0
+        set(former, at: index)
+    }
+
+    /// Under the monitor: readers see the cell from now on, if it stands here.
+    func show(_ cell: Cell, at index: Int) {
+        guard cells[index] === cell, let raw = cell.knownRaw else { return }
+        iv_store_pointer(Self.shown(entries + index), UnsafeMutableRawPointer(raw))
+    }
+
+    /// Under the monitor: everything that came to be shown while the chunk was copied.
+    func showAll() {
+        for index in 0..<chunkSize { if let cell = cells[index] { show(cell, at: index) } }
+    }
+
+    func recipe(_ index: Int) -> Recipe? { recipes[index] ?? cells[index]?.recipe }
+
+    /// A recipe that is not said by the cell.
+    func ownRecipe(_ index: Int) -> Recipe? { recipes[index] }
+
+    func set(_ recipe: Recipe?, at index: Int) {
+        let isSaid = recipe.map { recipe in cells[index]?.isMade(by: recipe) ?? false } ?? true
+        recipes[index] = isSaid ? nil : recipe
+    }
 
     func set(_ block: Block?, at index: Int) {
         blocks[index] = block
@@ -119,6 +155,8 @@ public final class Graph: @unchecked Sendable {
     fileprivate let chunkCount: Int
     /// One pointer a chunk, for readers; copied whole, patched where chunks are new.
     fileprivate let directory: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+    /// The chunks that the former graph has not.
+    private let changed: Set<Int>
 
     fileprivate init(
         generation: UInt64, owner: UInt32, keys: UnsafePointer<iv_keys>, pages: [Page], chunkCount: Int,
@@ -127,6 +165,7 @@ public final class Graph: @unchecked Sendable {
         self.types = types
         self.pages = pages
         self.chunkCount = chunkCount
+        self.changed = changed
         directory = .allocate(capacity: max(chunkCount, 1))
         let kept = min(former?.chunkCount ?? 0, chunkCount)
         if let former { directory.initialize(from: former.directory, count: kept) }
@@ -172,7 +211,51 @@ public final class Graph: @unchecked Sendable {
 
     /// How the objects of a key are made; of an alias without arguments, that of the key it names.
     public func recipe(_ id: UInt32) -> Recipe? {
-        chunk(id)?.recipes[Int(id) % chunkSize]
+        chunk(id)?.recipe(Int(id) % chunkSize)
+    }
+
+    /// Whether a key has a definition; says so without working out what that is.
+    public func isDefined(_ id: UInt32) -> Bool {
+        guard let chunk = chunk(id) else { return false }
+        let index = Int(id) % chunkSize
+        return chunk.cells[index] != nil || chunk.ownRecipe(index) != nil
+    }
+
+    /// Whether a key is made by this, and not by what looks like it. Not under the monitor.
+    func isMade(_ id: UInt32, by recipe: Recipe) -> Bool {
+        guard let chunk = chunk(id) else { return false }
+        let index = Int(id) % chunkSize
+        if let own = chunk.ownRecipe(index) { return own === recipe }
+        return chunk.cells[index]?.isMade(by: recipe) ?? false
+    }
+
+    /// Whether the cell of a key has no other recipe than its own in this graph.
+    func isOwn(_ recipe: Recipe, _ cell: Cell) -> Bool {
+        chunk(recipe.id)?.ownRecipe(Int(recipe.id) % chunkSize) == nil && cell.isMade(by: recipe)
+    }
+
+    /// The recipe of a key that is not packed in its cell.
+    public func ownRecipe(_ id: UInt32) -> Recipe? {
+        guard let chunk = chunk(id) else { return nil }
+        let index = Int(id) % chunkSize
+        return chunk.ownRecipe(index) ?? chunk.cells[index].flatMap { $0.isPacked ? nil : $0.recipe }
+    }
+
+    /// Under the monitor: readers see what the cell holds from now on.
+    func show(_ cell: Cell) {
+        let id = cell.id
+        chunk(id)?.show(cell, at: Int(id) % chunkSize)
+    }
+
+    /// Under the monitor, when it is published: what came to be shown in the former graph meanwhile.
+    func showAll() {
+        for index in changed { pages[index / Page.size].chunks[index % Page.size].showAll() }
+    }
+
+    /// Whether readers see the cell of a key.
+    func isShown(_ id: UInt32) -> Bool {
+        guard let chunk = chunk(id) else { return false }
+        return iv_load_pointer(Chunk.shown(chunk.entries + Int(id) % chunkSize)) != nil
     }
 
     public func block(_ id: UInt32) -> Block? {
@@ -254,7 +337,7 @@ public struct GraphEditor {
     }
 
     public func cell(_ id: UInt32) -> Cell? { existing(id)?.cells[Int(id) % chunkSize] }
-    public func recipe(_ id: UInt32) -> Recipe? { existing(id)?.recipes[Int(id) % chunkSize] }
+    public func recipe(_ id: UInt32) -> Recipe? { existing(id)?.recipe(Int(id) % chunkSize) }
     public func block(_ id: UInt32) -> Block? { existing(id)?.blocks[Int(id) % chunkSize] }
 
     public func finish(generation: UInt64, keys: KeyTable) -> Graph {

@@ -99,7 +99,7 @@ struct GraphOutline {
         else { return false }
         let functions = type.description.functions
         return functions.prepare == nil && functions.start == nil && functions.stop == nil
-            && functions.willInject == nil && functions.didInject == nil
+            && functions.willInject == nil && !functions.hearsOfCompletion
     }
 
     private static func constant(_ value: Value) -> Value { .map([("value", value)]) }
@@ -145,10 +145,11 @@ struct GraphOutline {
             return .map([("object", .int64(Int64(object)))])
         }
         guard recipe.scope == .singleton || recipe.scope == .lazySingleton, recipe.definition.body.parameters == nil,
-            let cell = graph.cell(recipe.id), cell.raw.pointee.thread == 0, cell.object != 0
+            let cell = graph.cell(recipe.id), let type = recipe.type,
+            let object = type.container.monitor.locked({ cell.sharedObject })
         else { return nil }
-        guard ObjectTable.retain(cell.object) else { return nil }
-        return Self.constant(.object(ObjectLease(owning: cell.object)))
+        guard ObjectTable.retain(object) else { return nil }
+        return Self.constant(.object(ObjectLease(owning: object)))
     }
 }
 

@@ -6,89 +6,175 @@ public import InvivoBase
 /// The names of a runtime's keys and their dense ids.
 ///
 /// Interning and everything Swift-side happens under the container's monitor; `find` is wait-free for any thread that
-/// is inside a view (or otherwise sure that the table lives): names are written before their hash is published, tables
-/// only grow, and outgrown ones are kept until the runtime is freed.
+/// is inside a view (or otherwise sure that the table lives): names are written before their slot is published, and stay
+/// where they are. An outgrown table ends with the generation in which it was outgrown.
 public final class KeyTable: @unchecked Sendable {
     public let raw: UnsafeMutablePointer<iv_keys>
     /// The upper half of every key of this runtime.
     public let owner: UInt32
-    private var names: [String] = []
-    private var texts: [UnsafeMutablePointer<CChar>] = []
-    private var ids: [String: UInt32] = [:]
-    private var outgrown: [UnsafeMutablePointer<iv_names>] = []
+    public private(set) var count = 0
+    /// Where the name of each id begins, in pages that stay where they are.
+    private var places: [UnsafeMutablePointer<UInt32>] = []
+    /// How much of the chunks is used, which there are, and what each was allocated as.
+    private var used = 16
+    private var chunkCount = 0
+    private var chunkRoom = 0
+    private var allocations: [UnsafeMutablePointer<CChar>] = []
+    private var formerTexts: [UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>] = []
+    private var outgrown: [Outgrown] = []
     private var versions: [UInt32: UnsafeMutablePointer<UInt64>] = [:]
+
+    /// A table that was replaced by a larger one, while readers may be in it.
+    public final class Outgrown: @unchecked Sendable {
+        private let table: UnsafeMutablePointer<iv_names>
+        fileprivate init(_ table: UnsafeMutablePointer<iv_names>) { self.table = table }
+        deinit { KeyTable.free(table) }
+    }
 
     init(owner: UInt32) {
         self.owner = owner
         raw = .allocate(capacity: 1)
-        raw.initialize(to: iv_keys(names: Self.table(capacity: 64), prefix: UInt64(owner) << 32))
+        raw.initialize(to: iv_keys(names: Self.table(capacity: 64), texts: nil, prefix: UInt64(owner) << 32))
     }
 
     deinit {
         for word in versions.values { VersionWords.giveBack(word) }
-        for table in outgrown + [iv_keys_names(raw)].compactMap({ $0 }) {
-            table.pointee.slots.deallocate()
-            table.deallocate()
-        }
-        for text in texts { free(text) }
+        if let table = iv_keys_names(raw) { Self.free(table) }
+        for page in places { page.deallocate() }
+        for chunk in allocations { chunk.deallocate() }
+        for texts in formerTexts { texts.deallocate() }
+        raw.pointee.texts?.deallocate()
         raw.deallocate()
     }
 
     private static func table(capacity: Int) -> UnsafeMutablePointer<iv_names> {
-        let slots = UnsafeMutablePointer<iv_name>.allocate(capacity: capacity)
-        slots.initialize(repeating: iv_name(), count: capacity)
+        let slots = UnsafeMutablePointer<UInt64>.allocate(capacity: capacity)
+        slots.initialize(repeating: 0, count: capacity)
         let table = UnsafeMutablePointer<iv_names>.allocate(capacity: 1)
         table.initialize(to: iv_names(mask: UInt64(capacity - 1), slots: slots))
         return table
     }
 
+    private static func free(_ table: UnsafeMutablePointer<iv_names>) {
+        table.pointee.slots.deallocate()
+        table.deallocate()
+    }
+
     // MARK: under the monitor
 
-    public var count: Int { names.count }
-    public func id(of name: String) -> UInt32? { ids[name] }
-    public func name(_ id: UInt32) -> String { Int(id) < names.count ? names[Int(id)] : "?" }
+    private static let pageSize = 1024
+    private static let chunkSize = 1 << Int(IV_TEXT_SHIFT)
+
+    public func id(of name: String) -> UInt32? {
+        var name = name
+        return name.withUTF8 { bytes in bytes.baseAddress.flatMap { Self.find(raw, $0, bytes.count) } }
+    }
+
+    /// Where the name of an id stands with what comes before it.
+    private func entry(_ id: UInt32) -> UnsafePointer<CChar>? {
+        guard Int(id) < count else { return nil }
+        return iv_keys_text(raw, places[Int(id) / Self.pageSize][Int(id) % Self.pageSize])
+    }
+
+    public func name(_ id: UInt32) -> String {
+        guard let entry = entry(id), let text = iv_text_name(entry) else { return "?" }
+        let bytes = UnsafeRawBufferPointer(start: text, count: iv_text_length(entry))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// Borrowed while the runtime lives.
-    public func text(_ id: UInt32) -> UnsafePointer<CChar>? {
-        Int(id) < texts.count ? UnsafePointer(texts[Int(id)]) : nil
+    public func text(_ id: UInt32) -> UnsafePointer<CChar>? { entry(id).flatMap { iv_text_name($0) } }
+
+    /// Where the name of an id stands.
+    func place(of id: UInt32) -> UInt32? {
+        Int(id) < count ? places[Int(id) / Self.pageSize][Int(id) % Self.pageSize] : nil
     }
 
     /// The id of a name, made when new.
     public func intern(_ name: String) throws(Failure) -> UInt32 {
-        if let id = ids[name] { return id }
-        guard let text = strdup(name), names.count < Int(UInt32.max) else {
-            throw Failure(.memory, "no memory for the key '\(name)'")
-        }
-        let id = UInt32(names.count)
-        names.append(name)
-        texts.append(text)
-        ids[name] = id
+        // Names are what C can say: they end with the first NUL.
+        var name = name.utf8.contains(0) ? String(decoding: name.utf8.prefix { $0 != 0 }, as: UTF8.self) : name
+        if let id = id(of: name) { return id }
+        let id = UInt32(truncatingIfNeeded: count)
+        let place = name.withUTF8 { bytes in append(bytes, id) }
+        guard count < Int(UInt32.max), let place else { throw Failure(.memory, "no memory for the key '\(name)'") }
+        if count % Self.pageSize == 0 { places.append(.allocate(capacity: Self.pageSize)) }
+        places[count / Self.pageSize][count % Self.pageSize] = place
+        count += 1
         grow()
-        let length = strlen(text)
-        let hash = Self.hash(UnsafeRawPointer(text), length)
-        if let table = iv_keys_names(raw) {
-            Self.put(table, iv_name(hash: hash, text: text, length: UInt32(length), id: id))
-        }
+        let hash = name.withUTF8 { bytes in bytes.baseAddress.map { Self.hash($0, bytes.count) } ?? Self.hash(raw, 0) }
+        if let table = iv_keys_names(raw) { Self.put(table, hash, place) }
         return id
     }
 
-    private func grow() {
-        guard let table = iv_keys_names(raw), UInt64(names.count) * 2 > table.pointee.mask else { return }
-        let larger = Self.table(capacity: Int(table.pointee.mask + 1) * 4)
-        for index in 0...Int(table.pointee.mask) where table.pointee.slots[index].hash != 0 {
-            Self.put(larger, table.pointee.slots[index])
+    /// Where it was put; nil when the names have no room any more.
+    private func append(_ bytes: UnsafeBufferPointer<UInt8>, _ id: UInt32) -> UInt32? {
+        let needed = 5 + bytes.count + 1
+        if used + needed > chunkRoom {
+            let chunks = (needed + Self.chunkSize - 1) / Self.chunkSize
+            used = chunkCount * Self.chunkSize + (chunkCount == 0 ? 16 : 0)
+            let room = max(chunks * Self.chunkSize, used == 16 ? 16 + needed : 0)
+            let whole = (room + Self.chunkSize - 1) / Self.chunkSize
+            guard used + whole * Self.chunkSize <= Int(UInt32.max) else { return nil }
+            add(.allocate(capacity: whole * Self.chunkSize), whole)
         }
-        iv_keys_publish(raw, larger)
-        outgrown.append(table)
+        guard let text = iv_keys_text(raw, UInt32(used)) else { return nil }
+        let entry = UnsafeMutableRawPointer(mutating: text)
+        entry.storeBytes(of: id, as: UInt32.self)
+        entry.storeBytes(of: UInt8(min(bytes.count, Int(IV_TEXT_LONG))), toByteOffset: 4, as: UInt8.self)
+        if let start = bytes.baseAddress { (entry + 5).copyMemory(from: start, byteCount: bytes.count) }
+        entry.storeBytes(of: 0, toByteOffset: 5 + bytes.count, as: UInt8.self)
+        defer { used += needed }
+        return UInt32(used)
     }
 
-    private static func put(_ table: UnsafeMutablePointer<iv_names>, _ name: iv_name) {
-        var index = name.hash & table.pointee.mask
-        while table.pointee.slots[Int(index)].hash != 0 { index = (index &+ 1) & table.pointee.mask }
-        let slot = table.pointee.slots + Int(index)
-        slot.pointee.text = name.text
-        slot.pointee.length = name.length
-        slot.pointee.id = name.id
-        iv_store_u64(iv_name_hash(slot), name.hash)
+    /// Room for names, known by `count` places that follow each other.
+    private func add(_ chunk: UnsafeMutablePointer<CChar>, _ count: Int) {
+        allocations.append(chunk)
+        // A list of them is as long as the next power of two.
+        let former = raw.pointee.texts
+        let room = chunkCount == 0 ? 0 : max(16, 1 << (Int.bitWidth - (chunkCount - 1).leadingZeroBitCount))
+        var texts = former
+        if chunkCount + count > room || former == nil {
+            let larger = max(16, 1 << (Int.bitWidth - (chunkCount + count - 1).leadingZeroBitCount))
+            let list = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: larger)
+            list.initialize(repeating: nil, count: larger)
+            if let former { list.update(from: former, count: chunkCount) }
+            texts = list
+        }
+        for index in 0..<count { texts?[chunkCount + index] = chunk + index * Self.chunkSize }
+        if texts != former {
+            iv_keys_publish_texts(raw, texts)
+            if let former { formerTexts.append(former) }
+        }
+        chunkCount += count
+        chunkRoom = chunkCount * Self.chunkSize
+    }
+
+    private func grow() {
+        guard let table = iv_keys_names(raw), UInt64(count) * 16 > (table.pointee.mask + 1) * 13 else { return }
+        let larger = Self.table(capacity: Int(table.pointee.mask + 1) * 2)
+        for id in 0..<UInt32(count - 1) {
+            guard let entry = entry(id), let text = iv_text_name(entry) else { continue }
+            Self.put(
+                larger, Self.hash(text, iv_text_length(entry)),
+                places[Int(id) / Self.pageSize][Int(id) % Self.pageSize])
+        }
+        iv_keys_publish(raw, larger)
+        outgrown.append(Outgrown(table))
+    }
+
+    /// The tables that no reader finds any more, to be let go with the current generation.
+    public func takeOutgrown() -> [Outgrown] {
+        defer { outgrown = [] }
+        return outgrown
+    }
+
+    private static func put(_ table: UnsafeMutablePointer<iv_names>, _ hash: UInt64, _ place: UInt32) {
+        guard let slots = table.pointee.slots else { return }
+        var index = hash & table.pointee.mask
+        while slots[Int(index)] != 0 { index = (index &+ 1) & table.pointee.mask }
+        iv_store_u64(slots + Int(index), (hash >> 32) << 32 | UInt64(place))
     }
 
     /// The version word of a key; made when first asked for.
@@ -109,6 +195,16 @@ public final class KeyTable: @unchecked Sendable {
 
     // MARK: wait-free
 
+    /// The key whose name stands at a place that `place(of:)` answered. Any thread, while the table lives.
+    func entry(at place: UInt32) -> (id: UInt32, name: String) {
+        guard let entry = iv_keys_text(raw, place), let text = iv_text_name(entry) else { return (.max, "?") }
+        let bytes = UnsafeRawBufferPointer(start: text, count: iv_text_length(entry))
+        return (iv_text_id(entry), String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// The id alone.
+    func id(at place: UInt32) -> UInt32 { iv_keys_text(raw, place).map { iv_text_id($0) } ?? .max }
+
     /// The id of the key with these bytes, or nil.
     @inlinable @inline(__always)
     public static func find(_ keys: UnsafePointer<iv_keys>, _ text: UnsafeRawPointer, _ length: Int) -> UInt32? {
@@ -118,11 +214,13 @@ public final class KeyTable: @unchecked Sendable {
         let slots = table.pointee.slots.unsafelyUnwrapped
         var index = hash & mask
         while true {
-            let slot = slots + Int(truncatingIfNeeded: index)
-            let found = iv_load_u64(iv_name_hash(slot))
+            let found = iv_load_u64(slots + Int(truncatingIfNeeded: index))
             if found == 0 { return nil }
-            if found == hash, Int(slot.pointee.length) == length, iv_same_bytes(slot.pointee.text, text, length) {
-                return slot.pointee.id
+            if (found ^ hash) >> 32 == 0 {
+                let entry = iv_keys_text(keys, UInt32(truncatingIfNeeded: found)).unsafelyUnwrapped
+                if iv_text_length(entry) == length, iv_same_bytes(iv_text_name(entry), text, length) {
+                    return iv_text_id(entry)
+                }
             }
             index = (index &+ 1) & mask
         }

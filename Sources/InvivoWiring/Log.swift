@@ -30,7 +30,7 @@ public final class Log: @unchecked Sendable {
             return sink
         }
         guard let begun else { return }
-        begun(level.rawValue, message(), path, fields)
+        asCallback { begun(level.rawValue, message(), path, fields) }
         monitor.locked {
             if let index = active.lastIndex(of: me) { active.remove(at: index) }
             monitor.broadcast()
@@ -46,7 +46,7 @@ public final class Log: @unchecked Sendable {
             defer { self.ended = nil }
             return self.ended
         }
-        ended?()
+        if let ended { ending(ended) }
     }
 
     /// What belongs to the sink stays its owner's: `end` does not tell it.

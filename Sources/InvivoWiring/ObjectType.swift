@@ -54,7 +54,7 @@ public final class ObjectType: @unchecked Sendable {
         let isSimple =
             domain?.isHere == nil && description.size > 0 && alignment == 16 && functions.start == nil
             && functions.stop == nil && functions.prepare == nil
-            && functions.willInject == nil && functions.didInject == nil
+            && functions.willInject == nil && !functions.hearsOfCompletion
         raw.pointee.is_simple = isSimple ? 1 : 0
         raw.pointee.is_plain = isSimple && needsNothing ? 1 : 0
         raw.pointee.has_stop = functions.stop == nil ? 0 : 1
@@ -81,6 +81,8 @@ public final class ObjectExtra: @unchecked Sendable {
     /// Leases on what was injected, given back after the object is disposed.
     public var injected: [Value] = []
     public var injectedProperties: [String: Value] = [:]
+    /// Whether there is or was a provider or lazy among them that claims something. Guarded by the container's monitor.
+    var hasLate = false
     /// Of a step that injects all of a type: whose objects these are, in their order.
     var candidates: [String: [UInt32]] = [:]
     /// The traits room's state of the object (base values and what is applied).
@@ -93,7 +95,14 @@ public final class ObjectExtra: @unchecked Sendable {
     public var life = LifeState.made
     /// Whether what its type needs was filled when it was made without a definition.
     var hasNeeds = false
+    /// Whether it was made with objects among its runtime arguments. Written before anybody else has the object.
+    var isGivenObjects = false
     /// Of an object that survives its runtime.
     var keptType: ObjectType?
     public init() {}
+
+    func forEachInjectedValue(_ body: (Value) -> Void) {
+        for value in injected { body(value) }
+        for value in injectedProperties.values { body(value) }
+    }
 }

@@ -45,13 +45,20 @@ public final class PlacedScope: @unchecked Sendable {
         self.host = host
     }
 
-    deinit { if let host { destroy?(host.userData) } }
+    deinit { if let host, let destroy { ending { destroy(host.userData) } } }
 
     /// Where the calling code is. Runs host code.
     func current(for key: String, at place: Place) throws(Failure) -> UInt64 {
         guard let host else { return currentThread().identity }
         var found: UInt64 = 0
-        try CallbackResult.run("the scope '\(name)'") { host.find(host.userData, &found, $0) }
+        do throws(Failure) {
+            try CallbackResult.run("the scope '\(name)'") { host.find(host.userData, &found, $0) }
+        } catch {
+            var failure = error
+            if failure.path.isEmpty { failure.path = key }
+            if failure.place.file.isEmpty { failure.place = place }
+            throw failure
+        }
         guard found != 0 else {
             throw Failure(
                 .notReady, "'\(key)' has the scope '\(name)', and the calling code is nowhere in it", path: key,

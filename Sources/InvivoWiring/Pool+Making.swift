@@ -134,11 +134,14 @@ extension Pool {
         let thread = currentThread().identity
         container.monitor.lock()
         while !ticket.isDone {
-            if let circle = ticket.chain.flatMap({
+            // What starts an object that the maker made waits for the maker.
+            let isOwn = ticket.chain.map { chain.isInside($0.root) } ?? false
+            let circle = ticket.chain.flatMap {
                 container.waits.circle(from: $0.root, to: chain, on: thread, ticket.name)
-            }) {
+            }
+            if let way = isOwn ? [ticket.name] : circle?.path {
                 container.monitor.unlock()
-                let path = (chain.frames.map(\.recipe.key) + circle.path).joined(separator: " -> ")
+                let path = (chain.frames.map(\.recipe.key) + way).joined(separator: " -> ")
                 throw Failure(.cycle, "the wiring goes round in a circle: \(path)", path: ticket.name)
             }
             chain.waitingOn = .ticket(ticket)

@@ -77,7 +77,7 @@ public final class Pool: @unchecked Sendable {
         retired.freeAll()
         Glibc.free(raw.pointee.shards)
         raw.deallocate()
-        destroy?()
+        if let destroy { ending(destroy) }
     }
 
     func shard(_ index: UInt64) -> PoolShard { raw.pointee.shards + Int(truncatingIfNeeded: index) }

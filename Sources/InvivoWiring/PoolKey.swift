@@ -44,15 +44,16 @@ struct PoolKey {
 
     @inline(__always)
     private init(filled kind: Kind, _ bytes: UnsafeRawPointer, _ length: Int, _ seed: UInt64) {
-        hash = KeyTable.fold(KeyTable.hash(bytes, length) ^ seed)
-        head = hash & 0xffff_ffff | (kind.rawValue << 27 | UInt64(length)) << 32
         if length > 8 {
             word = 0
+            hash = Self.hash(bytes, length, seed)
             self.bytes = bytes
         } else {
             word = Self.packed(bytes, length)
+            hash = Self.mix(Self.mix(word ^ Self.other(seed), UInt64(length) ^ seed) ^ seed, Self.other(seed))
             self.bytes = nil
         }
+        head = hash & 0xffff_ffff | (kind.rawValue << 27 | UInt64(length)) << 32
     }
 
     init(empty kind: Kind, seed: UInt64) {
@@ -62,14 +63,48 @@ struct PoolKey {
         bytes = nil
     }
 
+    // Keys come from outside. So nobody must be able to choose many that meet: the seed, which nobody knows, takes part in both
+    // factors of every product, from the first bytes on (after wyhash, public domain).
+
+    @inline(__always)
+    private static func mix(_ a: UInt64, _ b: UInt64) -> UInt64 {
+        let product = a.multipliedFullWidth(by: b)
+        return product.high ^ product.low
+    }
+
+    @inline(__always)
+    private static func other(_ seed: UInt64) -> UInt64 { (seed << 29 | seed >> 35) ^ 0xa076_1d64_78bd_642f }
+
+    /// Of more than 8 bytes.
+    @inline(__always)
+    private static func hash(_ bytes: UnsafeRawPointer, _ length: Int, _ seed: UInt64) -> UInt64 {
+        let other = other(seed)
+        var state = seed
+        var offset = 0
+        while offset &+ 16 < length {
+            state = mix(
+                bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) ^ other,
+                bytes.loadUnaligned(fromByteOffset: offset &+ 8, as: UInt64.self) ^ state)
+            offset &+= 16
+        }
+        // The last 16, or all when there are fewer.
+        let first = bytes.loadUnaligned(fromByteOffset: length > 16 ? length &- 16 : 0, as: UInt64.self)
+        let last = bytes.loadUnaligned(fromByteOffset: length &- 8, as: UInt64.self)
+        return mix(mix(first ^ other, last ^ state) ^ seed, other ^ UInt64(length))
+    }
+
+    /// Up to 8 bytes, the first one lowest.
     @inline(__always)
     private static func packed(_ bytes: UnsafeRawPointer, _ length: Int) -> UInt64 {
         if length == 8 { return bytes.loadUnaligned(as: UInt64.self) }
-        var word: UInt64 = 0
-        for index in 0..<length {
-            word |= UInt64(bytes.load(fromByteOffset: index, as: UInt8.self)) << UInt64(index &* 8)
+        if length >= 4 {
+            let last = UInt64(bytes.loadUnaligned(fromByteOffset: length &- 4, as: UInt32.self))
+            return UInt64(bytes.loadUnaligned(as: UInt32.self)) | last << UInt64((length &- 4) &* 8)
         }
-        return word
+        func byte(_ offset: Int) -> UInt64 {
+            UInt64(bytes.load(fromByteOffset: offset, as: UInt8.self)) << UInt64(offset &* 8)
+        }
+        return byte(0) | byte(length / 2) | byte(length &- 1)
     }
 
     /// Texts and integers, which most keys are; nil for all else.

@@ -31,8 +31,21 @@ enum PoolTable {
     @inline(__always)
     private static func isSame(_ slot: PoolSlot, _ key: PoolKey) -> Bool {
         guard let bytes = key.bytes else { return slot.pointee.word == key.word }
-        return UnsafeRawPointer(bitPattern: UInt(slot.pointee.word)).map { iv_same_bytes($0, bytes, key.length) }
-            ?? false
+        guard let stored = UnsafeRawPointer(bitPattern: UInt(slot.pointee.word)) else { return false }
+        // Eight at a time, the last eight once more: names are short, and a call costs more than they do.
+        let last = key.length &- 8
+        var offset = 0
+        while offset < last {
+            guard isSame(stored, bytes, at: offset) else { return false }
+            offset &+= 8
+        }
+        return isSame(stored, bytes, at: last)
+    }
+
+    @inline(__always)
+    private static func isSame(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer, at offset: Int) -> Bool {
+        a.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            == b.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
     }
 
     /// An object's handle, not one of the structs.

@@ -26,13 +26,16 @@ public final class Processor: @unchecked Sendable {
     public let priority: Int32
     public let process: Process?
     public let decorator: Decorator?
+    /// Where it is written, for messages.
+    public let place: Place
     /// Holds the host's data.
     private let owner: Factory
 
     public init(
         name: String, key: (id: UInt32, name: String)?, type: String?, priority: Int32, process: Process?,
-        decorator: Decorator?, owner: Factory
+        decorator: Decorator?, owner: Factory, place: Place = Place()
     ) {
+        self.place = place
         self.name = name
         self.key = key
         self.type = type

@@ -92,9 +92,13 @@ final class ProgramSource {
                 recipe.id == id
             else { return nil }
             if recipe.scope == .singleton || recipe.scope == .lazySingleton {
-                guard recipe.definition.body.parameters == nil, let cell = graph.cell(id) else { return nil }
+                guard recipe.definition.body.parameters == nil, let cell = graph.cell(id), let type = recipe.type else {
+                    return nil
+                }
                 constants.cells.append(cell)
-                return iv_argument(what: UInt32(IV_ARGUMENT_SHARED), node: 0, thing: UnsafeRawPointer(cell.raw))
+                return iv_argument(
+                    what: UInt32(IV_ARGUMENT_SHARED), node: 0,
+                    thing: UnsafeRawPointer(type.container.monitor.locked { cell.raw }))
             }
             guard let child = node(id, asker: asker, depth: depth + 1) else { return nil }
             nodes[child].leases += 1

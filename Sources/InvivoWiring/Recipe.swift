@@ -44,13 +44,6 @@ public final class Recipe: @unchecked Sendable {
             case .candidates(_, let ids, _, _): [.all(ids)]
             }
         }
-
-        /// What a step injects that names nothing.
-        var constant: Value {
-            let values = sources.map { source in if case .value(let value) = source { value } else { Value.null } }
-            if case .method = self { return .list(values) }
-            return values.first ?? .null
-        }
     }
 
     enum Maker: Sendable {
@@ -99,6 +92,8 @@ public final class Recipe: @unchecked Sendable {
     let asks: Bool
     /// Keys that must be defined before it can make anything.
     public let awaits: Set<String>
+    /// What its lazies resolve, and keep then. Nothing to follow, but part of circles.
+    nonisolated(unsafe) var keeps: Set<UInt32> = []
     /// Whether something leads from it back to it: its objects may hold each other.
     public nonisolated(unsafe) var isInCircle = false
     /// The places of lists whose holder hears when a candidate comes or goes.
@@ -133,6 +128,12 @@ public final class Recipe: @unchecked Sendable {
         self.awaits = awaits
     }
 
+    /// The keys whose objects its own may hold, by injection or by lazies.
+    public var held: [UInt32] { edges.filter { $0.edge != .late || keeps.contains($0.id) }.map(\.id) }
+
+    /// The keys that its initializer takes.
+    public var initializing: [UInt32] { edges.filter { $0.edge == .initializer }.map(\.id) }
+
     public var id: UInt32 { definition.id }
     public var key: String { definition.key }
     public var isAbstract: Bool { definition.isAbstract }
@@ -150,7 +151,7 @@ public final class Recipe: @unchecked Sendable {
     /// Whether nothing but lists whose holder hears of changes names one of `ids` or was bound to something else than before.
     public func hears(of ids: Set<UInt32>) -> Bool {
         steps.contains { if case .candidates = $0 { true } else { false } }
-            && steps.allSatisfy { step in
+            && (steps + before + after + afterAll).allSatisfy { step in
                 if case .candidates = step { return true }
                 return !step.sources.contains { $0.names(ids) }
             }
@@ -160,6 +161,9 @@ public final class Recipe: @unchecked Sendable {
     public var deafBindings: [String: [UInt32]] { bindings.filter { !hearing.contains($0.key) } }
 
     public var isExclusive: Bool { definition.body.flags.contains(.exclusive) }
+
+    /// The object that it always is, made elsewhere; 0 where there is none.
+    public var constantObject: UInt64 { if case .constant(let lease) = maker { lease.bits } else { 0 } }
 
     /// Whether what it gives is made by somebody else.
     var takesForeignObjects: Bool {
@@ -184,6 +188,7 @@ public final class Recipe: @unchecked Sendable {
             edges: edges,
             bindings: bindings, wishes: wishes, missing: missing, asks: asks, awaits: awaits)
         copy.isInCircle = true
+        copy.keeps = keeps
         copy.hearing = hearing
         copy.needCount = needCount
         copy.decorators = decorators
@@ -204,6 +209,7 @@ public final class Recipe: @unchecked Sendable {
             definition, maker: maker, slots: slots, steps: steps, before: before, after: after, afterAll: afterAll,
             edges: edges, bindings: bindings, wishes: wishes, missing: missing, asks: asks, awaits: awaits)
         copy.isInCircle = isInCircle
+        copy.keeps = keeps
         copy.hearing = hearing
         copy.needCount = needCount
         copy.decorators = decorators

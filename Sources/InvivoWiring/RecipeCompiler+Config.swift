@@ -75,8 +75,9 @@ extension RecipeCompiler {
         if !path.hasPrefix("/"), hint.isEmpty, config.tree.find(path) != nil {
             hint = "; '/\(path)' is there, in no assembly: ask for it so, or put it under 'global'"
         }
-        fail(
-            .notConfigured,
+        let whole = path.hasPrefix("/") ? String(path.dropFirst()) : path
+        lack(
+            "config.\(whole)", isKey: false, as: .notConfigured,
             "\(place) needs the configuration '\(path)', which is not there: looked for \(list(found.candidates))\(hint)"
         )
     }

@@ -35,6 +35,7 @@ public struct RecipeCompiler {
     private var lacks: [String] = []
     private var awaits: Set<String> = []
     private var hearing: Set<String> = []
+    private var keeps: Set<UInt32> = []
 
     public init(
         types: TypeIndex, described: @escaping (UInt32) -> Definition?, identify: @escaping (String) -> UInt32?,
@@ -77,7 +78,7 @@ public struct RecipeCompiler {
     /// What might help who named a key that is not there.
     private func hint(for key: String) -> String {
         if let assembly = dormant(key) { return ": the assembly '\(assembly)' must be activated" }
-        return suggestion(for: key, among: knownKeys())
+        return suggestion(for: key, among: knownKeys().filter { $0 != definition.key })
     }
 
     /// The definition of a key that may be named: not one that lies dormant.
@@ -95,8 +96,9 @@ public struct RecipeCompiler {
     }
 
     /// Something is not there: an error, unless the definition may wait for it.
-    private mutating func lack(_ name: String, isKey: Bool, waits: Bool = false, _ message: String) {
-        guard waits || definition.body.flags.contains(.waits) else { return fail(.notFound, message) }
+    mutating func lack(_ name: String, isKey: Bool, waits: Bool = false, as code: Status = .notFound, _ message: String)
+    {
+        guard waits || definition.body.flags.contains(.waits) else { return fail(code, message) }
         if !lacks.contains(name) { lacks.append(name) }
         if isKey { awaits.insert(name) }
     }
@@ -127,11 +129,13 @@ public struct RecipeCompiler {
         lacks = []
         awaits = []
         hearing = []
+        keeps = []
         checkParents()
+        // Without its parent nothing is known of it.
+        let isOrphan = failures.count > before || !lacks.isEmpty
         if described.body.parent != nil { checkProperties() }
         definition = flat(described)
-        // Without its parent nothing is known of it.
-        let recipe = !lacks.isEmpty ? nil : definition.alias == nil ? compileMaking() : compileAlias()
+        let recipe = isOrphan ? nil : definition.alias == nil ? compileMaking() : compileAlias()
         guard failures.count > before else { return lacks.isEmpty ? recipe : dormantRecipe() }
         needs[described.id] = edgeOrder
         return nil
@@ -205,11 +209,21 @@ public struct RecipeCompiler {
             lack(name, isKey: true, waits: isAsleep, "the alias needs \(missing(name))")
             return nil
         }
-        // Without arguments it is nothing of its own: who names it names the target.
-        if !definition.body.initializer.isEmpty { note(target, .initializer) }
+        // A plain one is nothing of its own: who names it names the target.
+        if !definition.isPlainAlias { note(target, .initializer) }
+        let named = described(target).map(flat)
+        let wanted = named?.body.parameters
         let slots = definition.body.initializer.enumerated().map { index, injection in
             Recipe.Slot(
-                position: index, source: source(injection.source, .initializer, "argument \(index)"), parameter: nil)
+                position: index,
+                source: argument(injection.source, index, of: wanted, .initializer, "argument \(index)"),
+                parameter: nil)
+        }
+        // With parameters of its own it says all that its target gets, else what comes first of that.
+        if definition.body.parameters != nil, let named {
+            check(slots.count, named, "the alias")
+        } else if !slots.isEmpty, let named {
+            check(slots.count, named, "the alias", orMore: true)
         }
         return recipe(.alias(target), slots: slots)
     }
@@ -217,7 +231,11 @@ public struct RecipeCompiler {
     private mutating func compileMaking() -> Recipe? {
         if let choice = definition.body.choice { return compile(choice) }
         guard let type = definition.type else {
-            fail(.argument, "a definition needs a type, or a parent that has one")
+            guard let name = definition.body.typeName else {
+                fail(.argument, "a definition needs a type, or a parent that has one")
+                return nil
+            }
+            lack(name, isKey: false, "no type '\(name)' is registered")
             return nil
         }
         let body = definition.body
@@ -267,10 +285,11 @@ public struct RecipeCompiler {
             if let step = property(injection, type, &set) { steps.append(step) }
         }
         steps += invocations(body.methods, type)
-        let made = recipe(
-            maker, slots: slots, steps: steps, before: invocations(body.before, type),
-            after: invocations(body.after, type),
-            afterAll: invocations(body.afterAll, type))
+        // Beforehand: what they name is an edge of the recipe.
+        let before = invocations(body.before, type)
+        let after = invocations(body.after, type)
+        let afterAll = invocations(body.afterAll, type)
+        let made = recipe(maker, slots: slots, steps: steps, before: before, after: after, afterAll: afterAll)
         made.needCount = needCount
         return made
     }
@@ -294,6 +313,7 @@ public struct RecipeCompiler {
             edges: edgeOrder.map { ($0, edges[$0] ?? .late) }, bindings: bindings, wishes: wishes, missing: missed,
             asks: asks, awaits: [])
         recipe.hearing = hearing
+        recipe.keeps = keeps
         return recipe
     }
 
@@ -339,7 +359,7 @@ public struct RecipeCompiler {
                 fail(
                     .arity,
                     "'\(type.name)' takes \(parameters.count) initializer arguments, got \(body.initializer.count)")
-                continue
+                break
             }
             let parameter = position < parameters.count ? parameters[position] : nil
             slots.append(slot(injection.source, position, body.factory == nil ? parameter : nil, type))
@@ -365,6 +385,7 @@ public struct RecipeCompiler {
             do throws(Failure) {
                 compiled = try compiled.constant { value throws(Failure) in try signature.checked(value, parameter) }
             } catch { fail(error.code, error.message) }
+            checkKind(compiled, parameter.kind, what)
             checkType(compiled, parameter.typeName, what)
         }
         return Recipe.Slot(position: position, source: compiled, parameter: parameter)
@@ -406,7 +427,11 @@ public struct RecipeCompiler {
                     removed: try hearer(hears.removed, type))
             }
             compiled = try compiled.constant { value throws(Failure) in
-                try property.check(value)
+                do throws(Failure) { return try property.check(value) } catch {
+                    // A field of a nested struct says its own way.
+                    let place = error.path.isEmpty ? name : error.path
+                    throw Failure(error.code, "the property '\(place)': \(error.message)")
+                }
             }
             if property.isInBlock {
                 guard let value = compiled.constant else {
@@ -415,6 +440,7 @@ public struct RecipeCompiler {
                 keepInBlock(name, value)
                 return nil
             }
+            checkKind(compiled, property.kind, "the property '\(name)'")
             return .property(index: type.description.index(of: property), compiled)
         } catch {
             fail(error.code, error.message)
@@ -452,6 +478,7 @@ public struct RecipeCompiler {
                         compiled = try compiled.constant { value throws(Failure) in
                             try signature.checked(value, parameter)
                         }
+                        checkKind(compiled, parameter.kind, what)
                     }
                     checkType(compiled, parameter.typeName, what)
                     sources.append(compiled)
@@ -466,7 +493,8 @@ public struct RecipeCompiler {
     // MARK: sources
 
     mutating func source(
-        _ given: Injection.Source, _ edge: Recipe.Edge, _ place: String, _ taker: Taker = .any
+        _ given: Injection.Source, _ edge: Recipe.Edge, _ place: String, _ taker: Taker = .any,
+        given argumentEdge: Recipe.Edge? = nil
     ) -> Recipe.Source {
         switch given {
         case .value(let value): return .value(value)
@@ -480,11 +508,12 @@ public struct RecipeCompiler {
                 return .value(.null)
             }
             note(id, edge)
-            let wanted = described(id).flatMap { $0.alias == nil ? flat($0).body.parameters : nil }
+            let target = described(id).map(flat)
+            let wanted = target?.body.parameters
             let arguments = arguments.enumerated().map { index, argument in
-                source(argument, edge, "\(place), argument \(index)", wanted.taker(of: index))
+                self.argument(argument, index, of: wanted, argumentEdge ?? edge, "\(place), argument \(index)")
             }
-            if edge != .late { check(arguments.count, id, place) }
+            if edge != .late, let target { check(arguments.count, target, place) }
             return .object(id, arguments: arguments, isOptional: isOptional)
         case .type(let wish): return byType(wish, edge, place)
         case .all(let wish):
@@ -504,12 +533,14 @@ public struct RecipeCompiler {
             return .argument(index)
         case .arguments: return .arguments
         case .path(let object, let path, let isOptional):
-            return .path(source(object, edge, place), path, isOptional: isOptional)
+            let object = source(object, edge, place)
+            checkPath(path, of: object, place)
+            return .path(object, path, isOptional: isOptional)
         case .list(let items): return .list(items.enumerated().map { source($1, edge, "\(place)[\($0)]") })
         case .set(let items): return .set(items.enumerated().map { source($1, edge, "\(place)[\($0)]") })
         case .map(let pairs): return .map(pairs.map { ($0.name, source($0.source, edge, "\(place).\($0.name)")) })
-        case .provider(let target): return provider(target, place, isLazy: false)
-        case .lazy(let target): return provider(target, place, isLazy: true)
+        case .provider(let target): return provider(target, edge, place, isLazy: false)
+        case .lazy(let target): return provider(target, edge, place, isLazy: true)
         case .config(let path, let other, let isOptional, let kind):
             return setting(path, other, isOptional, edge, place, taker.orKind(kind))
         case .text(let text, let converter): return self.text(text, converter, edge, place, taker)
@@ -526,12 +557,17 @@ public struct RecipeCompiler {
         }
     }
 
-    private mutating func provider(_ target: Injection.Source, _ place: String, isLazy: Bool) -> Recipe.Source {
+    /// It resolves when it is called; what it is given for that it has from the beginning, as its holder would.
+    private mutating func provider(
+        _ target: Injection.Source, _ edge: Recipe.Edge, _ place: String, isLazy: Bool
+    ) -> Recipe.Source {
         if case .config(let path, let other, let isOptional, _) = target {
             return reader(of: path, other, isOptional, place)
         }
-        switch source(target, .late, place) {
-        case .object(let id, let arguments, _): return .provider(id, arguments: arguments, isLazy: isLazy)
+        switch source(target, .late, place, given: edge) {
+        case .object(let id, let arguments, _):
+            if isLazy { keeps.insert(id) }
+            return .provider(id, arguments: arguments, isLazy: isLazy)
         case .value(.null): return .provider(nil, arguments: [], isLazy: isLazy)
         default:
             fail(.argument, "\(place): a provider resolves a key or a type")
@@ -539,12 +575,45 @@ public struct RecipeCompiler {
         }
     }
 
-    private mutating func check(_ count: Int, _ id: UInt32, _ place: String) {
-        guard count > 0, let target = described(id), target.alias == nil, let parameters = flat(target).body.parameters
+    /// What is given to a runtime argument of another definition; what is known by now is checked.
+    private mutating func argument(
+        _ given: Injection.Source, _ index: Int, of wanted: Signature?, _ edge: Recipe.Edge, _ place: String
+    ) -> Recipe.Source {
+        let before = wrong
+        let compiled = source(given, edge, place, wanted.taker(of: index))
+        guard let wanted, index < wanted.parameters.count, wrong == before else { return compiled }
+        let parameter = wanted.parameters[index]
+        if let value = compiled.constant {
+            do throws(Failure) { _ = try wanted.checked(value, parameter) } catch {
+                fail(error.code, "\(place): \(error.message)")
+            }
+        }
+        checkKind(compiled, parameter.kind, place)
+        checkType(compiled, parameter.typeName, place)
+        return compiled
+    }
+
+    /// As many as it declares; where it declares none they go to the end of its initializer, which must not lack any then.
+    private mutating func check(_ count: Int, _ target: Definition, _ place: String, orMore: Bool = false) {
+        let gives = "\(place) gives \(count) argument\(count == 1 ? "" : "s") to"
+        if let parameters = target.body.parameters {
+            let least = orMore ? 0 : parameters.parameters.prefix { !$0.isOptional }.count
+            if count < least || count > parameters.parameters.count { fail(.arity, "\(gives) \(parameters.text)") }
+            return
+        }
+        guard !orMore, !target.isAbstract, target.alias == nil, target.body.choice == nil, target.body.factory == nil,
+            target.body.maker == nil, target.body.constant == nil, let type = target.type
         else { return }
-        let least = parameters.parameters.prefix { !$0.isOptional }.count
-        if count < least || count > parameters.parameters.count {
-            fail(.arity, "\(place) gives \(count) arguments to \(parameters.text)")
+        var lacking = type.description.signature.parameters
+        for injection in target.body.initializer {
+            if let name = injection.name {
+                lacking.removeAll { $0.name == name }
+            } else if !lacking.isEmpty {
+                lacking.removeFirst()
+            }
+        }
+        if let first = lacking.dropFirst(count).first(where: { !$0.isOptional }) {
+            fail(.arity, "\(gives) '\(target.key)', whose initializer lacks '\(first.name)'")
         }
     }
 

@@ -6,99 +6,118 @@ public struct TypeIndex: Sendable {
     public struct Entry: Sendable {
         public let id: UInt32
         let rank: Int32
-        let order: UInt64
+        /// Where it stands among all definitions, and what it is found by: a list has as many as there are definitions.
+        private let packed: UInt64
+
+        init(id: UInt32, rank: Int32, order: UInt64, isOwn: Bool, isFound: Bool, isExtensible: Bool) {
+            self.id = id
+            self.rank = rank
+            packed = order << 3 | (isOwn ? 1 : 0) | (isFound ? 2 : 0) | (isExtensible ? 4 : 0)
+        }
+
+        var order: UInt64 { packed >> 3 }
         /// Of this very type, not one that says it is it.
-        let isOwn: Bool
+        var isOwn: Bool { packed & 1 != 0 }
+        /// By this name.
+        var isFound: Bool { packed & 2 != 0 }
+        /// By what its type is said to be later.
+        var isExtensible: Bool { packed & 4 != 0 }
+
+        /// Whether it comes before another.
+        func precedes(_ other: Entry) -> Bool {
+            rank != other.rank ? rank > other.rank : order < other.order
+        }
     }
 
     private struct Facts: Equatable {
-        let own: String?
-        /// The type's name, where it is found by what its type is said to be later.
-        let extensible: String?
+        let type: String
+        let isFound: Bool
+        let isExtensible: Bool
         let supertypes: [String]
         let rank: Int32
         let order: UInt64
-        var names: [String] { (own.map { [$0] } ?? []) + supertypes }
+        var names: [String] { (isFound ? [type] : []) + supertypes }
     }
 
+    /// Of each type what is of it, and what says it is.
     private var entries: [String: [Entry]] = [:]
-    private var facts: [UInt32: Facts] = [:]
-    /// Which definitions are of a type, hidden by class or not, where they are found by what it is said to be later.
-    private var extensible: [String: [Entry]] = [:]
     /// What types were said to be after they were registered; the same for all generations.
     public let later = LaterSupertypes()
 
     public init() {}
 
-    /// `definition` is flat: with what it takes over from its parents. Nil takes the key out. Answers the names of types
-    /// whose lists changed.
-    public mutating func set(_ definition: Definition?, for id: UInt32) -> Set<String> {
+    /// `definition` and `former` are flat: with what they take over from their parents. Nil takes the key out. Answers the
+    /// names of types whose lists changed.
+    public mutating func set(_ definition: Definition?, for id: UInt32, formerly former: Definition?) -> Set<String> {
         let next = definition.flatMap(Self.facts)
-        let former = facts[id]
+        let former = former.flatMap(Self.facts)
         guard next != former else { return [] }
         var changed = Set<String>()
-        for name in former?.names ?? [] {
-            entries[name]?.removeAll { $0.id == id }
-            if entries[name]?.isEmpty == true { entries[name] = nil }
-            changed.insert(name)
+        if let former {
+            for name in [former.type] + former.supertypes { remove(id, from: name) }
+            changed.formUnion(former.names)
+            if former.isExtensible { changed.formUnion(later.supertypes(of: former.type)) }
         }
-        if let type = former?.extensible {
-            extensible[type]?.removeAll { $0.id == id }
-            if extensible[type]?.isEmpty == true { extensible[type] = nil }
-            changed.formUnion(later.supertypes(of: type))
-        }
-        facts[id] = next
         if let next {
-            for name in next.names {
-                let entry = Entry(id: id, rank: next.rank, order: next.order, isOwn: name == next.own)
+            for name in [next.type] + next.supertypes {
+                let isOwn = name == next.type
+                let entry = Entry(
+                    id: id, rank: next.rank, order: next.order, isOwn: isOwn, isFound: !isOwn || next.isFound,
+                    isExtensible: isOwn && next.isExtensible)
                 Self.insert(entry, in: &entries[name, default: []])
-                changed.insert(name)
             }
-            if let type = next.extensible {
-                let entry = Entry(id: id, rank: next.rank, order: next.order, isOwn: false)
-                Self.insert(entry, in: &extensible[type, default: []])
-                changed.formUnion(later.supertypes(of: type))
-            }
+            changed.formUnion(next.names)
+            if next.isExtensible { changed.formUnion(later.supertypes(of: next.type)) }
         }
         return changed
     }
 
+    private mutating func remove(_ id: UInt32, from name: String) {
+        entries[name]?.removeAll { $0.id == id }
+        if entries[name]?.isEmpty == true { entries[name] = nil }
+    }
+
     private static func insert(_ entry: Entry, in list: inout [Entry]) {
         var place = list.count
-        while place > 0, (-Int64(entry.rank), entry.order) < (-Int64(list[place - 1].rank), list[place - 1].order) {
-            place -= 1
-        }
+        while place > 0, entry.precedes(list[place - 1]) { place -= 1 }
+        // A long list has little room to spare: there may be as many entries as definitions.
+        if list.count == list.capacity && list.count >= 256 { list.reserveCapacity(list.count + list.count / 8) }
         list.insert(entry, at: place)
     }
 
     private static func facts(_ definition: Definition) -> Facts? {
         guard let type = definition.type, definition.alias == nil, !definition.isAbstract else { return nil }
         let flags = definition.body.flags
-        let own = flags.contains(.hiddenClass) ? nil : type.name
-        let supertypes = flags.contains(.hiddenInterface) ? [] : type.description.supertypes
-        let extensible = flags.contains(.hiddenInterface) ? nil : type.name
-        guard own != nil || extensible != nil else { return nil }
+        let isFound = !flags.contains(.hiddenClass)
+        let isExtensible = !flags.contains(.hiddenInterface)
+        guard isFound || isExtensible else { return nil }
         return Facts(
-            own: own, extensible: extensible, supertypes: supertypes, rank: definition.body.rank,
+            type: type.name, isFound: isFound, isExtensible: isExtensible,
+            supertypes: isExtensible ? type.description.supertypes : [], rank: definition.body.rank,
             order: definition.body.order)
     }
 
     /// All candidates, the best first.
     public func all(_ name: String, isExact: Bool) -> [Entry] {
-        let list = entries[name] ?? []
-        if isExact { return list.filter(\.isOwn) }
+        let list = (entries[name] ?? []).filter { $0.isFound && (!isExact || $0.isOwn) }
+        guard !isExact else { return list }
         let types = later.types(that: name)
         guard !types.isEmpty else { return list }
         let known = Set(list.map(\.id))
         var merged = list
         for type in types {
-            for entry in extensible[type] ?? [] where !known.contains(entry.id) { Self.insert(entry, in: &merged) }
+            for entry in entries[type] ?? [] where entry.isExtensible && !known.contains(entry.id) {
+                Self.insert(entry, in: &merged)
+            }
         }
         return merged
     }
 
     /// The names of all types that something is made of, sorted.
-    public var names: [String] { Set(entries.keys).union(later.names).sorted() }
+    public var names: [String] {
+        let found = entries.filter { $0.value.contains(where: \.isFound) }
+        return Set(found.keys).union(later.names).sorted()
+    }
 
     public enum Choice {
         case one(UInt32)

@@ -26,7 +26,8 @@ typedef struct invivo_collaborator {
 enum {
     INVIVO_ASSEMBLY_DESCRIBED = 1, /* only the name counts: the assembly that has been described under it */
     INVIVO_ASSEMBLY_EXTENDS = 2    /* adds to the assembly that is active under the name, or is the first of it; what it refers to
-                                      without a dot is always a member */
+                                      without a dot is always a member. What it says and is there the same is nothing, what was
+                                      removed comes back */
 };
 
 /* An assembly: a table of definitions under one name. In it
@@ -41,7 +42,8 @@ struct invivo_assembly {
     const invivo_collaborator *collaborators; /* those of `base` too, except where a prefix comes again */
     uint64_t collaborator_count;
     /* Whose definitions this one takes over, except for the keys that it defines itself: the most derived wins. It then says
-     * that it is that assembly, and stands in for it wherever it is given and that one is wanted. */
+     * that it is that assembly, and stands in for it wherever it is given and that one is wanted. Of a definition that is
+     * overridden nothing is taken: its `destroy` is never called, and its `user_data` stays the caller's. */
     const invivo_assembly *base;
     const char *const *supertypes; /* names of what it also is: interfaces by which collaborators look for it */
     uint64_t supertype_count;
@@ -81,7 +83,9 @@ typedef struct invivo_activate_options {
 } invivo_activate_options;
 
 /* Activates assemblies, with the collaborators that they need, in any order, as one reload: all of them or none. The very same
- * assembly again is nothing. One that is active under the name with other content is replaced: keys of which nothing changed
+ * assembly again is nothing, also where single definitions of it were replaced or removed meanwhile: these stay so until it is
+ * activated with other content, or taken away and activated again, which one change set may do. One that is active under the
+ * name with other content is replaced: keys of which nothing changed
  * keep their instances, those that the new one does not have go. A key that two assemblies define, or one and a definition
  * outside of assemblies, is INVIVO_E_EXISTS, which names both places; so is one that comes twice in a table. A collaborator is,
  * in this order: a derived one among those given, the one given, the one bound before, an active one, one that was described,
@@ -143,7 +147,10 @@ INVIVO_API invivo_status invivo_changes_mount(invivo_changes changes, const invi
 #define INVIVO_WEAK_SINGLETON(its_key, ...)                                                                     \
     INVIVO_DEFINITION_OF_(its_key, INVIVO_SCOPE_WEAK_SINGLETON, __VA_ARGS__, .reserved = 0)
 #define INVIVO_DEFINITION_OF_(its_key, its_scope, its_type, ...) INVIVO_DEFINITION(its_key, its_type, its_scope, __VA_ARGS__)
-#define INVIVO_ALIAS(its_key, target) INVIVO_DEFINITION(its_key, NULL, INVIVO_SCOPE_DEFAULT, .alias = (target))
+/* Another name: INVIVO_ALIAS("hero", "knight"), with arguments after it INVIVO_PARAMETERS(...), INVIVO_INITIALIZER(...). */
+#define INVIVO_ALIAS(its_key, ...) INVIVO_ALIAS_(its_key, __VA_ARGS__, .reserved = 0)
+#define INVIVO_ALIAS_(its_key, target, ...)                                                                     \
+    INVIVO_DEFINITION(its_key, NULL, INVIVO_SCOPE_DEFAULT, .alias = (target), __VA_ARGS__)
 /* A child of another definition: INVIVO_CHILD("duke", "knight", INVIVO_PROPERTIES(...)). */
 #define INVIVO_CHILD(its_key, ...) INVIVO_CHILD_(its_key, __VA_ARGS__, .reserved = 0)
 #define INVIVO_CHILD_(its_key, its_parent, ...)                                                                 \

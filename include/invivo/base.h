@@ -120,6 +120,9 @@ INVIVO_API invivo_error *invivo_error_make_at(invivo_status code, const char *me
 /* One error for all that two say, in this order, for a callback that found several. Both are taken over; either may be
  * NULL. The first gives the code. */
 INVIVO_API invivo_error *invivo_error_join(invivo_error *first, invivo_error *second) INVIVO_NOWAIT;
+/* Another error that says all that a borrowed one says, with its causes and parts: for a callback to answer with what it keeps
+ * itself. NULL gives NULL. */
+INVIVO_API invivo_error *invivo_error_copy(const invivo_error *error) INVIVO_NOWAIT;
 
 /* Parts of an error; each answers a neutral value for NULL. Strings are borrowed from the error; "" when there
  * is none. Line and column count from 1; 0 when unknown; a column counts Unicode scalars. */

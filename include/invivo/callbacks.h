@@ -65,6 +65,8 @@ typedef struct invivo_callbacks {
     invivo_status (*scope_find)(void *user_data, uint64_t *place, invivo_error **error);
     void (*scope_keep)(void *user_data, uint64_t place, invivo_key key, invivo_object object);
     void (*scope_drop)(void *user_data, uint64_t place, invivo_key key, invivo_object object);
+    /* of types again */
+    invivo_status (*take_runtime)(void *instance, void *user_data, invivo_runtime runtime, invivo_error **error);
 } invivo_callbacks;
 
 /* Answers functions that do what those of `callbacks` do, until invivo_callbacks_end; after it they do nothing and answer

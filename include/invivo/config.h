@@ -17,7 +17,7 @@ INVIVO_EXTERN_C_BEGIN
  * replaced, null removes. A path names a value through the maps: "synth.voices"; a key at the top may be such a path itself.
  * A definition asks by INVIVO_INJECT_CONFIG for "voices" and gets what its own assembly has: that of the key
  * "synth.osc.input" looks for synth.osc.voices, synth.voices and global.voices, in this order; "/drums.voices" says the
- * whole path. Everywhere else in this header paths are whole, with or without the slash. */
+ * whole path. Everywhere else in this header paths are whole, with or without the slash. A path has at most 64 names. */
 
 /* ---- reading in views ---------------------------------------------------------------------------------- */
 

@@ -4,6 +4,9 @@
 //     invivo::type<voice>("Voice").constructor<clock &, double>({"clock", "gain"}).property<&voice::gain>("gain").add(own.raw());
 //     own.define(invivo::definition("synth.lead").of<voice>().lazy_singleton().with(invivo::by_type<clock>(), 0.5));
 //     invivo::ref<voice> lead = own.resolve<voice>("synth.lead");
+//
+// cpp/error.hpp, object.hpp, value.hpp, type.hpp: errors, leases, values, classes; wiring.hpp, assembly.hpp, processor.hpp:
+// what is said; runtime.hpp: runtimes, change sets, views; pool.hpp, config.hpp, scope.hpp, graph.hpp: the rest.
 #ifndef INVIVO_INVIVO_HPP
 #define INVIVO_INVIVO_HPP
 

@@ -49,6 +49,10 @@ INVIVO_API size_t invivo_report_count(const invivo_report *report) INVIVO_NOWAIT
 INVIVO_API const char *invivo_report_key(const invivo_report *report, size_t index) INVIVO_NOWAIT;
 INVIVO_API uint32_t invivo_report_change(const invivo_report *report, size_t index) INVIVO_NOWAIT;
 INVIVO_API const char *invivo_report_property(const invivo_report *report, size_t index) INVIVO_NOWAIT;
+/* How many objects live on that a change's key had made before, of prototype or graph scope, which no reload follows
+ * (INVIVO_DEFINITION_TRACKED): they keep what they got. Counted when it is first asked of a report, which costs what the runtime
+ * has alive; 0 for what is shared. */
+INVIVO_API uint64_t invivo_report_untracked(const invivo_report *report, size_t index) INVIVO_WAITS;
 /* Nanoseconds a phase took (INVIVO_PHASE_...). */
 INVIVO_API uint64_t invivo_report_nanoseconds(const invivo_report *report, uint32_t phase) INVIVO_NOWAIT;
 /* One line for people: "generation 7: tuning.yaml: synth.lead.gain tuned, 1.3 ms". */

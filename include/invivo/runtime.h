@@ -37,7 +37,7 @@ typedef struct invivo_runtime_options {
     uint32_t quiet_ms;         /* settle: quiet time after the last event; UINT32_MAX = default 10 */
     uint32_t settle_max_ms;    /* settle: endless writes are cut off after this; 0 = default 250 */
     uint32_t commit_timeout_ms;/* a domain that has not done its job in this time fails the reload: a job not begun is
-                                  withdrawn, one begun is awaited and undone; 0 = wait for it */
+                                  withdrawn, one begun is awaited and undone; 0 = wait for it (posted domains: see is_current) */
     uint32_t log_level;        /* the least level that is logged */
     /* Never called with a lock of the runtime held, nor after close; from any thread. NULL = silent. */
     void (*log)(void *user_data, const invivo_log_entry *entry);
@@ -105,6 +105,8 @@ typedef struct invivo_domain_options {
      * Jobs of such a domain run at once where this says 1, and while code there waits inside the runtime. May be NULL.
      * Called from any thread, also with locks held: it must be quick and must not call the runtime. */
     uint8_t (*is_current)(void *user_data);
+    /* Without it a call that waits for a job here may come from the very thread that would have to run it: where no commit
+     * timeout is set, a job that is not begun after 5 s is withdrawn, and the call answers INVIVO_E_TIMEOUT. */
 } invivo_domain_options;
 
 INVIVO_API invivo_status invivo_domain_register(invivo_runtime runtime, const invivo_domain_options *options,
@@ -149,7 +151,8 @@ enum {
 
 /* The states of all keys that make shared instances or are dormant, sorted by key, as an owned list of maps:
  *   key (string), state (uint32, INVIVO_STATE_...), name (string: "started"), objects (uint64: how many there are),
- *   waits (list of strings: what a dormant one waits for), error (string: why the last try failed, or ""). */
+ *   waits (list of strings: what a dormant one waits for: keys, names of types, and
+ *   paths of the configuration as "config.path"), error (string: why the last try failed, or ""). */
 INVIVO_API invivo_status invivo_runtime_states(invivo_runtime runtime, invivo_value *out, invivo_error **error) INVIVO_WAITS;
 /* What last went wrong outside a call of the host (a broken edit, a lost watch): an owned error, or NULL. A reload
  * that succeeds clears it. */

@@ -20,7 +20,8 @@ typedef struct invivo_scope_options {
     invivo_status (*find)(void *user_data, uint64_t *place, invivo_error **error);
     /* An object was made for a place, and is kept from now on. It is borrowed. May be NULL. */
     void (*keep)(void *user_data, uint64_t place, invivo_key key, invivo_object object);
-    /* The object is about to be disposed of: nobody holds it any more. May be NULL. */
+    /* The object is about to be disposed of: nobody holds it any more, and its handle is good for telling it from others alone.
+     * May be NULL. */
     void (*drop)(void *user_data, uint64_t place, invivo_key key, invivo_object object);
     void *user_data;
     void (*destroy)(void *user_data); /* once, when the runtime is gone; may be NULL */

@@ -163,6 +163,9 @@ typedef struct invivo_type_options {
     /* Before anything that a commit makes is started; may be NULL. It may fail, and has no effect outside: when something
      * else fails afterwards the object is disposed of, and stop is not called. */
     invivo_status (*prepare)(void *instance, void *user_data, invivo_error **error);
+    /* Hands the runtime over, for whoever wants to resolve later: once for each object, after the hooks `after_all` of its
+     * definition and before did_inject; may be NULL. The handle is valid as long as the runtime is open. */
+    invivo_status (*take_runtime)(void *instance, void *user_data, invivo_runtime runtime, invivo_error **error);
 } invivo_type_options;
 
 /* Registers a type; everything is copied except functions and user_data; `out` may be NULL. A taken name is

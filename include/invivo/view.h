@@ -12,7 +12,7 @@ typedef struct invivo_cell {
     void *instance; /* of a built object of a shared type */
 } invivo_cell;
 typedef struct invivo_entry {
-    invivo_cell *cell;
+    invivo_cell *cell; /* NULL while nothing was made; read with acquire */
     const void *block;
     void *layers;
     uint64_t type; /* the bits of the invivo_type that the key makes or whose block it has; 0 when there is none */
@@ -54,6 +54,11 @@ static inline const invivo_entry *invivo_view_entry(invivo_view view, invivo_key
     return &view.graph->chunks[id >> INVIVO_CHUNK_SHIFT][id & INVIVO_CHUNK_MASK];
 }
 
+/* The cell of an entry, or NULL: it may come while the view lasts. */
+static inline invivo_cell *invivo_entry_cell(const invivo_entry *entry) {
+    return __atomic_load_n(&entry->cell, __ATOMIC_ACQUIRE);
+}
+
 /* What a cell holds, or NULL: for bindings, which check the entry's type first. */
 static inline void *invivo_cell_instance(const invivo_cell *cell) {
     return __atomic_load_n(&cell->instance, __ATOMIC_ACQUIRE);
@@ -63,9 +68,10 @@ static inline void *invivo_cell_instance(const invivo_cell *cell) {
  * has no shared instance, or may not be touched on this thread. */
 static inline void *invivo_view_get(invivo_view view, invivo_key key) {
     const invivo_entry *entry = invivo_view_entry(view, key);
+    invivo_cell *cell = entry ? invivo_entry_cell(entry) : NULL;
     void *instance;
-    if (!entry || !entry->cell) return NULL;
-    instance = invivo_cell_instance(entry->cell);
+    if (!cell) return NULL;
+    instance = invivo_cell_instance(cell);
     return instance ? instance : invivo_view_get_confined(view, key);
 }
 

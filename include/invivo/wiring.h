@@ -31,8 +31,13 @@ enum {
     INVIVO_INJECT_LIST = 7,      /* a list of `items`, a fresh one for each object */
     INVIVO_INJECT_SET = 8,       /* the same, what is equal once */
     INVIVO_INJECT_MAP = 9,       /* a map of `items` by their names */
-    INVIVO_INJECT_PROVIDER = 10, /* a callable that resolves items[0] each time, with its own arguments after those of items[0] */
-    INVIVO_INJECT_LAZY = 11,     /* a callable that resolves items[0] once; again when a reload has changed it */
+    /* A callable that resolves items[0] each time, with its own arguments after those of items[0]. What is given to items[0] is
+     * worked out when the callable is injected, and followed as if it were injected itself. */
+    INVIVO_INJECT_PROVIDER = 10,
+    /* A callable that resolves items[0] once; again when a reload has changed it, and, of a scope with places, for each place.
+     * What it has resolved counts as injected into its holder: circles through lazies end like others. A reload that changes it
+     * lets go of it, whether anybody asks again or not. When the holder ends it is the callable's own. */
+    INVIVO_INJECT_LAZY = 11,
     INVIVO_INJECT_RESOLVER = 12, /* a callable that resolves the key it is called with, further arguments passed on */
     INVIVO_INJECT_ASKER = 13,    /* the key for which it is made, as a string; null when none. What it goes into is never shared */
     /* The configuration value at the path `reference`, in the kind of the place it goes to (config.h says where a path is
@@ -71,7 +76,9 @@ typedef struct invivo_injection {
     const char *added, *removed;
 } invivo_injection;
 
-/* A method called while an object is made. */
+/* A method called while an object is made, as hook or in its place among the properties. What it is given is got by method: when
+ * a reload replaces some of that, an object that keeps its identity gets the call again, this one alone, with what there is
+ * now; when the reload then fails, once more with the former. */
 typedef struct invivo_invocation {
     const char *method;
     const invivo_injection *arguments; /* by position */
@@ -88,9 +95,11 @@ enum {
      * new one, or anything else in the commit, fails, the former one is started again. The report says how long there was
      * none (INVIVO_PHASE_OUTAGE). */
     INVIVO_DEFINITION_EXCLUSIVE = 16,
-    /* When something that it needs is not defined, this is no error: the definition lies dormant. Resolving it answers
+    /* When something that it needs is not there - a definition, a value of the configuration, the type that it names itself
+     * (`type_name`) -, this is no error: the definition lies dormant. Resolving it answers
      * INVIVO_E_DORMANT and says what it waits for, it is not found by type, and what needs it lies dormant too, if it may,
-     * or cannot be activated. The reload in which everything comes activates it; when a need goes it is dormant again. */
+     * or cannot be activated. The reload in which everything comes activates it; when a need goes it is dormant again.
+     * The reload that a type brings follows its registration, as if it were submitted. */
     INVIVO_DEFINITION_WAITS = 32,
     /* Of a prototype or of graph scope, of a confined type: its instances belong to their type's domain, and a reload injects
      * into those alive what they got by property or method and is new. What they got through the initializer they keep. */
@@ -115,7 +124,7 @@ typedef struct invivo_option {
 
 /* What goes into an object, in this order: the initializer; the hook `will_inject` of its type; `before`; `properties`, then
  * `methods`, each in their order; `inject`; `after`. When everything that the outermost resolve makes is complete, children
- * before parents: `after_all`, then the type's `did_inject`. */
+ * before parents: `after_all`, then the type's `take_runtime`, then its `did_inject`. */
 typedef struct invivo_definition {
     size_t struct_size;
     const char *key;   /* "assembly.name" */
@@ -133,7 +142,9 @@ typedef struct invivo_definition {
     uint64_t initializer_count;
     const invivo_injection *properties; /* set in this order after making; base values for a block's fields */
     uint64_t property_count;
-    const char *alias; /* another key's name: this key is then that one, with `initializer` as its runtime arguments */
+    /* Another key's name: this key is then that one, with `initializer` as its runtime arguments: with all of them, in any order,
+     * where `parameters` say what this one takes itself (INVIVO_INJECT_ARGUMENT); else with those before what a resolve gives. */
+    const char *alias;
     const char *file;  /* where it is declared, for messages; may be NULL */
     uint32_t line, column;
     /* A definition that this one takes over from: type, scope, factory or initializer, parameters, injections and hooks,
@@ -183,6 +194,11 @@ INVIVO_API invivo_status invivo_key_intern(invivo_runtime runtime, const char *n
 INVIVO_API invivo_status invivo_key_find(invivo_runtime runtime, const char *name, invivo_key *out, invivo_error **error) INVIVO_WAITS;
 /* Borrowed while the runtime lives; NULL for a bad handle. */
 INVIVO_API const char *invivo_key_name(invivo_key key) INVIVO_WAITS;
+/* Whether a key is one of this runtime's. A key stays that of its name as long as its runtime lives, whatever reloads do: who
+ * keeps the key that he last found in one word needs no other for the other runtimes. */
+static inline bool invivo_key_is_of(invivo_key key, invivo_runtime runtime) {
+    return key.bits != 0 && (((key.bits ^ runtime.bits) >> 32) & 0x0fffffff) == 0;
+}
 /* A word that changes with every commit that changes what the key resolves to, or how it is made (and with close). Its memory
  * is never freed, so a cache may read it at any time; 0 is never a version. NULL for a bad handle. */
 INVIVO_API const uint64_t *invivo_key_version(invivo_key key) INVIVO_WAITS;
@@ -221,7 +237,9 @@ INVIVO_API invivo_status invivo_changes_reset(invivo_changes changes, const char
 INVIVO_API invivo_status invivo_changes_reset_scope(invivo_changes changes, uint32_t scope, invivo_error **error) INVIVO_WAITS;
 /* Commits and closes the set, also when it fails. Waits until the reload is done. All errors are in `error` at once. */
 INVIVO_API invivo_status invivo_changes_commit(invivo_changes changes, invivo_error **error) INVIVO_WAITS;
-/* Hands the set to the scheduler and closes it: the outcome reaches observers. Allowed from inside callbacks. */
+/* Hands the set to the scheduler and closes it: the outcome reaches observers. Allowed from inside callbacks. Sets that wait
+ * at the same time become one reload, in which of what several say (a definition of the same key) the later holds, as after one
+ * reload each; the report names them all. When that fails each set is tried by itself, in their order. */
 INVIVO_API invivo_status invivo_changes_submit(invivo_changes changes, invivo_error **error) INVIVO_WAITS;
 INVIVO_API void invivo_changes_discard(invivo_changes changes) INVIVO_WAITS;
 
@@ -240,10 +258,11 @@ typedef struct invivo_processor {
      * belongs to lives on with the replacement. Overrides lie above and are not visited. May be NULL. */
     invivo_status (*process)(const invivo_definition *described, invivo_changes changes, void *user_data, invivo_error **error);
     /* When an object is made, injected, configured and started, and before anybody else gets it: answers the object that takes
-     * its place, with one lease for the caller, or leaves zero. The replacement keeps the former one: it needs no lease of its
-     * own. It must be of the definition's type, or of one that this says it is. A reference back from within the making is
-     * set when the object is decorated; where an initializer would take it before that, it is a cycle error that names
-     * both. Constants are not decorated. Documents tune, and reloads inject into, what was made. `build` says the key. */
+     * its place, with one lease for the caller, or leaves zero (or that object itself). The replacement keeps the former one:
+     * it needs no lease of its own. It must be of the definition's type, or of one that this says it is. A reference back from
+     * within the making is set when the object is decorated; where an initializer would take it before that, it is a cycle
+     * error that names both. Constants are not decorated. Documents tune, and reloads inject into, what was made. `build` says
+     * the key. */
     invivo_status (*decorate)(invivo_object object, const invivo_build *build, invivo_object *out, void *user_data,
                               invivo_error **error);
     /* In the place of `decorate`: the key whose object does it. With a `method` of it, which is called with the object and
@@ -315,7 +334,9 @@ INVIVO_API invivo_status invivo_define_block(invivo_runtime runtime, const char 
 /* ---- resolving --------------------------------------------------------------------------------------- */
 
 /* The object of a key: one lease of it is yours. Builds it when it must be built (a cold shared instance once, however
- * many threads ask). Built shared objects cost nanoseconds and never wait. */
+ * many threads ask). Built shared objects cost nanoseconds and never wait. A shared object of a confined type is resolved in its
+ * domain; elsewhere, and where something is to be made that needs one, the answer is INVIVO_E_DOMAIN, never a wait for that
+ * domain: invivo_resolve_async leads there. */
 INVIVO_API invivo_status invivo_resolve(invivo_runtime runtime, invivo_key key, invivo_object *out, invivo_error **error) INVIVO_WAITS;
 /* With runtime arguments. A shared object is kept for each key and set of arguments, compared by value (objects by identity). */
 INVIVO_API invivo_status invivo_resolve_with(invivo_runtime runtime, invivo_key key, const invivo_value *arguments,

@@ -43,18 +43,40 @@ enum { IV_CORES = 4096 };
 
 /* ---- cells ------------------------------------------------------------------------------------------- */
 
-/* Where the shared instance of one definition is. The first word is public (invivo_cell). Written under the engine's
- * monitor, published with release; read by anyone inside a view. */
+/* Where the shared instance of one definition is. The first word is public (invivo_cell). The first two are written under the
+ * engine's monitor, published with release, and read by anyone inside a view; the third belongs to the monitor. */
 struct iv_cell {
-    void *shared_instance;   /* of shared types: any thread */
-    void *confined_instance; /* of confined types: only where `thread` allows */
-    uint64_t object;         /* handle bits of the object, 0 while cold */
-    uint64_t thread;         /* 0 = any thread, else the id of the only one */
-    void *owner;             /* the Swift Cell, unretained: the chunk that leads here holds it */
+    void *shared_instance; /* of shared types: any thread */
+    uint64_t object;       /* handle bits of the object, 0 while cold; IV_CELL_... */
+    uint64_t made;         /* what was tried and made, for the Swift Cell alone */
+};
+/* In `object`, where handles have their kind. What makes a new object each time never has one, and says so from the start. */
+#define IV_CELL_CONFINED (1ull << 63) /* the cell is an iv_confined_cell */
+#define IV_CELL_MAKES (1ull << 62)    /* the cell is an iv_making_cell, and there is no object */
+struct iv_confined_cell {
+    struct iv_cell cell;
+    void *instance;  /* only where `thread` allows */
+    uint64_t thread; /* 0 = any thread, else the id of the only one */
+};
+struct iv_making_cell {
+    struct iv_cell cell;
     struct iv_type *prototype; /* of a prototype that needs nothing but its type: made without looking further */
     struct iv_program *program; /* of one whose whole graph is known beforehand; set once, released by the Cell */
-    uint64_t id;             /* of the key whose cell it is; aliases lead here with keys of their own */
+    uint64_t id; /* of the key whose cell it is; aliases lead here with keys of their own */
 };
+static inline bool iv_word_is_plain(uint64_t object) { return (object & (IV_CELL_CONFINED | IV_CELL_MAKES)) == 0; }
+static inline uint64_t iv_word_confined(uint64_t object) { return object | IV_CELL_CONFINED; }
+static inline uint64_t iv_word_object(uint64_t object) { return object & ~(IV_CELL_CONFINED | IV_CELL_MAKES); }
+static inline void iv_cell_start_making(struct iv_cell *cell) { cell->object = IV_CELL_MAKES; }
+/* What a cell is, as its `object` says; NULL where it is not. */
+static inline struct iv_confined_cell *iv_word_confined_cell(uint64_t object, struct iv_cell *cell) {
+    return object & IV_CELL_CONFINED ? (struct iv_confined_cell *)cell : 0;
+}
+static inline struct iv_making_cell *iv_word_making_cell(uint64_t object, struct iv_cell *cell) {
+    return object & IV_CELL_MAKES ? (struct iv_making_cell *)cell : 0;
+}
+/* Before it says that it is one: made with the room for it. */
+static inline struct iv_confined_cell *iv_cell_as_confined(struct iv_cell *cell) { return (struct iv_confined_cell *)cell; }
 
 /* What making and disposing of plain objects needs of a type. Belongs to the Swift ObjectType. */
 struct iv_type {
@@ -114,17 +136,25 @@ struct iv_graph {
     void *graph; /* the Swift Graph, unretained */
 };
 
-/* The names of keys, for lookups that wait for nobody: open addressing, grown by publishing a larger table. */
-struct iv_name {
-    uint64_t hash; /* 0 = free; written last, with release */
-    const char *text;
-    uint32_t length;
-    uint32_t id;
-};
-struct iv_names { uint64_t mask; struct iv_name *slots; };
-struct iv_keys { struct iv_names *names; uint64_t prefix; };
+/* The names of keys, for lookups that wait for nobody. All bytes stand one after the other in chunks that stay where they
+ * are: the id (4 bytes), the length (1 byte, 255 = so long or longer), the bytes, a NUL. Open addressing leads there; a slot
+ * is the upper half of the name's hash and where it begins, written last, with release; 0 = free. Grown by publishing a
+ * larger table. */
+enum { IV_TEXT_SHIFT = 12, IV_TEXT_LONG = 255 };
+struct iv_names { uint64_t mask; uint64_t *slots; };
+struct iv_keys { struct iv_names *names; char **texts; uint64_t prefix; };
 static inline struct iv_names *iv_keys_names(const struct iv_keys *keys) { return __atomic_load_n(&keys->names, __ATOMIC_ACQUIRE); }
 static inline void iv_keys_publish(struct iv_keys *keys, struct iv_names *names) { __atomic_store_n(&keys->names, names, __ATOMIC_RELEASE); }
+static inline void iv_keys_publish_texts(struct iv_keys *keys, char **texts) { __atomic_store_n(&keys->texts, texts, __ATOMIC_RELEASE); }
+static inline const char *iv_keys_text(const struct iv_keys *keys, uint32_t at) {
+    return __atomic_load_n(&keys->texts, __ATOMIC_ACQUIRE)[at >> IV_TEXT_SHIFT] + (at & ((1u << IV_TEXT_SHIFT) - 1));
+}
+static inline uint32_t iv_text_id(const char *text) { uint32_t id; __builtin_memcpy(&id, text, 4); return id; }
+static inline const char *iv_text_name(const char *text) { return text + 5; }
+static inline size_t iv_text_length(const char *text) {
+    unsigned char length = (unsigned char)text[4];
+    return length < IV_TEXT_LONG ? length : __builtin_strlen(text + 5);
+}
 
 /* ---- objects ----------------------------------------------------------------------------------------- */
 
@@ -150,9 +180,9 @@ struct iv_record {
     struct iv_type *type; /* lives while the runtime does; retained by who survives it */
     void *instance;
     void *extra;      /* Unmanaged<ObjectExtra>, retained, or NULL */
-    uint64_t sequence; /* order of creation, process-wide; 0 for plain prototypes. Of a program's objects the upper 16
-                          bits count the leases on what was injected, handles that follow the instance, and the lower 32
-                          are the bytes from the start of the block that it stands in */
+    uint64_t sequence; /* order of creation, process-wide; 0 for plain prototypes. The upper 16 bits count the leases on
+                          what was injected, handles that follow the instance (or the record, where that is elsewhere).
+                          Of a program's objects the lower 32 are the bytes from the start of the block that it stands in */
     uint64_t thread;   /* 0 = any; .max = by jobs of its domain only; else the thread it belongs to: that of its type's
                           domain, or of who made it while it is nobody's shared instance and not attached */
     uint32_t slot;
@@ -169,7 +199,20 @@ static inline struct iv_block *iv_record_block(const struct iv_record *record) {
 }
 static inline uint32_t iv_record_edge_count(const struct iv_record *record) { return (uint32_t)(record->sequence >> IV_EDGES_SHIFT); }
 static inline uint64_t *iv_record_edges(const struct iv_record *record, uint64_t size) {
-    return (uint64_t *)((char *)record->instance + ((size + 7) & ~(uint64_t)7));
+    return size ? (uint64_t *)((char *)record->instance + ((size + 7) & ~(uint64_t)7)) : (uint64_t *)(record + 1);
+}
+/* 0 for a record that stands alone and holds nothing. With the lowest bit it is in a block; without, it holds leases that go
+ * one after the other when it has ended, not inside each other. */
+static inline uint64_t iv_record_holding(const struct iv_record *record) { return record->sequence >> IV_IN_BLOCK_SHIFT; }
+static inline void iv_record_set_edge_count(struct iv_record *record, uint32_t count) {
+    record->sequence = (record->sequence & (((uint64_t)1 << IV_EDGES_SHIFT) - 1)) | (uint64_t)count << IV_EDGES_SHIFT;
+}
+/* The order of creation without the rest; of a program's objects a number beyond all others. */
+static inline uint64_t iv_record_order(const struct iv_record *record) {
+    return iv_record_in_block(record) ? record->sequence : record->sequence & (((uint64_t)1 << IV_IN_BLOCK_SHIFT) - 1);
+}
+static inline void iv_record_set_order(struct iv_record *record, uint64_t order) {
+    record->sequence = (record->sequence >> IV_EDGES_SHIFT << IV_EDGES_SHIFT) | order;
 }
 
 enum { IV_SLOT_CHUNK_SHIFT = 14, IV_SLOT_CHUNKS = 1 << 16 };
@@ -294,13 +337,12 @@ static inline uint64_t *iv_core_epoch(struct iv_core *core) { return &core->epoc
 static inline void **iv_record_extra(struct iv_record *record) { return &record->extra; }
 static inline uint64_t *iv_slot_owner(struct iv_slot *slot) { return &slot->owner; }
 static inline uint64_t *iv_slot_state(struct iv_slot *slot) { return &slot->state; }
-static inline struct iv_program *iv_cell_program(struct iv_cell *cell) { return __atomic_load_n(&cell->program, __ATOMIC_ACQUIRE); }
-static inline void iv_cell_set_program(struct iv_cell *cell, struct iv_program *program) { __atomic_store_n(&cell->program, program, __ATOMIC_RELEASE); }
+static inline struct iv_program *iv_making_program(struct iv_making_cell *cell) { return __atomic_load_n(&cell->program, __ATOMIC_ACQUIRE); }
+static inline void iv_making_set_program(struct iv_making_cell *cell, struct iv_program *program) { __atomic_store_n(&cell->program, program, __ATOMIC_RELEASE); }
 static inline uint64_t *iv_program_checked(struct iv_program *program) { return &program->checked; }
 static inline uint64_t *iv_program_references(struct iv_program *program) { return &program->references; }
 static inline uint64_t *iv_cell_object(struct iv_cell *cell) { return &cell->object; }
 static inline void **iv_cell_shared(struct iv_cell *cell) { return &cell->shared_instance; }
-static inline uint64_t *iv_name_hash(struct iv_name *name) { return &name->hash; }
 
 /* Condition variables on the monotonic clock. */
 int iv_condition_init(pthread_cond_t *condition);

@@ -24,6 +24,7 @@ from ._assembly import (
 )
 from ._changes import Changes
 from ._config import ConfigObserver
+from ._current import current, set_default
 from ._describe import (
     Asker,
     Enumeration,
@@ -47,6 +48,8 @@ from ._describe import (
     on_prepare,
     on_start,
     on_stop,
+    shared,
+    takes_runtime,
     tunable,
     will_inject,
 )
@@ -143,6 +146,7 @@ __all__ = [
     "component",
     "config",
     "constant",
+    "current",
     "define",
     "did_inject",
     "entry",
@@ -168,7 +172,10 @@ __all__ = [
     "ref",
     "resolver",
     "scoped",
+    "set_default",
+    "shared",
     "singleton",
+    "takes_runtime",
     "text",
     "tunable",
     "weak_singleton",

@@ -12,8 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
+from . import _current, _trampolines, _values
 from . import _generated as c
-from . import _trampolines, _values
 from ._assembly import Assembly
 from ._core import Core
 from ._describe import component_name
@@ -135,9 +135,11 @@ class App:
         _trampolines.dismiss(self._number)
 
     def __enter__(self) -> App:
+        _current.enter(self.runtime)
         return self
 
     def __exit__(self, *_: object) -> None:
+        _current.leave(self.runtime)
         self.close()
 
 

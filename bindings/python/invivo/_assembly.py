@@ -49,11 +49,14 @@ _describing = _Describing()
 
 
 class Member:
-    """A definition as an assembly's class has it: a method that describes it."""
+    """A definition as an assembly's class has it: a method that describes it. Or a function that describes one which
+    is defined by itself (then it gets no assembly)."""
 
-    def __init__(self, function: Callable[..., Any], scope: Scope | None, said: Options) -> None:
+    def __init__(
+        self, function: Callable[..., Any], scope: Scope | None, said: Options, *, is_method: bool = True
+    ) -> None:
         check_scope(scope)
-        self.function, self.scope, self.options = function, scope, said
+        self.function, self.scope, self.options, self.is_method = function, scope, said, is_method
         self.name = getattr(function, "__name__", "?")
         self.owner = "?"
         functools.update_wrapper(self, function)
@@ -72,11 +75,9 @@ class Member:
     @functools.cached_property
     def signature(self) -> inspect.Signature:
         signature = inspect.signature(self.function)
-        mine = list(signature.parameters.values())[1:]
+        mine = list(signature.parameters.values())[1 if self.is_method else 0 :]
         if any(each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in mine):
-            raise ArgumentError(
-                f"{self.owner}.{self.name}: the runtime arguments of a definition have a name each", **self.place
-            )
+            raise ArgumentError(f"{self}: the runtime arguments of a definition have a name each", **self.place)
         return signature.replace(parameters=mine)
 
     @functools.cached_property
@@ -88,8 +89,11 @@ class Member:
         code = getattr(inspect.unwrap(self.function), "__code__", None)
         return {"file": code.co_filename, "line": code.co_firstlineno} if code is not None else {}
 
+    def __str__(self) -> str:
+        return f"{self.owner}.{self.name}" if self.is_method else self.name
+
     def __repr__(self) -> str:
-        return f"<invivo definition {self.owner}.{self.name}>"
+        return f"<invivo definition {self}>"
 
 
 class Bound:
@@ -173,11 +177,17 @@ if TYPE_CHECKING:
             rank: int = 0,
             hidden: Hidden = False,
             abstract: bool = False,
+            nullable: bool = False,
             before: Hooks = (),
             after: Hooks = (),
             after_all: Hooks = (),
             inject: Callable[[Any], Any] | None = None,
             each: str | None = None,
+            exclusive: bool = False,
+            waits: bool = False,
+            tracked: bool = False,
+            start_timeout: float | None = None,
+            stop_timeout: float | None = None,
         ) -> Callable[[F], F]: ...
         def __call__(self, *_: Any, **__: Any) -> Any: ...
 
@@ -223,16 +233,17 @@ class Collaborator:
 
 
 def collaborator(key: str | None = None) -> Any:
-    """An attribute of an assembly that is another assembly: the one of this name, or (by its annotation) one that is or
-    behaves as the class or protocol."""
+    """An attribute of an assembly that is another assembly: the one of this name, or one that says that it is that (as
+    a class that derives from it does), or (by its annotation) one that is or behaves as the class or protocol."""
     return Collaborator(key)
 
 
 class ByName:
     """An assembly that is known by its name alone."""
 
-    def __init__(self, name: str, core: Core) -> None:
-        self._name, self._core = name, core
+    def __init__(self, name: str, core: Core, leads_to: str | None = None) -> None:
+        """``leads_to``: where a mount remaps it."""
+        self._name, self._core, self._leads_to = name, core, leads_to or name
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -241,11 +252,11 @@ class ByName:
 
         def member(*positional: Any, **named: Any) -> Any:
             if _describing.depth:
-                made = self._core.definitions.get(key)
+                made = self._core.definitions.get(f"{self._leads_to}.{name}")
                 given = positional if made is None else made.bind(positional, named)
                 return Recipe(Ref(key, tuple(given)))
             face: Any = self._core.face()
-            return face.resolve(key, *positional, **named)
+            return face.resolve(f"{self._leads_to}.{name}", *positional, **named)
 
         return member
 
@@ -284,8 +295,9 @@ class Assembly:
         app.lazy_singleton(Clock)
 
     What a constructor (or factory) wants and is not given is found by its annotations among all definitions of the
-    runtime; ``Annotated[T, invivo.Named("key")]`` names a key, and keyword arguments are given as they are. The name of
-    a class's definition is the class's, in snake case. A type of another language is named,
+    runtime; ``Annotated[T, invivo.Named("key")]`` names a key, and keyword arguments are given as they are. A list,
+    tuple or set of a class is one of each definition of it, as is a ``dict[str, T]``, by their keys. The name of a
+    class's definition is the class's, in snake case. A type of another language is named,
     ``app.singleton("Oscillator", name="lead", wave="saw")``: the keyword arguments are what its making takes and its
     properties. It is registered by the time the assembly is activated.
     """
@@ -298,6 +310,7 @@ class Assembly:
     members: tuple[str, ...]  # the keys of its members, while it is active
     _core: Core | None
     _collaborators: dict[str, Any]
+    _own_name: str | None  # while it is mounted: its name is then the prefix
 
     def __init_subclass__(cls, *, name: str | None = None, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -310,7 +323,8 @@ class Assembly:
                     thing = Member(thing, former.scope, former.options)
                     thing.__set_name__(cls, attribute)
                     setattr(cls, attribute, thing)
-            if isinstance(thing, Member) and hasattr(Assembly, attribute):
+            taken = hasattr(Assembly, attribute) or attribute in inspect.get_annotations(Assembly)
+            if isinstance(thing, Member) and taken:
                 raise ArgumentError(
                     f"{cls.__name__}.{attribute}: every assembly has a {attribute}; give the definition another name",
                     path=attribute,
@@ -325,6 +339,7 @@ class Assembly:
         self.members = ()
         self._core = None
         self._collaborators = {}
+        self._own_name = None
         return self
 
     def __init__(self, name: str | None = None) -> None:
@@ -479,6 +494,21 @@ class Assembly:
         face: Any = self._core.face()
         return face  # type: ignore[no-any-return]
 
+    def _mount(self, prefix: str) -> None:
+        """It is called by the prefix from now on, and so is what it says of its own."""
+        own, self._own_name = self.name, self.name
+        self._rename(own, _checked(prefix))
+
+    def _unmount(self) -> None:
+        if self._own_name is not None:
+            prefix, own, self._own_name = self.name, self._own_name, None
+            self._rename(prefix, own)
+
+    def _rename(self, old: str, new: str) -> None:
+        self.name = new
+        self.definitions = {made.key: made for made in (each.moved(old, new) for each in self.definitions.values())}
+        self.processors = [each.moved(old, new) for each in self.processors]
+
     def _key(self, key: Any) -> Any:
         return f"{self.name}.{key}" if isinstance(key, str) and "." not in key else key
 
@@ -578,16 +608,32 @@ def describe_members(assembly: Assembly, known: Mapping[str, type]) -> list[Defi
         try:
             found.append(_describe(assembly, path, member, known))
         except Error as problem:
-            problem.path = problem.path or path
-            if not problem.file:
-                problem.file, problem.line = member.place.get("file", ""), member.place.get("line", 0)
+            _locate(problem, path, member)
             raise
     return found
 
 
-def _describe(assembly: Assembly, key: str, member: Member, known: Mapping[str, type]) -> Definition:
+def describe_alone(member: Member, key: str | None, known: Mapping[str, type]) -> Definition:
+    """The definition of a function that stands in no assembly."""
+    member = Member(member.function, member.scope, member.options, is_method=False)
+    key = member.name if key is None else key
+    try:
+        return _describe(None, key, member, known)
+    except Error as problem:
+        _locate(problem, key, member)
+        raise
+
+
+def _locate(problem: Error, path: str, member: Member) -> None:
+    if "." not in problem.path:  # of the function: it says a property's name
+        problem.path = f"{path}.{problem.path}" if problem.path else path
+    if not problem.file:
+        problem.file, problem.line = member.place.get("file", ""), member.place.get("line", 0)
+
+
+def _describe(assembly: Assembly | None, key: str, member: Member, known: Mapping[str, type]) -> Definition:
     signature = member.signature
-    parameters = parameters_of(member.function, known, bound=True)
+    parameters = parameters_of(member.function, known, bound=member.is_method)
     positional, named = [], {}
     for index, each in enumerate(parameters):
         placeholder = Recipe(Argument(index, each.name))
@@ -597,12 +643,12 @@ def _describe(assembly: Assembly, key: str, member: Member, known: Mapping[str, 
             positional.append(placeholder)
     _describing.depth += 1
     try:
-        answer = member.function(assembly, *positional, **named)
+        answer = member.function(*([] if assembly is None else [assembly]), *positional, **named)
     finally:
         _describing.depth -= 1
     if not isinstance(answer, Recipe):
         raise WrongTypeError(
-            f"{member.owner}.{member.name} answered {answer!r}, which is no recipe: a member describes its object, by "
+            f"{member} answered {answer!r}, which is no recipe: a member describes its object, by "
             "invivo.new(...), wire(...), child(...), constant(...) or another member"
         )
     result = hints_of(member.function, known).get("return")
@@ -622,7 +668,7 @@ def _describe(assembly: Assembly, key: str, member: Member, known: Mapping[str, 
         arguments=parameters,
         signature=signature,
         options=said,
-        home=assembly.name,
+        home=None if assembly is None else assembly.name,
         generic=result if isinstance(typing.get_origin(result), type) else None,
         **what,
     )
@@ -654,6 +700,20 @@ def collaborators_of(cls: type) -> dict[str, Any]:
             if isinstance(thing, Collaborator) and name not in found:
                 found[name] = thing.key
     return found
+
+
+def kinds_of(cls: type, name: str) -> list[str]:
+    """What an assembly of a class is, by name: its base classes, and the protocols that they say they are."""
+    found: dict[str, None] = {}
+    for each in cls.__mro__:
+        if each is Assembly:
+            break
+        found[each.__name__] = None
+        own = getattr(each, "__invivo_name__", None) if issubclass(each, Assembly) else None
+        if own:
+            found[own] = None
+    found.pop(name, None)
+    return list(found)
 
 
 def _classes(base: type[Any]) -> Iterator[type]:
@@ -695,29 +755,22 @@ class Gathering:
         remap = self.mounted.get(asking, {})
         known_as = wanted if isinstance(wanted, str) else getattr(wanted, "__invivo_name__", None)
         if known_as is not None and known_as in remap:
-            return ByName(known_as, self.core)
+            to = remap[known_as]
+            return ByName(known_as, self.core, to.name if isinstance(to, Assembly) else to)
         if isinstance(wanted, str):
             if wanted in self.core.assemblies or any(each.name == wanted for each in self.all):
                 return ByName(wanted, self.core)
+            found = self._found(asking, name, wanted, lambda cls: wanted in kinds_of(cls, ""))
+            if found is not None:
+                return found
             if self.core.assembly_state(wanted) != c.INVIVO_ASSEMBLY_UNKNOWN:  # of another language
                 return ByName(wanted, self.core)
             raise self._unmet(asking, name, f"named {wanted!r}")
         if not isinstance(wanted, type):
             raise self._unmet(asking, name, "and its annotation says nothing that could be found")
-        for among in (self.given, self.core.active(), self.all):
-            fitting = [each for each in among if each is not asking and self._fits(type(each), wanted)]
-            exact = [each for each in fitting if type(each) is wanted]
-            derived = [each for each in fitting if type(each) is not wanted]
-            fitting = derived if among is self.given and derived else exact or derived
-            if len(fitting) == 1:
-                return fitting[0]
-            if fitting:
-                names = ", ".join(f"{each.name} ({type(each).__name__})" for each in fitting)
-                raise AmbiguousError(
-                    f"{type(asking).__name__}.{name} wants a {wanted.__name__}, and several are: {names}; set it "
-                    "by hand",
-                    **self._at(asking, name),
-                )
+        found = self._found(asking, name, wanted, lambda cls: self._fits(cls, wanted))
+        if found is not None:
+            return found
         if issubclass(wanted, Assembly) and not inspect.isabstract(wanted):
             try:
                 made = wanted()
@@ -727,6 +780,24 @@ class Gathering:
                 self.all.append(made)
                 return made
         raise self._unmet(asking, name, f"that is a {wanted.__name__}")
+
+    def _found(self, asking: Assembly, name: str, wanted: type | str, fits: Callable[[type], bool]) -> Assembly | None:
+        """The one that fits, of those that are given before those that are active."""
+        for among in (self.given, self.core.active(), self.all):
+            fitting = [each for each in among if each is not asking and fits(type(each))]
+            exact = [each for each in fitting if type(each) is wanted]
+            derived = [each for each in fitting if type(each) is not wanted]
+            fitting = derived if among is self.given and derived else exact or derived
+            if len(fitting) == 1:
+                return fitting[0]
+            if fitting:
+                names = ", ".join(f"{each.name} ({type(each).__name__})" for each in fitting)
+                raise AmbiguousError(
+                    f"{type(asking).__name__}.{name} wants a {wanted if isinstance(wanted, str) else wanted.__name__}, "
+                    f"and several are: {names}; set it by hand",
+                    **self._at(asking, name),
+                )
+        return None
 
     def _fits(self, cls: type, wanted: type) -> bool:
         return wanted in cls.__mro__ or (not issubclass(wanted, Assembly) and behaves(cls, wanted))

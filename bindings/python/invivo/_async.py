@@ -49,7 +49,9 @@ def _is_shared(core: Core, handle: c.invivo_object) -> bool:
     return entry is not None and core.is_graphs(entry)
 
 
-async def resolve(core: Core, handle: c.invivo_key, arguments: Iterable[Any], poll: Callable[[], Any]) -> Any:
+async def resolve(
+    core: Core, handle: c.invivo_key, name: str, arguments: Iterable[Any], poll: Callable[[], Any]
+) -> Any:
     """The object of a key, made where it belongs while the event loop goes on."""
     loop = asyncio.get_running_loop()
     waiting = Waiting(core, loop)
@@ -59,7 +61,7 @@ async def resolve(core: Core, handle: c.invivo_key, arguments: Iterable[Any], po
         number = _trampolines.enroll(waiting)
         try:
             with _values.Packer(core) as packer:
-                array, count = packer.array(given)
+                array, count = core.pack(packer, name, given)
                 function = _resolved.of(core.library)
                 core.library.call(
                     "resolve_async", core.handle, handle, array, count, function, number, c.invivo_domain()

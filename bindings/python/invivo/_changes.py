@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from . import _config, _tables, _values
 from . import _generated as c
-from ._assembly import Assembly, Gathering, _checked, _twice, describe_members
+from ._assembly import Assembly, Gathering, Member, _twice, describe_alone, describe_members
+from ._findings import gathered, is_because
 from ._index import After
 from ._processors import Described, Processor, decorator, visitor
 from ._recipes import Options, Scope
 from ._wiring import Definition, Plan, define, definition, plan_all, scope_number
-from .errors import ArgumentError, ExistsError, StaleError
+from .errors import ArgumentError, Error, ExistsError, StaleError, within
 
 if TYPE_CHECKING:
     from ._core import Core
@@ -33,14 +34,13 @@ class Changes:
         self._deactivated: list[Assembly] = []
         self._homes: dict[str, Assembly] = {}  # of the definitions that come with an assembly
         self._mounted: dict[Assembly, Mapping[str, str | Assembly]] = {}
-        self._renamed: list[tuple[Assembly, str]] = []
         self._processors: list[Processor] = []
         self._unprocessed: list[str] = []
         self._described: list[Assembly] = []  # to be activated as they were described
 
     def define(
         self,
-        what: Callable[..., Any] | str,
+        what: Any,
         /,
         key: str | None = None,
         scope: Scope = "lazy_singleton",
@@ -48,7 +48,22 @@ class Changes:
         **overrides: Any,
     ) -> None:
         """Adds or replaces a definition of a class, of a factory whose annotation says what it makes, of a recipe, or
-        of a type of another language by its name."""
+        of a type of another language by its name. Or of a function that describes it as a member of an assembly does,
+        which is how one is defined that has runtime arguments::
+
+            @invivo.prototype
+            def voice(note: int) -> Voice:
+                return invivo.new(Voice, note, invivo.ref("synth.clock"))
+
+            changes.define(voice, "synth.voice")
+        """
+        if isinstance(what, Member):
+            if options is not None or overrides or scope != "lazy_singleton":
+                raise ArgumentError(
+                    f"{what.name} says its scope and options itself, where it is decorated", path=key or ""
+                )
+            self.add(describe_alone(what, key, self._core.known))
+            return
         self.add(definition(key, what, scope, overrides, options=options))
 
     def activate(self, *assemblies: Assembly) -> None:
@@ -138,11 +153,16 @@ class Changes:
                 f"the assembly {assembly.name!r} is active: mount another instance of {type(assembly).__name__}",
                 path=prefix,
             )
-        if assembly.definitions:
-            raise ArgumentError("an assembly that is filled one by one is not mounted: its keys are whole", path=prefix)
-        former, assembly.name = assembly.name, _checked(prefix)
+        for key, made in assembly.definitions.items():
+            if not key.startswith(f"{assembly.name}."):
+                raise ArgumentError(
+                    f"the assembly {assembly.name!r} cannot be mounted: the key {key!r} is not under its name",
+                    path=prefix,
+                    file=made.file,
+                    line=made.line,
+                )
+        assembly._mount(prefix)
         self._mounted[assembly] = dict(remap or {})
-        self._renamed.append((assembly, former))
         self.activate(assembly)
 
     def _replace(self, assembly: Assembly, keys: tuple[str, ...]) -> None:
@@ -195,7 +215,8 @@ class Changes:
 
         def apply(changes: c.invivo_changes) -> None:
             with _values.Packer(self._core) as packer:
-                made = packer.value(value)
+                with within(f"{key}.{property}"):
+                    made = packer.value(value)
                 names = _values.name_bytes(key, "key"), _values.name_bytes(property)
                 self._core.library.call("changes_set", changes, *names, ctypes.byref(made))
 
@@ -266,8 +287,8 @@ class Changes:
         core.described.update(self._activated)
 
     def _unmount(self) -> None:
-        for assembly, former in self._renamed:
-            assembly.name = former
+        for assembly in self._mounted:
+            assembly._unmount()
 
     def _open(self) -> None:
         self._core.check()
@@ -289,18 +310,57 @@ class Changes:
             self._unmount()
             raise
 
-    def _plan(self) -> list[Plan]:
+    def _plan(self, wrong: list[Error] | None = None) -> list[Plan]:
         core = self._core
         after = After(core.definitions, self._definitions, self._removed)
         known = {made.made: made.makes for made in self._definitions.values() if isinstance(made.makes, type)}
         core.known.update(known)
-        return plan_all(self._definitions.values(), after, core.known, core.find_type, marked=core.marked)
+        remaps = {
+            each.name: {start: to if isinstance(to, str) else to.name for start, to in remap.items()}
+            for each, remap in self._mounted.items()
+        }
+        return plan_all(
+            self._definitions.values(),
+            after,
+            core.known,
+            core.find_type,
+            marked=core.marked,
+            remaps=remaps,
+            wrong=wrong,
+        )
+
+    def _planned(self) -> list[Plan]:
+        """What is to be defined; or all that is wrong, which the library alone can find of much."""
+        wrong: list[Error] = []
+        plans = self._plan(wrong)
+        if not wrong:
+            return plans
+        left_out = self._definitions.keys() - {plan.definition.key for plan in plans}
+        found = [each for each in self._found_wrong(plans) if not is_because(each, wrong, left_out)]
+        raise gathered([*wrong, *found])
+
+    def _found_wrong(self, plans: list[Plan]) -> list[Error]:
+        """What the library finds wrong with a set of these definitions."""
+        core, handle = self._core, c.invivo_changes()
+        core.library.call("changes_open", core.handle, ctypes.byref(handle))
+        try:
+            self._write(handle, plans)
+        except Error:  # it comes again when the rest is right
+            core.library.changes_discard(handle)
+            return []
+        try:
+            core.library.call("changes_check", handle)
+        except Error as problem:
+            return problem.errors
+        finally:
+            core.library.changes_discard(handle)
+        return []
 
     def write(self, handle: c.invivo_changes) -> None:
         """Into a set of somebody else's, who commits it."""
         self._open()
         self._done = True
-        defined, gone = self._write(handle)
+        defined, gone = self._write(handle, self._planned())
         self._bind(defined, gone)
 
     def _fill(self) -> tuple[c.invivo_changes, dict[str, Definition], list[str]]:
@@ -309,15 +369,14 @@ class Changes:
         handle = c.invivo_changes()
         library.call("changes_open", core.handle, ctypes.byref(handle))
         try:
-            defined, gone = self._write(handle)
+            defined, gone = self._write(handle, self._planned())
         except BaseException:
             library.changes_discard(handle)
             raise
         return handle, defined, gone
 
-    def _write(self, handle: c.invivo_changes) -> tuple[dict[str, Definition], list[str]]:
+    def _write(self, handle: c.invivo_changes, plans: list[Plan]) -> tuple[dict[str, Definition], list[str]]:
         core, library = self._core, self._core.library
-        plans = self._plan()
         defined = {plan.definition.key: plan.definition for plan in plans}
         gone = [*self._removed, *self._orphans(defined)]
         for key in gone:
@@ -394,6 +453,7 @@ class Changes:
         states = [
             (each, each._core, each._collaborators, each.members) for each in (*self._activated, *self._deactivated)
         ]
+        mounted = [(each, each.name) for each in self._deactivated if each._own_name is not None]
         for key in gone:
             core.definitions.drop(key)
         for made in defined.values():
@@ -406,6 +466,7 @@ class Changes:
             core.assemblies[each.name].remove(each)
             core.described.discard(each)
             each._core, each._collaborators, each.members = None, {}, ()
+            each._unmount()
         for each, (found, keys) in self._activated.items():
             core.assemblies.setdefault(each.name, []).append(each)
             each._core, each._collaborators, each.members = core, found, keys
@@ -421,6 +482,8 @@ class Changes:
             core.assemblies.update(assemblies)
             for each, active, found, members in states:
                 each._core, each._collaborators, each.members = active, found, members
+            for each, prefix in mounted:
+                each._mount(prefix)
 
         return undo
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
 from . import _trampolines, _values
-from .errors import ArgumentError
+from .errors import ArgumentError, within
 
 if TYPE_CHECKING:
     from ._core import Core
@@ -50,7 +50,8 @@ def configure(core: Core, changes: c.invivo_changes, path: str, value: Any, *, i
         core.library.call("changes_configure", changes, name, None)
         return
     with _values.Packer(core) as packer:
-        made = packer.value(value)
+        with within(path):
+            made = packer.value(value)
         core.library.call("changes_configure", changes, name, ctypes.byref(made))
 
 

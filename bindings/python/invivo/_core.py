@@ -6,6 +6,7 @@ operations of a dict, which the GIL makes whole.
 
 from __future__ import annotations
 
+import abc
 import atexit
 import contextlib
 import ctypes
@@ -14,17 +15,17 @@ import re
 import threading
 import types
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from . import _endings, _trampolines, _types, _values
+from . import _current, _endings, _trampolines, _types, _values
 from . import _generated as c
-from ._describe import Description, Parameter
+from ._describe import Description, Parameter, is_protocol
 from ._failures import forget_sent
-from ._index import Definitions
+from ._index import Definitions, behaves
 from ._objects import ForeignCallable, Object, Type, make_proxy
 from ._plans import GivenUp, Plans, place_of
-from .errors import ClosedError, Error, StaleError, error_class
+from .errors import ClosedError, Error, StaleError, error_class, within
 
 if TYPE_CHECKING:
     from ._assembly import Assembly
@@ -71,6 +72,8 @@ class Face(Protocol):
     def purge(self) -> None: ...
 
     def fill(self, thing: Any) -> bool: ...
+
+    def entered(self) -> _current.Entering: ...
 
 
 class CallableItem:
@@ -128,6 +131,7 @@ class Core:
         self.names: dict[str, type] = {}
         self.names_of: dict[type, str] = {}
         self.known: dict[str, type] = {}  # classes by name, for annotations that are only text
+        self.wished: dict[type, str] = {}  # what was looked for that others count as without deriving from it
         self.foreign_types: dict[int, Type] = {}
         self.by_bits: dict[int, Entry] = {}
         self.by_id: dict[int, Entry] = {}
@@ -175,7 +179,7 @@ class Core:
 
     def assembly_state(self, name: str) -> int:
         state = ctypes.c_uint32()
-        self.library.call("assembly_state", self.handle, name.encode(), ctypes.byref(state))
+        self.library.call("assembly_state", self.handle, _values.name_bytes(name), ctypes.byref(state))
         return state.value
 
     def active(self) -> list[Assembly]:
@@ -277,6 +281,10 @@ class Core:
 
     # ---- objects ---------------------------------------------------------------------------------------
 
+    def entered(self) -> _current.Entering | contextlib.nullcontext[None]:
+        """While an object is made its runtime is the current one."""
+        return self.faces[0].entered() if self.faces else contextlib.nullcontext()
+
     def adopt(self, thing: Any, record: _types.TypeRecord, key: int = 0) -> Entry:
         """An entry for an object that the library is about to hold."""
         entry = Entry(self, record, thing)
@@ -293,6 +301,12 @@ class Core:
                 found += [None] * (index + 1 - len(found))
                 found[index] = self.faces[0] if self.faces else None
         return found
+
+    def pack(self, packer: _values.Packer, name: str, arguments: Iterable[Any]) -> tuple[Any, int]:
+        """Runtime arguments for a key; an error in one says which it is, and where the definition is."""
+        made = self.definitions.get(name)
+        with within(name) if made is None else within(name, made.file, made.line):
+            return packer.array(arguments, () if made is None else [each.name for each in made.arguments])
 
     def disposed(self, number: int) -> None:
         """The library has given an instance up."""
@@ -507,6 +521,24 @@ class Core:
                 return self.names_of.setdefault(cls, name)
         raise AssertionError("possible_names does not end")
 
+    def wish(self, cls: type) -> str:
+        """The name to look for a class by. What counts as a protocol or an abstract class without deriving from it is
+        found by that too from then on."""
+        name = self.name_of(cls)
+        if cls not in self.wished and (is_protocol(cls) or isinstance(cls, abc.ABCMeta)):
+            self.wished[cls] = name
+            for record in list(self.types.values()):
+                self.grant(record, (cls,))
+        return name
+
+    def grant(self, record: _types.TypeRecord, wished: Iterable[type]) -> None:
+        """Says of a type what it counts as besides what it derives from."""
+        its = record.description.cls
+        for cls in list(wished):
+            if cls not in its.__mro__ and behaves(its, cls):
+                name = _values.name_bytes(self.wished[cls])
+                self.library.call("type_extend", self.handle, c.invivo_type(record.bits), name)
+
     # ---- callables -------------------------------------------------------------------------------------
 
     def lease_callable(self, function: Callable[..., Any]) -> c.invivo_callable:
@@ -555,6 +587,21 @@ class Core:
 
 # Open runtimes, by table and handle.
 cores: dict[tuple[int, int], Core] = {}
+
+
+def key_of(thing: Any) -> str:
+    """The key that an object was made for, or ""."""
+    for core in list(cores.values()):
+        if isinstance(thing, Object):
+            if thing._core is core:
+                return core.key_of_object(thing._bits)
+            continue
+        entry = core.entry_for(thing)
+        if entry is not None and entry.key:
+            return (core.library.key_name(c.invivo_key(entry.key)) or b"").decode("utf-8", "replace")
+        if entry is not None and entry.bits:
+            return core.key_of_object(entry.bits)
+    return ""
 
 
 def ending(thing: Any) -> None:

@@ -12,12 +12,12 @@ import functools
 import inspect
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, cast
 
 from . import _generated as c
 from ._recipes import Lazy, Provider, Resolver
-from .errors import ArgumentError, NotReadyError, RangeError, WrongTypeError
+from .errors import ArgumentError, RangeError, WrongTypeError
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -63,6 +63,7 @@ class Enumeration(int):
 _TUNABLES = "__invivo_tunables__"
 _MARK = "__invivo__"
 _COMPONENT = "__invivo_component__"
+_SHARED = "__invivo_shared__"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -157,19 +158,17 @@ class Injected:
         self.name = name
 
     def __get__(self, instance: Any, owner: type) -> Any:
-        if instance is None:
-            return self
-        raise NotReadyError(
-            f"{owner.__name__}.{self.name} is not injected: make the object by a runtime, or use "
-            "runtime.inject(object)",
-            path=self.name,
-        )
+        return self if instance is None else filled_by[0](self, instance)
+
+
+filled_by: list[Callable[[Injected, Any], Any]] = []  # by the current runtime, which needs this module
 
 
 def injected(key: str | None = None, *, exact: bool = False, greedy: bool = False) -> Any:
     """An attribute that is filled wherever an object of the class is made or injected: by its annotation, or by a key.
 
-    What a definition says of it wins.
+    What a definition says of it wins. In an object that nobody has injected it is filled when it is first asked for,
+    by the current runtime (`current`).
     """
     return Injected(Inject(key, exact, greedy))
 
@@ -189,6 +188,15 @@ def will_inject(function: F) -> F:
 def did_inject(function: F) -> F:
     """The method runs when everything that was made together with the object is complete, children before parents."""
     setattr(function, _MARK, "did_inject")
+    return function
+
+
+def takes_runtime(function: F) -> F:
+    """The method gets the runtime, for what the object asks for later.
+
+    When all that was made together with it is complete, after its definition's last hooks and before `did_inject`.
+    """
+    setattr(function, _MARK, "take_runtime")
     return function
 
 
@@ -235,6 +243,14 @@ def component(cls: C | None = None, *, name: str | None = None) -> C | Callable[
         return target
 
     return mark if cls is None else mark(cls)
+
+
+def shared(cls: C) -> C:
+    """Marks a class whose objects several threads may use at the same time, and those of what derives from it:
+    independent ones are started, and stopped, at the same time on threads of their own. A reload does not change them
+    while they are in use: where something else goes into one, it is made anew."""
+    setattr(cls, _SHARED, True)
+    return cls
 
 
 def component_name(cls: type) -> str | None:
@@ -326,6 +342,8 @@ class Description:
     children: str | None = None
     key_name: str | None = None
     prepare: str | None = None
+    take_runtime: str | None = None
+    shared: bool = False
 
     @property
     def injected(self) -> tuple[Property, ...]:
@@ -409,6 +427,8 @@ def hint_of(annotation: Any) -> Hint:
         return Hint()
     if annotation is None:
         return Hint(kind=c.INVIVO_KIND_NULL)
+    if isinstance(annotation, dataclasses.InitVar):
+        return hint_of(annotation.type)
     origin = typing.get_origin(annotation)
     if origin is Annotated:
         inner, *notes = typing.get_args(annotation)
@@ -441,6 +461,8 @@ def hint_of(annotation: Any) -> Hint:
     if hasattr(annotation, "__supertype__"):
         return hint_of(annotation.__supertype__)
     plain = origin if origin is not None else annotation
+    if not isinstance(plain, collections.abc.Hashable):  # [int]
+        return Hint()
     late = _late_hint(plain, typing.get_args(annotation))
     if late is not None:
         return late
@@ -485,7 +507,22 @@ def _late_hint(plain: Any, arguments: tuple[Any, ...]) -> Hint | None:
         item = hint_of(arguments[0])
         if item.wanted is not None and item.late is None:
             return Hint(kind=c.INVIVO_KIND_LIST, late="all", item=item, decode=tuple if plain is tuple else same)
+    elif plain in _SETS:
+        item = hint_of(arguments[0])
+        if item.wanted is not None and item.late is None:
+            return Hint(kind=c.INVIVO_KIND_LIST, late="all", item=item, decode=frozenset if plain is frozenset else set)
+    elif plain in _MAPS and arguments[0] is str:
+        item = hint_of(arguments[1])
+        if item.wanted is not None and item.late is None:
+            return Hint(late="all", item=item, decode=_by_key)
     return None
+
+
+def _by_key(things: Any) -> Any:
+    """All of a type by the keys of their definitions. A map that a definition gives is that."""
+    from ._core import key_of
+
+    return {key_of(thing): thing for thing in things} if isinstance(things, list) else things
 
 
 def _as_lazy(value: Any) -> Any:
@@ -616,6 +653,7 @@ def describe(cls: type, known: Mapping[str, Any] | None = None, name: str | None
     methods = []
     properties: dict[str, Property] = {}
     hints = hints_of(cls, known)
+    constants = _constants(cls)
     for attribute, annotation in hints.items():
         if _is_class_level(annotation) or isinstance(members.get(attribute), property):
             continue
@@ -625,7 +663,8 @@ def describe(cls: type, known: Mapping[str, Any] | None = None, name: str | None
         if attribute.startswith("_") and not _is_injected(annotation):
             continue
         said = tunables.get(attribute, Tunable(member))
-        properties[attribute] = _property(attribute, annotation, said, final=_is_final(annotation))
+        final = attribute in constants or _is_final(annotation)
+        properties[attribute] = _property(attribute, annotation, said, final=final)
     for attribute, said in tunables.items():
         if attribute not in properties:
             if said.initial is None:
@@ -643,7 +682,17 @@ def describe(cls: type, known: Mapping[str, Any] | None = None, name: str | None
                 properties[attribute] = _property(attribute, annotation, Tunable(None), final=member.fset is None)
         elif isinstance(member, types.FunctionType):
             mark = getattr(member, _MARK, None)
-            if mark in ("prepare", "start", "stop", "will_inject", "did_inject", "children", "key_name"):
+            if mark in (
+                "prepare",
+                "start",
+                "stop",
+                "will_inject",
+                "take_runtime",
+                "did_inject",
+                "children",
+                "key_name",
+            ):
+                check_hook(member)
                 marked[mark] = attribute
             elif mark == "method" or (not attribute.startswith("_") and member.__annotations__):
                 methods.append(_method(attribute, member, known))
@@ -656,8 +705,20 @@ def describe(cls: type, known: Mapping[str, Any] | None = None, name: str | None
         parameters=constructor_of(cls, known),
         properties=tuple(properties.values()),
         methods=tuple(methods),
+        shared=getattr(cls, _SHARED, False) is True,
         **marked,
     )
+
+
+def check_hook(function: Any) -> None:
+    """What is called and not waited for cannot be a coroutine: nothing would happen."""
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        raise ArgumentError(
+            f"{function.__qualname__}() is asynchronous, and nobody would await it: hooks and methods of definitions "
+            "are called at once. Make one that begins its work, and await that where it is used",
+            file=function.__code__.co_filename,
+            line=function.__code__.co_firstlineno,
+        )
 
 
 def _property(name: str, annotation: Any, said: Tunable, *, final: bool = False) -> Property:
@@ -681,6 +742,16 @@ def _method(name: str, function: types.FunctionType, known: Mapping[str, Any] | 
     return Method(name, _first_line(function.__doc__), parameters, result)
 
 
+def _constants(cls: type) -> Iterable[str]:
+    """The attributes that nobody can set: the fields of a frozen dataclass and of a named tuple."""
+    if issubclass(cls, tuple):
+        return getattr(cls, "_fields", ())
+    said = getattr(cls, "__dataclass_params__", None)
+    if dataclasses.is_dataclass(cls) and said is not None and said.frozen:
+        return {each.name for each in dataclasses.fields(cls)}
+    return ()
+
+
 def _is_class_level(annotation: Any) -> bool:
     if isinstance(annotation, str):
         return annotation.replace("typing.", "").startswith(("ClassVar", "InitVar"))
@@ -699,5 +770,5 @@ def _is_final(annotation: Any) -> bool:
     return annotation is typing.Final or typing.get_origin(annotation) is typing.Final
 
 
-def _first_line(text: str | None) -> str | None:
-    return text.strip().split("\n", 1)[0] if text and text.strip() else None
+def _first_line(text: Any) -> str | None:
+    return text.strip().split("\n", 1)[0] if isinstance(text, str) and text.strip() else None

@@ -88,9 +88,10 @@ class Failures:
         error.__cause__ = origin
         return error
 
-    def give(self, exception: BaseException, out: Any) -> int:
-        """Answers a callback's caller with an exception: sets the error, returns the status."""
-        pointer = self._make(exception, 0)
+    def give(self, exception: BaseException, out: Any, handled: BaseException | None = None) -> int:
+        """Answers a callback's caller with an exception: sets the error, returns the status. ``handled``: what
+        was being handled before, which did not cause it."""
+        pointer = self._make(exception, 0, handled)
         code = self._library.error_code(pointer) if pointer else c.INVIVO_E_MEMORY
         if pointer:
             if out:
@@ -131,15 +132,15 @@ class Failures:
             self._library.runtime_note_error(runtime, pointer)
             self._library.error_release(pointer)
 
-    def _make(self, exception: BaseException, depth: int) -> int | None:
+    def _make(self, exception: BaseException, depth: int, handled: BaseException | None = None) -> int | None:
         if isinstance(exception, Error) and len(exception.errors) > 1:
             whole: int | None = None
             for error in exception.errors:
-                whole = self._library.error_join(whole, self._one_made(error, depth))
+                whole = self._library.error_join(whole, self._one_made(error, depth, handled))
             return whole
-        return self._one_made(exception, depth)
+        return self._one_made(exception, depth, handled)
 
-    def _one_made(self, exception: BaseException, depth: int) -> int | None:
+    def _one_made(self, exception: BaseException, depth: int, handled: BaseException | None) -> int | None:
         under: BaseException | None
         file, line, column = "", 0, 0
         if isinstance(exception, Error):
@@ -148,9 +149,9 @@ class Failures:
         else:
             code, message, path = c.INVIVO_E_HOST, describe(exception), ""
             under = exception.__cause__
-            if under is None and not exception.__suppress_context__:
+            if under is None and not exception.__suppress_context__ and exception.__context__ is not handled:
                 under = exception.__context__
-        cause = self._make(under, depth + 1) if under is not None and depth < _DEPTH else None
+        cause = self._make(under, depth + 1, handled) if under is not None and depth < _DEPTH else None
         pointer: int | None = self._library.error_make_at(
             code or c.INVIVO_E_HOST,
             encode(message),

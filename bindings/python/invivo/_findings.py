@@ -39,9 +39,19 @@ def name_findings(errors: Sequence[Error], plans: Sequence[Plan], made: Iterable
             error.needed_by = " -> ".join(_way(key, needers))
 
 
+def is_because(error: Error, wrong: Sequence[Error], left_out: Iterable[str]) -> bool:
+    """Whether the library finds an error because of others that were found before it was asked, and of the definitions
+    that it therefore did not get."""
+    if any(key == error.path or key.startswith(f"{error.path}.") for key in (one.path for one in wrong)):
+        return True
+    return error.code == c.INVIVO_E_NOT_FOUND and any(f"'{key}'" in error.message for key in left_out)
+
+
 def gathered(errors: Sequence[Error]) -> Error:
     """One error for several: the first, which tells of all."""
     first = errors[0]
+    if len(errors) == 1:
+        return first
     error = type(first)(first.message, code=first.code, path=first.path, errors=errors)
     error.rule, error.needed_by = first.rule, first.needed_by
     return error

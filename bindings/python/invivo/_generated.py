@@ -708,6 +708,7 @@ invivo_type_options._fields_ = [
     ("child", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p))),
     ("key_name", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(ctypes.c_void_p))),
     ("prepare", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("take_runtime", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, invivo_runtime, ctypes.POINTER(ctypes.c_void_p))),
 ]
 invivo_log_entry._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -1019,6 +1020,7 @@ invivo_callbacks._fields_ = [
     ("scope_find", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p))),
     ("scope_keep", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, invivo_key, invivo_object)),
     ("scope_drop", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, invivo_key, invivo_object)),
+    ("take_runtime", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, invivo_runtime, ctypes.POINTER(ctypes.c_void_p))),
 ]
 
 # Every structure, for the test that compares them with what a C compiler says.
@@ -1259,6 +1261,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_key_outline": (ctypes.c_int32, [invivo_runtime, invivo_key, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_scope_register": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_scope_options), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_scope_end": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.c_uint64, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_report_untracked": (ctypes.c_uint64, [ctypes.c_void_p, ctypes.c_size_t], False),
+    "invivo_error_copy": (ctypes.c_void_p, [ctypes.c_void_p], True),
 }
 
 # The function table's entries, in its order.
@@ -1433,6 +1437,8 @@ TABLE: list[str] = [
     "invivo_key_outline",
     "invivo_scope_register",
     "invivo_scope_end",
+    "invivo_report_untracked",
+    "invivo_error_copy",
 ]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import _generated as c
 from . import _values
 from ._describe import KIND_NAMES
-from .errors import StaleError
+from .errors import StaleError, within
 
 if TYPE_CHECKING:
     from ._core import Core
@@ -45,7 +45,8 @@ class Object:
     def __setattr__(self, name: str, thing: Any) -> None:
         core, handle = self._handle()
         with _values.Packer(core) as packer:
-            value = packer.value(thing)
+            with within(name):
+                value = packer.value(thing)
             core.library.call("object_set", handle, _values.name_bytes(name), ctypes.byref(value))
 
     def __delattr__(self, name: str) -> None:
@@ -85,7 +86,8 @@ def call_method(target: Object, name: str, /, *arguments: Any) -> Any:
     core, handle = target._handle()
     result = c.invivo_value()
     with _values.Packer(core) as packer:
-        array, count = packer.array(arguments)
+        with within(name):
+            array, count = packer.array(arguments)
         core.library.call("object_call", handle, _values.name_bytes(name), array, count, ctypes.byref(result))
     return _values.take(core, result)
 

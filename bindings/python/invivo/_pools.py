@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import _generated as c
 from . import _trampolines, _values
-from .errors import WrongTypeError
+from .errors import RangeError, WrongTypeError
 
 if TYPE_CHECKING:
     from ._core import Core
@@ -204,7 +204,10 @@ class _Scope:
 
 @_trampolines.answering(c.invivo_callbacks, "scope_find", user_data=0)
 def _find(item: _Scope, _: int, place: Any, error: Any) -> None:
-    place[0] = item.find() or 0
+    found = item.find() or 0
+    if not isinstance(found, int) or not 0 <= found < 1 << 64:
+        raise RangeError(f"a place of a scope is a number of 1 to {(1 << 64) - 1}, or None, not {found!r}")
+    place[0] = found
 
 
 def _key_name(core: Core, key: Any) -> str:

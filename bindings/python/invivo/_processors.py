@@ -33,13 +33,22 @@ class Processor:
     priority: int
     method: str | None = None
 
+    def moved(self, old: str, new: str) -> Processor:
+        """The same in an assembly of another name."""
+
+        def renamed(name: str | None) -> str | None:
+            return new + name[len(old) :] if name is not None and name.startswith(f"{old}.") else name
+
+        what = renamed(self.what) if isinstance(self.what, str) else self.what
+        return dataclasses.replace(self, name=renamed(self.name) or "", what=what, key=renamed(self.key))
+
     def give(self, core: Core, changes: c.invivo_changes) -> None:
         """Into a change set."""
         options = c.invivo_processor()
         options.struct_size = ctypes.sizeof(options)
         options.name = _values.name_bytes(self.name)
         options.key = None if self.key is None else _values.name_bytes(self.key, "key")
-        wanted = core.name_of(self.type) if isinstance(self.type, type) else self.type
+        wanted = core.wish(self.type) if isinstance(self.type, type) else self.type
         options.type = None if wanted is None else _values.name_bytes(wanted)
         options.priority = self.priority
         number = 0
@@ -70,7 +79,8 @@ def _decorate(item: ProcessorItem, handle: c.invivo_object, build: Any, out: Any
     core, what = item.core, item.processor.what
     assert callable(what)
     thing = core.receive(handle.bits)
-    answered = what(thing)
+    with core.entered():
+        answered = what(thing)
     if answered is not None and answered is not thing:
         out[0] = core.lease(answered)
 
@@ -90,6 +100,8 @@ class Described:
 
     ``described.scope = "singleton"``; ``described.inject("log", invivo.ref("app.log"))``. Only during the visit.
     """
+
+    __slots__ = ("_changed", "_core", "_options", "_packer")  # what is misspelt is an error
 
     def __init__(self, core: Core, packer: _values.Packer, lent: c.invivo_definition) -> None:
         self._core, self._packer = core, packer
@@ -151,7 +163,7 @@ class Described:
         if isinstance(thing, _recipes.Recipe):
             node = thing._node
             if not isinstance(node, _recipes.Ref) or not isinstance(node.to, str) or node.arguments:
-                raise WrongTypeError("a processor injects values and invivo.ref('key')", path=f"{self.key}.{name}")
+                raise ArgumentError("a processor injects values and invivo.ref('key')", path=f"{self.key}.{name}")
             key = node.to if "." in node.to else f"{self.key.rpartition('.')[0]}.{node.to}"
             made = Injection(name, key, flags=c.INVIVO_INJECT_OPTIONAL if node.optional else 0)
         self._replace(name, [made])
@@ -230,4 +242,4 @@ def _first_class(what: Callable[..., Any]) -> type | None:
         return None
     target = what.__init__ if isinstance(what, type) else what  # type: ignore[misc]
     found = plain_class(hints_of(target).get(first or ""))
-    return None if found is object else found
+    return None if found in (object, Any) else found

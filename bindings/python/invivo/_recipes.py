@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast, overload
 
 from . import _generated as c
@@ -73,6 +73,8 @@ class Ref:
 class All:
     of: type
     exact: bool = False
+    added: str | None = None
+    removed: str | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -191,7 +193,8 @@ class Options:
     path of the configuration; there is then one object's definition for each entry of the map or list there, with the
     key ``assembly.name[entry]``, and `entry` and `entry_name` say what goes into it.
     ``exclusive``: there can be only one at a time, taken in `on_start` and given back in `on_stop`; a reload stops the
-    former one before it makes the new one. ``waits``: lies dormant while something that it needs is not there.
+    former one before it makes the new one. ``waits``: lies dormant while something that it needs (a
+    definition, a value of the configuration, the type it names) is not there.
     ``tracked``: prototypes into which a reload injects what is new. ``start_timeout``, ``stop_timeout``: seconds that
     its objects may take, None as the runtime says.
     """
@@ -460,9 +463,13 @@ def ref(to: Any, /, *arguments: Any, optional: bool = False, exact: bool = False
     return Recipe(Ref(to, arguments, optional, exact, greedy))
 
 
-def every(of: type[T], /, *, exact: bool = False) -> list[T]:
-    """In a definition: one object of each definition of a class, by rank, then as declared."""
-    return cast("list[T]", Recipe(All(of, exact)))
+def every(of: type[T], /, *, exact: bool = False, added: str | None = None, removed: str | None = None) -> list[T]:
+    """In a definition: one object of each definition of a class, by rank, then as declared.
+
+    ``added``, ``removed``: for a property; the names of methods that take one object and are called when one comes or
+    goes later, instead of setting the whole list again.
+    """
+    return cast("list[T]", Recipe(All(of, exact, added, removed)))
 
 
 def provider(recipe: T, /) -> Provider[T]:
@@ -522,17 +529,23 @@ def exactly(cls: type) -> Exactly:
 
 
 def choice(
-    chooser: Any, options: Mapping[Any, T] | None = None, /, *, named: bool = False, otherwise: T | None = None
+    chooser: Any,
+    options: Mapping[Any, T] | Iterable[tuple[Any, T]] | None = None,
+    /,
+    *,
+    named: bool = False,
+    otherwise: T | None = None,
 ) -> T:
     """In a definition: what the first option is that fits what ``chooser`` gives: `config`, or an argument.
 
         return invivo.choice(invivo.config("wave"), {"saw": self.saw(), None: self.noise()}, otherwise=self.sine())
 
     The keys are values, compared by what they are worth; classes, for objects of them and of what derives from them;
-    or ``exactly(cls)``. ``named``: else a text is the name of a definition. A value that no option is for is an error.
+    or ``exactly(cls)``; pairs may stand in the place of the dict. ``named``: else a text is the name of a definition. A
+    value that no option is for is an error.
     """
     found: list[tuple[int, Any, Any]] = []
-    for when, use in (options or {}).items():
+    for when, use in options.items() if isinstance(options, Mapping) else options or ():
         if isinstance(when, Exactly):
             found.append((c.INVIVO_WHEN_EXACT, when.cls, use))
         elif isinstance(when, type):

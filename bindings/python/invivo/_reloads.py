@@ -40,11 +40,13 @@ _LOOK_AT = 64
 @dataclasses.dataclass(frozen=True)
 class Change:
     """One thing that a reload changed; ``what``: "defined", "removed", "remade", "reinjected", "tuned", "pending",
-    "configured" (then ``key`` is a path of the configuration) or "dormant"."""
+    "configured" (then ``key`` is a path of the configuration) or "dormant". ``untracked``: how many objects live on
+    that the key had made before, of prototype or graph scope, which no reload follows."""
 
     key: str
     what: str
     property: str
+    untracked: int = dataclasses.field(default=0, compare=False)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,6 +85,7 @@ def read_report(core: Core, pointer: int) -> Report:
             text(library.report_key(pointer, index)),
             _CHANGED.get(library.report_change(pointer, index), "unknown"),
             text(library.report_property(pointer, index)),
+            int(library.report_untracked(pointer, index)),
         )
         for index in range(library.report_count(pointer))
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import ctypes
 import dataclasses
 import enum
@@ -14,9 +15,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from . import _async, _config, _trampolines, _values
+from . import _async, _config, _current, _trampolines, _values
 from . import _generated as c
-from ._assembly import Assembly
+from ._assembly import Assembly, Bound, Member, describe_alone
 from ._changes import Changes
 from ._config import ConfigObserver
 from ._core import Core, cores
@@ -33,15 +34,18 @@ from ._reloads import Observer, Purger, Reloads, Report
 from ._trees import Children, Held, inject_tree
 from ._types import bounds
 from ._views import View
-from ._wiring import ambiguous, candidates, definition
+from ._wiring import Definition, ambiguous, candidates, definition
 from .errors import (
+    AmbiguousError,
     ArgumentError,
     ArityError,
     ClosedError,
     Error,
+    ForkedError,
     HandleError,
     NotConfiguredError,
     NotFoundError,
+    NotReadyError,
     RangeError,
     StopError,
     WrongTypeError,
@@ -233,7 +237,7 @@ class Runtime(_Cache):
     """One engine: activates assemblies, resolves their objects, follows specs.
 
     ``runtime[Player]`` and ``runtime["synth.player"]`` resolve; a shared object that is built costs one look into a
-    dict. Use it in ``with``, or close it.
+    dict. Use it in ``with``, or close it; in the block it is the current runtime (`current`).
     """
 
     _core: Core
@@ -304,6 +308,7 @@ class Runtime(_Cache):
         self._ready, self._taking = core.plans.ready, core.plans.taking
         self._is_guest = opened
         self._gone = False
+        self._entries = 0
         self._lock = threading.RLock()
         self._keys: dict[str, tuple[c.invivo_key, ctypes.c_uint64]] = {}
         core.faces.append(self)
@@ -331,15 +336,32 @@ class Runtime(_Cache):
     def _ended(self) -> None:
         self._gone = True
         self._ready, self._taking = {}, {}
+        _current.ended(self)
         self.purge()
         if self in self._core.faces:
             self._core.faces.remove(self)
 
     def __enter__(self) -> Runtime:
+        with self._lock:
+            self._entries += 1
+        _current.enter(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        """Closes it where the last block ends; in every block it is the current runtime."""
+        _current.leave(self)
+        with self._lock:
+            self._entries -= 1
+            last = not self._entries
+        if last:
+            # A forked child leaves the block of its parent's runtime; there is nothing of its own to close.
+            with contextlib.suppress(ForkedError):
+                self.close()
+
+    def entered(self) -> _current.Entering:
+        """In a ``with`` block: this is the current runtime there, in the calling thread or task, and is not closed at
+        its end."""
+        return _current.Entering(self)
 
     @property
     def closed(self) -> bool:
@@ -427,16 +449,18 @@ class Runtime(_Cache):
     def _name(self, key: Any) -> str:
         if isinstance(key, str):
             return key
+        if isinstance(key, Bound):  # camelot.knight
+            return key.key
         generic = None
         if isinstance(typing.get_origin(key), type):  # Repository[User]
             generic, key = key, typing.get_origin(key)
         if not isinstance(key, type):
-            raise WrongTypeError(f"a key is a class or a name, not {key!r}")
+            raise WrongTypeError(f"a key is a class, a name or a member of an assembly, not {key!r}")
         found = candidates(key, self._core.definitions, generic=generic)
         if len(found) == 1:
             return found[0].key
         if found:
-            raise NotFoundError(f"{ambiguous(key, found)}; ask for one by its key")
+            raise AmbiguousError(f"{ambiguous(key, found)}; ask for one by its key")
         made = ", ".join(sorted({each.made for each in self._core.definitions.values()}))
         raise NotFoundError(f"no definition makes a {key.__name__}; there are definitions of {made or 'nothing'}")
 
@@ -479,14 +503,14 @@ class Runtime(_Cache):
         core.check()
         handle, word = self._key(name)
         before, uses = word.value, core.uses
-        thing = self._ask("resolve_with", handle, arguments)
+        thing = self._ask("resolve_with", handle, name, arguments)
         core.plans.consider(None, name, handle, word, before, uses)
         return thing
 
-    def _ask(self, function: str, handle: c.invivo_key, arguments: Iterable[Any]) -> Any:
+    def _ask(self, function: str, handle: c.invivo_key, name: str, arguments: Iterable[Any]) -> Any:
         core, found = self._core, c.invivo_object()
         with _values.Packer(core) as packer:
-            array, count = packer.array(arguments)
+            array, count = core.pack(packer, name, arguments)
             core.library.call(function, core.handle, handle, array, count, ctypes.byref(found))
         return self._take(core, found.bits)
 
@@ -513,17 +537,25 @@ class Runtime(_Cache):
         core.library.call("key_intern", core.handle, _values.name_bytes(name, "key"), ctypes.byref(handle))
         made = core.definitions.get(name)
         given = arguments if made is None else made.bind(arguments, named)
-        return self._ask("resolve_optional", handle, given)
+        return self._ask("resolve_optional", handle, name, given)
 
-    def resolve_type(self, of: builtins.type[T], name: str | None = None, *, exact: bool = False) -> T:
+    @overload
+    def resolve_type(self, of: builtins.type[T], name: str | None = None, *, exact: bool = False) -> T: ...
+    @overload
+    def resolve_type(
+        self, of: builtins.type[T], name: str | None = None, *, exact: bool = False, optional: bool
+    ) -> T | None: ...
+    def resolve_type(
+        self, of: builtins.type[T], name: str | None = None, *, exact: bool = False, optional: bool = False
+    ) -> T | None:
         """The object of the one definition whose class is, or derives from, ``of``; ``name``: with this key, or the end
-        of it."""
+        of it. ``optional``: None where there is none."""
         core, found = self._open(), c.invivo_object()
         wanted = None if name is None else _values.name_bytes(name)
-        flags = c.INVIVO_LOOKUP_EXACT if exact else 0
-        kind = _values.name_bytes(core.name_of(of))
+        flags = (c.INVIVO_LOOKUP_EXACT if exact else 0) | (c.INVIVO_LOOKUP_OPTIONAL if optional else 0)
+        kind = _values.name_bytes(core.wish(of))
         core.library.call("resolve_type", core.handle, kind, wanted, flags, ctypes.byref(found))
-        thing: T = self._take(core, found.bits)
+        thing: T | None = self._take(core, found.bits)
         return thing
 
     def resolve_all(self, of: builtins.type[T], *, exact: bool = False) -> list[T]:
@@ -531,7 +563,7 @@ class Runtime(_Cache):
         scope are shared within the call."""
         core, found = self._open(), c.invivo_value()
         flags = c.INVIVO_LOOKUP_EXACT if exact else 0
-        core.library.call("resolve_all", core.handle, _values.name_bytes(core.name_of(of)), flags, ctypes.byref(found))
+        core.library.call("resolve_all", core.handle, _values.name_bytes(core.wish(of)), flags, ctypes.byref(found))
         things: list[T] = _values.take(core, found)
         return things
 
@@ -599,6 +631,10 @@ class Runtime(_Cache):
         """
         inject_tree(self._open(), root, key, children, key_of, skip, known_only)
 
+    @overload
+    async def aresolve(self, key: builtins.type[T], *arguments: Any, **named: Any) -> T: ...
+    @overload
+    async def aresolve(self, key: str, *arguments: Any, **named: Any) -> Any: ...
     async def aresolve(self, key: Any, *arguments: Any, **named: Any) -> Any:
         """Like `resolve`, for asyncio: the object is resolved where it belongs, and the event loop goes on meanwhile.
         Awaited in the opening thread, the loop runs the jobs that wait for that thread."""
@@ -610,21 +646,34 @@ class Runtime(_Cache):
             arguments = tuple(made.bind(arguments, named))
         elif named:
             raise ArityError(f"{name} is not defined by Python: its arguments go by position", path=name)
-        return await _async.resolve(core, handle, arguments, lambda: self.poll(0))
+        return await _async.resolve(core, handle, name, arguments, lambda: self.poll(0))
 
     def fill(self, thing: Any) -> bool:
         """Injects what an object's class marks, as if it were defined. False: there is nothing."""
         core = self._open()
         described = core.type_for(builtins.type(thing)).description
-        hooks = described.will_inject, described.did_inject
+        hooks = described.will_inject, described.take_runtime, described.did_inject
         places = described.injected if core.marked else ()
         if hooks[0] is not None:
             getattr(thing, hooks[0])()
         for each in places:
             setattr(thing, each.name, self._for(each.hint, f"{described.name}.{each.name}"))
         if hooks[1] is not None:
-            getattr(thing, hooks[1])()
-        return bool(places) or hooks != (None, None)
+            getattr(thing, hooks[1])(self)
+        if hooks[2] is not None:
+            getattr(thing, hooks[2])()
+        return bool(places) or hooks != (None, None, None)
+
+    def _inject_one(self, thing: Any, name: str) -> Any:
+        """Fills one marked attribute, and answers what it holds then."""
+        core = self._open()
+        described = core.type_for(builtins.type(thing)).description
+        place = f"{described.name}.{name}"
+        if not core.marked:
+            raise NotReadyError("the current runtime does not fill marked attributes (inject_marked=False)", path=place)
+        found = self._for(described.tunables[name].hint, place)
+        setattr(thing, name, found)
+        return found
 
     def _for(self, hint: Hint, place: str) -> Any:
         """What an annotation asks for, resolved here and now."""
@@ -682,7 +731,10 @@ class Runtime(_Cache):
         raise TypeError("definitions are taken away by runtime.changes()")
 
     def __repr__(self) -> str:
-        return "<invivo.Runtime, closed>" if self.closed else f"<invivo.Runtime, generation {self.info.generation}>"
+        try:
+            return f"<invivo.Runtime, generation {self.info.generation}>"
+        except ClosedError:  # also while it closes
+            return "<invivo.Runtime, closed>"
 
     # ---- pools and scopes ------------------------------------------------------------------------------
 
@@ -728,6 +780,10 @@ class Runtime(_Cache):
         with self.changes() as changes:
             changes.deactivate(*assemblies)
 
+    def assembly_state(self, name: str) -> Literal["unknown", "inactive", "active"]:
+        """Whether an assembly of this name is active, or known, whatever language described it; also of mounts."""
+        return _ASSEMBLY_STATES[self._open().assembly_state(name)]
+
     def describe(self, *assemblies: Assembly) -> None:
         """Makes assemblies known, with those that they need, without activating them: until somebody does (by
         ``activate``, or an application's manifest) resolving says which assembly must be activated."""
@@ -751,14 +807,15 @@ class Runtime(_Cache):
             left.filter()  # the key left.filter
 
         What it refers to outside of itself follows ``remap``: keys, or the first parts of keys, and what they become;
-        an assembly stands for its name. Answers the assembly."""
+        an assembly stands for its name. Configuration is looked for under the prefix, then under the assembly's own
+        name, then in what is global. Answers the assembly, which has the prefix as its name until it is removed."""
         with self.changes() as changes:
             changes.mount(assembly, prefix, remap)
         return assembly
 
     def define(
         self,
-        what: Callable[..., Any] | str,
+        what: Any,
         /,
         key: str | None = None,
         scope: Scope = "lazy_singleton",
@@ -766,11 +823,14 @@ class Runtime(_Cache):
         **overrides: Any,
     ) -> None:
         """Adds or replaces one definition, in one reload: of a class, of a factory whose annotation says what it makes,
-        of a recipe, or of a type of another language by its name.
+        of a recipe, of a type of another language by its name, or of a function that describes it with its runtime
+        arguments: see `Changes.define`.
         """
-        made = definition(key, what, scope, overrides, options=options)
         with self.changes() as changes:
-            changes.add(made)
+            if isinstance(what, Member):
+                changes.define(what, key, scope, options, **overrides)
+            else:
+                changes.add(definition(key, what, scope, overrides, options=options))
 
     def decorate(
         self,
@@ -807,10 +867,12 @@ class Runtime(_Cache):
             changes.unprocess(name)
 
     def override(
-        self, key: str | builtins.type, what: Any = None, /, *, instance: Any = None, **overrides: Any
+        self, key: str | Callable[..., Any], what: Any = None, /, *, instance: Any = None, **overrides: Any
     ) -> Override:
-        """Puts another recipe (a class, a factory, a recipe) or an object in a key's place, for tests and trials, in
-        one reload, with the key's scope and visibility; dependents follow.
+        """Puts another recipe (a class, a factory, a recipe, a function that describes one as for `Changes.define`) or
+        an object in a key's place, for tests and trials, in one reload, with the key's scope and visibility; dependents
+        follow. The key is a name, a class or a member of an assembly:
+        ``runtime.override(camelot.stable, instance=Horse())``.
 
         ``with`` takes it back, as `Override.end` does. Several lie on each other, the last one counts, and may be taken
         back in any order.
@@ -818,10 +880,13 @@ class Runtime(_Cache):
         core, name = self._open(), self._name(key)
         if (what is None) == (instance is None):
             raise ArgumentError("an override needs either what makes the object, or instance=...", path=name)
-        made = None if what is None else definition(name, what, None, overrides)
+        if isinstance(what, Member):
+            made: Definition | None = describe_alone(what, name, core.known)
+        else:
+            made = None if what is None else definition(name, what, None, overrides)
         return Override(core, made, name, instance)
 
-    def reset(self, key: str | builtins.type, *, dependencies: bool = False) -> None:
+    def reset(self, key: str | Callable[..., Any], *, dependencies: bool = False) -> None:
         """Lets go of a key's shared instances, as a reload: who holds them follows, and another is made when somebody
         asks. With ``dependencies`` also of everything that they got."""
         name = self._name(key)
@@ -833,12 +898,12 @@ class Runtime(_Cache):
         with self.changes() as changes:
             changes.reset_scope(scope)
 
-    def start(self, key: str | builtins.type) -> None:
+    def start(self, key: str | Callable[..., Any]) -> None:
         """Starts a shared instance again after `stop`; one that is not there is made. What is started stays so."""
         core = self._open()
         core.library.call("start", core.handle, self._key(self._name(key))[0])
 
-    def stop(self, key: str | builtins.type) -> None:
+    def stop(self, key: str | Callable[..., Any]) -> None:
         """Stops a shared instance, which stays where it is; one that is not started is left alone."""
         core = self._open()
         core.library.call("stop", core.handle, self._key(self._name(key))[0])
@@ -958,6 +1023,19 @@ class Runtime(_Cache):
             core.library.object_release(handle)
         return Target(core, target, key)
 
+    def extend_type(self, cls: builtins.type | Type, supertype: builtins.type | Type | str) -> None:
+        """Says that objects of a class (or of a type of another language) are something more: an interface that is
+        found out about when somebody asks for it. Its definitions are found by that name from now on; nothing is bound
+        anew.
+        """
+        core = self._open()
+        if isinstance(supertype, str):
+            name = supertype
+        else:
+            name = supertype.name if isinstance(supertype, Type) else core.name_of(supertype)
+        kind = c.invivo_type(core.type_bits(cls))
+        core.library.call("type_extend", core.handle, kind, _values.name_bytes(name, "supertype"))
+
     def declare_target(self, key: str, cls: builtins.type | Type) -> None:
         """Says that objects of this class will be attached to the key, so that documents may name it before."""
         core = self._open()
@@ -1069,6 +1147,12 @@ class Runtime(_Cache):
 
 
 _SLICE = 100  # milliseconds
+
+_ASSEMBLY_STATES: dict[int, Literal["unknown", "inactive", "active"]] = {
+    c.INVIVO_ASSEMBLY_UNKNOWN: "unknown",
+    c.INVIVO_ASSEMBLY_INACTIVE: "inactive",
+    c.INVIVO_ASSEMBLY_ACTIVE: "active",
+}
 
 _RUNTIME.append(Runtime)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
 from . import _values
-from ._assembly import Assembly, ByName
-from ._wiring import Plan, defined
+from ._assembly import Assembly, ByName, kinds_of
+from ._wiring import Plan, Rename, defined
 from .errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -28,17 +28,21 @@ def table(
     extends: bool = False,
 ) -> Iterator[c.invivo_assembly]:
     """An assembly with what was planned for it, for the call in the block; given back if that fails."""
+    own = assembly._own_name or assembly.name
+    if own != assembly.name:
+        rename = _inside(assembly.name, own, {plan.definition.key for plan in plans})
+        plans = [plan.renamed(rename) for plan in plans]
     with contextlib.ExitStack() as stack:
         definitions = (c.invivo_definition * len(plans))()
         for slot, plan in zip(definitions, plans, strict=True):
             ctypes.pointer(slot)[0] = stack.enter_context(defined(core, plan))
         others = {each.name if isinstance(each, Assembly) else each._name for each in _assemblies(collaborators)}
-        others.discard(assembly.name)
+        others -= {assembly.name, own}
         wanted = (c.invivo_collaborator * len(others))()
         for slot, name in zip(wanted, sorted(others), strict=True):
             slot.prefix = slot.assembly = _values.name_bytes(name)
-        kinds = [_values.name_bytes(name) for name in kinds_of(type(assembly), assembly.name)]
-        options = named(assembly.name)
+        kinds = [_values.name_bytes(name) for name in kinds_of(type(assembly), own)]
+        options = named(own)
         options.flags = c.INVIVO_ASSEMBLY_EXTENDS if extends else 0
         options.definitions, options.definition_count = definitions, len(plans)
         options.collaborators, options.collaborator_count = wanted, len(others)
@@ -46,6 +50,15 @@ def table(
         file, line = place_of(type(assembly))
         options.file, options.line = _values.name_bytes(file) if file else None, line
         yield options
+
+
+def _inside(prefix: str, name: str, keys: Set[str]) -> Rename:
+    """A mounted assembly is described under its own name; the library gives its keys the prefix."""
+
+    def rename(key: str) -> str:
+        return name + key[len(prefix) :] if key in keys else key
+
+    return rename
 
 
 def named(name: str) -> c.invivo_assembly:
@@ -66,20 +79,6 @@ def remaps_of(remap: Mapping[str, str | Assembly]) -> tuple[Any, int]:
         end = to if isinstance(to, str) else to.name
         pairs.append(c.invivo_remap(_values.name_bytes(start, "key"), _values.name_bytes(end, "key")))
     return (c.invivo_remap * len(pairs))(*pairs), len(pairs)
-
-
-def kinds_of(cls: type[Assembly], name: str) -> list[str]:
-    """What an assembly of a class is, by name: its base classes, and the protocols that they say they are."""
-    found: dict[str, None] = {}
-    for each in cls.__mro__:
-        if each is Assembly:
-            break
-        found[each.__name__] = None
-        own = getattr(each, "__invivo_name__", None) if issubclass(each, Assembly) else None
-        if own:
-            found[own] = None
-    found.pop(name, None)
-    return list(found)
 
 
 def place_of(cls: type) -> tuple[str, int]:

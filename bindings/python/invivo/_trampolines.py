@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import itertools
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -107,9 +108,14 @@ def answering(structure: type[ctypes.Structure], field: str, user_data: int) -> 
                     body(item, *arguments)
                     return c.INVIVO_OK
                 except BaseException as problem:  # KeyboardInterrupt too: it travels to whoever called
-                    return int(item.core.library.failures.give(problem, arguments[-1]))
+                    failed = problem
                 finally:
                     calling.pop()
+                # Here again: what was being handled when the library was called.
+                try:
+                    return int(item.core.library.failures.give(failed, arguments[-1], sys.exc_info()[1]))
+                finally:
+                    del failed  # which holds this frame
             except BaseException:
                 return c.INVIVO_E_INTERNAL
 

@@ -67,6 +67,7 @@ def inject_tree(
 
         return _trampolines.signature(c.invivo_tree, field)(function)
 
+    wrong: list[BaseException] = []
     with Held(core) as held:
 
         def child(parent: c.invivo_object, index: int, out: Any, _: int, error: Any) -> None:
@@ -88,7 +89,11 @@ def inject_tree(
 
         def is_foreign(handle: c.invivo_object, _: int) -> int:
             assert skip is not None
-            return 1 if skip(core.receive(handle.bits)) else 0
+            try:
+                return 1 if skip(core.receive(handle.bits)) else 0
+            except BaseException as problem:  # it has nobody to tell here
+                wrong.append(problem)
+                return 1
 
         if children is not None:
             tree.child = answering("child", child)
@@ -97,3 +102,5 @@ def inject_tree(
         if skip is not None:
             tree.is_foreign = _trampolines.signature(c.invivo_tree, "is_foreign")(is_foreign)
         core.library.call("inject_tree", held.add(root), ctypes.byref(tree))
+        if wrong:
+            raise wrong[0]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import abc
 import ctypes
 import itertools
+import sys
 import weakref
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -22,7 +24,7 @@ from ._describe import (
     describe,
     is_protocol,
 )
-from .errors import Error, ExistsError, StaleError
+from .errors import Error, ExistsError, StaleError, WrongTypeError
 
 if TYPE_CHECKING:
     from ._core import Core
@@ -82,7 +84,10 @@ def _make(record: TypeRecord, out: Any, build: Any, arguments: Any, count: int, 
     key = build[0].key.bits if build else 0
     record.core.forget_for(key)
     values = record.core.arguments(record.description.parameters, arguments, count)
-    thing = call(record.description.cls, record.description.parameters, values)
+    with record.core.entered():
+        thing = call(record.description.cls, record.description.parameters, values)
+    if thing is None:
+        raise WrongTypeError(f"{record.description.cls.__name__}(...) answered None, where it makes an object")
     if not key and record.description.injected and not record.fills_needs and record.core.faces:
         record.core.faces[0].fill(thing)
     out[0] = record.core.adopt(thing, record, key).number
@@ -97,13 +102,15 @@ def _release(record: TypeRecord, instance: int, _: int) -> None:
 @_trampolines.answering(c.invivo_type_options, "start", user_data=1)
 def _start(record: TypeRecord, instance: int, _: int, error: Any) -> None:
     if record.description.start is not None:
-        getattr(_instance(record.core, instance), record.description.start)()
+        with record.core.entered():
+            getattr(_instance(record.core, instance), record.description.start)()
 
 
 @_trampolines.answering(c.invivo_type_options, "stop", user_data=1)
 def _stop(record: TypeRecord, instance: int, _: int, error: Any) -> None:
     if record.description.stop is not None:
-        getattr(_instance(record.core, instance), record.description.stop)()
+        with record.core.entered():
+            getattr(_instance(record.core, instance), record.description.stop)()
 
 
 @_trampolines.answering(c.invivo_property, "get", user_data=1)
@@ -137,22 +144,30 @@ _forget = _trampolines.Trampoline(c.invivo_property, "forget", lambda _, kept: _
 @_trampolines.answering(c.invivo_method, "call", user_data=1)
 def _call(item: MethodItem, instance: int, _: int, arguments: Any, count: int, result: Any, error: Any) -> None:
     thing = _instance(item.core, instance)
-    if item.described is ANY_CALL:
-        return call_any(thing, *_values.read_all(item.core, arguments, count))
-    method = getattr(thing, item.described.name)
-    answered = call(method, item.described.parameters, _values.read_all(item.core, arguments, count))
+    with item.core.entered():
+        if item.described is ANY_CALL:
+            return call_any(thing, *_values.read_all(item.core, arguments, count))
+        method = getattr(thing, item.described.name)
+        answered = call(method, item.described.parameters, _values.read_all(item.core, arguments, count))
     _values.answer(item.core, result, answered, item.described.result.kind)
 
 
 def _hook(name: str) -> Any:
     @_trampolines.answering(c.invivo_type_options, name, user_data=1)
     def hook(record: TypeRecord, instance: int, _: int, error: Any) -> None:
-        getattr(_instance(record.core, instance), getattr(record.description, name))()
+        with record.core.entered():
+            getattr(_instance(record.core, instance), getattr(record.description, name))()
 
     return hook
 
 
 _will_inject, _did_inject, _prepare = _hook("will_inject"), _hook("did_inject"), _hook("prepare")
+
+
+@_trampolines.answering(c.invivo_type_options, "take_runtime", user_data=1)
+def _take_runtime(record: TypeRecord, instance: int, _: int, runtime: Any, error: Any) -> None:
+    assert record.description.take_runtime is not None
+    getattr(_instance(record.core, instance), record.description.take_runtime)(record.core.faces[0])
 
 
 # ---- trees ---------------------------------------------------------------------------------------------
@@ -229,6 +244,40 @@ def call_any(thing: Any, what: Any, arguments: Sequence[Any], names: Sequence[st
         what(thing, *arguments[:count], **named)
 
 
+# ---- plain values --------------------------------------------------------------------------------------
+
+# A plain value may be a constant of a definition, and is then an object like any other. What is given to others is the
+# value, which this property of it is.
+VALUE = "invivo:value"
+_PLAIN: dict[type, int] = {
+    bool: c.INVIVO_KIND_BOOL,
+    int: c.INVIVO_KIND_ANY,  # of any width
+    float: c.INVIVO_KIND_DOUBLE,
+    str: c.INVIVO_KIND_STRING,
+    bytes: c.INVIVO_KIND_BYTES,
+    list: c.INVIVO_KIND_LIST,
+    tuple: c.INVIVO_KIND_LIST,
+    set: c.INVIVO_KIND_LIST,
+    frozenset: c.INVIVO_KIND_LIST,
+    dict: c.INVIVO_KIND_MAP,
+}
+
+
+def is_plain(value: Any) -> bool:
+    return type(value) in _PLAIN
+
+
+class Itself(Property):
+    """The property of a plain value that is the value."""
+
+    def read(self, instance: Any) -> Any:
+        return instance
+
+
+def itself(cls: type) -> list[Property]:
+    return [Itself(VALUE, Hint(kind=_PLAIN[cls]), Tunable(None), True)] if cls in _PLAIN else []
+
+
 # ---- registration --------------------------------------------------------------------------------------
 
 
@@ -266,6 +315,7 @@ def register(core: Core, cls: type, description: Description | None = None) -> T
     record.bits = out.bits
     core.types_by_bits[out.bits] = record
     core.types[cls] = record
+    core.grant(record, core.wished)
     return record
 
 
@@ -315,13 +365,15 @@ class _Tables:
         options.text = self._text(described.text)
         names = [self._core.name_of(each) for each in described.supertypes if each.__module__ != "builtins"]
         options.supertypes, options.supertype_count = self._names(names)
-        options.concurrency = c.INVIVO_CONFINED
-        options.domain = self._core.domain
+        options.concurrency = c.INVIVO_SHARED if described.shared else c.INVIVO_CONFINED
+        if not described.shared:
+            options.domain = self._core.domain
         library = self._core.library
         options.make, options.release = _make.of(library), _release.of(library)
         options.parameters, options.parameter_count = self._parameters(described.parameters)
-        properties = (c.invivo_property * len(described.properties))()
-        for slot, prop in zip(properties, described.properties, strict=True):
+        said = [*described.properties, *itself(described.cls)]
+        properties = (c.invivo_property * len(said))()
+        for slot, prop in zip(properties, said, strict=True):
             self._property(slot, prop)
         methods = (c.invivo_method * (len(described.methods) + 1))()
         for entry, method in zip(methods, (*described.methods, ANY_CALL), strict=True):
@@ -339,6 +391,8 @@ class _Tables:
             options.will_inject = _will_inject.of(library)
         if described.did_inject is not None:
             options.did_inject = _did_inject.of(library)
+        if described.take_runtime is not None:
+            options.take_runtime = _take_runtime.of(library)
         if described.children is not None:
             options.child = _child.of(library)
         if described.key_name is not None:
@@ -385,7 +439,7 @@ class _Tables:
             target.how = c.INVIVO_INJECT_ALL if hint.late == "all" else c.INVIVO_INJECT_TYPE
             target.flags |= c.INVIVO_INJECT_EXACT if hint.inject.exact else 0
             target.flags |= c.INVIVO_INJECT_GREEDY if hint.inject.greedy and hint.late != "all" else 0
-            target.reference = _values.name_bytes(self._core.name_of(wanted))
+            target.reference = _values.name_bytes(self._core.wish(wanted))
         return found
 
     def _text(self, text: str | None) -> bytes | None:
@@ -456,4 +510,14 @@ def _is_nominal(cls: type) -> bool:
     """Whether an instance is known by its class: a protocol is met by anything, and proxies have no class here."""
     from ._objects import Object
 
-    return not is_protocol(cls) and cls is not Object and cls.__module__ != "builtins"
+    return not is_protocol(cls) and cls is not Object and cls.__module__ != "builtins" and not _is_virtual(cls)
+
+
+def _is_virtual(cls: type) -> bool:
+    """Whether an abstract class counts others as its own that do not derive from it."""
+    if not isinstance(cls, abc.ABCMeta):
+        return False
+    if any("__subclasshook__" in vars(each) for each in cls.__mro__[:-1]):
+        return True
+    dump = getattr(sys.modules.get("_abc"), "_get_dump", None)
+    return bool(dump(cls)[0] if dump is not None else getattr(cls, "_abc_registry", ()))

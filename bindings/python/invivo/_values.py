@@ -11,12 +11,12 @@ import math
 import operator
 import os
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
 from ._describe import KIND_NAMES, Enumeration, enum_number
-from .errors import EncodingError, InternalError, RangeError, WrongTypeError
+from .errors import EncodingError, Error, InternalError, RangeError, TooLargeError, WrongTypeError, within
 
 if TYPE_CHECKING:
     from ._core import Core
@@ -27,6 +27,7 @@ _SIGNED = {kind: 8 << place for place, kind in enumerate(range(c.INVIVO_KIND_INT
 _UNSIGNED = {kind: 8 << place for place, kind in enumerate(range(c.INVIVO_KIND_UINT8, c.INVIVO_KIND_UINT64 + 1))}
 _FLOATS = (c.INVIVO_KIND_FLOAT, c.INVIVO_KIND_DOUBLE)
 _FLOAT_MAX = 3.4028235677973366e38  # where rounding to a float goes past its largest number
+_DEEPEST = 64  # as the library has it
 _EXACT = (decimal.Decimal, fractions.Fraction)  # a double would be another number
 _FUNCTIONS = (
     types.FunctionType,
@@ -67,11 +68,12 @@ def path_bytes(path: str | os.PathLike[str]) -> bytes:
 class Packer:
     """Makes values for one call, and holds until its end what they point at and the leases they carry."""
 
-    __slots__ = ("_core", "_held", "_releases")
+    __slots__ = ("_core", "_depth", "_held", "_releases")
 
     def __init__(self, core: Core) -> None:
         self._core = core
         self._held: list[Any] = []
+        self._depth = 0
         self._releases: list[tuple[str, ctypes.Structure]] = []
 
     def __enter__(self) -> Packer:
@@ -92,13 +94,20 @@ class Packer:
         self.fill(made, thing, kind)
         return made
 
-    def array(self, things: Iterable[Any]) -> tuple[Any, int]:
+    def array(self, things: Iterable[Any], names: Sequence[str] = ()) -> tuple[Any, int]:
+        """An error in it says which it is, by its name or number."""
         items = list(things)
         if not items:
             return None, 0
         array = (c.invivo_value * len(items))()
-        for slot, item in zip(array, items, strict=True):
-            self.fill(slot, item)
+        done = 0
+        try:
+            for slot, item in zip(array, items, strict=True):
+                self.fill(slot, item)
+                done += 1
+        except Error as problem:
+            problem.place(names[done] if done < len(names) else str(done))
+            raise
         self._held.append(array)
         return array, len(items)
 
@@ -116,13 +125,15 @@ class Packer:
         elif isinstance(thing, (bytes, bytearray, memoryview)):
             value.kind = c.INVIVO_KIND_BYTES
             self._data(_parts(value).bytes, bytes(thing))
-        elif isinstance(thing, (list, tuple)):
-            array, count = self.array(thing)
-            value.kind = c.INVIVO_KIND_LIST
-            whole = _parts(value).list
-            whole.items, whole.count = array, count
-        elif isinstance(thing, Mapping):
-            self._map(value, thing)
+        elif isinstance(thing, (list, tuple, Mapping)):
+            self._depth += 1
+            if self._depth > _DEEPEST:  # one that holds itself has no end
+                raise TooLargeError(f"lists and maps are nested deeper than {_DEEPEST}")
+            if isinstance(thing, Mapping):
+                self._map(value, thing)
+            else:
+                self._list(value, thing)
+            self._depth -= 1
         else:
             self._handle(value, thing, kind)
 
@@ -142,6 +153,12 @@ class Packer:
             self._held.append(data)
             whole.name = data
 
+    def _list(self, value: Any, thing: Sequence[Any]) -> None:
+        array, count = self.array(thing)
+        value.kind = c.INVIVO_KIND_LIST
+        whole = _parts(value).list
+        whole.items, whole.count = array, count
+
     def _map(self, value: Any, thing: Mapping[Any, Any]) -> None:
         pairs = (c.invivo_pair * len(thing))()
         for pair, (name, item) in zip(pairs, thing.items(), strict=True):
@@ -151,7 +168,8 @@ class Packer:
             self._held.append(data)
             pair.name = ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p)
             pair.length = len(data)
-            self.fill(pair.value, item)
+            with within(name):
+                self.fill(pair.value, item)
         self._held.append(pairs)
         value.kind = c.INVIVO_KIND_MAP
         whole = _parts(value).map

@@ -22,6 +22,7 @@ from ._describe import (
     Parameter,
     annotated,
     call,
+    check_hook,
     constructor_of,
     describe,
     hints_of,
@@ -31,8 +32,18 @@ from ._describe import (
 from ._findings import gathered, name_findings
 from ._objects import Type
 from ._recipes import Call, Draft, MadeBy, Options, Recipe, Ref, Scope
-from ._types import CALL, has_weak_references, last_needed, parameter_table
-from .errors import AmbiguousError, ArgumentError, ArityError, Error, MethodError, NotFoundError, WrongTypeError
+from ._types import CALL, VALUE, has_weak_references, is_plain, last_needed, parameter_table
+from .errors import (
+    AmbiguousError,
+    ArgumentError,
+    ArityError,
+    Error,
+    MethodError,
+    NotFoundError,
+    PropertyError,
+    WrongTypeError,
+    within,
+)
 
 if TYPE_CHECKING:
     from ._core import Core
@@ -41,6 +52,7 @@ if TYPE_CHECKING:
     from ._types import TypeRecord
 
 Known: TypeAlias = "Definitions | After"
+Rename: TypeAlias = Callable[[str], str]
 
 _SCOPES: dict[str, int] = {
     "graph": c.INVIVO_SCOPE_GRAPH,
@@ -63,7 +75,6 @@ class _Shared:
 _SHARED = _Shared()
 _PLACED = "in "  # before the name of a scope of the host's
 PLAIN = Options()
-_PLAIN = (bool, int, float, str, bytes, list, tuple, dict, set, frozenset, type(None))
 
 
 def snake(name: str) -> str:
@@ -114,6 +125,11 @@ class Definition:
             return parameters_of(self.factory, known, bound=False)
         return constructor_of(self.makes, known) if isinstance(self.makes, type) else ()
 
+    def moved(self, old: str, new: str) -> Definition:
+        """The same in an assembly of another name."""
+        key = f"{new}.{self.key.removeprefix(f'{old}.')}" if self.key.startswith(f"{old}.") else self.key
+        return dataclasses.replace(self, key=key, home=new if self.home == old else self.home)
+
     def absolute(self, key: str) -> str:
         return key if "." in key or not self.assembly else f"{self.assembly}.{key}"
 
@@ -126,6 +142,8 @@ class Definition:
         try:
             bound = self.signature.bind(*positional, **named)
         except TypeError as problem:
+            if not named:
+                return list(positional)  # the library says what is wrong, as it does in every language
             said = ", ".join(str(each) for each in self.signature.parameters.values())
             message = f"{self.key}({said}): {problem}"
             raise ArityError(message, path=self.key, file=self.file, line=self.line) from None
@@ -161,6 +179,8 @@ def definition(
         makes, factory = _made_by(what, near=caller.f_locals)
         if isinstance(typing.get_origin(what), type):
             more["generic"] = what
+        if factory is not None and may_be_none(hints_of(annotated(what)).get("return")):
+            options = dataclasses.replace(options or PLAIN, nullable=True)
     if key is None:
         key = snake(makes if isinstance(makes, str) else makes.__name__)
     if assembly is not None and "." not in key:
@@ -220,7 +240,10 @@ def _made_by(
     if isinstance(typing.get_origin(what), type):  # Box[int]
         return typing.get_origin(what), None
     if not callable(what):
-        raise WrongTypeError(f"a class, a factory or the name of a type is wanted, not {what!r}")
+        raise WrongTypeError(
+            f"a class, a factory or the name of a type is wanted, not {what!r}; an object that is there is given "
+            "to an override as instance=..., and elsewhere as invivo.constant(...)"
+        )
     function = annotated(what)
     if inspect.iscoroutinefunction(function):
         raise ArgumentError(
@@ -330,11 +353,21 @@ class Injection:
             return self.how
         return c.INVIVO_INJECT_VALUE if self.reference is None else c.INVIVO_INJECT_REFERENCE
 
+    def renamed(self, rename: Rename) -> Injection:
+        """The same with other keys."""
+        key = self.reference
+        if key is not None and self.way == c.INVIVO_INJECT_REFERENCE:
+            key = rename(key)
+        return dataclasses.replace(self, reference=key, items=tuple(each.renamed(rename) for each in self.items))
+
 
 @dataclasses.dataclass(frozen=True)
 class Invocation:
     method: str
     arguments: tuple[Injection, ...]
+
+    def renamed(self, rename: Rename) -> Invocation:
+        return dataclasses.replace(self, arguments=tuple(each.renamed(rename) for each in self.arguments))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -342,6 +375,9 @@ class Option:
     when: int
     value: Any
     use: Injection | None
+
+    def renamed(self, rename: Rename) -> Option:
+        return self if self.use is None else dataclasses.replace(self, use=self.use.renamed(rename))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -361,6 +397,27 @@ class Plan:
     after: tuple[Invocation, ...] = ()
     after_all: tuple[Invocation, ...] = ()
 
+    def renamed(self, rename: Rename) -> Plan:
+        """The same under another key, with other keys in it."""
+        made = self.definition
+        parent = None if made.parent is None else rename(made.absolute(made.parent))
+        choice = self.choice
+        return dataclasses.replace(
+            self,
+            definition=dataclasses.replace(made, key=rename(made.key), parent=parent),
+            initializer=tuple(each.renamed(rename) for each in self.initializer),
+            properties=tuple(each.renamed(rename) for each in self.properties),
+            alias=None if self.alias is None else rename(self.alias),
+            maker=None if self.maker is None else self.maker.renamed(rename),
+            choice=None
+            if choice is None
+            else (choice[0].renamed(rename), tuple(each.renamed(rename) for each in choice[1])),
+            methods=tuple(each.renamed(rename) for each in self.methods),
+            before=tuple(each.renamed(rename) for each in self.before),
+            after=tuple(each.renamed(rename) for each in self.after),
+            after_all=tuple(each.renamed(rename) for each in self.after_all),
+        )
+
 
 def plan_all(
     new: Iterable[Definition],
@@ -369,20 +426,23 @@ def plan_all(
     find: Callable[[str], Type] | None = None,
     *,
     marked: bool = True,
+    remaps: Mapping[str, Mapping[str, str]] | None = None,
+    wrong: list[Error] | None = None,
 ) -> list[Plan]:
     """Wires definitions, or raises one error that says all that is missing or ambiguous; ``find`` is for types,
-    ``marked`` whether attributes that ask for it are filled."""
+    ``marked`` whether attributes that ask for it are filled, ``remaps`` where the keys of mounts lead. ``wrong``: gets
+    the errors instead; what they are about is then left out."""
     plans, errors = list[Plan](), list[Error]()
     new = list(new)
     for each in new:
         try:
-            plans.append(_Planner(each, existing, known, find, errors, plans, marked).plan())
+            plans.append(_Planner(each, existing, known, find, errors, plans, marked, remaps or {}).plan())
         except Error as problem:
             errors.append(problem)
     name_findings(errors, plans, new)
-    if len(errors) == 1:
-        raise errors[0]
-    if errors:
+    if wrong is not None:
+        wrong += errors
+    elif errors:
         raise gathered(errors)
     return plans
 
@@ -399,7 +459,9 @@ class _Planner:
         errors: list[Error],
         plans: list[Plan],
         marked: bool,
+        remaps: Mapping[str, Mapping[str, str]],
     ) -> None:
+        self.remaps = remaps
         self.made, self.existing, self.known, self.find = made, existing, known, find
         self.errors, self.plans, self.marked = errors, plans, marked
         self.uses_arguments = False
@@ -427,6 +489,8 @@ class _Planner:
         if self.cls is not None:
             described = describe(self.cls, self.known)
             self.methods = {each.name: each for each in described.methods}
+            if made.makes is self.cls and made.factory is None and not made.options.abstract and made.maker is None:
+                self._check_concrete(self.cls)
             if made.scope == "weak_singleton" and not has_weak_references(self.cls):
                 raise ArgumentError(
                     f"a weak singleton lives as long as somebody holds it, and a {self.cls.__name__} cannot be "
@@ -474,23 +538,26 @@ class _Planner:
             made = parent
         return None
 
+    def _check_concrete(self, cls: type) -> None:
+        if is_protocol(cls) or inspect.isabstract(cls):
+            lacks = ", ".join(sorted(getattr(cls, "__abstractmethods__", ())))
+            raise ArgumentError(
+                f"{cls.__name__} is {f'abstract: it lacks {lacks}' if lacks else 'a protocol'}; define a class that is "
+                "one, or say abstract=True",
+                **self.at(""),
+            )
+
     def _alias(self, ref: Ref) -> Plan:
-        """Another key; what is given besides goes before the arguments of the resolve."""
+        """Another key: another name and nothing more, or with all the arguments that it says."""
         given = list(ref.arguments)
-        count = len(self.made.arguments)
         passed = [
             each._node.index if isinstance(each, Recipe) and isinstance(each._node, _recipes.Argument) else None
             for each in given
         ]
-        if count and passed[-count:] != list(range(count)):
-            raise ArgumentError(
-                "an alias hands its own arguments on as they come, after those that are bound: this one does not; make "
-                "it with invivo.new(function, ...)",
-                **self.at(""),
-            )
-        bound = given[: len(given) - count]
+        if passed == list(range(len(self.made.arguments))):
+            given = []
         assert isinstance(ref.to, str)
-        items = tuple(self.source(thing, str(index)) for index, thing in enumerate(bound))
+        items = tuple(self.source(thing, str(index)) for index, thing in enumerate(given))
         return Plan(self.made, (), items, alias=self.made.absolute(ref.to))
 
     def _choice(self, node: _recipes.Choice) -> Plan:
@@ -541,8 +608,8 @@ class _Planner:
     def gathering(self) -> _Gathering:
         return _Gathering(self.errors)
 
-    def _nothing_to_set(self, name: str, there: Iterable[str]) -> ArgumentError:
-        return ArgumentError(
+    def _nothing_to_set(self, name: str, there: Iterable[str]) -> PropertyError:
+        return PropertyError(
             f"{self.made.made} has no parameter and no property {name!r} to set; "
             f"it has {', '.join(sorted(there)) or 'none'}",
             **self.at(name),
@@ -598,7 +665,7 @@ class _Planner:
         wanted = hint.item.wanted if hint.item is not None else hint.wanted
         if hint.late == "all":
             assert wanted is not None
-            if not all_candidates(wanted, self.existing) and (has_default or made.scope not in _SHARED):
+            if has_default and not all_candidates(wanted, self.existing) and not self.existing.like(wanted):
                 return None
             added, removed = (hint.inject.added, hint.inject.removed) if hint.inject is not None else (None, None)
             exactly = optional & c.INVIVO_INJECT_EXACT
@@ -628,7 +695,12 @@ class _Planner:
         if made.options.waits and wanted is not None:
             found = Injection(name, how=c.INVIVO_INJECT_TYPE, of=wanted, flags=optional)
             return found if late is None else Injection(name, how=late, items=(dataclasses.replace(found, name=""),))
-        if made.scope not in _SHARED and (wanted is None or late is not None):
+        if (
+            made.scope not in _SHARED
+            and made.signature is None
+            and not made.owner
+            and (wanted is None or late is not None)
+        ):
             return None  # an argument of the resolve
         what = f"no definition makes a {wanted.__name__}" if wanted is not None else "nothing says what it is"
         raise NotFoundError(
@@ -667,7 +739,16 @@ class _Planner:
             prop = described.get(name)
             if prop is None and self.cls is not None:
                 settable = {each.name for each in described.values() if not each.read_only}
-                self.errors.append(self._nothing_to_set(name, parameters | settable))
+                if name in parameters:
+                    self.errors.append(
+                        PropertyError(
+                            f"{name!r} is a parameter of {made.made}(...), and nothing that can be set on the object: "
+                            f"annotate it in the class ('{name}: ...'), or say it where the object is made",
+                            **self.at(name),
+                        )
+                    )
+                else:
+                    self.errors.append(self._nothing_to_set(name, parameters | settable))
                 continue
             with self.gathering():
                 found.append(self.named(name, thing, prop.hint if prop is not None else None))
@@ -682,6 +763,7 @@ class _Planner:
 
     def _invocation(self, one: Call, place: str) -> Invocation:
         what = one.what
+        check_hook(getattr(self.cls, what, None) if isinstance(what, str) and self.cls is not None else what)
         if isinstance(what, str):
             place = f"{what}{place}"
             method = self.methods.get(what)
@@ -747,8 +829,9 @@ class _Planner:
                 return self._reference(node, arguments, optional, place)
             case Ref():
                 return self._looked_up(node, place)
-            case _recipes.All(of=of, exact=exact):
-                return Injection("", how=c.INVIVO_INJECT_ALL, of=of, flags=c.INVIVO_INJECT_EXACT if exact else 0)
+            case _recipes.All(of=of, exact=exact, added=added, removed=removed):
+                flags = c.INVIVO_INJECT_EXACT if exact else 0
+                return Injection("", how=c.INVIVO_INJECT_ALL, of=of, flags=flags, added=added, removed=removed)
             case _recipes.Argument(index=index):
                 self.uses_arguments = True
                 return Injection("", how=c.INVIVO_INJECT_ARGUMENT, index=index)
@@ -788,11 +871,21 @@ class _Planner:
     def _reference(self, node: Ref, arguments: tuple[Any, ...], optional: bool, place: str) -> Injection:
         assert isinstance(node.to, str)
         key = self.made.absolute(node.to)
-        target = self.existing.get(key)
-        if target is not None and target.constant is not None and isinstance(target.constant.value, _PLAIN):
-            return Injection("", value=target.constant.value)
         items = tuple(self.source(each, f"{place}.{i}") for i, each in enumerate(arguments))
-        return Injection("", key, items=items, flags=c.INVIVO_INJECT_OPTIONAL if optional else 0)
+        found = Injection("", key, items=items, flags=c.INVIVO_INJECT_OPTIONAL if optional else 0)
+        target = self.existing.get(self.remapped(key))
+        if target is not None and target.constant is not None and is_plain(target.constant.value):
+            return Injection("", VALUE, how=c.INVIVO_INJECT_PATH, items=(found,))
+        return found
+
+    def remapped(self, key: str) -> str:
+        """Where a key leads from inside a mount, as the library finds it."""
+        own = self.made.home
+        if own is None or own not in self.remaps or key.startswith(f"{own}."):
+            return key
+        fitting = [start for start in self.remaps[own] if key == start or key.startswith(f"{start}.")]
+        best = max(fitting, key=len, default="")
+        return self.remaps[own][best] + key[len(best) :] if best else key
 
     def _looked_up(self, node: Ref, place: str) -> Injection:
         assert isinstance(node.to, type)
@@ -830,7 +923,9 @@ class _Planner:
                 owner=self.made.key,
                 **what,
             )
-            planner = _Planner(made, self.existing, self.known, self.find, self.errors, self.plans, self.marked)
+            planner = _Planner(
+                made, self.existing, self.known, self.find, self.errors, self.plans, self.marked, self.remaps
+            )
             plan = planner.plan()
             if not planner.uses_arguments:
                 plan = dataclasses.replace(plan, definition=dataclasses.replace(made, arguments=()))
@@ -907,7 +1002,9 @@ def _factory(item: FactoryItem, out: Any, build: Any, arguments: Any, count: int
     if made.constant is not None:
         thing = made.constant.value
     else:
-        thing = call(made.factory, item.plan.parameters, item.core.arguments(item.plan.parameters, arguments, count))
+        values = item.core.arguments(item.plan.parameters, arguments, count)
+        with item.core.entered():
+            thing = call(made.factory, item.plan.parameters, values)
         if thing is None and made.options.nullable:
             return
         if thing is None or (not is_protocol(made.makes) and not isinstance(thing, made.makes)):
@@ -922,7 +1019,8 @@ def _inject(item: FactoryItem, instance: int, build: Any, arguments: Any, count:
     inject = item.plan.definition.options.inject
     assert inject is not None
     item.core.forget_for(build[0].key.bits if build else 0)
-    inject(_instance(item.core, instance))
+    with item.core.entered():
+        inject(_instance(item.core, instance))
 
 
 _addresses: dict[int, int] = {}  # by the library's table
@@ -950,43 +1048,8 @@ def defined(core: Core, plan: Plan) -> Iterator[c.invivo_definition]:
     record = core.type_for(made.makes) if isinstance(made.makes, type) else None
     with _values.Packer(core) as packer:
         options = c.invivo_definition()
-        options.struct_size = ctypes.sizeof(options)
-        options.key = _values.name_bytes(made.key, "key")
-        options.scope = c.INVIVO_SCOPE_DEFAULT if made.scope is None else _SCOPES.get(made.scope, c.INVIVO_SCOPE_HOST)
-        if made.scope is not None and made.scope not in _SCOPES:
-            options.scope_name = _values.name_bytes(made.scope.removeprefix(_PLACED), "scope")
-        if made.constant is not None and made.scope is None:
-            options.scope = c.INVIVO_SCOPE_LAZY_SINGLETON
-        options.flags = _flags(made.options)
-        options.rank = made.options.rank
-        if made.options.each is not None:
-            options.each = _values.name_bytes(made.options.each, "each")
-        options.start_timeout_ms = _milliseconds(made.options.start_timeout)
-        options.stop_timeout_ms = _milliseconds(made.options.stop_timeout)
-        options.type.bits = plan.type_bits if record is None else record.bits
-        options.file, options.line = made.file.encode("utf-8", "replace"), made.line
-        if plan.alias is not None:
-            options.alias = _values.name_bytes(plan.alias, "key")
-        if made.parent is not None:
-            options.parent = _values.name_bytes(made.absolute(made.parent), "key")
-        initializer = _in_order(plan) if made.factory is not None else plan.initializer
-        options.initializer, options.initializer_count = _injections(core, packer, initializer)
-        options.properties, options.property_count = _injections(core, packer, plan.properties)
-        options.methods, options.method_count = _invocations(core, packer, plan.methods)
-        options.before, options.before_count = _invocations(core, packer, plan.before)
-        options.after, options.after_count = _invocations(core, packer, plan.after)
-        options.after_all, options.after_all_count = _invocations(core, packer, plan.after_all)
-        if plan.choice is not None:
-            chooser, several = plan.choice
-            options.chooser, _ = _injections(core, packer, (chooser,))
-            options.options, options.option_count = _options(core, packer, several)
-        if plan.maker is not None:
-            options.maker_method = _values.name_bytes(plan.maker.method, "method")
-            options.maker, options.maker_count = _injections(core, packer, plan.maker.arguments)
-        if made.arguments and plan.alias is None:
-            table = parameter_table(core, made.arguments)
-            packer.hold(table)
-            options.parameters, options.parameter_count = table, len(table)
+        with within(made.key, made.file, made.line):
+            _say(core, packer, plan, record, options)
         number = 0
         makes = made.factory is not None or made.constant is not None
         if makes or made.options.inject is not None:
@@ -1001,6 +1064,50 @@ def defined(core: Core, plan: Plan) -> Iterator[c.invivo_definition]:
         except BaseException:
             _trampolines.dismiss(number)
             raise
+
+
+def _say(
+    core: Core, packer: _values.Packer, plan: Plan, record: TypeRecord | None, options: c.invivo_definition
+) -> None:
+    """What a definition says, but for what it holds."""
+    made = plan.definition
+    options.struct_size = ctypes.sizeof(options)
+    options.key = _values.name_bytes(made.key, "key")
+    options.scope = c.INVIVO_SCOPE_DEFAULT if made.scope is None else _SCOPES.get(made.scope, c.INVIVO_SCOPE_HOST)
+    if made.scope is not None and made.scope not in _SCOPES:
+        options.scope_name = _values.name_bytes(made.scope.removeprefix(_PLACED), "scope")
+    if made.constant is not None and made.scope is None:
+        options.scope = c.INVIVO_SCOPE_LAZY_SINGLETON
+    options.flags = _flags(made.options)
+    options.rank = made.options.rank
+    if made.options.each is not None:
+        options.each = _values.name_bytes(made.options.each, "each")
+    options.start_timeout_ms = _milliseconds(made.options.start_timeout)
+    options.stop_timeout_ms = _milliseconds(made.options.stop_timeout)
+    options.type.bits = plan.type_bits if record is None else record.bits
+    options.file, options.line = made.file.encode("utf-8", "replace"), made.line
+    if plan.alias is not None:
+        options.alias = _values.name_bytes(plan.alias, "key")
+    if made.parent is not None:
+        options.parent = _values.name_bytes(made.absolute(made.parent), "key")
+    initializer = _in_order(plan) if made.factory is not None else plan.initializer
+    options.initializer, options.initializer_count = _injections(core, packer, initializer)
+    options.properties, options.property_count = _injections(core, packer, plan.properties)
+    options.methods, options.method_count = _invocations(core, packer, plan.methods)
+    options.before, options.before_count = _invocations(core, packer, plan.before)
+    options.after, options.after_count = _invocations(core, packer, plan.after)
+    options.after_all, options.after_all_count = _invocations(core, packer, plan.after_all)
+    if plan.choice is not None:
+        chooser, several = plan.choice
+        options.chooser, _ = _injections(core, packer, (chooser,))
+        options.options, options.option_count = _options(core, packer, several)
+    if plan.maker is not None:
+        options.maker_method = _values.name_bytes(plan.maker.method, "method")
+        options.maker, options.maker_count = _injections(core, packer, plan.maker.arguments)
+    if made.arguments and (plan.alias is None or plan.initializer):
+        table = parameter_table(core, made.arguments)
+        packer.hold(table)
+        options.parameters, options.parameter_count = table, len(table)
 
 
 def scope_number(scope: Scope) -> int:
@@ -1038,28 +1145,33 @@ def _in_order(plan: Plan) -> tuple[Injection, ...]:
 
 def _injections(core: Core, packer: _values.Packer, injections: Sequence[Injection]) -> tuple[Any, int]:
     array = (c.invivo_injection * len(injections))()
-    for slot, injection in zip(array, injections, strict=True):
-        slot.name = _values.name_bytes(injection.name) if injection.name else None
-        slot.how, slot.flags, slot.index = injection.way, injection.flags, injection.index
-        if injection.added is not None:
-            slot.added = _values.name_bytes(injection.added, "method")
-        if injection.removed is not None:
-            slot.removed = _values.name_bytes(injection.removed, "method")
-        if injection.converter is not None:
-            name = injection.converter
-            slot.reference = _values.name_bytes(core.name_of(name) if isinstance(name, type) else name, "converter")
-        if slot.how == c.INVIVO_INJECT_TEXT:
-            if not injection.items:
-                packer.fill(slot.value, injection.value)
-        elif injection.of is not None:
-            slot.reference = _values.name_bytes(core.name_of(injection.of))
-        elif injection.reference is not None:
-            slot.reference = _values.name_bytes(injection.reference, "key")
-        elif slot.how == c.INVIVO_INJECT_VALUE:
-            packer.fill(slot.value, injection.value)
-        slot.items, slot.item_count = _injections(core, packer, injection.items)
+    for index, (slot, injection) in enumerate(zip(array, injections, strict=True)):
+        with within(injection.name or str(index)):
+            _injection(core, packer, slot, injection)
     packer.hold(array)
     return array, len(array)
+
+
+def _injection(core: Core, packer: _values.Packer, slot: Any, injection: Injection) -> None:
+    slot.name = _values.name_bytes(injection.name) if injection.name else None
+    slot.how, slot.flags, slot.index = injection.way, injection.flags, injection.index
+    if injection.added is not None:
+        slot.added = _values.name_bytes(injection.added, "method")
+    if injection.removed is not None:
+        slot.removed = _values.name_bytes(injection.removed, "method")
+    if injection.converter is not None:
+        name = injection.converter
+        slot.reference = _values.name_bytes(core.name_of(name) if isinstance(name, type) else name, "converter")
+    if slot.how == c.INVIVO_INJECT_TEXT:
+        if not injection.items:
+            packer.fill(slot.value, injection.value)
+    elif injection.of is not None:
+        slot.reference = _values.name_bytes(core.wish(injection.of))
+    elif injection.reference is not None:
+        slot.reference = _values.name_bytes(injection.reference, "key")
+    elif slot.how == c.INVIVO_INJECT_VALUE:
+        packer.fill(slot.value, injection.value)
+    slot.items, slot.item_count = _injections(core, packer, injection.items)
 
 
 def _options(core: Core, packer: _values.Packer, options: Sequence[Option]) -> tuple[Any, int]:
@@ -1069,7 +1181,7 @@ def _options(core: Core, packer: _values.Packer, options: Sequence[Option]) -> t
         if option.when == c.INVIVO_WHEN_EQUAL:
             packer.fill(slot.value, option.value)
         elif isinstance(option.value, type):
-            slot.name = _values.name_bytes(core.name_of(option.value))
+            slot.name = _values.name_bytes(core.wish(option.value))
         if option.use is not None:
             made, _ = _injections(core, packer, (option.use,))
             slot.use = made[0]
@@ -1081,6 +1193,7 @@ def _invocations(core: Core, packer: _values.Packer, invocations: Sequence[Invoc
     array = (c.invivo_invocation * len(invocations))()
     for slot, one in zip(array, invocations, strict=True):
         slot.method = _values.name_bytes(one.method, "method")
-        slot.arguments, slot.argument_count = _injections(core, packer, one.arguments)
+        with within(one.method if one.method != CALL else str(one.arguments[0].value)):
+            slot.arguments, slot.argument_count = _injections(core, packer, one.arguments)
     packer.hold(array)
     return array, len(array)

@@ -3,12 +3,59 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from . import _generated as c
 
-__all__ = ["Error"]
+__all__ = [
+    "AbstractError",
+    "AmbiguousError",
+    "ArgumentError",
+    "ArityError",
+    "BusyError",
+    "CaptiveError",
+    "ChangedError",
+    "ClosedError",
+    "ColdError",
+    "ConversionError",
+    "CycleError",
+    "DeadlineError",
+    "DomainError",
+    "DormantError",
+    "EmptyError",
+    "EncodingError",
+    "Error",
+    "ExistsError",
+    "FileError",
+    "ForkedError",
+    "HandleError",
+    "HostError",
+    "InCallbackError",
+    "InternalError",
+    "MethodError",
+    "MissingFileError",
+    "ModuleError",
+    "NotConfiguredError",
+    "NotFoundError",
+    "NotReadyError",
+    "NotWellFormedError",
+    "NullError",
+    "OperatingSystemError",
+    "OutOfMemoryError",
+    "PropertyError",
+    "RangeError",
+    "ReadOnlyError",
+    "SpecError",
+    "StaleError",
+    "StopError",
+    "TooLargeError",
+    "UnsupportedError",
+    "VersionError",
+    "WouldWaitError",
+    "WrongTypeError",
+]
 
 _NAMES: dict[int, str] = {number: name for name, number, _ in c.STATUS}
 _TEXTS: dict[int, str] = {number: text for _, number, text in c.STATUS}
@@ -42,7 +89,6 @@ class Error(Exception):
         if status is not None:
             cls.status = status
             _CLASSES[status] = cls
-            __all__.append(cls.__name__)
 
     def __init__(
         self,
@@ -81,12 +127,28 @@ class Error(Exception):
             text += f" (needed by {self.needed_by})"
         return f"{text} (because {self.cause})" if self.cause is not None else text
 
+    def place(self, within: str) -> None:
+        """What it is about is a part of something that has this path."""
+        self.path = ".".join(part for part in (within, self.path) if part)
+
     def __reduce__(self) -> tuple[object, ...]:
         state = {key: value for key, value in self.__dict__.items() if key != "errors" or len(self.errors) > 1}
         return _make, (type(self), self.message), state
 
     def __setstate__(self, state: dict[str, object] | None) -> None:
         self.__dict__.update(state or {})
+
+
+@contextlib.contextmanager
+def within(path: str, file: str = "", line: int = 0) -> Iterator[None]:
+    """What goes wrong in the block does so at a place in what this is; the innermost file counts."""
+    try:
+        yield
+    except Error as problem:
+        problem.place(path)
+        if not problem.file:
+            problem.file, problem.line = file, line
+        raise
 
 
 def _make(cls: type[Error], message: str) -> Error:
@@ -232,6 +294,3 @@ class ConversionError(Error, ValueError, status=c.INVIVO_E_CONVERSION): ...
 
 class MissingFileError(NotFoundError, FileNotFoundError):
     """INVIVO_E_NOT_FOUND about a file, rather than about a name in one."""
-
-
-__all__.append("MissingFileError")

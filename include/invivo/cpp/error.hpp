@@ -78,6 +78,9 @@ inline void checked(invivo_status status) {
     if (status != INVIVO_OK) throw error(status, static_cast<invivo_error *>(nullptr));
 }
 
+/// An error of one's own that says what a borrowed one says.
+inline error copy_of(const invivo_error *borrowed) { return error(invivo_error_code(borrowed), invivo_error_copy(borrowed)); }
+
 inline invivo_status answer(invivo_error **out, invivo_status status, const char *message, const char *path = nullptr) noexcept {
     if (out) *out = invivo_error_make(status, message, path, nullptr);
     return status;
@@ -89,10 +92,8 @@ template <typename Body> invivo_status guarded(invivo_error **out, Body &&body) 
         body();
         return INVIVO_OK;
     } catch (const error &failed) {
-        if (out) {
-            *out = invivo_error_make_at(failed.code(), failed.message(), failed.path(), failed.file(), failed.line(),
-                                        failed.column(), nullptr);
-        }
+        // With its causes, and whether it says already who needed what failed.
+        if (out) *out = invivo_error_copy(failed.raw());
         return failed.code();
     } catch (const std::bad_alloc &) {
         return answer(out, INVIVO_E_MEMORY, "out of memory");

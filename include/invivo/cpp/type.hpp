@@ -64,6 +64,9 @@ private:
     }
 };
 
+/// A pointer to an object, which the runtime holds for as long as it is there.
+template <typename T> constexpr bool is_borrowed = std::is_pointer_v<T> && std::is_class_v<std::remove_pointer_t<T>>;
+
 template <typename T> struct thunks {
     template <typename... A>
     static invivo_status construct(void *instance, const invivo_build *, const invivo_value *arguments, size_t count, void *,
@@ -73,7 +76,15 @@ template <typename T> struct thunks {
     static void destroy(void *instance, void *) noexcept { static_cast<T *>(instance)->~T(); }
 
     template <auto Member> static invivo_status get(void *instance, void *, invivo_value *out, invivo_error **failed) noexcept {
-        return guarded(failed, [&] { *out = value::of(static_cast<const T *>(instance)->*Member).release(); });
+        return guarded(failed, [&] {
+            const auto &found = static_cast<const T *>(instance)->*Member;
+            if constexpr (is_borrowed<std::decay_t<decltype(found)>>) {
+                if (found)
+                    throw error(INVIVO_E_UNSUPPORTED, "a pointer does not say whose it is: it can be injected, not read; an invivo::ref can be both");
+            } else {
+                *out = value::of(found).release();
+            }
+        });
     }
     template <auto Member>
     static invivo_status set(void *instance, void *, const invivo_value *to, invivo_error **failed) noexcept {
@@ -104,6 +115,10 @@ template <typename T> struct thunks {
     }
     template <auto Method> static invivo_status hook(void *instance, void *, invivo_error **failed) noexcept {
         return guarded(failed, [&] { (static_cast<T *>(instance)->*Method)(); });
+    }
+    template <auto Method>
+    static invivo_status take(void *instance, void *, invivo_runtime runtime, invivo_error **failed) noexcept {
+        return guarded(failed, [&] { (static_cast<T *>(instance)->*Method)(runtime); });
     }
 
 private:
@@ -162,7 +177,8 @@ public:
         return *this;
     }
 
-    /// A data member: `.property<&voice::gain>("gain", {.min = 0, .max = 2})` (with C++20's names, else in their order).
+    /// A data member: `.property<&voice::gain>("gain", {.min = 0, .max = 2})` (with C++20's names, else in their order). One that
+    /// is a pointer to a described class takes an object, which is there for as long as this one has it: circles close by it.
     template <auto Member> type &property(const char *called, facts said = {}) {
         using field = typename detail::member_of<decltype(Member)>::field;
         if constexpr (std::is_const_v<field>) {
@@ -206,10 +222,14 @@ public:
         return *this;
     }
 
+    /// Before anything that a commit makes is started; it may fail, and has no effect outside.
+    template <auto Method> type &prepare() { return options_.prepare = detail::thunks<T>::template hook<Method>, *this; }
     template <auto Method> type &start() { return options_.start = detail::thunks<T>::template hook<Method>, *this; }
     template <auto Method> type &stop() { return options_.stop = detail::thunks<T>::template hook<Method>, *this; }
     template <auto Method> type &will_inject() { return options_.will_inject = detail::thunks<T>::template hook<Method>, *this; }
     template <auto Method> type &did_inject() { return options_.did_inject = detail::thunks<T>::template hook<Method>, *this; }
+    /// A method that takes an invivo_runtime: the runtime, when everything that was made together is complete.
+    template <auto Method> type &take_runtime() { return options_.take_runtime = detail::thunks<T>::template take<Method>, *this; }
 
     /// Registers it. Once for each runtime.
     invivo_type add(invivo_runtime runtime) {

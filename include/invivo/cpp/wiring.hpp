@@ -4,9 +4,49 @@
 
 #include "type.hpp"
 
+#include <chrono>
+
 namespace invivo {
 
 class definition;
+
+namespace detail {
+/// The functions of a definition. Whoever it is handed to holds them by a handle of his own.
+struct functions {
+    std::shared_ptr<void> make, inject;
+    static void destroy(void *handle) noexcept { delete static_cast<functions *>(handle); }
+};
+
+/// Handles that go to a runtime with raw definitions: given back, unless it has taken them.
+class handed {
+public:
+    handed() = default;
+    handed(const handed &) = delete;
+    handed &operator=(const handed &) = delete;
+    ~handed() {
+        for (functions *each : handles_) delete each;
+    }
+    void *add(const functions &copied) {
+        handles_.reserve(handles_.size() + 1);
+        handles_.push_back(new functions(copied));
+        return handles_.back();
+    }
+    void keep() noexcept { handles_.clear(); }
+
+private:
+    std::vector<functions *> handles_;
+};
+
+inline const char *text_or_null(const std::string &text) { return text.empty() ? nullptr : text.c_str(); }
+
+/// What raw definitions point to, while they are handed over.
+struct rooms {
+    std::deque<std::vector<invivo_injection>> injections;
+    std::deque<std::vector<invivo_invocation>> invocations;
+    std::deque<std::vector<invivo_option>> options;
+    std::deque<invivo_definition> definitions; ///< those that stand inline
+};
+} // namespace detail
 
 /// Where a value comes from when an object is made. A constant of C++ is one by itself.
 class injection {
@@ -21,21 +61,15 @@ public:
     /// Of a type: a better candidate that comes later is taken.
     injection greedy() && { return flags_ |= INVIVO_INJECT_GREEDY, std::move(*this); }
 
-    /// The raw form, borrowed from this and from `room`.
-    invivo_injection raw(std::deque<std::vector<invivo_injection>> &room) const {
-        invivo_injection made{};
-        made.name = name_.empty() ? nullptr : name_.c_str();
-        made.how = how_, made.flags = flags_, made.index = index_;
-        made.value = constant_.raw();
-        made.reference = reference_.empty() ? nullptr : reference_.c_str();
-        std::vector<invivo_injection> items;
-        for (const injection &item : items_) items.push_back(item.raw(room));
-        if (!items.empty()) {
-            room.push_back(std::move(items));
-            made.items = room.back().data(), made.item_count = room.back().size();
-        }
-        return made;
+    /// Of all of a type, in a property: methods that hear what comes and goes later, instead of the whole list again.
+    injection hearing(std::string added, std::string removed) && {
+        return added_ = std::move(added), removed_ = std::move(removed), std::move(*this);
     }
+    /// Of a configuration value or entry: what is taken where there is none.
+    injection otherwise(injection what) && { return items_.assign(1, std::move(what)), std::move(*this); }
+
+    /// The raw form, borrowed from this and from `room`.
+    inline invivo_injection raw(detail::rooms &room, detail::handed &handed) const;
 
     static injection of(uint32_t how, std::string reference = {}, std::vector<injection> items = {}, uint64_t index = 0) {
         injection made;
@@ -43,14 +77,27 @@ public:
         return made;
     }
     injection named(std::string name) && { return name_ = std::move(name), std::move(*this); }
+    /// A definition that stands here.
+    static injection of(std::shared_ptr<definition> standing) {
+        injection made;
+        made.how_ = INVIVO_INJECT_REFERENCE, made.inline_ = std::move(standing);
+        return made;
+    }
+    /// A text that a converter reads.
+    static injection text(value said, std::string converter) {
+        injection made;
+        made.how_ = INVIVO_INJECT_TEXT, made.constant_ = std::move(said), made.reference_ = std::move(converter);
+        return made;
+    }
 
 private:
     injection() = default;
-    std::string name_, reference_;
+    std::string name_, reference_, added_, removed_;
     uint32_t how_ = INVIVO_INJECT_VALUE, flags_ = 0;
     uint64_t index_ = 0;
     value constant_;
     std::vector<injection> items_;
+    std::shared_ptr<definition> inline_;
 };
 
 /// What a key resolves to, with runtime arguments.
@@ -72,6 +119,32 @@ inline injection list(std::vector<injection> items) { return injection::of(INVIV
 inline injection provider_of(injection what) { return injection::of(INVIVO_INJECT_PROVIDER, {}, {std::move(what)}); }
 inline injection lazy_of(injection what) { return injection::of(INVIVO_INJECT_LAZY, {}, {std::move(what)}); }
 
+/// The same, what is equal once; a map by names.
+inline injection set(std::vector<injection> items) { return injection::of(INVIVO_INJECT_SET, {}, std::move(items)); }
+inline injection map(std::vector<std::pair<std::string, injection>> items) {
+    std::vector<injection> named;
+    for (auto &[name, item] : items) named.push_back(std::move(item).named(name));
+    return injection::of(INVIVO_INJECT_MAP, {}, std::move(named));
+}
+/// What the configuration says at a path, in the kind of the place: of the definition's own assembly, else global.
+inline injection configured(const std::string &path) { return injection::of(INVIVO_INJECT_CONFIG, path); }
+/// In a definition with `each`: what its entry says at a path below it; its name.
+inline injection entry(const std::string &path = {}) { return injection::of(INVIVO_INJECT_ENTRY, path); }
+inline injection entry_name() { return injection::of(INVIVO_INJECT_ENTRY_NAME); }
+/// What a text says, read by a converter ("duration"; "" = that of the place); what one of the configuration says.
+inline injection read_from(const std::string &text, const std::string &converter = {}) {
+    return injection::text(value::of(text), converter);
+}
+inline injection read_from_config(const std::string &path, const std::string &converter = {}) {
+    return injection::of(INVIVO_INJECT_TEXT, converter, {configured(path)});
+}
+/// A function that resolves the key it is called with; the key for which the object is made, which is then never shared.
+inline injection resolver() { return injection::of(INVIVO_INJECT_RESOLVER); }
+inline injection asker() { return injection::of(INVIVO_INJECT_ASKER); }
+/// A definition that stands where it is used, and has the key of its place: `here(definition("").of<horse>())`. It is taken over.
+inline injection here(definition &standing);
+inline injection here(definition &&standing);
+
 /// What a factory may ask. Valid during its call.
 class build {
 public:
@@ -92,32 +165,58 @@ private:
 };
 
 namespace detail {
-/// A factory written in C++; owned by the definition.
-template <typename T, typename F> struct factory_box {
-    F make;
-
-    static invivo_status run(void **instance, const invivo_build *raw, const invivo_value *given, size_t count, void *data,
-                             invivo_error **failed) noexcept {
+template <typename T, typename F> struct factory {
+    static invivo_status make(void **instance, const invivo_build *raw, const invivo_value *given, size_t count, void *data,
+                              invivo_error **failed) noexcept {
         return guarded(failed, [&] {
-            using arguments = typename method_of<F>::arguments;
-            call(static_cast<factory_box *>(data)->make, *instance, raw, given, count, static_cast<arguments *>(nullptr));
+            F &function = *static_cast<F *>(static_cast<functions *>(data)->make.get());
+            call(function, raw, given, count, static_cast<typename method_of<F>::arguments *>(nullptr), *instance);
         });
     }
-    static void destroy(void *data) noexcept { delete static_cast<factory_box *>(data); }
 
 private:
     template <typename B, typename... A>
-    static void call(F &make, void *place, const invivo_build *raw, const invivo_value *given, size_t count, std::tuple<B, A...> *) {
+    static void call(F &make, const invivo_build *raw, const invivo_value *given, size_t count, std::tuple<B, A...> *, void *place) {
         static_assert(std::is_same_v<std::decay_t<B>, build>, "a factory takes a const invivo::build & first, then runtime arguments");
-        call_with<A...>(make, place, raw, given, count, std::index_sequence_for<A...>{});
+        call_with<A...>(make, raw, given, count, std::index_sequence_for<A...>{}, place);
     }
     template <typename... A, size_t... I>
-    static void call_with(F &make, void *place, const invivo_build *raw, const invivo_value *given, size_t count,
-                          std::index_sequence<I...>) {
+    static void call_with(F &make, const invivo_build *raw, const invivo_value *given, size_t count, std::index_sequence<I...>,
+                          void *place) {
         (void)given, (void)count;
         new (place) T(make(build(raw), convert<parameter_of<A>>::read(detail::argument(given, count, I))...));
     }
 };
+
+template <typename T, typename F> struct injector {
+    static invivo_status inject(void *instance, const invivo_build *raw, const invivo_value *given, size_t count, void *data,
+                                invivo_error **failed) noexcept {
+        return guarded(failed, [&] {
+            F &function = *static_cast<F *>(static_cast<functions *>(data)->inject.get());
+            call(function, *static_cast<T *>(instance), raw, given, count, static_cast<typename method_of<F>::arguments *>(nullptr));
+        });
+    }
+
+private:
+    template <typename I, typename B, typename... A>
+    static void call(F &inject, T &instance, const invivo_build *raw, const invivo_value *given, size_t count, std::tuple<I, B, A...> *) {
+        static_assert(std::is_same_v<std::decay_t<B>, build>,
+                      "it takes the object and a const invivo::build & first, then runtime arguments");
+        call_with<A...>(inject, instance, raw, given, count, std::index_sequence_for<A...>{});
+    }
+    template <typename... A, size_t... I>
+    static void call_with(F &inject, T &instance, const invivo_build *raw, const invivo_value *given, size_t count,
+                          std::index_sequence<I...>) {
+        (void)given, (void)count;
+        inject(instance, build(raw), convert<parameter_of<A>>::read(detail::argument(given, count, I))...);
+    }
+};
+
+inline uint32_t milliseconds_of(std::chrono::milliseconds time) {
+    if (time.count() < 0 || time.count() > UINT32_MAX)
+        throw error(INVIVO_E_ARGUMENT, std::to_string(time.count()) + " ms is no time to wait");
+    return static_cast<uint32_t>(time.count());
+}
 } // namespace detail
 
 /// The recipe for a key, being written: `invivo::definition("synth.lead").of<voice>().lazy_singleton().give("gain", 0.5)`.
@@ -133,6 +232,11 @@ public:
     definition &singleton() { return scope(INVIVO_SCOPE_SINGLETON); }
     definition &lazy_singleton() { return scope(INVIVO_SCOPE_LAZY_SINGLETON); }
     definition &weak_singleton() { return scope(INVIVO_SCOPE_WEAK_SINGLETON); }
+    definition &context() { return scope(INVIVO_SCOPE_CONTEXT); }
+    /// One for each thread, until it ends.
+    definition &thread() { return scope(INVIVO_SCOPE_THREAD); }
+    /// One for each place of a scope of the program's own (`runtime.scope`).
+    definition &in_scope(std::string name) { return scope_name_ = std::move(name), scope(INVIVO_SCOPE_HOST); }
     definition &scope(uint32_t scope) { return scope_ = scope, *this; }
 
     /// Constructor arguments by position, after those that were given before.
@@ -169,11 +273,15 @@ public:
 
     /// Made by a function: `.made<voice>([](const invivo::build &build, double gain) { return voice(...); })`.
     template <typename T, typename F> definition &made(F make) {
-        using box = detail::factory_box<T, F>;
         of<T>();
-        drop();
-        data_ = new box{std::move(make)};
-        factory_ = box::run, destroy_ = box::destroy;
+        functions_.make = std::make_shared<F>(std::move(make));
+        factory_ = detail::factory<T, F>::make;
+        return *this;
+    }
+    /// Injected by a function, between the methods and `after`: `[](voice &made, const invivo::build &build) { ... }`.
+    template <typename T, typename F> definition &injected(F inject) {
+        functions_.inject = std::make_shared<F>(std::move(inject));
+        injector_ = detail::injector<T, F>::inject;
         return *this;
     }
     /// The answer of a method of another object.
@@ -188,44 +296,91 @@ public:
     template <typename... A> definition &alias(const std::string &other, A &&...arguments) {
         return alias_ = other, with(std::forward<A>(arguments)...);
     }
+    /// A choice: this key is what the first option says that fits what `chooser` gives. Options come by `when` and `otherwise`.
+    definition &choose(injection chooser) { return chooser_.assign(1, std::move(chooser)), *this; }
+    template <typename T> definition &when(const T &equal, injection use) {
+        return options_.push_back({INVIVO_WHEN_EQUAL, value::of(equal), {}, {std::move(use)}}), *this;
+    }
+    /// It is an object of this type, or of one that says it is; of this type itself.
+    template <typename T> definition &when_is(injection use) {
+        return options_.push_back({INVIVO_WHEN_KIND, {}, detail::name_of<T>(), {std::move(use)}}), *this;
+    }
+    template <typename T> definition &when_exactly(injection use) {
+        return options_.push_back({INVIVO_WHEN_EXACT, {}, detail::name_of<T>(), {std::move(use)}}), *this;
+    }
+    /// It is a text: the name of a definition.
+    definition &when_named() { return options_.push_back({INVIVO_WHEN_NAMED, {}, {}, {}}), *this; }
+    definition &otherwise(injection use) { return options_.push_back({INVIVO_WHEN_OTHERWISE, {}, {}, {std::move(use)}}), *this; }
+    /// There is one of it for each entry of the map or list at this path of the configuration.
+    definition &each(std::string path) { return each_ = std::move(path), *this; }
     definition &parent(std::string key) { return parent_ = std::move(key), *this; }
     /// INVIVO_DEFINITION_ABSTRACT, _HIDDEN_CLASS, ...
     definition &flags(uint32_t flags) { return flags_ |= flags, *this; }
     definition &abstract() { return flags(INVIVO_DEFINITION_ABSTRACT); }
     definition &hidden() { return flags(INVIVO_DEFINITION_HIDDEN_CLASS | INVIVO_DEFINITION_HIDDEN_INTERFACE); }
+    /// Only one at a time; lies dormant while something is missing; prototypes follow reloads.
+    definition &exclusive() { return flags(INVIVO_DEFINITION_EXCLUSIVE); }
+    definition &waits() { return flags(INVIVO_DEFINITION_WAITS); }
+    definition &tracked() { return flags(INVIVO_DEFINITION_TRACKED); }
+    /// How long start and stop of its objects may take.
+    definition &start_timeout(std::chrono::milliseconds time) { return start_timeout_ = detail::milliseconds_of(time), *this; }
+    definition &stop_timeout(std::chrono::milliseconds time) { return stop_timeout_ = detail::milliseconds_of(time), *this; }
     definition &rank(int32_t rank) { return rank_ = rank, *this; }
     /// Where it is declared, for messages: INVIVO_HERE.
     definition &at(const char *file, uint32_t line) { return file_ = file, line_ = line, *this; }
 
+    definition(definition &&) = default;
     definition(const definition &) = delete;
     definition &operator=(const definition &) = delete;
-    ~definition() { drop(); }
 
-    /// Hands it to whoever takes it; what a factory holds then belongs to the runtime, unless that fails.
-    template <typename Take> void give_to(Take &&take) {
-        std::deque<std::vector<invivo_injection>> room;
-        std::deque<std::vector<invivo_invocation>> calls;
+    const std::string &key() const noexcept { return key_; }
+    /// Hands it to whoever takes it, who copies it. What its functions hold is then the runtime's too, unless that fails.
+    template <typename Take> void give_to(Take &&take) const {
+        detail::rooms room;
+        detail::handed handed;
+        invivo_definition raw = this->raw(room, handed);
+        take(raw);
+        handed.keep();
+    }
+    /// The raw form, borrowed from this and from `room`. What `handed` has is given back unless it is told to keep it.
+    invivo_definition raw(detail::rooms &room, detail::handed &handed) const {
         invivo_definition raw{};
         raw.struct_size = sizeof(raw);
         raw.key = key_.c_str();
         raw.scope = scope_, raw.flags = flags_, raw.rank = rank_;
-        raw.type_name = type_.empty() ? nullptr : type_.c_str();
-        raw.factory = factory_, raw.user_data = data_, raw.destroy = destroy_;
-        table(initializer_, raw.initializer, raw.initializer_count, room);
-        table(properties_, raw.properties, raw.property_count, room);
-        raw.alias = alias_.empty() ? nullptr : alias_.c_str();
+        raw.scope_name = detail::text_or_null(scope_name_);
+        raw.type_name = detail::text_or_null(type_);
+        raw.factory = factory_, raw.inject = injector_;
+        if (factory_ || injector_) raw.user_data = handed.add(functions_), raw.destroy = detail::functions::destroy;
+        table(initializer_, raw.initializer, raw.initializer_count, room, handed);
+        table(properties_, raw.properties, raw.property_count, room, handed);
+        raw.alias = detail::text_or_null(alias_);
         raw.file = file_, raw.line = line_;
-        raw.parent = parent_.empty() ? nullptr : parent_.c_str();
+        raw.parent = detail::text_or_null(parent_);
         raw.parameters = parameters_, raw.parameter_count = parameter_count_;
-        table(methods_, raw.methods, raw.method_count, room, calls);
-        table(before_, raw.before, raw.before_count, room, calls);
-        table(after_, raw.after, raw.after_count, room, calls);
-        table(after_all_, raw.after_all, raw.after_all_count, room, calls);
-        raw.maker_method = maker_method_.empty() ? nullptr : maker_method_.c_str();
-        table(maker_, raw.maker, raw.maker_count, room);
+        table(methods_, raw.methods, raw.method_count, room, handed);
+        table(before_, raw.before, raw.before_count, room, handed);
+        table(after_, raw.after, raw.after_count, room, handed);
+        table(after_all_, raw.after_all, raw.after_all_count, room, handed);
+        raw.maker_method = detail::text_or_null(maker_method_);
+        table(maker_, raw.maker, raw.maker_count, room, handed);
         raw.constant = constant_.raw();
-        take(raw);
-        data_ = nullptr, destroy_ = nullptr;
+        raw.each = detail::text_or_null(each_);
+        raw.start_timeout_ms = start_timeout_, raw.stop_timeout_ms = stop_timeout_;
+        if (!chooser_.empty()) {
+            uint64_t count = 0;
+            table(chooser_, raw.chooser, count, room, handed);
+            std::vector<invivo_option> made;
+            for (const option &each : options_) {
+                invivo_option one{};
+                one.when = each.when, one.value = each.equal.raw(), one.name = detail::text_or_null(each.type);
+                if (!each.use.empty()) one.use = each.use[0].raw(room, handed);
+                made.push_back(one);
+            }
+            room.options.push_back(std::move(made));
+            raw.options = room.options.back().data(), raw.option_count = room.options.back().size();
+        }
+        return raw;
     }
 
 private:
@@ -233,48 +388,75 @@ private:
         std::string method;
         std::vector<injection> arguments;
     };
-    using rooms = std::deque<std::vector<invivo_injection>>;
+    struct option {
+        uint32_t when;
+        value equal;
+        std::string type;
+        std::vector<injection> use; ///< one, or none
+    };
 
     definition &add(std::vector<invocation> &to, const std::string &method, std::vector<injection> arguments) {
         return to.push_back({method, std::move(arguments)}), *this;
     }
-    static void table(const std::vector<injection> &from, const invivo_injection *&to, uint64_t &count, rooms &room) {
+    static void table(const std::vector<injection> &from, const invivo_injection *&to, uint64_t &count, detail::rooms &room,
+                      detail::handed &handed) {
         std::vector<invivo_injection> raw;
-        for (const injection &each : from) raw.push_back(each.raw(room));
-        room.push_back(std::move(raw));
-        to = room.back().data(), count = room.back().size();
+        for (const injection &each : from) raw.push_back(each.raw(room, handed));
+        room.injections.push_back(std::move(raw));
+        to = room.injections.back().data(), count = room.injections.back().size();
     }
-    static void table(const std::vector<invocation> &from, const invivo_invocation *&to, uint64_t &count, rooms &room,
-                      std::deque<std::vector<invivo_invocation>> &calls) {
+    static void table(const std::vector<invocation> &from, const invivo_invocation *&to, uint64_t &count, detail::rooms &room,
+                      detail::handed &handed) {
         std::vector<invivo_invocation> raw;
         for (const invocation &each : from) {
             invivo_invocation made{};
             made.method = each.method.c_str();
-            table(each.arguments, made.arguments, made.argument_count, room);
+            table(each.arguments, made.arguments, made.argument_count, room, handed);
             raw.push_back(made);
         }
-        calls.push_back(std::move(raw));
-        to = calls.back().data(), count = calls.back().size();
-    }
-    void drop() noexcept {
-        if (destroy_) destroy_(data_);
-        data_ = nullptr, destroy_ = nullptr;
+        room.invocations.push_back(std::move(raw));
+        to = room.invocations.back().data(), count = room.invocations.back().size();
     }
 
-    std::string key_, type_, alias_, parent_, maker_method_;
+    std::string key_, type_, alias_, parent_, maker_method_, scope_name_, each_;
     const char *file_ = nullptr;
-    uint32_t scope_ = INVIVO_SCOPE_DEFAULT, flags_ = 0, line_ = 0;
+    uint32_t scope_ = INVIVO_SCOPE_DEFAULT, flags_ = 0, line_ = 0, start_timeout_ = 0, stop_timeout_ = 0;
     int32_t rank_ = 0;
     detail::tables tables_;
     const invivo_parameter *parameters_ = nullptr;
     uint64_t parameter_count_ = 0;
-    std::vector<injection> initializer_, properties_, maker_;
+    std::vector<injection> initializer_, properties_, maker_, chooser_;
     std::vector<invocation> methods_, before_, after_, after_all_;
+    std::vector<option> options_;
     object constant_;
+    detail::functions functions_;
     decltype(invivo_definition::factory) factory_ = nullptr;
-    void *data_ = nullptr;
-    void (*destroy_)(void *) = nullptr;
+    decltype(invivo_definition::inject) injector_ = nullptr;
 };
+
+inline invivo_injection injection::raw(detail::rooms &room, detail::handed &handed) const {
+    invivo_injection made{};
+    made.name = detail::text_or_null(name_);
+    made.how = how_, made.flags = flags_, made.index = index_;
+    made.value = constant_.raw();
+    made.reference = detail::text_or_null(reference_);
+    made.added = detail::text_or_null(added_), made.removed = detail::text_or_null(removed_);
+    std::vector<invivo_injection> items;
+    for (const injection &item : items_) items.push_back(item.raw(room, handed));
+    if (!items.empty()) {
+        room.injections.push_back(std::move(items));
+        made.items = room.injections.back().data(), made.item_count = room.injections.back().size();
+    }
+    if (inline_) {
+        invivo_definition standing = inline_->raw(room, handed);
+        standing.key = nullptr;
+        room.definitions.push_back(standing);
+        made.definition = &room.definitions.back();
+    }
+    return made;
+}
+inline injection here(definition &standing) { return injection::of(std::make_shared<definition>(std::move(standing))); }
+inline injection here(definition &&standing) { return here(standing); }
 
 /// `definition("app.lead").at(INVIVO_HERE)`.
 #define INVIVO_HERE __FILE__, __LINE__

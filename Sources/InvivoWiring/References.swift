@@ -1,24 +1,5 @@
 public import InvivoBase
 
-/// What a lazy has resolved, and for which version of its key. Any thread.
-final class LazyMemory: @unchecked Sendable {
-    private let monitor = Monitor()
-    private var kept: (value: Value, version: UInt64)?
-
-    func value(_ version: UInt64) -> Value? {
-        monitor.locked { kept.flatMap { $0.version == version ? $0.value : nil } }
-    }
-
-    func keep(_ value: Value, _ version: UInt64) {
-        // The former one is let go outside of the lock: its disposal may run code of the host.
-        let former = monitor.locked { () -> Value? in
-            defer { kept = (value, version) }
-            return kept?.value
-        }
-        withExtendedLifetime(former) {}
-    }
-}
-
 extension Value {
     /// Whether it leads to an object or callable, which must then be kept by whoever refers to it.
     public var holdsReference: Bool {
@@ -45,7 +26,9 @@ extension Recipe.Source {
     /// Whether it resolves one of `ids` (nil: anything) when it is worked out.
     func names(_ ids: Set<UInt32>?) -> Bool {
         switch self {
-        case .value, .argument, .arguments, .provider, .resolver, .asker, .setting: false
+        case .value, .argument, .arguments, .resolver, .asker, .setting: false
+        // What it resolves is nothing to its holder; what it was given for that is.
+        case .provider(_, let arguments, _): arguments.contains { $0.names(ids) }
         case .config(let paths, let source):
             (ids.map { paths.contains(where: $0.contains) } ?? true) || source.names(ids)
         case .object(let id, let arguments, _): (ids?.contains(id) ?? true) || arguments.contains { $0.names(ids) }

@@ -1,0 +1,93 @@
+internal import CInvivo
+
+/// What is said of a definition by the names of methods, parameters and keys: of objects of any language, and by whoever reads
+/// from somewhere what he defines. What takes injections one after the other takes an array of them too.
+extension Definition {
+    /// Injects a parameter of the initializer by its name, as the type describes it; the empty name goes by position.
+    public func parameter(_ name: String, _ injection: Injection) -> Definition {
+        saying { draft in
+            switch draft.making {
+            case .type(let type, let injections): draft.making = .type(type, injections + [(name, injection)])
+            case .named(let type, let injections): draft.making = .named(type, injections + [(name, injection)])
+            default:
+                draft.problems.append(
+                    InvivoError(.argument, "only the initializer of a type that is named has the parameter '\(name)'"))
+            }
+        }
+    }
+
+    /// A runtime argument that it takes, after those that were said before: `.argument("note", .int64)`. Resolve it by
+    /// `Runtime.object(_:with:)`.
+    public func argument(_ name: String, _ kind: InvivoKind = .any, isOptional: Bool = false) -> Definition {
+        saying { draft in
+            let shape = InvivoShape(kind, isOptional: isOptional)
+            draft.parameters.append(Draft.Parameter(name: name, type: InvivoValue.self, shape: shape))
+        }
+    }
+
+    /// What makes it may answer nothing.
+    public func nullable() -> Definition { saying { $0.isNullable = true } }
+
+    /// What the method of another object answers: `.made(by: .reference("app.maker"), calling: "make", 5)`.
+    public func made(by owner: Injection, calling method: String, _ arguments: Injection...) -> Definition {
+        made(by: owner, calling: method, with: arguments)
+    }
+
+    /// The same with arguments that are in an array.
+    public func made(by owner: Injection, calling method: String, with arguments: [Injection]) -> Definition {
+        saying { draft in
+            if case .named(let type, _) = draft.making { draft.typeName = type }
+            draft.making = .method(owner, name: method, arguments)
+        }
+    }
+
+    /// It takes over from the definition of another key all that is not said here: how it is made, scope, injections and hooks.
+    public func inheriting(from key: String) -> Definition { saying { $0.parent = .reference(key) } }
+
+    /// Calls a method of a described type by its name.
+    public func call(_ method: String, with injections: [Injection]) -> Definition {
+        saying { $0.steps.append(Draft.Step(name: method, action: .method, injections: injections)) }
+    }
+
+    /// Calls a method of a described type before anything is injected into the object.
+    public func before(_ method: String, _ injections: Injection...) -> Definition { before(method, with: injections) }
+
+    /// The same with injections that are in an array.
+    public func before(_ method: String, with injections: [Injection]) -> Definition {
+        saying { $0.before.append(Draft.Step(name: method, action: .method, injections: injections)) }
+    }
+
+    /// Calls a method of a described type when everything is injected into the object.
+    public func after(_ method: String, _ injections: Injection...) -> Definition { after(method, with: injections) }
+
+    /// The same with injections that are in an array.
+    public func after(_ method: String, with injections: [Injection]) -> Definition {
+        saying { $0.after.append(Draft.Step(name: method, action: .method, injections: injections)) }
+    }
+
+    /// Calls a method of a described type when everything that the outermost resolve makes is complete.
+    public func afterAll(_ method: String, _ injections: Injection...) -> Definition {
+        afterAll(method, with: injections)
+    }
+
+    /// The same with injections that are in an array.
+    public func afterAll(_ method: String, with injections: [Injection]) -> Definition {
+        saying { $0.afterAll.append(Draft.Step(name: method, action: .method, injections: injections)) }
+    }
+}
+
+/// Another name of a key with runtime arguments bound: `alias(of: "synth.voice", binding: [60])`.
+public func alias(
+    of key: String, binding arguments: [Injection], file: StaticString = #fileID, line: UInt = #line
+) -> Definition<Object> {
+    .another(Injection(.key(key, arguments)), file, line)
+}
+
+/// An object that takes over from another key all that is not said here, its type too.
+public func child(
+    of key: String, scope: Scope? = nil, file: StaticString = #fileID, line: UInt = #line
+) -> Definition<Object> {
+    let definition = Definition<Object>(Draft(Object.self, scope, isShared: nil, .named(nil, []), file, line))
+    definition.draft.parent = .reference(key)
+    return definition
+}

@@ -1,0 +1,51 @@
+internal import Glibc
+
+/// Tells a definition that is written as a method of its assembly from others.
+final class MemberToken: Sendable {}
+
+/// What of an assembly is being made on the calling thread: who calls a method of it from inside resolves another object, but
+/// the method itself, which makes it, runs.
+final class MemberFrame {
+    /// Nil: what is being made is no method.
+    private let token: MemberToken?
+    /// Which implementations of the method run: one that an overriding one calls is another one, the same one again resolves.
+    private var sites: [Site] = []
+
+    struct Site: Equatable {
+        let line: UInt
+        let column: UInt
+        let file: UnsafeRawPointer
+    }
+
+    private init(_ token: MemberToken?) { self.token = token }
+
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        pthread_key_create(&key, nil)
+        return key
+    }()
+
+    private static var current: MemberFrame? {
+        pthread_getspecific(key).map { Unmanaged<MemberFrame>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Runs what makes an object.
+    static func making<Result>(_ token: MemberToken?, _ body: () throws -> Result) rethrows -> Result {
+        let former = pthread_getspecific(key)
+        guard token != nil || former != nil else { return try body() }
+        let frame = MemberFrame(token)
+        pthread_setspecific(key, Unmanaged.passUnretained(frame).toOpaque())
+        defer {
+            pthread_setspecific(key, former)
+            withExtendedLifetime(frame) {}
+        }
+        return try body()
+    }
+
+    /// Whether an implementation of a method is to run, because it makes the object that is being made.
+    static func runs(_ token: MemberToken?, at site: Site) -> Bool {
+        guard let token, let frame = current, frame.token === token, !frame.sites.contains(site) else { return false }
+        frame.sites.append(site)
+        return true
+    }
+}

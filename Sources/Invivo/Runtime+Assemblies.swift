@@ -1,0 +1,143 @@
+internal import CInvivo
+
+extension Runtime {
+    /// Defines what an assembly declares, and the assemblies it refers to, as one reload, and makes its properties factories.
+    ///
+    /// An assembly that is active already stays as it is but for what was said of it since. One of the same name that was
+    /// active is replaced: what it had and this one has not is removed.
+    @discardableResult
+    public func activate<Part: Assembly>(_ assembly: Part) throws(InvivoError) -> Part {
+        try change { changes throws(InvivoError) in try changes.activate(assembly) }
+        return assembly
+    }
+
+    /// Several assemblies, in any order, as one reload.
+    public func activate(_ first: Assembly, _ second: Assembly, _ others: Assembly...) throws(InvivoError) {
+        try activate([first, second] + others)
+    }
+
+    /// The same with assemblies that are in an array.
+    public func activate(_ assemblies: [Assembly]) throws(InvivoError) {
+        try change { changes throws(InvivoError) in try changes.activate(assemblies) }
+    }
+
+    /// Makes assemblies known without activating them: who needs one brings it along, a manifest may name it, and until then a
+    /// resolve of one of its keys says that it must be activated.
+    public func describe(_ assemblies: Assembly...) throws(InvivoError) {
+        var activation = AssemblyActivation(core, assemblies)
+        try activation.describe()
+    }
+
+    /// Activates an assembly under a prefix of its own, beside others of its class:
+    ///
+    ///     let left = try runtime.mount(Channel(), as: "left", remap: ["clock.main": "studio.clock"])
+    ///
+    /// Its members are then `left.member`, and refer to each other. Where it refers to outside of itself follows the remaps, the
+    /// longest that fits: keys, the first parts of keys, names of collaborators. Lookups by type from inside prefer what the
+    /// same mount makes. A remap that nothing in it can follow is an error.
+    @discardableResult
+    public func mount<Part: Assembly>(
+        _ assembly: Part, as prefix: String, remap: [String: any RemapTarget] = [:]
+    ) throws(InvivoError) -> Part {
+        try change { changes throws(InvivoError) in try changes.mount(assembly, as: prefix, remap: remap) }
+        return assembly
+    }
+
+    /// Removes what activated assemblies have defined, as one reload; their properties are recipes again. One that others still
+    /// need is an error, which says who needs it.
+    public func remove(_ assembly: Assembly, _ others: Assembly...) throws(InvivoError) {
+        try change { changes throws(InvivoError) in try changes.remove([assembly] + others) }
+    }
+
+    /// Removes an assembly of any language by its name, or a mount by its prefix.
+    public func remove(assembly name: String) throws(InvivoError) {
+        try change { changes throws(InvivoError) in try changes.remove(assembly: name) }
+    }
+
+    /// What is known of a name of an assembly, or the prefix of one that is mounted.
+    public func state(ofAssembly name: String) throws(InvivoError) -> AssemblyState {
+        AssemblyState(rawValue: try core.state(ofAssembly: name)) ?? .unknown
+    }
+
+    /// Commits what `describe` adds, where that is anything.
+    private func change(_ describe: (ChangeSet) throws(InvivoError) -> Void) throws(InvivoError) {
+        let changes = try ChangeSet(core)
+        try describe(changes)
+        if changes.hasAssemblies { try changes.commit() } else { changes.end() }
+    }
+}
+
+/// What is known of a name.
+public enum AssemblyState: UInt32, Sendable {
+    case unknown = 0
+    /// It was described, and is not active.
+    case inactive = 1
+    case active = 2
+}
+
+extension Core {
+    func state(ofAssembly name: String) throws(InvivoError) -> UInt32 {
+        var state: UInt32 = 0
+        try call(naming: name) { $0.pointee.assembly_state(handle, $1, &state, $2) }
+        return state
+    }
+}
+
+extension ChangeSet {
+    /// Activates an assembly, with those that it needs.
+    public func activate(_ assembly: Assembly) throws(InvivoError) { try activate([assembly]) }
+
+    /// Activates several assemblies, which may need each other.
+    public func activate(_ first: Assembly, _ second: Assembly, _ others: Assembly...) throws(InvivoError) {
+        try activate([first, second] + others)
+    }
+
+    /// The same with assemblies that are in an array.
+    public func activate(_ assemblies: [Assembly]) throws(InvivoError) {
+        try stage(AssemblyActivation(core, assemblies))
+    }
+
+    /// Activates an assembly under a prefix of its own. See `Runtime.mount`.
+    public func mount(
+        _ assembly: Assembly, as prefix: String, remap: [String: any RemapTarget] = [:]
+    ) throws(InvivoError) {
+        try stage(AssemblyActivation(core, [assembly], mount: (prefix, remap)))
+    }
+
+    private func stage(_ activation: AssemblyActivation) throws(InvivoError) {
+        var activation = activation
+        let isChanged = try activation.activate(self)
+        stage(isAny: isChanged, undo: activation.undo, finish: activation.finish)
+    }
+
+    /// Removes what assemblies have defined.
+    public func remove(_ assembly: Assembly, _ others: Assembly...) throws(InvivoError) {
+        try remove([assembly] + others)
+    }
+
+    func remove(_ assemblies: [Assembly]) throws(InvivoError) {
+        for assembly in assemblies {
+            guard let name = core.name(of: assembly) else {
+                throw InvivoError(.notFound, "the assembly '\(assembly.name)' is not active here", path: assembly.name)
+            }
+            try remove(assembly: name)
+        }
+    }
+
+    /// Removes an assembly of any language by its name, or a mount by its prefix.
+    public func remove(assembly name: String) throws(InvivoError) {
+        try core.call(naming: name) { $0.pointee.changes_deactivate(handle, $1, $2) }
+        let core = core
+        let former = core.registry.withLock { $0.assemblies[name] }
+        core.registry.withLock { $0.activate(name, nil) }
+        let undo = { core.registry.withLock { $0.activate(name, former) } }
+        let finish = {
+            guard let assembly = former?.assembly else { return }
+            let members = Members(of: assembly)
+            for (_, definition) in members.definitions { definition.unbind() }
+            for (_, collaborator) in members.collaborators { collaborator.meet(nil) }
+            assembly.mount(nil)
+        }
+        stage(isAny: true, undo: [undo], finish: [finish])
+    }
+}

@@ -1,0 +1,312 @@
+public import CInvivo
+internal import CPlatform
+internal import InvivoBase
+internal import InvivoReload
+internal import InvivoWiring
+
+// wiring.h: change sets, definitions, overrides, blocks.
+
+/// A change set while C writes it. Used by one thread at a time.
+final class OpenChanges: @unchecked Sendable {
+    let engine: Engine
+    var set: ChangeSet
+    /// The keys of `set.definitions`, and where they stand there: a set may hold a million.
+    private var defined: [UInt32: Int] = [:]
+    private(set) var bits: UInt64 = 0
+
+    /// What a processor visits: this key alone can be defined.
+    private let visited: Definition?
+
+    init(_ engine: Engine, visiting definition: Definition? = nil) {
+        self.engine = engine
+        visited = definition
+        set = ChangeSet(cause: "")
+    }
+
+    /// Fails for what can only define.
+    func requireFree() throws(Failure) {
+        guard let visited else { return }
+        throw Failure(
+            .argument, "a processor that visits '\(visited.key)' can define that anew, and nothing else",
+            path: visited.key)
+    }
+
+    /// Gives it a handle, until it is closed or the runtime is.
+    func open() throws(Failure) -> UInt64 {
+        bits = HandleTable.insert(self, kind: .changes)
+        do throws(Failure) { try engine.opened(changes: bits) } catch {
+            HandleTable.remove(bits, .changes)
+            throw error
+        }
+        return bits
+    }
+
+    func close() {
+        engine.closed(changes: bits)
+        HandleTable.remove(bits, .changes)
+    }
+
+    func note(_ cause: String) {
+        if set.cause.isEmpty {
+            set.cause = cause
+        } else if !set.cause.hasSuffix(", ...") {
+            set.cause = set.cause.utf8.count < 80 ? "\(set.cause), \(cause)" : "\(set.cause), ..."
+        }
+    }
+
+    func remove(_ id: UInt32, _ name: String) {
+        if defined.removeValue(forKey: id) != nil {
+            set.definitions.removeAll { $0.id == id || $0.body.owner == name }
+            defined = [:]
+            for (index, definition) in set.definitions.enumerated() { defined[definition.id] = index }
+        }
+        set.removed.append((id, name))
+    }
+
+    func define(_ pointer: UnsafePointer<invivo_definition>?) throws(Failure) -> UInt32 {
+        let inlines = InlineDefinitions()
+        let definition = try definition(from: pointer, in: engine.container, inlines: inlines)
+        if let visited {
+            if definition.id != visited.id || !inlines.made.isEmpty { try requireFree() }
+            // What the copied function and data belong to.
+            definition.body.keepAlive?.kept = visited.body.keepAlive
+            definition.body.factory?.kept = visited.body.keepAlive
+        }
+        for each in [definition] + inlines.made {
+            if let index = defined[each.id] { throw AssemblyDescription.twice(each.key, set.definitions[index], each) }
+        }
+        for each in [definition] + inlines.made {
+            // What is said last counts.
+            if !set.removed.isEmpty { set.removed.removeAll { $0.id == each.id } }
+            defined[each.id] = set.definitions.count
+            set.definitions.append(each)
+        }
+        note("define \(definition.key)")
+        return definition.id
+    }
+}
+
+/// A set that may say anything.
+func changes(_ handle: invivo_changes) throws(Failure) -> OpenChanges {
+    let changes = try HandleTable.require(handle.bits, .changes, as: OpenChanges.self)
+    try changes.requireFree()
+    return changes
+}
+
+@c @implementation
+public func invivo_changes_open(
+    _ runtime: invivo_runtime, _ out: UnsafeMutablePointer<invivo_changes>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_changes()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        out.pointee.bits = try OpenChanges(try Engine.find(runtime.bits)).open()
+    }
+}
+
+@c @implementation
+public func invivo_changes_define(
+    _ changes: invivo_changes, _ definition: UnsafePointer<invivo_definition>!,
+    _ out: UnsafeMutablePointer<invivo_key>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_key()
+    return answering(error) { () throws(Failure) in
+        let changes = try HandleTable.require(changes.bits, .changes, as: OpenChanges.self)
+        let id = try changes.define(definition)
+        out?.pointee.bits = changes.engine.container.keyHandle(id)
+    }
+}
+
+@c @implementation
+public func invivo_changes_remove(
+    _ changes: invivo_changes, _ key: UnsafePointer<CChar>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        let changes = try InvivoABI.changes(changes)
+        let name = try text(key, "key")
+        let id = try changes.engine.container.intern(name)
+        changes.remove(id, name)
+        changes.note("remove \(name)")
+    }
+}
+
+@c @implementation
+public func invivo_changes_document(
+    _ changes: invivo_changes, _ name: UnsafePointer<CChar>!, _ text: UnsafePointer<CChar>!, _ length: UInt64,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        let changes = try InvivoABI.changes(changes)
+        let name = try InvivoBase.text(name, "name")
+        let content: ChangeSet.Content = text == nil ? .none : .bytes(try documentBytes(text, length))
+        changes.set.say(content, in: name)
+        changes.note(name)
+    }
+}
+
+@c @implementation
+public func invivo_changes_set(
+    _ changes: invivo_changes, _ key: UnsafePointer<CChar>!, _ property: UnsafePointer<CChar>!,
+    _ value: UnsafePointer<invivo_value>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        let changes = try InvivoABI.changes(changes)
+        let key = try text(key, "key")
+        let property = try text(property, "property")
+        changes.set.bases.append(
+            (try changes.engine.container.intern(key), property, try Value(borrowing: value, "value")))
+        changes.note("set \(key).\(property)")
+    }
+}
+
+@c @implementation
+public func invivo_changes_check(_ changes: invivo_changes, _ error: UnsafeMutablePointer<OpaquePointer?>!)
+    -> invivo_status
+{
+    answering(error) { () throws(Failure) in
+        let changes = try InvivoABI.changes(changes)
+        if let failure = Failure.gathered(changes.engine.check(changes.set)) { throw failure }
+    }
+}
+
+@c @implementation
+public func invivo_changes_commit(_ changes: invivo_changes, _ error: UnsafeMutablePointer<OpaquePointer?>!)
+    -> invivo_status
+{
+    answering(error) { () throws(Failure) in
+        let changes = try InvivoABI.changes(changes)
+        changes.close()
+        changes.set.started()
+        try changes.engine.commit(changes.set)
+    }
+}
+
+@c @implementation
+public func invivo_changes_submit(_ changes: invivo_changes, _ error: UnsafeMutablePointer<OpaquePointer?>!)
+    -> invivo_status
+{
+    answering(error) { () throws(Failure) in
+        let changes = try InvivoABI.changes(changes)
+        changes.close()
+        changes.set.started()
+        try changes.engine.submit(changes.set)
+    }
+}
+
+@c @implementation
+public func invivo_changes_discard(_ changes: invivo_changes) {
+    (try? InvivoABI.changes(changes))?.close()
+}
+
+@c @implementation
+public func invivo_define(
+    _ runtime: invivo_runtime, _ definition: UnsafePointer<invivo_definition>!,
+    _ out: UnsafeMutablePointer<invivo_key>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_key()
+    return answering(error) { () throws(Failure) in
+        let changes = OpenChanges(try Engine.find(runtime.bits))
+        let id = try changes.define(definition)
+        try changes.engine.commit(changes.set)
+        out?.pointee.bits = changes.engine.container.keyHandle(id)
+    }
+}
+
+@c @implementation
+public func invivo_override_begin(
+    _ runtime: invivo_runtime, _ definition: UnsafePointer<invivo_definition>!,
+    _ out: UnsafeMutablePointer<invivo_override>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_override()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL: an override must be taken back by its handle") }
+        let engine = try Engine.find(runtime.bits)
+        out.pointee.bits = try engine.override(
+            try overriding(definition, in: engine.container))
+    }
+}
+
+@c @implementation
+public func invivo_override_end(_ override: invivo_override, _ error: UnsafeMutablePointer<OpaquePointer?>!)
+    -> invivo_status
+{
+    answering(error) { () throws(Failure) in
+        try HandleTable.require(override.bits, .override, as: Override.self).end()
+    }
+}
+
+@c @implementation
+public func invivo_define_block(
+    _ runtime: invivo_runtime, _ key: UnsafePointer<CChar>!, _ block: UnsafePointer<invivo_block_options>!,
+    _ out: UnsafeMutablePointer<invivo_key>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_key()
+    return answering(error) { () throws(Failure) in
+        guard let block else { throw Failure(.argument, "block is NULL") }
+        let engine = try Engine.find(runtime.bits)
+        let least = MemoryLayout<invivo_block_options>.offset(of: \.initial) ?? 0
+        let given = try versioned(block, "block", least: least, as: invivo_block_options.self)
+        let key = try text(key, "key")
+        let type = try blockType(given, try text(given.type_name, "block.type_name"), engine.container)
+        let id = try engine.container.intern(key)
+        var set = ChangeSet(cause: "define \(key)")
+        var body = Definition.Body()
+        body.scope = .lazySingleton
+        body.type = type
+        // The type may have come with another block, that begins otherwise.
+        body.blockImage = try type.description.checkedBlock(given.initial, under: key)
+        set.definitions = [Definition(id: id, key: key, body)]
+        try engine.commit(set)
+        out?.pointee.bits = engine.container.keyHandle(id)
+    }
+}
+
+/// The type that is nothing but a block; registered when new, else it must say the same.
+private func blockType(_ given: invivo_block_options, _ name: String, _ container: Container) throws(Failure)
+    -> ObjectType
+{
+    guard given.property_count < 65_536, given.properties != nil || given.property_count == 0 else {
+        throw Failure(.argument, "block.properties is NULL or too long")
+    }
+    var properties: [invivo_property] = []
+    if let table = UnsafeRawPointer(given.properties), given.property_count > 0 {
+        // Entries begin with their size, which is also the table's stride: they may be another version's.
+        let stride = table.loadUnaligned(as: Int.self)
+        let least = MemoryLayout<invivo_property>.offset(of: \.initial) ?? 0
+        for index in 0..<Int(given.property_count) {
+            let what = "entry \(index) of block.properties"
+            var inBlock = try versioned(table + index * stride, what, least: least, as: invivo_property.self)
+            inBlock.struct_size = MemoryLayout<invivo_property>.size
+            inBlock.flags |= UInt32(INVIVO_PROPERTY_BLOCK)
+            properties.append(inBlock)
+        }
+    }
+    let description = try properties.withUnsafeBufferPointer { (properties) throws(Failure) -> TypeDescription in
+        var options = invivo_type_options()
+        options.struct_size = MemoryLayout<invivo_type_options>.size
+        options.name = given.type_name
+        options.concurrency = UInt32(INVIVO_SHARED)
+        options.block_size = given.size
+        options.block_initial = given.initial
+        options.properties = properties.baseAddress
+        options.property_count = UInt64(properties.count)
+        return try TypeDescription(options: &options)
+    }
+    if let known = try? container.type(named: name) {
+        let same =
+            known.description.blockSize == description.blockSize
+            && known.description.properties.map(\.name) == description.properties.map(\.name)
+            && zip(known.description.properties, description.properties).allSatisfy {
+                $0.kind == $1.kind && $0.offset == $1.offset
+            }
+            && zip(known.description.properties, description.properties).allSatisfy { $0.hasSameOwnInitial(as: $1) }
+        guard same else { throw Failure(.exists, "the type '\(name)' is registered already and means something else") }
+        return known
+    }
+    return try container.register(description)
+}

@@ -1,0 +1,105 @@
+internal import InvivoWiring
+
+/// Who names whom, against the direction of the recipes' edges: for each key its holders, each with the way in which it
+/// follows. A word a key and eight bytes an edge, for there are as many as definitions; whoever has many holders has a table.
+struct Dependents {
+    typealias Holders = [(key: UInt32, value: Recipe.Edge)]
+
+    private struct Link {
+        var holder: UInt32
+        /// The place of the next one, counted from 1, and how the holder follows.
+        var next: UInt32
+    }
+
+    /// By key: the place of its first link, counted from 1; `isTabled` for those in `many`.
+    private var heads: [UInt32] = []
+    private var links: [Link] = []
+    private var firstFree: UInt32 = 0
+    private var many: [UInt32: [UInt32: Recipe.Edge]] = [:]
+
+    private static let isTabled = UInt32.max
+    private static let mostLinks = 24
+    private static let edgeShift: UInt32 = 30
+    private static let placeMask: UInt32 = 1 << edgeShift - 1
+
+    /// Room for what one reload brings.
+    mutating func reserve(keys: Int, edges: Int) {
+        if keys > heads.capacity * 2 { heads.reserveCapacity(keys) }
+        if edges > links.capacity { links.reserveCapacity(links.count + edges) }
+    }
+
+    /// The holders of a key, in no order.
+    subscript(id: UInt32) -> Holders {
+        guard Int(id) < heads.count else { return [] }
+        let head = heads[Int(id)]
+        if head == Self.isTabled { return many[id].map(Array.init) ?? [] }
+        var found: Holders = []
+        var place = head
+        while place != 0 {
+            let link = links[Int(place) - 1]
+            found.append((link.holder, Recipe.Edge(rawValue: UInt8(link.next >> Self.edgeShift)) ?? .late))
+            place = link.next & Self.placeMask
+        }
+        return found
+    }
+
+    func holders(of id: UInt32) -> [UInt32] { self[id].map(\.key) }
+
+    func forEach(_ body: (UInt32, Holders) -> Void) {
+        for id in heads.indices where heads[id] != 0 { body(UInt32(id), self[UInt32(id)]) }
+    }
+
+    mutating func set(_ edge: Recipe.Edge, of holder: UInt32, to id: UInt32) {
+        remove(holder, from: id)
+        if Int(id) >= heads.count { heads += Array(repeating: 0, count: Int(id) + 1 - heads.count) }
+        if heads[Int(id)] != Self.isTabled && self[id].count >= Self.mostLinks {
+            let known = self[id]
+            for (holder, _) in known { remove(holder, from: id) }
+            many[id] = Dictionary(uniqueKeysWithValues: known.map { ($0.key, $0.value) })
+            heads[Int(id)] = Self.isTabled
+        }
+        guard heads[Int(id)] != Self.isTabled else {
+            many[id]?[holder] = edge
+            return
+        }
+        let link = Link(holder: holder, next: heads[Int(id)] | UInt32(edge.rawValue) << Self.edgeShift)
+        if firstFree != 0 {
+            heads[Int(id)] = firstFree
+            firstFree = links[Int(firstFree) - 1].next
+            links[Int(heads[Int(id)]) - 1] = link
+        } else {
+            links.append(link)
+            heads[Int(id)] = UInt32(links.count)
+        }
+    }
+
+    mutating func remove(_ holder: UInt32, from id: UInt32) {
+        guard Int(id) < heads.count else { return }
+        guard heads[Int(id)] != Self.isTabled else {
+            many[id]?[holder] = nil
+            if many[id]?.isEmpty == true {
+                many[id] = nil
+                heads[Int(id)] = 0
+            }
+            return
+        }
+        var before: UInt32 = 0
+        var place = heads[Int(id)]
+        while place != 0 {
+            let link = links[Int(place) - 1]
+            if link.holder == holder {
+                let next = link.next & Self.placeMask
+                if before == 0 {
+                    heads[Int(id)] = next
+                } else {
+                    links[Int(before) - 1].next = links[Int(before) - 1].next & ~Self.placeMask | next
+                }
+                links[Int(place) - 1] = Link(holder: 0, next: firstFree)
+                firstFree = place
+                return
+            }
+            before = place
+            place = link.next & Self.placeMask
+        }
+    }
+}

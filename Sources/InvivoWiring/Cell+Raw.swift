@@ -1,0 +1,67 @@
+internal import CPlatform
+internal import Glibc
+
+/// What readers see of a cell, and in its third word what the `Cell` knows of it: whether it is being built (by which chain) or
+/// built (in which time), and how often that was tried. There may be a million of them, so it has no more room than it needs.
+extension UnsafeMutablePointer<iv_cell> {
+    enum Form { case shared, confined, making }
+    enum Stage: UInt64 { case cold = 0, built = 1, building = 2 }
+
+    /// The lower bits of the third word hold the stage; a chain's address or a time in the middle, tries in the upper 16.
+    private static var middle: UInt64 { 0xffff_ffff_fffc }
+    private static var mostAttempts: Int { 0xffff }
+
+    /// Ended by `deallocate`.
+    static func make(_ form: Form) -> UnsafeMutablePointer<iv_cell> {
+        func zeroed<Raw>(_ type: Raw.Type) -> UnsafeMutablePointer<iv_cell> {
+            let memory = UnsafeMutablePointer<Raw>.allocate(capacity: 1)
+            memset(memory, 0, MemoryLayout<Raw>.size)
+            return UnsafeMutableRawPointer(memory).assumingMemoryBound(to: iv_cell.self)
+        }
+        switch form {
+        case .shared: return zeroed(iv_cell.self)
+        case .confined: return zeroed(iv_confined_cell.self)
+        case .making:
+            let cell = zeroed(iv_making_cell.self)
+            iv_cell_start_making(cell)
+            return cell
+        }
+    }
+
+    /// What makes a new object each time.
+    var making: UnsafeMutablePointer<iv_making_cell>? {
+        iv_word_making_cell(iv_load_u64(iv_cell_object(self)), self)
+    }
+
+    /// What has an object that belongs to a domain.
+    var confined: UnsafeMutablePointer<iv_confined_cell>? {
+        iv_word_confined_cell(iv_load_u64(iv_cell_object(self)), self)
+    }
+
+    // MARK: under the monitor
+
+    var isBuilt: Bool { pointee.made & 3 == Stage.built.rawValue }
+    var isBuilding: Bool { pointee.made & 3 == Stage.building.rawValue }
+
+    /// Who builds it, retained here; only while that is so. Addresses of a process have no more than 48 bits.
+    var chain: Unmanaged<BuildChain> {
+        Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: UInt(pointee.made & Self.middle)).unsafelyUnwrapped)
+    }
+
+    /// How long it took, once it is built.
+    var buildTime: UInt64 { (pointee.made & Self.middle) >> 2 }
+
+    func become(_ stage: Stage, _ word: UInt64) {
+        pointee.made = pointee.made & ~(Self.middle | 3) | word & Self.middle | stage.rawValue
+    }
+
+    /// 19 hours and more are told as 19 hours.
+    func becomeBuilt(in time: UInt64) { become(.built, Swift.min(time, Self.middle >> 2) << 2) }
+
+    var attempt: Int {
+        get { Int(pointee.made >> 48) }
+        nonmutating set {
+            pointee.made = pointee.made & (Self.middle | 3) | UInt64(Swift.min(newValue, Self.mostAttempts)) << 48
+        }
+    }
+}

@@ -1,0 +1,182 @@
+internal import CInvivo
+internal import CPlatform
+internal import Glibc
+public import InvivoBase
+
+/// How objects end.
+extension Container {
+    public func extra(_ record: Record) -> ObjectExtra { Self.extra(of: record) }
+
+    /// Made when first asked for; several threads may ask at once.
+    static func extra(of record: Record) -> ObjectExtra {
+        if let extra = iv_load_pointer(iv_record_extra(record)) {
+            return Unmanaged<ObjectExtra>.fromOpaque(extra).takeUnretainedValue()
+        }
+        let fresh = Unmanaged.passRetained(ObjectExtra())
+        guard let first = iv_store_first(iv_record_extra(record), fresh.toOpaque()) else {
+            return fresh.takeUnretainedValue()
+        }
+        fresh.release()
+        return Unmanaged<ObjectExtra>.fromOpaque(first).takeUnretainedValue()
+    }
+
+    public static func type(_ record: Record) -> ObjectType {
+        Unmanaged<ObjectType>.fromOpaque(record.pointee.type.pointee.owner).takeUnretainedValue()
+    }
+
+    /// After a deferred close: the object keeps its type alive.
+    public static func keepType(of object: UInt64) {
+        guard ObjectTable.retain(object), let record = ObjectTable.record(object) else { return }
+        extra(of: record).keptType = type(record)
+        _ = ObjectTable.release(object)
+    }
+
+    /// Called once when the last claim on an object is gone: disposes of it, in its domain.
+    static func dispose(_ record: Record) {
+        let type = record.pointee.type.unsafelyUnwrapped
+        let thread = iv_thread()!
+        // Most objects: nothing but memory and one function, and this thread may call it.
+        let holding = iv_record_holding(record)
+        if record.pointee.extra == nil, type.pointee.has_stop == 0, holding == 0 || holding & 1 != 0,
+            record.pointee.thread == 0 || record.pointee.thread == thread.pointee.id
+                || record.pointee.thread != type.pointee.thread
+        {
+            if let end = type.pointee.end, let instance = record.pointee.instance {
+                let formerEngine = thread.pointee.engine
+                let formerChain = thread.pointee.chain
+                thread.pointee.chain = nil
+                thread.pointee.engine = type.pointee.container
+                end(instance, type.pointee.user_data)
+                thread.pointee.engine = formerEngine
+                thread.pointee.chain = formerChain
+            }
+            let slot = record.pointee.slot
+            if holding != 0 { freeInBlock(record, thread) } else { Glibc.free(record) }
+            ObjectTable.close(slot)
+            return
+        }
+        disposeSlowly(record)
+    }
+
+    /// What was injected into the initializer goes after its user.
+    private static func releaseEdges(_ record: Record) {
+        guard let edges = iv_record_edges(record, record.pointee.type.pointee.size) else { return }
+        for index in 0..<Int(iv_record_edge_count(record)) {
+            if let last = ObjectTable.giveBack(edges[index]) { dispose(last) }
+        }
+    }
+
+    /// What was injected goes, then the memory with its block. Where a whole graph goes, its outermost object counts for all:
+    /// one atomic operation instead of one for each.
+    private static func freeInBlock(_ record: Record, _ thread: ThreadState) {
+        let block = iv_record_block(record).unsafelyUnwrapped
+        if thread.pointee.block == block {
+            releaseEdges(record)
+            thread.pointee.block_gone &+= 1
+            return
+        }
+        let former = (thread.pointee.block, thread.pointee.block_gone)
+        thread.pointee.block = block
+        thread.pointee.block_gone = 1
+        releaseEdges(record)
+        let gone = thread.pointee.block_gone
+        thread.pointee.block = former.0
+        thread.pointee.block_gone = former.1
+        if iv_sub_u64(iv_block_live(block), gone) == gone { Glibc.free(block) }
+    }
+
+    @inline(never)
+    private static func disposeSlowly(_ record: Record) {
+        let type = type(record)
+        let container = type.container
+        // In a forked child its domain has no thread and the monitor may be held for ever: the memory is left alone.
+        guard container.home.isHere else { return }
+        // A prototype that changed hands is disposed of by whoever gives it back last.
+        if let domain = type.domain, record.pointee.thread == type.raw.pointee.thread, !domain.isCurrent,
+            container.monitor.locked({ container.leaveToDomain(record) })
+        {
+            nonisolated(unsafe) let record = record
+            container.post(to: domain) {
+                // Unless close, which waits for it only so long, was first.
+                let isOurs = container.monitor.locked { container.undisposed.remove(record) != nil }
+                if isOurs { finish(record) }
+            }
+            return
+        }
+        let thread = currentThread()
+        guard thread.pointee.ending.is_open == 0 else {
+            record.pointee.thread = 0
+            if let last = thread.pointee.ending.last {
+                last.pointee.thread = UInt64(UInt(bitPattern: record))
+            } else {
+                thread.pointee.ending.first = record
+            }
+            thread.pointee.ending.last = record
+            return
+        }
+        finish(record)
+    }
+
+    /// Under the monitor: its domain disposes of it, and where that gives the job back, close. False after close.
+    private func leaveToDomain(_ record: Record) -> Bool {
+        guard !isDetached else { return false }
+        undisposed.insert(record)
+        return true
+    }
+
+    /// Lets go of what an ended object held, and of its memory. What has no other claim is disposed of here, one after the
+    /// other.
+    private static func letGo(of extra: Unmanaged<ObjectExtra>?, _ record: Record) {
+        let thread = currentThread()
+        func letGo() {
+            if iv_record_edge_count(record) != 0 { releaseEdges(record) }
+            freeMemory(of: record)
+            extra?.release()
+        }
+        guard thread.pointee.ending.is_open == 0 else { return letGo() }
+        thread.pointee.ending.is_open = 1
+        letGo()
+        while let record = thread.pointee.ending.first {
+            thread.pointee.ending.first = Record(bitPattern: UInt(record.pointee.thread))
+            if thread.pointee.ending.first == nil { thread.pointee.ending.last = nil }
+            finish(record)
+        }
+        thread.pointee.ending.is_open = 0
+    }
+
+    static func finish(_ record: Record) {
+        let slot = record.pointee.slot
+        destroy(record)
+        ObjectTable.close(slot)
+    }
+
+    /// Stops and frees an instance and its record. Its slot, if it has one, is the caller's.
+    static func destroy(_ record: Record) {
+        let type = type(record)
+        let extra = record.pointee.extra.map { Unmanaged<ObjectExtra>.fromOpaque($0) }
+        record.pointee.extra = nil
+        let thread = currentThread()
+        // What host code lets go of ends before its call returns.
+        let outer = thread.pointee.ending
+        thread.pointee.ending = iv_ending()
+        type.container.callback { end(record, extra, type) }
+        thread.pointee.ending = outer
+        // What was injected goes last: its users are gone.
+        if let extra { type.container.endLate(of: extra.takeUnretainedValue()) }
+        letGo(of: extra, record)
+    }
+
+    private static func end(_ record: Record, _ extra: Unmanaged<ObjectExtra>?, _ type: ObjectType) {
+        if let extra = extra?.takeUnretainedValue() {
+            for action in extra.beforeDisposal { action() }
+            type.container.stopBeforeDisposal(record, extra)
+        }
+        guard let instance = record.pointee.instance else { return }
+        type.description.dispose(instance)
+    }
+
+    static func freeMemory(of record: Record) {
+        if iv_record_in_block(record) != 0 { return freeBlock(iv_record_block(record)) }
+        Glibc.free(record)
+    }
+}

@@ -1,0 +1,118 @@
+// assembly.hpp: named sets of definitions, described, then activated.
+#ifndef INVIVO_CPP_ASSEMBLY_HPP
+#define INVIVO_CPP_ASSEMBLY_HPP
+
+#include "wiring.hpp"
+
+namespace invivo {
+
+/// An assembly, being written: `invivo::assembly("camelot").define(...).needs("armory")`. A key without a dot is a member.
+class assembly {
+public:
+    explicit assembly(std::string name) : name_(std::move(name)) {}
+    /// Takes over what `base` defines, except for what this one defines itself, and stands in for it. `base` must stay.
+    assembly(std::string name, const assembly &base) : name_(std::move(name)), base_(&base) {}
+    assembly(const assembly &) = delete;
+    assembly &operator=(const assembly &) = delete;
+
+    const std::string &name() const noexcept { return name_; }
+    /// The definition is taken over.
+    assembly &define(definition &&what) { return members_.push_back(std::move(what)), described_.clear(), *this; }
+    assembly &define(definition &what) { return define(std::move(what)); }
+    /// Another assembly, to which references that begin with `prefix` lead.
+    assembly &needs(std::string prefix, std::string assembly = {}, uint32_t flags = 0) {
+        return collaborators_.push_back({std::move(prefix), std::move(assembly), flags}), described_.clear(), *this;
+    }
+    /// The name of something that it also is, by which others may need it.
+    assembly &is(std::string what) { return kinds_.push_back(std::move(what)), described_.clear(), *this; }
+    assembly &at(const char *file, uint32_t line) { return file_ = file, line_ = line, *this; }
+
+    /// Makes it known to a runtime, once, without activating it.
+    void describe_to(invivo_runtime runtime) const {
+        for (uint64_t known : described_)
+            if (known == runtime.bits) return;
+        give_to([&](const invivo_assembly &raw) {
+            detail::checked([&](invivo_error **e) { return invivo_assembly_describe(runtime, &raw, e); });
+        });
+        described_.push_back(runtime.bits);
+    }
+    /// By its name alone: the one that was described.
+    invivo_assembly described() const noexcept {
+        invivo_assembly raw{};
+        raw.struct_size = sizeof(raw);
+        raw.name = name_.c_str(), raw.flags = INVIVO_ASSEMBLY_DESCRIBED;
+        return raw;
+    }
+
+private:
+    struct collaborator {
+        std::string prefix, assembly;
+        uint32_t flags;
+    };
+    struct tables {
+        detail::rooms room;
+        std::deque<std::vector<invivo_definition>> definitions;
+        std::deque<std::vector<invivo_collaborator>> collaborators;
+        std::deque<std::vector<const char *>> names;
+        std::deque<invivo_assembly> bases;
+    };
+
+    template <typename Take> void give_to(Take &&take) const {
+        tables room;
+        detail::handed handed;
+        invivo_assembly raw = this->raw(room, handed);
+        take(raw);
+        handed.keep();
+    }
+    invivo_assembly raw(tables &room, detail::handed &handed) const {
+        invivo_assembly raw{};
+        raw.struct_size = sizeof(raw);
+        raw.name = name_.c_str();
+        raw.file = file_, raw.line = line_;
+        std::vector<invivo_definition> definitions;
+        for (const definition &each : members_) definitions.push_back(each.raw(room.room, handed));
+        room.definitions.push_back(std::move(definitions));
+        raw.definitions = room.definitions.back().data(), raw.definition_count = room.definitions.back().size();
+        std::vector<invivo_collaborator> wanted;
+        for (const collaborator &each : collaborators_) {
+            invivo_collaborator one{};
+            one.prefix = each.prefix.c_str(), one.assembly = detail::text_or_null(each.assembly), one.flags = each.flags;
+            wanted.push_back(one);
+        }
+        room.collaborators.push_back(std::move(wanted));
+        raw.collaborators = room.collaborators.back().data(), raw.collaborator_count = room.collaborators.back().size();
+        std::vector<const char *> names;
+        for (const std::string &each : kinds_) names.push_back(each.c_str());
+        room.names.push_back(std::move(names));
+        raw.supertypes = room.names.back().data(), raw.supertype_count = room.names.back().size();
+        if (base_) {
+            room.bases.push_back(base_->raw(room, handed));
+            raw.base = &room.bases.back();
+        }
+        return raw;
+    }
+
+    std::string name_;
+    const assembly *base_ = nullptr;
+    std::deque<definition> members_;
+    std::vector<collaborator> collaborators_;
+    std::vector<std::string> kinds_;
+    const char *file_ = nullptr;
+    uint32_t line_ = 0;
+    mutable std::vector<uint64_t> described_; ///< the runtimes that know it as it is
+};
+
+/// Where outer references of a mounted assembly lead: whole keys, or the first parts of them.
+using remaps = std::map<std::string, std::string>;
+
+namespace detail {
+inline std::vector<invivo_remap> raw_remaps(const remaps &given) {
+    std::vector<invivo_remap> raw;
+    for (const auto &[from, to] : given) raw.push_back({from.c_str(), to.c_str()});
+    return raw;
+}
+} // namespace detail
+
+} // namespace invivo
+
+#endif

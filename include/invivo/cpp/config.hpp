@@ -1,0 +1,80 @@
+// config.hpp: reading the configuration, hearing of it, and reading values from texts.
+#ifndef INVIVO_CPP_CONFIG_HPP
+#define INVIVO_CPP_CONFIG_HPP
+
+#include "value.hpp"
+
+namespace invivo {
+
+/// A path of the configuration that is read as a T in views. Small; as good as long as its runtime is open.
+template <typename T> class config_id {
+public:
+    config_id() noexcept = default;
+    config_id(invivo_runtime runtime, const std::string &path) {
+        detail::checked([&](invivo_error **e) { return invivo_config_id(runtime, path.c_str(), kind(), &raw_, e); });
+    }
+    invivo_config raw() const noexcept { return raw_; }
+
+private:
+    static constexpr invivo_kind kind() {
+        if constexpr (std::is_arithmetic_v<T>) return detail::convert<T>::kind;
+        else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, std::string_view>) return INVIVO_KIND_STRING;
+        else return INVIVO_KIND_ANY;
+    }
+    invivo_config raw_{};
+};
+
+namespace detail {
+
+inline value config_read(invivo_runtime runtime, const std::string &path) {
+    value found;
+    checked([&](invivo_error **e) { return invivo_config_read(runtime, path.c_str(), found.out(), e); });
+    return found;
+}
+
+/// Hears of what is at a path: `told(value, generation)`.
+template <typename F> invivo_observer config_observe(invivo_runtime runtime, const std::string &path, F told) {
+    auto kept = std::make_unique<F>(std::move(told));
+    invivo_config_observer_options options{};
+    options.struct_size = sizeof(options);
+    options.user_data = kept.get();
+    options.changed = [](void *data, const char *, const invivo_value *now, uint64_t generation) {
+        (void)guarded(nullptr, [&] { (*static_cast<F *>(data))(value::copied(*now), generation); });
+    };
+    options.destroy = [](void *data) { delete static_cast<F *>(data); };
+    invivo_observer made{};
+    checked([&](invivo_error **e) { return invivo_config_observe(runtime, path.c_str(), &options, &made, e); });
+    (void)kept.release();
+    return made;
+}
+
+/// Registers what reads texts: a function of a std::string_view that answers what `value::of` takes, or throws.
+template <typename F> void converter_register(invivo_runtime runtime, const std::string &name, F read) {
+    auto kept = std::make_unique<F>(std::move(read));
+    invivo_converter_options options{};
+    options.struct_size = sizeof(options);
+    options.name = name.c_str();
+    options.user_data = kept.get();
+    options.convert = [](void *data, const char *text, uint64_t length, invivo_value *out, invivo_error **failed) {
+        return guarded(failed, [&] {
+            auto read = (*static_cast<F *>(data))(std::string_view(text, static_cast<size_t>(length)));
+            *out = value::of(read).release();
+        });
+    };
+    options.destroy = [](void *data) { delete static_cast<F *>(data); };
+    checked([&](invivo_error **e) { return invivo_converter_register(runtime, &options, e); });
+    (void)kept.release();
+}
+
+inline value convert_text(invivo_runtime runtime, const std::string &converter, std::string_view text) {
+    value found;
+    checked([&](invivo_error **e) {
+        return invivo_convert(runtime, converter.c_str(), text.data(), text.size(), found.out(), e);
+    });
+    return found;
+}
+
+} // namespace detail
+} // namespace invivo
+
+#endif

@@ -1,0 +1,75 @@
+// graph.hpp: the wiring as it stands, and the states of objects, as facts.
+#ifndef INVIVO_CPP_GRAPH_HPP
+#define INVIVO_CPP_GRAPH_HPP
+
+#include "value.hpp"
+
+namespace invivo {
+
+/// One key of the wiring: what invivo_graph_describe says of it.
+struct wiring_node {
+    struct need {
+        std::string key, how; ///< "initializer", "injection", "late", "asked", "alias"
+    };
+    std::string key, type, scope, alias, file;
+    bool abstract = false;
+    int64_t rank = 0;
+    uint64_t generation = 0, live = 0, built_ns = 0, line = 0, column = 0;
+    std::vector<need> needs;
+};
+
+/// Where the shared instances of a key are in their life.
+struct object_state {
+    std::string key;
+    uint32_t state = 0; ///< INVIVO_STATE_...
+    std::string name;   ///< "started"
+    uint64_t objects = 0;
+    std::vector<std::string> waits; ///< what a dormant one waits for
+    std::string error;              ///< why the last try failed
+};
+
+namespace detail {
+
+using facts_map = std::map<std::string, value>;
+template <typename T> T fact(const facts_map &facts, const char *name) {
+    auto found = facts.find(name);
+    return found == facts.end() || found->second.is_null() ? T{} : found->second.as<T>();
+}
+
+inline value graph_describe(invivo_runtime runtime, uint32_t format) {
+    value found;
+    checked([&](invivo_error **e) { return invivo_graph_describe(runtime, format, found.out(), e); });
+    return found;
+}
+inline std::vector<wiring_node> graph_nodes(invivo_runtime runtime) {
+    std::vector<wiring_node> nodes;
+    for (const facts_map &facts : graph_describe(runtime, INVIVO_GRAPH_FACTS).as<std::vector<facts_map>>()) {
+        wiring_node node;
+        node.key = fact<std::string>(facts, "key"), node.type = fact<std::string>(facts, "type");
+        node.scope = fact<std::string>(facts, "scope"), node.alias = fact<std::string>(facts, "alias");
+        node.file = fact<std::string>(facts, "file"), node.abstract = fact<bool>(facts, "abstract");
+        node.rank = fact<int64_t>(facts, "rank"), node.generation = fact<uint64_t>(facts, "generation");
+        node.live = fact<uint64_t>(facts, "live"), node.built_ns = fact<uint64_t>(facts, "built_ns");
+        node.line = fact<uint64_t>(facts, "line"), node.column = fact<uint64_t>(facts, "column");
+        for (const facts_map &need : fact<std::vector<facts_map>>(facts, "needs"))
+            node.needs.push_back({fact<std::string>(need, "key"), fact<std::string>(need, "how")});
+        nodes.push_back(std::move(node));
+    }
+    return nodes;
+}
+inline std::vector<object_state> object_states(invivo_runtime runtime) {
+    value found;
+    checked([&](invivo_error **e) { return invivo_runtime_states(runtime, found.out(), e); });
+    std::vector<object_state> states;
+    for (const facts_map &facts : found.as<std::vector<facts_map>>()) {
+        states.push_back({fact<std::string>(facts, "key"), fact<uint32_t>(facts, "state"), fact<std::string>(facts, "name"),
+                          fact<uint64_t>(facts, "objects"), fact<std::vector<std::string>>(facts, "waits"),
+                          fact<std::string>(facts, "error")});
+    }
+    return states;
+}
+
+} // namespace detail
+} // namespace invivo
+
+#endif

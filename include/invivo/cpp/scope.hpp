@@ -1,0 +1,50 @@
+// scope.hpp: scopes of the program's own: one instance for each request, window, document.
+#ifndef INVIVO_CPP_SCOPE_HPP
+#define INVIVO_CPP_SCOPE_HPP
+
+#include "value.hpp"
+
+namespace invivo {
+
+/// What a scope hears of the objects that are kept at a place: the place, the key, and the object; of those that go only which
+/// it was.
+using scope_listener = std::function<void(uint64_t place, const char *key, const object &thing)>;
+
+namespace detail {
+
+struct scope_box {
+    std::function<uint64_t()> find;
+    scope_listener keep, drop;
+
+    static void tell(const scope_listener &listener, uint64_t place, invivo_key key, invivo_object borrowed) noexcept {
+        if (!listener) return;
+        object held(borrowed); // borrowed: what is about to end takes no lease
+        (void)guarded(nullptr, [&] { listener(place, key.bits ? invivo_key_name(key) : "", held); });
+        (void)held.release();
+    }
+};
+
+inline void scope_register(invivo_runtime runtime, const std::string &name, scope_box box) {
+    auto kept = std::make_unique<scope_box>(std::move(box));
+    invivo_scope_options options{};
+    options.struct_size = sizeof(options);
+    options.name = name.c_str();
+    options.user_data = kept.get();
+    options.find = [](void *data, uint64_t *place, invivo_error **failed) {
+        return guarded(failed, [&] { *place = static_cast<scope_box *>(data)->find(); });
+    };
+    options.keep = [](void *data, uint64_t place, invivo_key key, invivo_object thing) {
+        scope_box::tell(static_cast<scope_box *>(data)->keep, place, key, thing);
+    };
+    options.drop = [](void *data, uint64_t place, invivo_key key, invivo_object thing) {
+        scope_box::tell(static_cast<scope_box *>(data)->drop, place, key, thing);
+    };
+    options.destroy = [](void *data) { delete static_cast<scope_box *>(data); };
+    checked([&](invivo_error **e) { return invivo_scope_register(runtime, &options, e); });
+    (void)kept.release();
+}
+
+} // namespace detail
+} // namespace invivo
+
+#endif
