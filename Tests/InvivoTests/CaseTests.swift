@@ -1,0 +1,100 @@
+import Glibc
+import Testing
+
+/// A case of Tests/Cases, which are the same in every language.
+struct TextCase: Sendable, CustomTestStringConvertible {
+    let name: String
+    let path: String
+    let line: Int
+    let lines: [Script.Line]
+    var problem: String?
+
+    var testDescription: String { name }
+
+    /// All that are to be run in Swift, file by file.
+    static let all: [TextCase] = {
+        let root = "\(#filePath)".split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" } + "/Cases/wiring"
+        var files: [String] = []
+        if let directory = opendir(root) {
+            while let entry = readdir(directory) {
+                let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                }
+                if name.hasSuffix(".case") { files.append("\(root)/\(name)") }
+            }
+            closedir(directory)
+        }
+        return files.sorted().flatMap(cases)
+    }()
+
+    private static func cases(of path: String) -> [TextCase] {
+        do {
+            var found: [TextCase] = []
+            var lines: [Script.Line] = []
+            for line in try Script(path: path).lines.reversed() {
+                if line.verb == "case" {
+                    found.append(
+                        TextCase(name: line.words[1].text, path: path, line: line.number, lines: lines.reversed()))
+                    lines = []
+                } else {
+                    lines.append(line)
+                }
+            }
+            return found.reversed().filter { !$0.isElsewhere }
+        } catch { return [TextCase(name: path, path: path, line: 1, lines: [], problem: "\(error)")] }
+    }
+
+    /// Whether it says that it cannot be said in Swift.
+    private var isElsewhere: Bool {
+        lines.contains {
+            $0.verb == "not" && $0.words.count > 3 && $0.words[1].text == "in" && $0.words[2].text == "swift"
+        }
+    }
+}
+
+extension SwiftAPI {
+    @Suite("Text cases") struct Cases {
+        @Test("is run", arguments: TextCase.all)
+        func run(_ one: TextCase) async {
+            let before = Live.now
+            var problems = one.problem.map { [(line: one.line, text: $0)] } ?? []
+            // A thread of its own is the home of what is confined, and may wait.
+            problems += await withCheckedContinuation { continuation in
+                let box = CaseBox(one.lines) { continuation.resume(returning: $0) }
+                box.start()
+            }
+            for problem in problems {
+                Issue.record(
+                    "\(problem.text)",
+                    sourceLocation: SourceLocation(
+                        fileID: "Cases/\(one.name)", filePath: one.path, line: problem.line, column: 1))
+            }
+            #expect(Live.now == before, "\(one.name)")
+        }
+
+        @Test func thereAreCases() { #expect(TextCase.all.count > 20) }
+    }
+}
+
+/// A case on its way to its thread.
+private final class CaseBox: @unchecked Sendable {
+    private let lines: [Script.Line]
+    private let end: ([(line: Int, text: String)]) -> Void
+
+    init(_ lines: [Script.Line], _ end: @escaping ([(line: Int, text: String)]) -> Void) {
+        (self.lines, self.end) = (lines, end)
+    }
+
+    func start() {
+        var thread = pthread_t()
+        pthread_create(
+            &thread, nil,
+            { data in
+                guard let data else { return nil }
+                let box = Unmanaged<CaseBox>.fromOpaque(data).takeRetainedValue()
+                box.end(CaseRun.problems(of: box.lines))
+                return nil
+            }, Unmanaged.passRetained(self).toOpaque())
+        pthread_detach(thread)
+    }
+}

@@ -1,0 +1,240 @@
+"""The things that cases are about, and what is heard of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import time
+import weakref
+from collections import Counter
+from collections.abc import Callable
+from typing import Annotated, Any, Final
+
+import invivo
+
+SECONDS = 60.0  # that something is waited for
+
+
+@dataclasses.dataclass
+class Rule:
+    """What a case says beforehand of an event."""
+
+    fails: int = 0  # how often it still fails; -1: always
+    holds: bool = False
+    meets: int = 0
+    takes: float = 0.0  # seconds
+    arrived: int = 0
+
+
+class World:
+    """What happens in one case."""
+
+    def __init__(self) -> None:
+        self.changed = threading.Condition()
+        self.heard: list[str] = []
+        self.gone: list[str] = []
+        self.reported: list[str] = []
+        self.alive: Counter[str] = Counter()
+        self.rules: dict[str, Rule] = {}
+        self.resolve: Callable[[str], Any] = lambda key: None
+
+    def rule(self, event: str) -> Rule:
+        return self.rules.setdefault(event, Rule())
+
+    def wait(self, condition: Callable[[], bool]) -> None:
+        if not self.changed.wait_for(condition, SECONDS):
+            raise TimeoutError("waited too long")
+
+    def event(self, text: str) -> None:
+        """Says that something is about to happen; may wait, and may fail."""
+        with self.changed:
+            self.heard.append(text)
+            rule = self.rules.get(text)
+            if rule is None:
+                return
+            rule.arrived += 1
+            self.changed.notify_all()
+            self.wait(lambda: not rule.holds)
+            self.wait(lambda: rule.arrived >= rule.meets)
+            fails = rule.fails != 0
+            rule.fails -= 1 if rule.fails > 0 else 0
+        end = time.monotonic() + rule.takes  # busy until then
+        while time.monotonic() < end:
+            pass
+        if fails:
+            raise RuntimeError(f"{text} fails on purpose")
+
+    def begin(self, kind: str) -> None:
+        with self.changed:
+            self.alive[kind] += 1
+
+    def end(self, kind: str) -> None:
+        with self.changed:
+            self.alive[kind] -= 1
+            self.gone.append(kind)
+
+
+world = World()
+
+
+def fresh() -> World:
+    """Another one, for another case."""
+    global world
+    world = World()
+    return world
+
+
+class Thing:
+    """What all things of the world have."""
+
+    left: object = None
+    right: object = None
+    any: Any = None
+    number: int = 0
+    input: Final[object]
+    given: Final[Any]
+    _held: Any = None  # what code has resolved for it
+
+    def __init__(self, input: object = None, number: int = 0, given: Any = None) -> None:
+        self._say("init")
+        self.input = input
+        self.number = number
+        self.given = given
+        self._below: list[object] = []
+        kind = type(self).__name__
+        world.begin(kind)
+        weakref.finalize(self, world.end, kind).atexit = False
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("left", "right"):
+            self._say(name)
+        object.__setattr__(self, name, value)
+
+    def _say(self, what: str) -> None:
+        world.event(f"{type(self).__name__}.{what}")
+
+    def note(self, text: str) -> None:
+        self._say(f"note({text})")
+
+    def add(self, number: int) -> None:
+        self._say(f"add({number})")
+        self.number += number
+
+    def resolve(self, text: str) -> None:
+        self._say("resolve")
+        world.resolve(text)
+
+    def make(self, number: int) -> Any:
+        return Quest(number=number) if number else None
+
+    def wrap(self, object: object) -> object:
+        return type(object)(object, self.number)  # type: ignore[call-arg]
+
+    def come(self, object: object) -> None:
+        self._say("come")
+
+    def go(self, object: object) -> None:
+        self._say("go")
+
+    def grow(self, object: object) -> None:
+        self._below.append(object)
+
+
+class Weapon: ...
+
+
+class Knight(Thing): ...
+
+
+class Squire(Knight): ...
+
+
+class Quest(Thing): ...
+
+
+class Sword(Thing, Weapon): ...
+
+
+class Lance(Thing, Weapon): ...
+
+
+class _Hooked(Thing):
+    @invivo.will_inject
+    def will(self) -> None:
+        self._say("will")
+
+    @invivo.did_inject
+    def did(self) -> None:
+        self._say("did")
+
+
+class Page(_Hooked): ...
+
+
+class Branch(_Hooked):
+    @invivo.children
+    def _children(self) -> list[object]:
+        return self._below
+
+    @invivo.injection_key
+    def _key(self) -> str | None:
+        return self.given if isinstance(self.given, str) else None
+
+
+class Needy(Thing):
+    left: Annotated[Sword, invivo.Inject()] = None  # type: ignore[assignment]
+
+
+class Strict(Thing):
+    def __init__(self, input: object, number: int = 0, given: Any = None) -> None:
+        super().__init__(input, number, given)
+
+
+class _Runs(Thing):
+    @invivo.on_start
+    def start(self) -> None:
+        self._say("start")
+
+    @invivo.on_stop
+    def stop(self) -> None:
+        self._say("stop")
+
+
+class Port(_Runs): ...
+
+
+@invivo.shared
+class Castle(Thing): ...
+
+
+@invivo.shared
+class Tower(Thing): ...
+
+
+@invivo.shared
+class Mill(_Runs): ...
+
+
+@invivo.shared
+class Pump(_Runs): ...
+
+
+@invivo.shared
+class Loom(_Runs):
+    @invivo.on_prepare
+    def prepare(self) -> None:
+        self._say("prepare")
+
+
+KINDS: dict[str, type] = {
+    each.__name__: each
+    for each in (
+        *(Thing, Weapon, Knight, Squire, Quest, Sword, Lance, Page, Branch, Needy, Strict, Port),
+        *(Castle, Tower, Mill, Pump, Loom),
+    )
+}
+
+
+def kind(name: str) -> type:
+    """The type of a name; one that nobody has is a new one."""
+    return KINDS.get(name) or type(name, (), {})

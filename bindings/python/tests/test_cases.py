@@ -1,0 +1,45 @@
+"""What holds in every language: the text cases of Tests/Cases, each by its name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cases.build import Wrong
+from cases.script import Case, Unreadable, cases
+from cases.statements import Runner
+
+ROOT = Path(__file__).resolve().parents[3] / "Tests" / "Cases"
+CASES = [each for file in sorted(ROOT.rglob("*.case")) for each in cases(file, "python")]
+
+
+def test_names_of_cases_are_unique() -> None:
+    assert len({each.name for each in CASES}) == len(CASES) > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("sing a.x", "nothing is said by 'sing'"),
+        ("define a.x Knight\n    sing 5", "a definition has no part 'sing'"),
+        ("define a.x Knight loud", "a definition is not 'loud'"),
+        ("define a.x Knight\n    set any sing(5)", r"no injection is written sing\(...\)"),
+        ("resolve a.nothing", "it answers INVIVO_E_NOT_FOUND"),
+        ("define a.x Knight\n    fails not_found", "it does not fail"),
+        ("resolve a.nothing\n    fails type", "it answers INVIVO_E_NOT_FOUND"),
+        ("define a.x Knight singleton\nlog", "what came"),
+    ],
+)
+def test_what_is_not_known_or_not_so_fails(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "wrong.case"
+    file.write_text(f"case wrong\n{text}\n")
+    (case,) = cases(file, "python")
+    with pytest.raises((Unreadable, Wrong), match=said):
+        Runner(case).run_all()
+
+
+@pytest.mark.parametrize("case", CASES, ids=[each.name for each in CASES])
+def test_case(case: Case) -> None:
+    if case.left_out is not None:
+        pytest.skip(case.left_out)
+    Runner(case).run_all()
