@@ -193,6 +193,40 @@ static void what_definitions_hold_is_not_a_hosts(void) {
     CHECK_EQUAL(live, 0);
 }
 
+/* What makes nothing now is kept all the same: under overrides, in tables, where another definition has taken its place. */
+static void what_definitions_hold_is_not_a_hosts_where_others_lie_over_them(void) {
+    invivo_definition constants[3] = {{0}};
+    invivo_assembly table = {.struct_size = sizeof(table), .name = "t", .definitions = constants, .definition_count = 1};
+    const invivo_assembly *activated[] = {&table};
+    invivo_object objects[3];
+    invivo_override overrides[2];
+    for (int activate = 0; activate < 2; activate++) {
+        begin();
+        for (int i = 0; i < 3; i++) {
+            OK(invivo_object_make(runtime, voice_type, NULL, 0, &objects[i], E));
+            constants[i] = (invivo_definition){.struct_size = sizeof(constants[i]), .key = "a.constant", .type = voice_type,
+                                               .scope = INVIVO_SCOPE_SINGLETON, .constant = objects[i]};
+        }
+        constants[0].key = "constant";
+        if (activate) OK(invivo_activate(runtime, activated, 1, NULL, E));
+        else OK(invivo_assembly_describe(runtime, &table, E));
+        constants[0].key = "t.constant";
+        if (activate) {
+            constants[1].key = constants[2].key = "t.constant";
+            OK(invivo_define(runtime, &constants[1], NULL, E)); /* in the table's place */
+        } else {
+            constants[0].key = "a.constant";
+            OK(invivo_define(runtime, &constants[0], NULL, E));
+            OK(invivo_override_begin(runtime, &constants[1], &overrides[0], E));
+        }
+        OK(invivo_override_begin(runtime, &constants[2], &overrides[1], E));
+        expects_error(invivo_runtime_close(runtime, E), INVIVO_E_BUSY, NULL);
+        for (int i = 0; i < 3; i++) OK(invivo_object_release(objects[i]));
+        OK(invivo_runtime_close(runtime, E));
+        CHECK_EQUAL(live, 0);
+    }
+}
+
 /* ---- a refused close --------------------------------------------------------------------------------- */
 
 static double gain(void) {
@@ -376,15 +410,52 @@ static void a_call_that_races_with_close_gets_a_status(void) {
             invivo_error_release(check_error), check_error = NULL;
         __atomic_store_n(&stop, true, __ATOMIC_RELEASE);
         for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
-        if (status == INVIVO_E_BUSY) invivo_error_release(check_error), status = invivo_runtime_close(runtime, E);
-        OK(status);
+        if (status == INVIVO_E_BUSY) {
+            invivo_error_release(check_error);
+            OK(invivo_runtime_close(runtime, E)); /* nobody holds anything any more */
+        } else {
+            OK(status);
+        }
     }
+}
+
+static pthread_barrier_t together;
+
+/* ---- last leases of confined objects, given back elsewhere meanwhile ---- */
+
+static int confined_ended;
+static void confined_end(void *instance, void *user_data) {
+    (void)instance, (void)user_data;
+    __atomic_add_fetch(&confined_ended, 1, __ATOMIC_SEQ_CST);
+}
+static invivo_object given[200];
+static void *give_back_half(void *first) {
+    pthread_barrier_wait(&together);
+    for (intptr_t i = (intptr_t)first; i < 200; i += 2) OK(invivo_object_release(given[i]));
+    return NULL;
+}
+static void what_ends_while_it_is_closed_ends_once(void) {
+    invivo_type_options options = {.struct_size = sizeof(options), .name = "Confined", .size = sizeof(voice), .deinit = confined_end};
+    pthread_barrier_init(&together, NULL, 3);
+    for (int round = 0; round < 100; round++) {
+        invivo_type type;
+        pthread_t others[2];
+        confined_ended = 0;
+        OK(invivo_runtime_open(&runtime, NULL, E));
+        OK(invivo_type_register(runtime, &options, &type, E));
+        for (int i = 0; i < 200; i++) OK(invivo_object_make(runtime, type, NULL, 0, &given[i], E));
+        for (intptr_t i = 0; i < 2; i++) pthread_create(&others[i], NULL, give_back_half, (void *)i);
+        pthread_barrier_wait(&together);
+        OK(invivo_runtime_close_deferred(runtime, E));
+        for (int i = 0; i < 2; i++) pthread_join(others[i], NULL);
+        if (!CHECK_EQUAL(confined_ended, 200)) break;
+    }
+    pthread_barrier_destroy(&together);
 }
 
 /* ---- targets ----------------------------------------------------------------------------------------- */
 
 static invivo_object target;
-static pthread_barrier_t together;
 static void *attach(void *key) {
     pthread_barrier_wait(&together);
     OK(invivo_target_attach(target, key, NULL, E));
@@ -432,9 +503,11 @@ int main(void) {
     what_would_wait_for_itself_is_refused_at_once();
     a_lease_that_a_component_takes_itself_is_left_to_the_deferring_close();
     what_definitions_hold_is_not_a_hosts();
+    what_definitions_hold_is_not_a_hosts_where_others_lie_over_them();
     a_refused_close_loses_no_edit();
     a_domain_whose_thread_is_gone_does_not_keep_close();
     a_call_that_races_with_close_gets_a_status();
+    what_ends_while_it_is_closed_ends_once();
     an_object_attached_by_two_threads_has_one_key();
     return check_end();
 }

@@ -489,6 +489,26 @@ static void hear(void *user_data, const char *path, const invivo_value *value, u
 }
 static void hear_destroyed(void *user_data) { (void)user_data, told.destroyed++; }
 
+static void paths_lead_through_so_many_names_and_no_more(void) {
+    static char path[80001], text[sizeof path + 64];
+    for (size_t i = 0; i < sizeof path - 1; i += 2) path[i] = 'p', path[i + 1] = i + 2 < sizeof path - 1 ? '.' : 0;
+    snprintf(text, sizeof text, "{\"config\":{\"%s\":1}}", path);
+    open_runtime();
+    expects_error(says("deep.json", text, E), INVIVO_E_SPEC, "deep.json:1:12: config: a path leads through at most 64 names, not 40000");
+    const invivo_value one = invivo_int64(1);
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    expects_error(invivo_changes_configure(changes, path, &one, E), INVIVO_E_TOO_LARGE,
+                  "a path of the configuration leads through at most 64 names, not 40000: 'p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p.p....'");
+    path[127] = 0;
+    OK(invivo_changes_configure(changes, path, &one, E));
+    OK(invivo_changes_commit(changes, E));
+    invivo_value value;
+    OK(invivo_config_read(runtime, path, &value, E));
+    invivo_value_clear(&value);
+    close_runtime();
+}
+
 static void a_path_and_a_prefix_are_observed(void) {
     const invivo_config_observer_options options = {
         .struct_size = sizeof(options), .changed = hear, .user_data = &told, .destroy = hear_destroyed};
@@ -589,6 +609,7 @@ int main(void) {
     views_read_values_of_one_generation_by_id();
     values_read_in_one_view_are_never_mixed_while_reloads_commit();
     a_path_and_a_prefix_are_observed();
+    paths_lead_through_so_many_names_and_no_more();
     a_change_that_fails_while_objects_are_made_changes_no_value();
     a_followed_file_changes_the_configuration();
     return check_end();

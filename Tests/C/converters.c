@@ -202,6 +202,8 @@ static void each_runtime_has_its_own(void) {
     expects_error(invivo_convert(other, "Colour", "blue", 4, &value, E), INVIVO_E_NOT_FOUND, NULL);
     OK(invivo_runtime_close(other, E));
     OK(invivo_converter_unregister(runtime, "colour", E)); /* one from the start */
+    const invivo_converter_options nameless = {.struct_size = sizeof nameless, .name = "", .convert = make_colour};
+    expects_error(invivo_converter_register(runtime, &nameless, E), INVIVO_E_ARGUMENT, "a converter needs a name");
     close_runtime();
     CHECK_EQUAL(destroyed, 1);
 }

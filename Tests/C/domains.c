@@ -318,6 +318,14 @@ static void a_posted_job_runs_once(void) {
     CHECK_EQUAL(destroys, 1);
 }
 
+static invivo_status late_definition;
+static bool is_late_definition_over;
+static void *define_voice_maybe_late(void *unused) {
+    invivo_definition lead = {.struct_size = sizeof(lead), .key = "a.voice", .scope = INVIVO_SCOPE_SINGLETON, .type = type};
+    late_definition = invivo_define(runtime, &lead, NULL, NULL);
+    __atomic_store_n(&is_late_definition_over, true, __ATOMIC_SEQ_CST);
+    return unused;
+}
 static void a_job_run_after_its_deadline_does_nothing(void) {
     begin_posted(0);
     pthread_t thread;
@@ -326,12 +334,18 @@ static void a_job_run_after_its_deadline_does_nothing(void) {
     pthread_join(thread, NULL);
     end();
     begin_posted(30);
-    pthread_create(&thread, NULL, define_voice, NULL);
-    CHECK_EQUAL(invivo_job_run(next_job(1)), INVIVO_OK);
-    pthread_join(thread, NULL);
+    /* On a busy machine this too may come after the deadline: then once more. */
+    int number = 0;
+    late_definition = INVIVO_E_TIMEOUT;
+    while (late_definition == INVIVO_E_TIMEOUT && number < 100) {
+        pthread_create(&thread, NULL, define_voice_maybe_late, NULL);
+        (void)invivo_job_run(next_job(++number));
+        pthread_join(thread, NULL);
+    }
+    CHECK_EQUAL(late_definition, INVIVO_OK);
     commit other;
     commit_elsewhere(&other, DEPTH("a.voice", 3));
-    invivo_job job = next_job(2);
+    invivo_job job = next_job(number + 1);
     pthread_join(other.thread, NULL);
     CHECK_EQUAL(other.status, INVIVO_E_TIMEOUT);
     CHECK_EQUAL(invivo_job_run(job), INVIVO_E_STALE);
@@ -416,11 +430,16 @@ static void a_commit_that_times_out_in_one_domain_is_undone_in_the_other(void) {
     OK(invivo_define(runtime, &lead, NULL, E));
     OK(invivo_changes_commit(document(DEPTH("a.plain", 2)), E));
     CHECK_EQUAL(self->depth, 2);
-    pthread_t thread;
-    pthread_create(&thread, NULL, define_voice, NULL); /* eager now, of the plain type */
-    (void)lead;
-    OK(invivo_runtime_poll(runtime, CHECK_LIMIT_SECONDS * 1000, NULL, E));
-    pthread_join(thread, NULL);
+    /* Eager now, of the plain type, for which this thread may come too late where the machine is busy: then once more. */
+    late_definition = INVIVO_E_TIMEOUT;
+    for (int i = 0; i < 100 && late_definition == INVIVO_E_TIMEOUT; i++) {
+        pthread_t thread;
+        __atomic_store_n(&is_late_definition_over, false, __ATOMIC_SEQ_CST);
+        pthread_create(&thread, NULL, define_voice_maybe_late, NULL);
+        while (!__atomic_load_n(&is_late_definition_over, __ATOMIC_SEQ_CST)) OK(invivo_runtime_poll(runtime, 5, NULL, E));
+        pthread_join(thread, NULL);
+    }
+    CHECK_EQUAL(late_definition, INVIVO_OK);
     lead.scope = INVIVO_SCOPE_SINGLETON, lead.key = "b.voice";
     expects_error(invivo_define(runtime, &lead, NULL, E), INVIVO_E_TIMEOUT, NULL); /* nobody runs the window's jobs */
     invivo_changes both = document(DEPTH("a.plain", 3));
@@ -553,6 +572,68 @@ static void submitted_sets_do_not_fail_each_other(void) {
     free(heard);
 }
 
+/* Of what several sets that wait together say the later holds, as after one reload each. */
+static void of_submitted_sets_that_define_one_key_the_later_holds(void) {
+    begin(NULL);
+    register_voice((invivo_domain){0});
+    invivo_object object;
+    make("a.voice", NULL);
+    struct pollfd waits = {.events = POLLIN};
+    listener *heard = malloc(sizeof(*heard));
+    listener_open(heard, runtime);
+    OK(invivo_runtime_descriptor(runtime, &waits.fd, E));
+    OK(invivo_changes_submit(document(DEPTH("a.voice", 3)), E));
+    CHECK_EQUAL(poll(&waits, 1, CHECK_LIMIT_SECONDS * 1000), 1); /* the worker waits for us; the next join */
+    invivo_injection first[] = {{.name = "gain", .value = invivo_double(1.25)}, {.name = "depth", .value = invivo_double(9)}};
+    invivo_injection second[] = {{.name = "gain", .value = invivo_double(1.5)}};
+    invivo_definition lead = {.struct_size = sizeof(lead), .key = "a.lead", .scope = INVIVO_SCOPE_SINGLETON, .type = type,
+                              .properties = first, .property_count = 2};
+    invivo_value two = invivo_double(2);
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_define(changes, &lead, NULL, E));
+    OK(invivo_changes_set(changes, "a.lead", "gain", &two, E));
+    OK(invivo_changes_submit(changes, E));
+    lead.properties = second, lead.property_count = 1;
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_define(changes, &lead, NULL, E));
+    OK(invivo_changes_submit(changes, E));
+    for (size_t polls = 0; listener_count(heard) < 2 && polls < 1000; polls++) OK(invivo_runtime_poll(runtime, 20, NULL, E));
+    listener_wait(heard, 2);
+    CHECK_TEXT(heard->reports[1].changes, "a.lead defined");
+    void *instance;
+    OK(invivo_resolve_name(runtime, "a.lead", &object, E));
+    OK(invivo_object_instance(object, type, &instance, E));
+    CHECK_EQUAL(((voice *)instance)->gain, 1.5);
+    CHECK_EQUAL(((voice *)instance)->depth, 0);
+    OK(invivo_object_release(object));
+    end();
+    listener_end(heard);
+    free(heard);
+}
+
+/* A job that the very thread that waits would have to run: nobody can tell, so the wait has an end. */
+static invivo_job kept_job;
+static invivo_status keep_job(void *user_data, invivo_job job, invivo_error **error) {
+    (void)user_data, (void)error;
+    return kept_job = job, INVIVO_OK;
+}
+static void a_wait_for_a_domain_that_cannot_say_where_it_is_ends(void) {
+    invivo_domain_options options = {.struct_size = sizeof(options), .name = "gui", .post = keep_job};
+    invivo_definition lead = {.struct_size = sizeof(lead), .key = "a.lead", .scope = INVIVO_SCOPE_SINGLETON};
+    invivo_domain domain;
+    begin(NULL);
+    OK(invivo_domain_register(runtime, &options, &domain, E));
+    register_voice(domain);
+    lead.type = type;
+    expects_error(invivo_define(runtime, &lead, NULL, E), INVIVO_E_TIMEOUT,
+                  "the domain 'gui' did not take its job in time; its thread must poll the runtime (or run posted jobs). It may be the one that "
+                  "waits here: let the domain say so by is_current, or set a commit timeout");
+    CHECK_EQUAL(invivo_job_run(kept_job), INVIVO_E_STALE);
+    CHECK_EQUAL(generation(), 0);
+    end();
+}
+
 /* ---- observers --------------------------------------------------------------------------------------- */
 
 typedef struct { invivo_observer handle; int calls, destroyed; bool closes_itself; pthread_barrier_t *inside; } watcher;
@@ -645,6 +726,8 @@ int main(void) {
     a_callback_may_not_wait();
     a_setter_may_ask_for_a_reload();
     submitted_sets_do_not_fail_each_other();
+    of_submitted_sets_that_define_one_key_the_later_holds();
+    a_wait_for_a_domain_that_cannot_say_where_it_is_ends();
     observers_close_themselves_and_from_elsewhere();
     an_observer_in_a_domain_is_called_there();
     return check_end();

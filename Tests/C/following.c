@@ -157,6 +157,23 @@ static void a_holder_hears_what_comes_and_goes(invivo_type *type) {
     OK(invivo_object_release(object));
     end();
 }
+/* Of prototypes each resolve makes another: what is in the list stays there while its definition does. */
+static void a_candidate_that_nobody_changed_stays(void) {
+    begin();
+    DEFINE("a.one", PROTOTYPE, voice_type);
+    DEFINE("a.two", PROTOTYPE, voice_type);
+    invivo_object mixer = {0};
+    DEFINE("a.mixer", LAZY_SINGLETON, shared_mixer, .properties = voices, .property_count = 1);
+    OK(invivo_resolve_name(runtime, "a.mixer", &mixer, E));
+    trace[0] = 0;
+    DEFINE("a.three", PROTOTYPE, voice_type);
+    CHECK_TEXT(trace, "+3 ");
+    trace[0] = 0;
+    DEFINE("a.two", PROTOTYPE, part_type);
+    CHECK_TEXT(trace, "-2 ");
+    OK(invivo_object_release(mixer));
+    end();
+}
 static void candidates_need_two_methods_and_a_list(void) {
     begin();
     invivo_injection wrong[] = {{.name = "voices", .how = INVIVO_INJECT_ALL, .reference = "Voice", .added = "add"}};
@@ -205,6 +222,7 @@ int main(void) {
     check_begin();
     a_holder_hears_what_comes_and_goes(&mixer_type);
     a_holder_hears_what_comes_and_goes(&shared_mixer);
+    a_candidate_that_nobody_changed_stays();
     candidates_need_two_methods_and_a_list();
     a_tracked_prototype_follows();
     return check_end();

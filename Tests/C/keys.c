@@ -70,6 +70,35 @@ static void what_is_written_is_as_the_golden_files_have_it(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
+static void expect_written(invivo_runtime runtime, uint32_t format, const char *const *parts) {
+    invivo_value value;
+    if (!OK(invivo_graph_describe(runtime, format, &value, E))) return;
+    for (; *parts; parts++)
+        if (!strstr(value.as.string.data, *parts)) check_failed(__FILE__, __LINE__, "'%s' is not in\n%s", *parts, value.as.string.data);
+    invivo_value_clear(&value);
+}
+
+/* Any text may be a key: it is written as text. What another key's name begins is no part of that. */
+static void keys_are_written_as_text_whatever_is_in_them(void) {
+    invivo_runtime runtime = thing_runtime();
+    static const char *const names[] = {"int", "odd", "odd.lead", "odd.1st", "odd.voice_one", "odd.voiceOne",
+                                        "odd.\"); abort(); (\"\\", "odd.*/ end /*\nline"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        OK(invivo_define(runtime, &(invivo_definition)INVIVO_PROTOTYPE(names[i], "Thing"), NULL, E));
+    OK(invivo_define(runtime, &(invivo_definition)INVIVO_ALIAS("odd.name", "odd.lead"), NULL, E));
+    const char *const in_c[] = {"invivo_status int_(", "invivo_status odd(", "invivo_status odd_lead(", "invivo_status odd_name(",
+                                "&known, \"odd.\\\"); abort(); (\\\"\\\\\", false", "&known, \"odd.*/ end /*\\012line\", false",
+                                "/* odd.* / end / * line: prototype. */\n", NULL};
+    const char *const in_swift[] = {"func lead()", "func _1st()", "func voiceOne()", "func voice_one()",
+                                    "WrittenKey(\"odd.\\\"); abort(); (\\\"\\\\\")", "WrittenKey(\"odd.*/ end /*\\u{a}line\")", NULL};
+    const char *const in_python[] = {"resolve(\"odd.\\\"); abort(); (\\\"\\\\\")", "resolve(\"odd.*/ end /*\\x0aline\")",
+                                     "\"\"\"`odd.\\\"); abort(); (\\\"\\\\`: prototype.\"\"\"", "def lead(", NULL};
+    expect_written(runtime, INVIVO_GRAPH_KEYS_C, in_c);
+    expect_written(runtime, INVIVO_GRAPH_KEYS_SWIFT, in_swift);
+    expect_written(runtime, INVIVO_GRAPH_KEYS_PYTHON, in_python);
+    OK(invivo_runtime_close(runtime, E));
+}
+
 static void keys_of_one_name_are_refused(void) {
     invivo_runtime runtime = begin();
     invivo_value value;
@@ -80,6 +109,32 @@ static void keys_of_one_name_are_refused(void) {
 }
 
 #if !defined(KEYS_BOOTSTRAP)
+static void a_function_knows_its_key_in_every_runtime_and_generation(void) {
+    invivo_runtime runtimes[2] = {begin(), begin()};
+    const invivo_assembly *pointer = &camelot;
+    const char *gone = "camelot";
+    for (int round = 0; round < 6; round++) {
+        Thing_object table, again;
+        invivo_runtime runtime = runtimes[round & 1];
+        invivo_key key;
+        OK(camelot_table(runtime, &table, E));
+        OK(camelot_table(runtime, &again, E));
+        CHECK(table.object.bits == again.object.bits);
+        OK(invivo_object_key(table.object, &key, E));
+        CHECK(invivo_key_is_of(key, runtime) && !invivo_key_is_of(key, runtimes[~round & 1]));
+        OK(invivo_object_release(again.object));
+        OK(invivo_object_release(table.object));
+        OK(invivo_deactivate(runtime, &gone, 1, E));
+        CHECK(camelot_table(runtime, &table, NULL) == INVIVO_E_NOT_FOUND);
+        OK(invivo_activate(runtime, &pointer, 1, NULL, E));
+    }
+    CHECK(!invivo_key_is_of((invivo_key){0}, runtimes[0]));
+    OK(invivo_runtime_close(runtimes[0], E));
+    OK(invivo_runtime_close(runtimes[1], E));
+    Thing_object none;
+    CHECK(camelot_table(runtimes[1], &none, NULL) < 0 && none.object.bits == 0);
+}
+
 static void a_key_is_a_function(void) {
     invivo_runtime runtime = begin();
     Thing_object table, upcast;
@@ -113,9 +168,11 @@ static void a_key_is_a_function(void) {
 int main(void) {
     check_begin();
     what_is_written_is_as_the_golden_files_have_it();
+    keys_are_written_as_text_whatever_is_in_them();
     keys_of_one_name_are_refused();
 #if !defined(KEYS_BOOTSTRAP)
     a_key_is_a_function();
+    a_function_knows_its_key_in_every_runtime_and_generation();
 #endif
     return check_end();
 }

@@ -41,8 +41,14 @@ static invivo_status service_init(void *instance, const invivo_build *build, con
     if (!status) __atomic_add_fetch(&live, 1, __ATOMIC_SEQ_CST);
     return status;
 }
+static const char *held_up; /* whose end waits for the second of two barriers, and says with the first that it has begun */
+static pthread_barrier_t barriers[2];
 static void service_deinit(void *instance, void *user_data) {
     (void)user_data;
+    if (held_up && strcmp(held_up, ((service *)instance)->name) == 0) {
+        held_up = NULL;
+        for (int i = 0; i < 2; i++) pthread_barrier_wait(&barriers[i]);
+    }
     say("end", ((service *)instance)->name, NULL);
     __atomic_sub_fetch(&live, 1, __ATOMIC_SEQ_CST);
 }
@@ -362,6 +368,13 @@ static void a_failing_prepare_starts_nothing(void) {
     end();
 }
 
+/* `text` says after `what` how many milliseconds it took: 30 and, on a machine that is busy, any number more. */
+static bool tells_how_long(const char *text, const char *what) {
+    const char *found = strstr(text, what);
+    char *end = NULL;
+    return found && strtod(found + strlen(what), &end) >= 30 && strncmp(end, " ms", 3) == 0;
+}
+
 static void a_start_that_overruns_its_deadline_fails_with_how_long_it_took(void) {
     invivo_runtime_options options;
     invivo_runtime_options_init(&options);
@@ -373,7 +386,8 @@ static void a_start_that_overruns_its_deadline_fails_with_how_long_it_took(void)
     check_error = NULL;
     CHECK_EQUAL(invivo_changes_commit(changes, E), INVIVO_E_TIMEOUT);
     CHECK_TEXT(invivo_error_path(check_error), "s.a");
-    CHECK(strstr(invivo_error_text(check_error), "the start of Service took 3") && strstr(invivo_error_text(check_error), "may take 10.0 ms"));
+    CHECK(tells_how_long(invivo_error_text(check_error), "the start of Service took "));
+    CHECK(strstr(invivo_error_text(check_error), "may take 10.0 ms"));
     invivo_error_release(check_error);
     CHECK_TEXT(trace, "init:a prepare:a start:a stop:a end:a "); /* it had been started */
     /* A definition may allow more, or less. */
@@ -388,7 +402,10 @@ static void a_start_that_overruns_its_deadline_fails_with_how_long_it_took(void)
     expects_error(invivo_resolve_name(runtime, "s.b", &none, E), INVIVO_E_TIMEOUT, NULL);
     CHECK_TEXT(state_of("s.b"), "failed");
     slow_at = NULL;
-    drop(resolve("s.b"));
+    /* It is tried anew each time; where the machine is busy the quick one too may take longer than 20 ms. */
+    invivo_status status = INVIVO_E_TIMEOUT;
+    for (int i = 0; i < 1000 && status == INVIVO_E_TIMEOUT; i++) status = invivo_resolve_name(runtime, "s.b", &none, NULL);
+    if (CHECK_EQUAL(status, INVIVO_OK)) drop(none);
     end();
 }
 
@@ -428,7 +445,7 @@ static void stops_that_fail_are_gathered(void) {
     slow_at = "stop:c";
     check_error = NULL;
     CHECK_EQUAL(invivo_runtime_close(runtime, E), INVIVO_E_STOP);
-    CHECK(strstr(invivo_error_text(check_error), "s.c: the stop of Service took 3"));
+    CHECK(tells_how_long(invivo_error_text(check_error), "s.c: the stop of Service took "));
     invivo_error_release(check_error);
 }
 
@@ -610,6 +627,37 @@ static void several_generations_that_end_together_end_in_one_order(void) {
     end();
 }
 
+static void *replace_a(void *unused) {
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "s.a", .scope = INVIVO_SCOPE_SINGLETON,
+                              .type = plain_type}, NULL, E));
+    return unused;
+}
+static void a_generation_ends_before_the_next_whoever_ends_it(void) {
+    begin();
+    describe();
+    ADD("s.a", SINGLETON, plain_type);
+    ADD("s.x", SINGLETON, plain_type);
+    commit();
+    clear();
+    held_up = "a";
+    for (int i = 0; i < 2; i++) pthread_barrier_init(&barriers[i], NULL, 2);
+    pthread_t other;
+    CHECK(!pthread_create(&other, NULL, replace_a, NULL));
+    pthread_barrier_wait(&barriers[0]);
+    /* The other thread is in the middle of the first a's end. */
+    describe();
+    ADD("s.x", SINGLETON, plain_type);
+    commit();
+    CHECK(!strstr(trace, "end:"));
+    pthread_barrier_wait(&barriers[1]);
+    CHECK(!pthread_join(other, NULL));
+    invivo_runtime_info info = {.struct_size = sizeof info};
+    OK(invivo_runtime_inspect(runtime, &info, E)); /* what can end has ended */
+    CHECK(strstr(trace, "end:a end:x "));
+    end();
+    for (int i = 0; i < 2; i++) pthread_barrier_destroy(&barriers[i]);
+}
+
 int main(void) {
     check_begin();
     what_is_needed_starts_first_and_stops_last();
@@ -625,5 +673,6 @@ int main(void) {
     starting_twice_and_stopping_what_is_not_started_do_nothing();
     disposal_is_in_exact_reverse_order_of_creation_once();
     several_generations_that_end_together_end_in_one_order();
+    a_generation_ends_before_the_next_whoever_ends_it();
     return check_end();
 }

@@ -99,6 +99,7 @@ static invivo_runtime loading;
 static const invivo_parameter any[] = {{.name = "a", .kind = INVIVO_KIND_ANY, .flags = INVIVO_PARAMETER_OPTIONAL},
                                        {.name = "b", .kind = INVIVO_KIND_ANY, .flags = INVIVO_PARAMETER_OPTIONAL},
                                        {.name = "c", .kind = INVIVO_KIND_ANY, .flags = INVIVO_PARAMETER_OPTIONAL}};
+static const invivo_parameter one[] = {{.name = "a", .kind = INVIVO_KIND_OBJECT}};
 static const invivo_property properties[] = {
     {.struct_size = sizeof(invivo_property), .name = "level", .kind = INVIVO_KIND_INT64, .get = get_level, .set = set_level},
     {.struct_size = sizeof(invivo_property), .name = "thing", .kind = INVIVO_KIND_ANY, .get = get_any, .set = set_any},
@@ -109,6 +110,8 @@ static const invivo_method methods[] = {
     {.struct_size = sizeof(invivo_method), .name = "hook", .parameters = any, .parameter_count = 3, .call = call_tell, .user_data = "hook"},
     {.struct_size = sizeof(invivo_method), .name = "make", .parameters = any, .parameter_count = 3, .result = INVIVO_KIND_OBJECT,
      .call = call_make, .user_data = &loading},
+    {.struct_size = sizeof(invivo_method), .name = "plug", .parameters = one, .parameter_count = 1, .call = call_tell, .user_data = "plug"},
+    {.struct_size = sizeof(invivo_method), .name = "unplug", .parameters = one, .parameter_count = 1, .call = call_tell, .user_data = "unplug"},
 };
 
 static invivo_status load(void *user_data, invivo_runtime runtime, const char *name, const char *path, invivo_error **error) {
@@ -116,11 +119,13 @@ static invivo_status load(void *user_data, invivo_runtime runtime, const char *n
     invivo_type_options options = {
         .struct_size = sizeof options, .name = "Note", .concurrency = INVIVO_SHARED, .size = sizeof(note), .alignment = 8,
         .init = note_init, .parameters = any, .parameter_count = 3, .properties = properties, .property_count = 3,
-        .methods = methods, .method_count = 3};
+        .methods = methods, .method_count = 5};
     (void)user_data, (void)name, (void)path;
     loading = runtime;
     invivo_status status = invivo_type_register(runtime, &options, NULL, error);
     options.name = "Loud", options.supertypes = is, options.supertype_count = 1;
+    if (!status) status = invivo_type_register(runtime, &options, NULL, error);
+    options.name = "Plugged", options.supertype_count = 0;
     return status ? status : invivo_type_register(runtime, &options, NULL, error);
 }
 
@@ -212,6 +217,79 @@ static void refused(const char *text, const char *lines) {
     invivo_error_release(error);
 }
 
+static void a_component_hears_of_candidates(void) {
+    OK(open_app("modules: { notes: notes.py }\n"
+                "components:\n"
+                "  a.loud: { type: Loud }\n"
+                "  a.hears: { type: Plugged, properties: { thing: { $all: Loud, added: plug, removed: unplug } } }\n", E));
+    CHECK_TEXT(said("a.hears", NULL, 0), "[ $a.loud ]");
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.late", .type_name = "Loud",
+                     .scope = INVIVO_SCOPE_LAZY_SINGLETON}, NULL, E));
+    CHECK_TEXT(said("a.hears", NULL, 0), "[ $a.loud ] plug( $a.late )");
+    OK(invivo_app_close(app, E));
+    refused("modules: { notes: notes.py }\ncomponents:\n  a.x: { type: Plugged, properties: { thing: { $all: Loud, added: plug } } }\n",
+            "app.yaml:3:46: components.a.x.properties.thing: 'added' needs 'removed' beside it\n");
+    refused("modules: { notes: notes.py }\ncomponents:\n"
+            "  a.x: { type: Plugged, properties: { thing: { $all: Loud, added: plug, removed: unplg } } }\n",
+            "app.yaml:3:3: a.x: Plugged has no method 'unplg', did you mean 'unplug'?\n");
+}
+
+static void a_component_may_stand_in_another(void) {
+    const invivo_value sixty = invivo_int64(60);
+    OK(open_app("modules: { notes: notes.py }\n"
+                "components:\n"
+                "  a.holder:\n"
+                "    type: Note\n"
+                "    scope: prototype\n"
+                "    parameters: [note]\n"
+                "    init: [{ $new: { type: Plugged, scope: graph, init: [{ $argument: 0 }, { $new: { type: Plugged } }] } }]\n"
+                "    properties: { thing: [{ $new: { type: Plugged, init: [seven] } }], other: { $provider: { $new: { type: Plugged } } } }\n"
+                "    methods: [{ tell: [1, { $new: { type: Plugged } }] }]\n"
+                "  a.choice: { choose: { $new: { type: Plugged } }, options: [{ kind: Loud, use: $a.all }, { otherwise: { $new: { type: Plugged, init: [nine] } } }] }\n"
+                "  a.all: { type: Note, init: [{ $all: Plugged }] }\n", E));
+    CHECK_TEXT(said("a.choice", NULL, 0), "'nine'");
+    CHECK_TEXT(said("a.choice.1", NULL, 0), "'nine'");
+    CHECK_TEXT(said("a.choice.chooser", NULL, 0), "");
+    CHECK_TEXT(said("a.holder", &sixty, 1), "$a.holder.0 [ $a.holder.thing.0 ] call tell( 1 $a.holder.tell.1 )");
+    CHECK_TEXT(said("a.holder.0", &sixty, 1), "60 $a.holder.0.1");
+    CHECK_TEXT(said("a.holder.thing.0", NULL, 0), "'seven'");
+    CHECK_TEXT(said("a.all", NULL, 0), "[ ]"); /* not found by type */
+    OK(invivo_app_close(app, E));
+    refused("modules: { notes: notes.py }\ncomponents:\n  a.x: { type: Note, properties: { thing: { $new: { type: Nota, init: [1] } } } }\n"
+            "  a.y: { type: Note, init: [{ $new: { type: Note, inti: [1] } }, { $new: 5 }] }\n",
+            "app.yaml:4:51: components.a.y.init[0].$new: unknown key 'inti', did you mean 'init'?\n"
+            "app.yaml:4:74: components.a.y.init[1].$new: expected a map such as '{ type: Oscillator }', found the integer 5\n");
+    refused("modules: { notes: notes.py }\ncomponents:\n  a.x: { type: Note, properties: { thing: { $new: { type: Nota, init: [1] } } } }\n",
+            "app.yaml:3:59: components.a.x.properties.thing.$new: no type 'Nota' is registered, did you mean 'Note'?\n");
+}
+
+static void components_decorate_others(void) {
+    OK(open_app("modules: { notes: notes.py }\n"
+                "components:\n"
+                "  a.one: { type: Note, init: [one] }\n"
+                "  a.two: { type: Note, init: [two] }\n"
+                "  a.maker: { type: Loud }\n"
+                "  a.first: { type: Note, scope: prototype, parameters: [inner], init: [first, { $argument: 0 }] }\n"
+                "  a.second: { type: Note, scope: prototype, parameters: [inner], init: [second, { $argument: 0 }] }\n"
+                "decorators:\n"
+                "  outer: { component: a.second, key: a.two, priority: 5 }\n"
+                "  inner: { component: $a.first, key: $a.two }\n"
+                "  by-method: { component: a.maker, method: make, key: a.one, type: Note }\n", E));
+    CHECK_TEXT(said("a.two", NULL, 0), "'second' $a.first");
+    CHECK_TEXT(said("a.one", NULL, 0), "$a.one");
+    OK(invivo_app_close(app, E));
+    refused("modules: { notes: notes.py }\ncomponents:\n  a.one: { type: Note }\n  a.maker: { type: Note }\ndecorators:\n  x: { component: a.makr }\n"
+            "  y: { component: a.maker, method: mak }\n",
+            "app.yaml:6:3: a.makr: the processor 'x' needs 'a.makr', which is not defined, did you mean 'a.maker'?\n"
+            "app.yaml:7:3: a.maker: the processor 'y' calls a method of 'a.maker': Note has no method 'mak', did you mean 'make'?\n");
+    refused("modules: { notes: notes.py }\ncomponents:\n  a.one: { type: Note }\ndecorators:\n  x: { component: a.one, key: a.on }\n",
+            "app.yaml:5:3: a.on: the processor 'x': no definition has the key 'a.on', did you mean 'a.one'?\n");
+    refused("decorators:\n  x: { method: make }\n  y: { component: a.one, priority: high, tpye: Note }\n",
+            "app.yaml:2:3: decorators.x: the key 'component' is missing; it names the component that decorates\n"
+            "app.yaml:3:36: decorators.y.priority: expected a priority such as 10, found the text 'high'\n"
+            "app.yaml:3:42: decorators.y: unknown key 'tpye', did you mean 'type'?\n");
+}
+
 static void what_is_wrong_is_told_with_its_place(void) {
     refused("modules: { notes: notes.py }\ncomponents:\n  a.x: { type: Note, init: [$config.none] }\n",
             "app.yaml:3:3: a.x: initializer parameter 'a' needs the configuration 'none', which is not there: looked for 'a.none', then "
@@ -233,6 +311,15 @@ static void what_is_wrong_is_told_with_its_place(void) {
             "found a map\n"
             "app.yaml:5:89: components.a.z.parameters[0]: the key 'name' is missing\n"
             "app.yaml:5:91: components.a.z.parameters[0]: unknown key 'nam', did you mean 'name'?\n");
+    /* Beside a type that nobody knows everything else is told that does not follow from it. */
+    refused("modules: { notes: notes.py }\ncomponents:\n  a.x: { type: Nota }\n  a.child: { parent: a.x }\n  a.y: { alias: a.z }\n"
+            "  a.v: { parent: a.w }\n  a.c: { choose: level, options: [{ when: level, use: $a.k }] }\n  a.n: { type: Note, init: [$config.none] }\n",
+            "app.yaml:3:16: components.a.x: no type 'Nota' is registered, did you mean 'Note'?\n"
+            "app.yaml:5:3: a.y: the alias needs 'a.z', which is not defined, did you mean 'a.c'?\n"
+            "app.yaml:6:3: a.v: the parent 'a.w' is not defined, did you mean 'a.c'?\n"
+            "app.yaml:7:3: a.c: option 0 needs 'a.k', which is not defined, did you mean 'a.n'?\n"
+            "app.yaml:8:3: a.n: initializer parameter 'a' needs the configuration 'none', which is not there: looked for 'a.none', then "
+            "'global.none'\n");
 }
 
 int main(void) {
@@ -240,6 +327,9 @@ int main(void) {
     check_begin();
     write_text("tuning.yaml", "config: { a: { name: bass } }\n");
     everything_that_is_data_can_be_said();
+    a_component_hears_of_candidates();
+    a_component_may_stand_in_another();
+    components_decorate_others();
     what_is_wrong_is_told_with_its_place();
     return check_end();
 }

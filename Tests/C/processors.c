@@ -193,6 +193,7 @@ static void a_method_of_a_component_decorates(void) {
     invivo_type_options options = part_options("Maker");
     options.methods = methods, options.method_count = 1;
     invivo_type maker = register_type(options);
+    invivo_status status;
     describe();
     ADD("a.maker", LAZY_SINGLETON, .type = maker);
     ADD("a.one", LAZY_SINGLETON, .type = part_type);
@@ -206,7 +207,16 @@ static void a_method_of_a_component_decorates(void) {
     expects_error(invivo_changes_commit(changes, E), INVIVO_E_METHOD, NULL);
     describe();
     PROCESS("shells", .type = "Part", .component = "a.makr");
-    expects_error(invivo_changes_commit(changes, E), INVIVO_E_NOT_FOUND, NULL);
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_NOT_FOUND,
+                  "a.makr: the processor 'shells' needs 'a.makr', which is not defined, did you mean 'a.maker'?");
+    /* The processor needs it, not who is decorated by it. */
+    describe();
+    OK(invivo_changes_remove(changes, "a.maker", E));
+    status = invivo_changes_commit(changes, &check_error);
+    CHECK_EQUAL(status, INVIVO_E_NOT_FOUND);
+    CHECK_TEXT(invivo_error_text(check_error), "a.maker: the processor 'shells' needs 'a.maker', which is not defined");
+    CHECK_TEXT(invivo_error_needed_by(check_error), "");
+    invivo_error_release(check_error), check_error = NULL;
     describe();
     PROCESS("more", .key = "a.on", .decorate = look);
     expects_error(invivo_changes_commit(changes, E), INVIVO_E_NOT_FOUND, NULL);
@@ -280,6 +290,31 @@ static void documents_tune_and_reloads_inject_into_what_was_made(void) {
     CHECK(bare->left.bits != other.bits);
     drop(one);
     shell_type = former;
+    end();
+}
+
+/* Without the lease that an answer comes with: it is still the object itself. */
+static invivo_status answer_itself(invivo_object object, const invivo_build *build, invivo_object *out, void *user_data, invivo_error **error) {
+    (void)build, (void)user_data, (void)error;
+    *out = object;
+    return INVIVO_OK;
+}
+static invivo_status answer_leased(invivo_object object, const invivo_build *build, invivo_object *out, void *user_data, invivo_error **error) {
+    (void)build, (void)user_data, (void)error;
+    *out = object;
+    return invivo_object_retain(object);
+}
+static void a_decorator_that_answers_the_object_itself_leaves_it(void) {
+    begin();
+    describe();
+    PROCESS("itself", .key = "a.one", .decorate = answer_itself);
+    PROCESS("leased", .key = "a.one", .decorate = answer_leased);
+    ADD("a.one", LAZY_SINGLETON, .type = part_type);
+    commit();
+    invivo_object one;
+    OK(invivo_resolve_name(runtime, "a.one", &one, E));
+    OK(invivo_object_release(one));
+    CHECK_EQUAL(invivo_object_release(one), INVIVO_E_HANDLE); /* the graph's own is not a lease */
     end();
 }
 
@@ -543,6 +578,7 @@ int main(void) {
     a_method_of_a_component_decorates();
     a_failing_decorator_fails_the_resolve_and_leaves_nothing();
     documents_tune_and_reloads_inject_into_what_was_made();
+    a_decorator_that_answers_the_object_itself_leaves_it();
     constants_are_not_decorated();
     shared_objects_with_arguments_are_decorated_each();
     what_a_program_makes_is_decorated_as_soon_as_somebody_asks();

@@ -111,6 +111,57 @@ static void naming_a_key_does_not_make_it_one(void) {
     }
 }
 
+static uint64_t counted[8];
+static size_t counted_changes;
+static void count_untracked(void *user_data, const invivo_report *report) {
+    (void)user_data;
+    counted_changes = invivo_report_count(report);
+    for (size_t i = 0; i < counted_changes && i < 8; i++) counted[i] = invivo_report_untracked(report, i);
+    CHECK_EQUAL(invivo_report_untracked(report, counted_changes), 0);
+}
+/* Prototypes and objects of graph scope keep what they got when their keys change: the report says how many there are. */
+static void a_report_counts_what_lives_on_untracked(void) {
+    static const invivo_injection helper[] = {{.name = "helper", .how = INVIVO_INJECT_REFERENCE, .reference = "a.part"}};
+    invivo_type_options types = {.struct_size = sizeof(types), .name = "Part", .size = 16, .concurrency = INVIVO_SHARED};
+    static const invivo_parameter input[] = {{.name = "helper", .kind = INVIVO_KIND_OBJECT}};
+    invivo_observer_options watching = {.struct_size = sizeof(watching), .reloaded = count_untracked};
+    invivo_type part, user;
+    invivo_observer observer;
+    invivo_object held[6], leaf;
+    OK(invivo_runtime_open(&runtime, NULL, E));
+    OK(invivo_type_register(runtime, &types, &part, E));
+    types.name = "User", types.parameters = input, types.parameter_count = 1;
+    OK(invivo_type_register(runtime, &types, &user, E));
+    invivo_definition one = {.struct_size = sizeof(one), .key = "a.part", .type = part, .scope = INVIVO_SCOPE_LAZY_SINGLETON};
+    invivo_definition two = {.struct_size = sizeof(two), .key = "a.user", .type = user, .scope = INVIVO_SCOPE_PROTOTYPE, .initializer = helper, .initializer_count = 1};
+    invivo_definition plain = {.struct_size = sizeof(plain), .key = "a.leaf", .type = part, .scope = INVIVO_SCOPE_PROTOTYPE};
+    OK(invivo_define(runtime, &one, NULL, E));
+    OK(invivo_define(runtime, &two, NULL, E));
+    OK(invivo_define(runtime, &plain, NULL, E));
+    OK(invivo_observe(runtime, &watching, &observer, E));
+    for (int i = 0; i < 3; i++) OK(invivo_resolve_name(runtime, "a.user", &held[i], E));
+    OK(invivo_resolve_name(runtime, "a.leaf", &leaf, E));
+    one.rank = 1;
+    OK(invivo_define(runtime, &one, NULL, E)); /* a.part is shared; who got it in the initializer keeps it */
+    CHECK_EQUAL(counted_changes, 2);
+    CHECK_EQUAL(counted[0] + counted[1], 3);
+    OK(invivo_object_release(held[0]));
+    for (int i = 3; i < 6; i++) OK(invivo_resolve_name(runtime, "a.user", &held[i], E));
+    plain.rank = 1;
+    OK(invivo_define(runtime, &plain, NULL, E));
+    CHECK_EQUAL(counted_changes, 1);
+    CHECK_EQUAL(counted[0], 1);
+    two.rank = 2;
+    OK(invivo_define(runtime, &two, NULL, E));
+    CHECK_EQUAL(counted[0], 5);
+    for (int i = 1; i < 6; i++) OK(invivo_object_release(held[i]));
+    OK(invivo_object_release(leaf));
+    two.rank = 3;
+    OK(invivo_define(runtime, &two, NULL, E));
+    CHECK_EQUAL(counted[0], 0);
+    OK(invivo_runtime_close(runtime, E));
+}
+
 int main(void) {
     check_begin();
     everything_wrong_in_a_struct_is_told_by_its_field();
@@ -118,5 +169,6 @@ int main(void) {
     a_key_that_nobody_has_is_told_though_nothing_is_said_of_it();
     a_long_report_is_cut_and_says_by_how_much();
     naming_a_key_does_not_make_it_one();
+    a_report_counts_what_lives_on_untracked();
     return check_end();
 }

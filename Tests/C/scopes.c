@@ -104,6 +104,7 @@ static void keep_it(void *user_data, uint64_t place, invivo_key of, invivo_objec
     (void)user_data, (void)of, (void)object;
     CHECK_EQUAL(place, here);
     __atomic_add_fetch(&kept, 1, __ATOMIC_SEQ_CST);
+    if (place == 77) OK(invivo_scope_end(runtime, "request", place, E));
 }
 static void drop_it(void *user_data, uint64_t place, invivo_key of, invivo_object object) {
     (void)user_data, (void)place, (void)object;
@@ -143,7 +144,7 @@ static void the_host_says_where_its_code_is(void) {
     expects_error(invivo_resolve(runtime, key, &object, E), INVIVO_E_NOT_READY,
                   "r.one: 'r.one' has the scope 'request', and the calling code is nowhere in it");
     here = 99;
-    expects_error(invivo_resolve(runtime, key, &object, E), INVIVO_E_HOST, NULL);
+    expects_error(invivo_resolve(runtime, key, &object, E), INVIVO_E_HOST, "r.one: the map is lost");
     here = 0;
     int64_t first = at(1, key), second = at(2, key), other = at(1, two);
     CHECK(first != second && first != other);
@@ -245,6 +246,23 @@ static void a_context_is_missing_outside_of_one(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
+static void a_place_that_ends_while_something_is_kept_there_holds_nothing(void) {
+    open_runtime();
+    kept = dropped = destroyed = 0;
+    register_scope();
+    key = define("r.one", type, INVIVO_SCOPE_HOST, "request");
+    here = 77;
+    invivo_object object;
+    OK(invivo_resolve(runtime, key, &object, E));
+    CHECK_EQUAL(live, 1);
+    OK(invivo_object_release(object));
+    CHECK_EQUAL(live, 0);
+    CHECK_EQUAL(kept, 1);
+    CHECK_EQUAL(dropped, 1);
+    here = 0;
+    OK(invivo_runtime_close(runtime, E));
+}
+
 static void another_scope_of_the_host_s_is_another_definition(void) {
     open_runtime();
     kept = dropped = destroyed = 0;
@@ -275,6 +293,7 @@ int main(void) {
     what_many_ask_for_at_one_place_is_made_once();
     places_end_while_others_resolve();
     a_context_is_missing_outside_of_one();
+    a_place_that_ends_while_something_is_kept_there_holds_nothing();
     another_scope_of_the_host_s_is_another_definition();
     return check_end();
 }

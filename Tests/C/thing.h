@@ -12,6 +12,7 @@ typedef struct thing {
 } thing;
 
 static int things; /* that live */
+static int things_made;
 static uint32_t thing_concurrency = INVIVO_SHARED;
 
 static invivo_status thing_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
@@ -23,6 +24,7 @@ static invivo_status thing_init(void *instance, const invivo_build *build, const
     if (count > 0 && arguments[0].kind == INVIVO_KIND_OBJECT) self->given = arguments[0].as.object;
     if (count > 1 && arguments[1].kind == INVIVO_KIND_INT64) self->number = arguments[1].as.signed_integer;
     __atomic_add_fetch(&things, 1, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&things_made, 1, __ATOMIC_SEQ_CST);
     return INVIVO_OK;
 }
 static void thing_deinit(void *instance, void *user_data) {

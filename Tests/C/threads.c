@@ -190,6 +190,77 @@ static void chains_of_other_threads_are_no_circle(void) {
     }
 }
 
+/* ---- a commit and a resolve that need what the other makes ------------------------------------------- */
+
+static pid_t resolving; /* the thread, once it runs */
+static void *resolve_both(void *out) {
+    __atomic_store_n(&resolving, gettid(), __ATOMIC_SEQ_CST);
+    OK(invivo_resolve_name(runtime, "a.second", out, E));
+    return NULL;
+}
+static bool is_asleep(pid_t thread) {
+    char path[64], state = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1) state = 0;
+    if (file) fclose(file);
+    return state == 'S';
+}
+/* Lets the other thread go on, until it waits for what this one has made. */
+static invivo_status overtake(void *instance, const invivo_build *build, const invivo_value *arguments, size_t given, void *user_data,
+                              invivo_error **error) {
+    set(&is_open, 1);
+    wait_for(&made, 1);
+    for (int i = 0, asleep = 0; i < 100000 && asleep < 50; i++) asleep = is_asleep(resolving) ? asleep + 1 : 0, sched_yield();
+    return quiet_init(instance, build, arguments, given, user_data, error);
+}
+static invivo_status fail_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t given,
+                               void *user_data, invivo_error **error);
+
+/* A commit keeps what it makes until it is over. Where it needs what another thread makes, and that waits for what the commit
+ * has made, the other one begins anew, whether the commit ends well or not. */
+static void a_commit_and_a_resolve_that_need_what_the_other_makes_both_end(void) {
+    static const invivo_injection gate[] = {KEY("input", "a.gate")}, left[] = {KEY("left", "a.first")};
+    static const invivo_injection first[] = {KEY("input", "a.first")}, overtaking[] = {KEY("input", "a.overtaking")};
+    static const invivo_injection second[] = {KEY("left", "a.second")}, both[] = {KEY("input", "a.both")};
+    for (int fails = 0; fails < 2; fails++) {
+        pthread_t thread;
+        invivo_object object;
+        begin();
+        resolving = 0;
+        invivo_type_options options = quiet("Overtaking");
+        options.init = overtake;
+        invivo_type overtaking_type = register_type(options);
+        options = quiet("Fails");
+        options.init = fail_init;
+        invivo_type fails_type = register_type(options);
+        describe();
+        ADD("a.first", LAZY_SINGLETON, .type = part_type);
+        ADD("a.gate", PROTOTYPE, .type = slow_type);
+        ADD("a.second", LAZY_SINGLETON, .type = part_type, INITIALIZER(gate), PROPERTIES(left));
+        commit();
+        pthread_create(&thread, NULL, resolve_both, &object);
+        wait_for(&inside, 1);
+        describe();
+        ADD("a.overtaking", PROTOTYPE, .type = overtaking_type, INITIALIZER(first));
+        ADD("a.both", SINGLETON, .type = part_type, INITIALIZER(overtaking), PROPERTIES(second));
+        if (fails) ADD("a.last", SINGLETON, .type = fails_type, INITIALIZER(both));
+        if (fails) expects_error(invivo_changes_commit(changes, E), INVIVO_E_HOST, "a.last: on purpose");
+        else commit();
+        pthread_join(thread, NULL);
+        invivo_object one = resolve("a.first");
+        CHECK(at(object)->left.bits == one.bits);
+        if (!fails) {
+            invivo_object holder = resolve("a.both");
+            CHECK(at(holder)->left.bits == object.bits);
+            CHECK(at(at(holder)->input)->input.bits == one.bits);
+            drop(holder);
+        }
+        drop(one), drop(object);
+        end();
+    }
+}
+
 /* ---- resolves that nobody waits for ------------------------------------------------------------------ */
 
 typedef struct answer {
@@ -480,6 +551,7 @@ int main(void) {
     a_cold_object_is_made_once_by_64_threads();
     nobody_waits_for_a_strangers_constructor();
     chains_of_other_threads_are_no_circle();
+    a_commit_and_a_resolve_that_need_what_the_other_makes_both_end();
     a_shared_object_is_made_elsewhere_and_handed_over();
     a_confined_object_is_resolved_where_it_belongs();
     it_is_delivered_in_the_domain_that_was_asked_for();

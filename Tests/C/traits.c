@@ -596,6 +596,39 @@ static void an_object_is_tuned_by_one_key(void) {
     end();
 }
 
+/* Documents tune an object by one key: the shared instance of one cannot be attached to another, whichever comes first. */
+static void who_comes_first_keeps_an_object_that_two_keys_want(void) {
+    invivo_object object;
+    invivo_target target;
+    invivo_changes changes;
+    invivo_key key;
+    begin();
+    OK(invivo_object_make(runtime, type, NULL, 0, &object, E));
+    invivo_definition constant = {.struct_size = sizeof(constant), .key = "synth.fixed", .constant = object};
+    invivo_definition shared = {.struct_size = sizeof(shared), .key = "synth.shared", .type = type, .scope = INVIVO_SCOPE_LAZY_SINGLETON};
+    OK(invivo_define(runtime, &constant, NULL, E));
+    OK(invivo_define(runtime, &shared, &key, E));
+    expects_error(invivo_target_attach(object, "synth.lead", &target, E), INVIVO_E_EXISTS,
+                  "synth.lead: the object is the shared instance of 'synth.fixed' and cannot be attached to 'synth.lead' too: documents tune it as "
+                  "'synth.fixed'");
+    OK(invivo_target_attach(object, "synth.fixed", &target, E)); /* by its own */
+    OK(invivo_target_detach(target, E));
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_remove(changes, "synth.fixed", E));
+    OK(invivo_changes_commit(changes, E));
+    OK(invivo_target_attach(object, "synth.lead", &target, E));
+    expects_error(invivo_define(runtime, &constant, NULL, E), INVIVO_E_EXISTS,
+                  "synth.fixed: the object is attached to 'synth.lead', by which documents tune it, and cannot be that of 'synth.fixed' too: detach "
+                  "it first");
+    expects_error(invivo_inject_with(object, key, INVIVO_INTO_SHARED, E), INVIVO_E_EXISTS,
+                  "synth.shared: the object is attached to 'synth.lead', by which documents tune it: detach it first");
+    OK(invivo_target_detach(target, E));
+    OK(invivo_inject_with(object, key, INVIVO_INTO_SHARED, E));
+    expects_error(invivo_target_attach(object, "synth.lead", &target, E), INVIVO_E_EXISTS, NULL);
+    OK(invivo_object_release(object));
+    OK(invivo_runtime_close(runtime, E));
+}
+
 int main(void) {
     check_begin();
     invivo_runtime_options_init(&options);
@@ -615,5 +648,6 @@ int main(void) {
     an_instance_of_a_shared_type_never_changes_in_place();
     pending_targets_wait_when_allowed();
     objects_made_later_get_what_holds();
+    who_comes_first_keeps_an_object_that_two_keys_want();
     return check_end();
 }

@@ -163,6 +163,48 @@ static void a_failing_hook_fails_the_whole_tree(void) {
     end();
 }
 
+/* Another one below each. */
+static invivo_status one_more(invivo_object parent, uint64_t index, invivo_object *out, void *user_data, invivo_error **error) {
+    (void)parent, (void)user_data;
+    return index ? INVIVO_OK : invivo_object_make(runtime, plain, NULL, 0, out, error);
+}
+static invivo_status no_more(invivo_object parent, uint64_t index, invivo_object *out, void *user_data, invivo_error **error) {
+    (void)index, (void)out, (void)user_data;
+    if (parent.bits != a.bits) return two_children(parent, index, out, user_data, error);
+    if (error) *error = invivo_error_make(INVIVO_E_HOST, "the branch is rotten", NULL, NULL);
+    return INVIVO_E_HOST;
+}
+static void *inject_without_end(void *at_the_root) {
+    const invivo_tree tree = {.struct_size = sizeof tree, .child = one_more};
+    invivo_error *error = NULL;
+    CHECK_EQUAL(invivo_inject_tree(*(invivo_object *)at_the_root, &tree, &error), INVIVO_E_TOO_LARGE);
+    CHECK(strstr(invivo_error_text(error), "the thread's stack is full") || strstr(invivo_error_text(error), "deeper than 1000"));
+    invivo_error_release(error);
+    return NULL;
+}
+static void a_tree_without_end_is_an_error_on_any_stack(void) {
+    begin();
+    describe();
+    ADD("a.plain", PROTOTYPE, .type = plain);
+    commit();
+    invivo_object top = make(plain);
+    for (size_t size = 512 << 10; size <= 16 << 20; size <<= 1) {
+        pthread_t thread;
+        pthread_attr_t attributes;
+        pthread_attr_init(&attributes);
+        pthread_attr_setstacksize(&attributes, size);
+        if (CHECK(pthread_create(&thread, &attributes, inject_without_end, &top) == 0)) pthread_join(thread, NULL);
+        pthread_attr_destroy(&attributes);
+    }
+    drop(top);
+    /* A child that fails is told with its place. */
+    plant();
+    const invivo_tree tree = {.struct_size = sizeof tree, .child = no_more};
+    expects_error(invivo_inject_tree(root, &tree, E), INVIVO_E_HOST, "root.0.0: the branch is rotten");
+    fell();
+    end();
+}
+
 static void what_is_injected_becomes_shared_only_when_asked(void) {
     static const invivo_injection left[] = {KEY("left", "a.user")}, right[] = {KEY("right", "a.one")};
     begin();
@@ -228,6 +270,7 @@ int main(void) {
     what_a_definition_made_is_left_alone_with_everything_below();
     everything_that_is_wrong_with_a_tree_is_told_before_anything_is_injected();
     a_failing_hook_fails_the_whole_tree();
+    a_tree_without_end_is_an_error_on_any_stack();
     what_is_injected_becomes_shared_only_when_asked();
     an_object_that_fails_to_become_shared_leaves_its_key_cold();
     return check_end();

@@ -25,6 +25,10 @@ static invivo_status never(void *instance, void *user_data, invivo_error **error
 }
 
 static const invivo_parameter parameters[] = {
+    {.name = "a", .kind = INVIVO_KIND_ANY, .flags = INVIVO_PARAMETER_OPTIONAL},
+    {.name = "b", .kind = INVIVO_KIND_OBJECT, .flags = INVIVO_PARAMETER_OPTIONAL, .type_name = "Thread"},
+};
+static const invivo_parameter parts[] = {
     {.name = "a", .kind = INVIVO_KIND_OBJECT, .flags = INVIVO_PARAMETER_OPTIONAL},
     {.name = "b", .kind = INVIVO_KIND_OBJECT, .flags = INVIVO_PARAMETER_OPTIONAL, .type_name = "Thread"},
 };
@@ -42,7 +46,7 @@ static const invivo_property properties[] = {
     {.struct_size = sizeof(invivo_property), .name = "count", .kind = INVIVO_KIND_INT64, .get = get_count},
 };
 static const invivo_method methods[] = {
-    {.struct_size = sizeof(invivo_method), .name = "add", .parameters = parameters, .parameter_count = 1, .call = never_call},
+    {.struct_size = sizeof(invivo_method), .name = "add", .parameters = parts, .parameter_count = 1, .call = never_call},
 };
 
 static invivo_runtime own;
@@ -113,7 +117,7 @@ static void everything_is_told_at_once(void) {
     expect(error, "app.arity", "wiring.arity", "", "no initializer parameter 'c'");
     expect(error, "app.property", "wiring.unknown-property", "", "aa");
     expect(error, "app.fixed", "wiring.read-only", "", "read only");
-    expect(error, "app.range", "wiring.type", "", "10");
+    expect(error, "app.range", "wiring.type", "", "the property 'number': 10 is outside 0...9");
     expect(error, "app.twice", "wiring.duplicate", "", "set twice");
     expect(error, "app.method", "wiring.unknown-method", "", "ad");
     expect(error, "app.wish", "wiring.ambiguous", "", "several make one");
@@ -128,6 +132,96 @@ static void everything_is_told_at_once(void) {
     CHECK(invivo_changes_commit(changes, &error) != INVIVO_OK);
     CHECK(invivo_error_count(error) == 11);
     invivo_error_release(error);
+    OK(invivo_runtime_close(own, E));
+}
+
+static void what_cannot_go_into_a_place_is_told_by_its_kind(void) {
+    open_runtime();
+    OK(invivo_changes_open(own, &changes, E));
+    const invivo_injection thing = REFERENCE(NULL, "app.thing");
+    add("app.thing", 1, (invivo_definition){0});
+    add("app.list", 2, (invivo_definition){INJECTIONS(properties, property_count, {.name = "a", .how = INVIVO_INJECT_LIST})});
+    add("app.map", 3, (invivo_definition){INJECTIONS(properties, property_count, {.name = "a", .how = INVIVO_INJECT_MAP})});
+    add("app.provider", 4, (invivo_definition){INJECTIONS(properties, property_count,
+                               {.name = "a", .how = INVIVO_INJECT_PROVIDER, .items = &thing, .item_count = 1})});
+    add("app.number", 5, (invivo_definition){INJECTIONS(properties, property_count, REFERENCE("number", "app.thing"))});
+    const invivo_injection all[] = {{.how = INVIVO_INJECT_ALL, .reference = "Thread"}};
+    const invivo_invocation methods_[] = {{.method = "add", .arguments = all, .argument_count = 1}};
+    add("app.method", 6, (invivo_definition){.methods = methods_, .method_count = 1});
+    add("app.good", 7, (invivo_definition){INJECTIONS(properties, property_count, REFERENCE("a", "app.thing"))});
+    invivo_error *error = NULL;
+    CHECK(invivo_changes_check(changes, &error) == INVIVO_E_TYPE);
+    expect(error, "app.list", "wiring.type", "", "the property 'a' is of the kind object, and what goes there is of the kind list");
+    expect(error, "app.map", "wiring.type", "", "map");
+    expect(error, "app.provider", "wiring.type", "", "callable");
+    expect(error, "app.number", "wiring.type", "", "kind object");
+    expect(error, "app.method", "wiring.type", "", "kind list");
+    CHECK(invivo_error_count(error) == 5);
+    invivo_error_release(error);
+    invivo_changes_discard(changes);
+    OK(invivo_runtime_close(own, E));
+}
+
+/* What a resolve would answer whoever asks, whatever is given to it, is told before. */
+static void what_can_never_be_made_is_told_with_what_names_it(void) {
+    static const invivo_parameter note[] = {{.name = "note", .kind = INVIVO_KIND_INT64}};
+    const invivo_injection text[] = {{.how = INVIVO_INJECT_VALUE, .value = invivo_string("loud")}},
+                           two[] = {{.how = INVIVO_INJECT_VALUE, .value = invivo_int64(1)}, {.how = INVIVO_INJECT_VALUE, .value = invivo_int64(2)}},
+                           good = REFERENCE(NULL, "app.plain");
+    open_runtime();
+    OK(invivo_changes_open(own, &changes, E));
+    add("app.plain", 1, (invivo_definition){.scope = INVIVO_SCOPE_LAZY_SINGLETON});
+    add("app.voice", 2, (invivo_definition){.parameters = note, .parameter_count = 1});
+    add("app.few", 6, (invivo_definition){INJECTIONS(initializer, initializer_count, REFERENCE("a", "app.voice"))});
+    add("app.kind", 8, (invivo_definition){INJECTIONS(initializer, initializer_count,
+                           {.name = "a", .how = INVIVO_INJECT_REFERENCE, .reference = "app.voice", .items = text, .item_count = 1})});
+    add("app.alias", 9, (invivo_definition){.alias = "app.voice", INJECTIONS(initializer, initializer_count, two[0], two[1])});
+    add("app.path", 11, (invivo_definition){INJECTIONS(initializer, initializer_count,
+                            {.name = "a", .how = INVIVO_INJECT_PATH, .reference = "numer.x", .items = &good, .item_count = 1})});
+    add("app.init", 12, (invivo_definition){INJECTIONS(initializer, initializer_count, {.value = {0}}, {.value = {0}}, {.value = {0}}, {.value = {0}})});
+    add("app.child", 13, (invivo_definition){.type = {0}, .parent = "app.chil"});
+    invivo_error *error = NULL;
+    CHECK(invivo_changes_check(changes, &error) != INVIVO_OK);
+    expect(error, "app.few", "wiring.arity", "", "gives 0 arguments to app.voice(note: int64)");
+    expect(error, "app.kind", "wiring.type", "", "argument 'note' of app.voice(note: int64): 'loud' (a string) is not an int64");
+    expect(error, "app.alias", "wiring.arity", "", "the alias gives 2 arguments to app.voice(note: int64)");
+    expect(error, "app.path", "wiring.unknown-property", "", "'numer', did you mean 'number'?");
+    expect(error, "app.init", "wiring.arity", "", "takes 2 initializer arguments, got 4");
+    expect(error, "app.child", "wiring.missing", "", "the parent 'app.chil' is not defined");
+    CHECK(strstr(invivo_error_text(error), "did you mean 'app.child'") == NULL); /* never itself */
+    if (invivo_error_count(error) != 6) check_failed(__FILE__, __LINE__, "told is\n%s", invivo_error_text(error));
+    invivo_error_release(error);
+    invivo_changes_discard(changes);
+    OK(invivo_runtime_close(own, E));
+}
+
+/* A type, and what its initializer must have. */
+static void what_a_definition_lacks_is_told(void) {
+    static const invivo_parameter strict[] = {{.name = "a", .kind = INVIVO_KIND_OBJECT}, {.name = "count", .kind = INVIVO_KIND_INT64}};
+    invivo_type type;
+    invivo_error *error = NULL;
+    open_runtime();
+    const invivo_type_options options = {.struct_size = sizeof options, .name = "Strict", .concurrency = INVIVO_SHARED,
+        .size = sizeof(part), .alignment = 8, .init = never_init, .parameters = strict, .parameter_count = 2};
+    OK(invivo_type_register(own, &options, &type, E));
+    OK(invivo_changes_open(own, &changes, E));
+    const invivo_definition nothing = {.struct_size = sizeof nothing, .key = "app.nothing", .file = "app.c", .line = 1};
+    expects_error(invivo_changes_define(changes, &nothing, NULL, E), INVIVO_E_ARGUMENT, NULL);
+    add("app.part", 2, (invivo_definition){0});
+    /* What the initializer lacks may come with each resolve; not where nobody gives it. */
+    add("app.few", 3, (invivo_definition){.type = type, INJECTIONS(initializer, initializer_count, REFERENCE("a", "app.part"))});
+    add("app.user", 5, (invivo_definition){INJECTIONS(properties, property_count, REFERENCE("a", "app.few"))});
+    add("app.eager", 6, (invivo_definition){.type = type, .scope = INVIVO_SCOPE_SINGLETON,
+                            INJECTIONS(initializer, initializer_count, REFERENCE("a", "app.part"))});
+    add("app.many", 4, (invivo_definition){.type = type, INJECTIONS(initializer, initializer_count, REFERENCE(NULL, "app.part"),
+                           {.value = {.kind = INVIVO_KIND_INT64}}, {.value = {.kind = INVIVO_KIND_INT64}})});
+    CHECK(invivo_changes_check(changes, &error) == INVIVO_E_ARITY);
+    expect(error, "app.user", "wiring.arity", "", "count");
+    expect(error, "app.eager", "wiring.arity", "", "count");
+    expect(error, "app.many", "wiring.arity", "", "takes 2 initializer arguments, got 3");
+    CHECK(invivo_error_count(error) == 3);
+    invivo_error_release(error);
+    invivo_changes_discard(changes);
     OK(invivo_runtime_close(own, E));
 }
 
@@ -196,6 +290,9 @@ static void what_is_of_one_place_is_not_held_beyond_it(void) {
 int main(void) {
     check_begin();
     everything_is_told_at_once();
+    what_cannot_go_into_a_place_is_told_by_its_kind();
+    what_can_never_be_made_is_told_with_what_names_it();
+    what_a_definition_lacks_is_told();
     circles_of_initializers_show_their_way();
     what_is_asked_for_later_is_no_captive();
     what_is_of_one_place_is_not_held_beyond_it();

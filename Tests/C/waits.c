@@ -214,6 +214,87 @@ static void optional_needs_and_lists_do_without_sleepers(void) {
     end();
 }
 
+static void says(const char *text) {
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_document(changes, "a.yaml", text, strlen(text), E));
+    OK(invivo_changes_commit(changes, E));
+}
+#define CONFIG(parameter, path) (invivo_injection[]){{.name = parameter, .how = INVIVO_INJECT_CONFIG, .reference = path}}
+
+static void it_sleeps_until_the_configuration_says_something(void) {
+    static const invivo_property level[] = {{.struct_size = sizeof(invivo_property), .name = "level", .kind = INVIVO_KIND_INT32, .size = 4}};
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Level", .size = 8, .alignment = 8, .properties = level, .property_count = 1};
+    invivo_type type;
+    invivo_object object;
+    void *instance;
+    begin();
+    OK(invivo_type_register(runtime, &options, &type, E));
+    options.name = "SharedLevel", options.concurrency = INVIVO_SHARED;
+    OK(invivo_type_register(runtime, &options, &type, E));
+    DEFINE("g.tone", SINGLETON, type, WAITS, PROPERTIES(CONFIG("level", "level")));
+    DEFINE("g.whole", SINGLETON, type, WAITS, PROPERTIES(CONFIG("level", "/other.level")));
+    DEFINE("g.holder", SINGLETON, part_type, WAITS, INITIALIZER(KEY(NULL, "g.late")));
+    DEFINE("g.late", LAZY_SINGLETON, type, WAITS, PROPERTIES(CONFIG("level", "/absent.path")));
+    CHECK_TEXT(states(), "g.holder dormant g.late; g.late dormant config.absent.path; g.tone dormant config.level; g.whole dormant config.other.level");
+    expects_error(invivo_resolve_name(runtime, "g.tone", &object, E), INVIVO_E_DORMANT, "g.tone: 'g.tone' lies dormant: it waits for 'config.level'");
+    says("config: { g: { level: 3 } }");
+    CHECK_TEXT(states(), "g.holder dormant g.late; g.late dormant config.absent.path; g.tone made; g.whole dormant config.other.level");
+    OK(invivo_resolve_name(runtime, "g.tone", &object, E));
+    OK(invivo_object_instance(object, (invivo_type){0}, &instance, E));
+    CHECK_EQUAL(*(int32_t *)instance, 3);
+    OK(invivo_object_release(object));
+    says("config: { global: { level: 4 }, other: { level: 5 } }");
+    CHECK_TEXT(states(), "g.holder dormant g.late; g.late dormant config.absent.path; g.tone made; g.whole made");
+    /* What does not fit is an error, and the former values hold. */
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    const char *wrong = "config: { global: { level: loud } }";
+    OK(invivo_changes_document(changes, "a.yaml", wrong, strlen(wrong), E));
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_CONVERSION, NULL);
+    CHECK(resolves("g.tone"));
+    says("config: {}");
+    CHECK_TEXT(states(), "g.holder dormant g.late; g.late dormant config.absent.path; g.tone dormant config.level; g.whole dormant config.other.level");
+    /* Who waits for what waits for a value comes with it. */
+    says("config: { absent: { path: 1 } }");
+    CHECK_TEXT(states(), "g.holder made; g.late made; g.tone dormant config.level; g.whole dormant config.other.level");
+    says("config: {}");
+    CHECK(!resolves("g.holder") && !resolves("g.late"));
+    CHECK_EQUAL(live, 0);
+    end();
+}
+
+static void it_sleeps_until_its_type_is_registered(void) {
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Later", .size = sizeof(part), .alignment = 8, .concurrency = INVIVO_SHARED,
+                                   .init = part_init, .deinit = part_deinit, .parameters = parameters, .parameter_count = 1,
+                                   .properties = properties, .property_count = 1};
+    invivo_object none;
+    begin();
+    expects_error(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "h.firm", .type_name = "Later"}, NULL, E),
+                  INVIVO_E_NOT_FOUND, NULL);
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "h.part", .type_name = "Later",
+                     .scope = INVIVO_SCOPE_LAZY_SINGLETON, WAITS}, NULL, E));
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "h.child", .parent = "h.part",
+                     .scope = INVIVO_SCOPE_LAZY_SINGLETON, WAITS}, NULL, E));
+    DEFINE("h.user", SINGLETON, part_type, WAITS, INITIALIZER(KEY(NULL, "h.part")));
+    DEFINE("h.finder", SINGLETON, part_type, WAITS, INITIALIZER(KEY(NULL, "h.child")));
+    CHECK_TEXT(states(), "h.child dormant Later; h.finder dormant h.child; h.part dormant Later; h.user dormant h.part");
+    expects_error(invivo_resolve_name(runtime, "h.part", &none, E), INVIVO_E_DORMANT, "h.part: 'h.part' lies dormant: it waits for 'Later'");
+    /* Something else that comes does not wake it. */
+    DEFINE("h.other", LAZY_SINGLETON, part_type);
+    CHECK(!resolves("h.part"));
+    size_t before = listener_count(heard);
+    OK(invivo_type_register(runtime, &options, NULL, E));
+    listener_wait(heard, before + 1);
+    CHECK_TEXT(listener_last(heard)->cause, "type Later");
+    CHECK_TEXT(states(), "h.child made; h.finder made; h.other cold; h.part made; h.user made");
+    /* Types stay: nothing waits any more. */
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "h.second", .type_name = "Later",
+                     .scope = INVIVO_SCOPE_LAZY_SINGLETON, WAITS}, NULL, E));
+    CHECK(resolves("h.second"));
+    end();
+}
+
 /* Random definitions that come and go, against what must be awake: the largest set in which everybody's needs are there. */
 static void who_is_awake_is_what_a_model_says(void) {
     enum { KEYS = 10 };
@@ -276,6 +357,8 @@ int main(void) {
     two_that_wait_for_each_other_come_together();
     a_sleeper_provides_its_type_when_it_wakes();
     optional_needs_and_lists_do_without_sleepers();
+    it_sleeps_until_the_configuration_says_something();
+    it_sleeps_until_its_type_is_registered();
     who_is_awake_is_what_a_model_says();
     return check_end();
 }

@@ -654,8 +654,44 @@ static void objects_outlive_a_deferred_close(void) {
     CHECK_EQUAL(destroyed, 1);
 }
 
+/* Entries come to lead to their cells when something is made: those of other names too, wherever they stand. */
+static void an_alias_shows_what_is_made_later(void) {
+    enum { HALF = 128 };
+    invivo_error *error = NULL;
+    invivo_runtime own;
+    invivo_changes changes;
+    invivo_type type;
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Late", .concurrency = INVIVO_SHARED, .size = 32,
+                                   .alignment = 8};
+    if (!CHECK(!invivo_runtime_open(&own, NULL, &error)) || !CHECK(!invivo_type_register(own, &options, &type, &error))
+        || !CHECK(!invivo_changes_open(own, &changes, &error)))
+        return;
+    for (int i = 0; i < 2 * HALF; i++) {
+        char key[32], other[32];
+        snprintf(key, sizeof key, "late.k%d", i);
+        snprintf(other, sizeof other, "late.k%d", i - HALF);
+        invivo_definition made = {.struct_size = sizeof made, .key = key, .type = type, .scope = INVIVO_SCOPE_LAZY_SINGLETON};
+        invivo_definition alias = {.struct_size = sizeof alias, .key = key, .alias = other};
+        CHECK(!invivo_changes_define(changes, i < HALF ? &made : &alias, NULL, &error));
+    }
+    CHECK(!invivo_changes_commit(changes, &error));
+    for (int i = 0; i < HALF; i += 17) {
+        char key[32], other[32];
+        invivo_object object;
+        int length = snprintf(key, sizeof key, "late.k%d", i), other_length = snprintf(other, sizeof other, "late.k%d", i + HALF);
+        CHECK(!invivo_resolve_name(own, key, &object, &error));
+        invivo_object_release(object);
+        invivo_view view = invivo_view_begin(own);
+        CHECK(invivo_view_find(view, key, (size_t)length) != NULL);
+        CHECK(invivo_view_find(view, key, (size_t)length) == invivo_view_find(view, other, (size_t)other_length));
+        invivo_view_end(view);
+    }
+    CHECK(!invivo_runtime_close(own, &error));
+}
+
 int main(void) {
     check_begin();
+    an_alias_shows_what_is_made_later();
     scopes_say_how_often_and_when();
     injection_goes_by_position_name_and_property();
     wrong_wiring_is_told_at_once();

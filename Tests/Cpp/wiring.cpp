@@ -154,6 +154,26 @@ static void factories_overrides_and_errors() {
         CHECK(made->note == 5 && made->name == "synth.made" && *held == 1);
     }
     CHECK(throws(INVIVO_E_HOST, "too loud", [&] { own.resolve<voice>("synth.made", 101.0); }));
+    // An error that passes through functions of C++ says each step once, and keeps what is underneath it.
+    own.define(invivo::definition("synth.broken").made<clock_part>([](const invivo::build &) -> clock_part {
+        throw invivo::error(INVIVO_E_HOST, invivo_error_make(INVIVO_E_HOST, "no pulse", nullptr,
+                                                             invivo_error_make(INVIVO_E_SYSTEM, "no quartz", nullptr, nullptr)));
+    }));
+    for (const char *outer : {"synth.inner", "synth.outer"}) {
+        std::string asked = outer == std::string("synth.outer") ? "synth.inner" : "synth.broken";
+        own.define(invivo::definition(outer).made<clock_part>([asked](const invivo::build &build) -> clock_part {
+            build.resolve<clock_part>(asked.c_str());
+            std::abort();
+        }));
+    }
+    try {
+        own.resolve<clock_part>("synth.outer");
+        CHECK(false);
+    } catch (const invivo::error &error) {
+        CHECK(std::string(error.what()) == "synth.broken: no pulse; needed by 'synth.inner', by 'synth.outer' (because no quartz)");
+        CHECK(error.cause() && error.cause()->code() == INVIVO_E_SYSTEM);
+    }
+    heard = 2;
     clock_part *real = own.resolve<clock_part>("synth.clock").get();
     {
         invivo::override_guard trial = own.override_with(invivo::definition("synth.clock").of<clock_part>());
@@ -181,7 +201,58 @@ static void factories_overrides_and_errors() {
     CHECK(alive == 0);
 }
 
+struct moon;
+struct planet {
+    planet() { alive++; }
+    ~planet() { alive--; }
+    moon *satellite = nullptr;
+    clock_part *clock = nullptr;
+    void prepare() { prepared = true; }
+    bool prepared = false;
+    void take(invivo_runtime given) { taken = given; }
+    invivo_runtime taken = {};
+};
+struct moon {
+    explicit moon(planet &around) : around(around) { alive++; }
+    ~moon() { alive--; }
+    planet &around;
+};
+
+static void pointers_close_circles_and_follow_reloads() {
+    invivo::runtime own;
+    invivo::name<moon>("Moon");
+    invivo::type<clock_part>("Clock").property<&clock_part::ticks>("ticks").add(own);
+    invivo::type<planet>("Planet")
+        .property<&planet::satellite>("satellite")
+        .property<&planet::clock>("clock")
+        .prepare<&planet::prepare>()
+        .take_runtime<&planet::take>()
+        .add(own);
+    invivo::type<moon>("Moon").constructor<planet &>({"around"}).add(own);
+    invivo::changes(own)
+        .define(invivo::definition("sky.planet").of<planet>().lazy_singleton().set("satellite", invivo::from("sky.moon"))
+                    .set("clock", invivo::by_type<clock_part>().optional()))
+        .define(invivo::definition("sky.moon").of<moon>().lazy_singleton().with(invivo::from("sky.planet")))
+        .commit();
+    {
+        invivo::ref<planet> earth = own.resolve<planet>("sky.planet");
+        CHECK(earth->satellite && &earth->satellite->around == earth.get() && !earth->clock && earth->prepared && earth->taken.bits);
+        own.define(invivo::definition("sky.clock").of<clock_part>().lazy_singleton().set("ticks", 5));
+        CHECK(earth->clock && earth->clock->ticks == 5);
+        own.define(invivo::definition("sky.clock").of<clock_part>().lazy_singleton().set("ticks", 6));
+        CHECK(earth->clock && earth->clock->ticks == 6);
+        CHECK(throws(INVIVO_E_UNSUPPORTED, "can be injected, not read", [&] { earth.held().get("clock"); }));
+        CHECK(own.resolve_named<clock_part>("clock")->ticks == 6);
+        CHECK(!own.resolve_named<clock_part>("sun", INVIVO_LOOKUP_OPTIONAL));
+        CHECK(own.find(own.key_of<clock_part>("sky.clock"))->ticks == 6);
+        own.inject_tree(invivo::object(earth.held()), nullptr, INVIVO_INTO_KNOWN);
+    }
+    own.close(); // the circle holds nothing beyond it
+    CHECK(alive == 0);
+}
+
 int main() {
+    pointers_close_circles_and_follow_reloads();
     a_graph_of_classes();
     factories_overrides_and_errors();
     invivo_live_counts live{};

@@ -23,6 +23,7 @@ for header in headers:
         "-Wall",
         "-Wextra",
         "-Wpedantic",
+        "-Wconversion",
         "-Werror",
         f"-I{INCLUDE}",
         "-",

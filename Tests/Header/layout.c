@@ -166,6 +166,7 @@ int main(void) {
     OFFSET(invivo_type_options, child, sizeof(((invivo_type_options *)0)->child));
     OFFSET(invivo_type_options, key_name, sizeof(((invivo_type_options *)0)->key_name));
     OFFSET(invivo_type_options, prepare, sizeof(((invivo_type_options *)0)->prepare));
+    OFFSET(invivo_type_options, take_runtime, sizeof(((invivo_type_options *)0)->take_runtime));
     SIZE(invivo_log_entry);
     OFFSET(invivo_log_entry, struct_size, sizeof(((invivo_log_entry *)0)->struct_size));
     OFFSET(invivo_log_entry, level, sizeof(((invivo_log_entry *)0)->level));
@@ -448,6 +449,7 @@ int main(void) {
     OFFSET(invivo_callbacks, scope_find, sizeof(((invivo_callbacks *)0)->scope_find));
     OFFSET(invivo_callbacks, scope_keep, sizeof(((invivo_callbacks *)0)->scope_keep));
     OFFSET(invivo_callbacks, scope_drop, sizeof(((invivo_callbacks *)0)->scope_drop));
+    OFFSET(invivo_callbacks, take_runtime, sizeof(((invivo_callbacks *)0)->take_runtime));
     NUMBER(INVIVO_VERSION_MAJOR);
     NUMBER(INVIVO_VERSION_MINOR);
     NUMBER(INVIVO_VERSION_PATCH);
@@ -804,5 +806,7 @@ int main(void) {
     OFFSET(invivo_table, key_outline, sizeof(void (*)(void)));
     OFFSET(invivo_table, scope_register, sizeof(void (*)(void)));
     OFFSET(invivo_table, scope_end, sizeof(void (*)(void)));
+    OFFSET(invivo_table, report_untracked, sizeof(void (*)(void)));
+    OFFSET(invivo_table, error_copy, sizeof(void (*)(void)));
     return 0;
 }

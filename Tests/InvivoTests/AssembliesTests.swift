@@ -18,8 +18,8 @@ extension SwiftAPI {
             let organ = lazySingleton { resolver in try Voice(scale: resolver(\Tuning.scale)) }
         }
         final class JustTuning: Tuning {
-            init() {
-                super.init()
+            init(named name: String? = nil) {
+                super.init(name: name)
                 scale = lazySingleton { Scale("just") }
             }
         }
@@ -138,6 +138,163 @@ extension SwiftAPI {
             try withRuntime { runtime throws in
                 let error = failure { try runtime.activate(Tuning(), JustTuning()) }
                 #expect(error.code == .exists && error.path == "tuning")
+            }
+        }
+
+        @Test func oneThatIsNeededIsNotRemovedAloneAndTheErrorSaysWhoNeedsIt() throws {
+            try withRuntime { runtime throws in
+                let (synth, tuning) = (Synth(), Tuning())
+                try runtime.activate(synth, tuning)
+                let error = failure { try runtime.remove(tuning) }
+                #expect(error.code == .notFound && error.description.contains("synth"))
+                #expect(try synth.voice().scale === tuning.scale())
+                try runtime.remove(tuning, synth)
+                #expect(try runtime.info.definitions == 0)
+            }
+        }
+
+        @Test func whoReferredToAnAssemblyThatWasReplacedFindsTheNewOne() throws {
+            try withRuntime { runtime throws in
+                let synth = Synth()
+                try { try runtime.activate(synth, Tuning()) }()
+                try runtime.activate(JustTuning())
+                #expect(try synth.voice().scale.name == "just")
+            }
+        }
+
+        @Test func aKeyThatIsDefinedTwiceIsAnErrorWithBothPlaces() throws {
+            try withRuntime { runtime throws in
+                try runtime.define("tuning.scale") { _ in Scale("own") }
+                let error = failure { try runtime.activate(Tuning()) }
+                #expect(error.code == .exists && error.path == "tuning.scale")
+                #expect(error.message.contains("AssembliesTests.swift"))
+                try runtime.remove("tuning.scale")
+                #expect(try runtime.activate(Tuning()).scale().name == "even")
+            }
+        }
+
+        @Test func aDescribedAssemblyIsKnownAndBroughtAlongByWhoNeedsIt() throws {
+            try withRuntime { runtime throws in
+                let (synth, tuning) = (Synth(), Tuning())
+                try runtime.describe(tuning)
+                #expect(try runtime.state(ofAssembly: "tuning") == .inactive)
+                #expect(failure { _ = try tuning.scale() }.code == .notReady)
+                let error = failure { _ = try runtime.resolve("tuning.scale", as: Scale.self) }
+                #expect(error.code == .notReady && error.message.contains("'tuning'"))
+                #expect(try runtime.info.definitions == 0)
+                try runtime.activate(synth)
+                #expect(try runtime.state(ofAssembly: "tuning") == .active)
+                #expect(try synth.voice().scale === tuning.scale())
+                let generation = try runtime.info.generation
+                try runtime.activate(tuning)
+                #expect(try runtime.info.generation == generation)
+            }
+        }
+
+        @Test func assembliesComeAndGoInOneReloadWithWhatElseChanges() throws {
+            try withRuntime { runtime throws in
+                let (synth, tuning) = (Synth(), Tuning())
+                let before = try runtime.info.generation
+                try runtime.changes { changes in
+                    try changes.activate(synth, tuning)
+                    try changes.define("app.scale") { _ in Scale("own") }
+                }
+                #expect(try runtime.info.generation == before + 1)
+                let error = failure {
+                    try runtime.changes { changes in
+                        try changes.remove(synth, tuning)
+                        try changes.define("app.bad", scope: .singleton) { _ -> Scale in
+                            throw InvivoError(.system, "no tuner")
+                        }
+                    }
+                }
+                #expect(error.description.contains("no tuner"))
+                #expect(try synth.voice().scale === tuning.scale())
+                try runtime.changes { try $0.remove(synth, tuning) }
+                #expect(failure { _ = try synth.voice() }.code == .notReady)
+            }
+        }
+
+        final class Channel: Assembly {
+            let tuning = collaborator(Tuning.self)
+            let filter = lazySingleton { Scale("filter") }
+            let voice = lazySingleton { resolver in try Voice(scale: resolver(\Channel.tuning, \.scale)) }
+            let direct = lazySingleton { resolver in try Voice(scale: resolver("clock.main")) }
+            let wired = lazySingleton(Voice.init).parameter(0, .member(\Channel.filter))
+            let outer = lazySingleton(Voice.init).parameter(0, .reference("clock.main"))
+        }
+
+        @Test func mountsOfOneAssemblyStandBesideEachOtherAndLeadWhereTheyAreLed() throws {
+            try withRuntime { runtime throws in
+                try runtime.define("studio.clock") { _ in Scale("studio") }
+                try runtime.define("clock.main") { _ in Scale("main") }
+                let tuning = try runtime.activate(Tuning())
+                let other = try runtime.activate(JustTuning(named: "other"))
+                let left = try runtime.mount(
+                    Channel(), as: "left", remap: ["clock.main": "studio.clock", "tuning": other])
+                let right = try runtime.mount(Channel(), as: "right")
+                #expect(left.name == "left" && right.name == "right")
+                #expect(try left.filter() !== right.filter())
+                #expect(try left.wired().scale === left.filter() && right.wired().scale === right.filter())
+                #expect(try left.voice().scale === other.scale() && right.voice().scale === tuning.scale())
+                #expect(try left.outer().scale.name == "studio" && right.outer().scale.name == "main")
+                #expect(try left.direct().scale.name == "studio" && right.direct().scale.name == "main")
+                #expect(try runtime.resolve("left.voice", as: Voice.self) === left.voice())
+                try runtime.remove(left)
+                #expect(failure { _ = try left.voice() }.code == .notReady)
+                #expect(try right.voice().scale === tuning.scale())
+                #expect(failure { try runtime.mount(right, as: "third") }.code == .exists)
+            }
+        }
+
+        @Test func aMountIsConfiguredUnderItsPrefixOrAsTheAssemblyThatItMounts() throws {
+            final class Tuned: Assembly {
+                let scale = lazySingleton(wired(.config("scale"), by: Scale.init))
+                let voice = lazySingleton(Voice.init).parameter(0, .inline(lazySingleton { Scale("inline") }))
+            }
+            try withRuntime { runtime throws in
+                try runtime.changes { changes in
+                    try changes.document("scales.yaml", "config: { tuned: { scale: own }, right: { scale: mine } }")
+                }
+                let (left, right) = (try runtime.mount(Tuned(), as: "left"), try runtime.mount(Tuned(), as: "right"))
+                #expect(try left.scale().name == "own" && right.scale().name == "mine")
+                #expect(try left.voice().scale === runtime.resolve("left.voice.0", as: Scale.self))
+                #expect(try left.voice().scale !== right.voice().scale)
+            }
+        }
+
+        @Test func aRemapThatNothingFollowsIsAnError() throws {
+            final class Plain: Assembly {
+                let scale = lazySingleton { Scale("plain") }
+                let voice = lazySingleton(Voice.init)
+            }
+            try withRuntime { runtime throws in
+                let plain = Plain()
+                let error = failure { try runtime.mount(plain, as: "left", remap: ["clock": "studio"]) }
+                #expect(error.code == .argument && error.message.contains("'clock'"))
+                #expect(plain.name == "plain")
+                try runtime.mount(plain, as: "left")
+                #expect(try plain.voice().scale === plain.scale())
+            }
+        }
+
+        @Test func aCollaboratorMayBeKnownByItsNameAlone() throws {
+            final class ByName: Assembly {
+                let studio = collaborator(named: "tuning")
+                let typed = collaborator(Tuning.self, named: "tuning")
+                let voice = lazySingleton { resolver in try Voice(scale: resolver(\ByName.studio, "scale")) }
+                let wired = lazySingleton(Voice.init).parameter(0, .member(\ByName.studio, "scale"))
+                let third = lazySingleton(Voice.init).parameter(0, .member(\ByName.typed, \.scale))
+            }
+            try withRuntime { runtime throws in
+                let byName = ByName()
+                #expect(failure { try runtime.activate(byName) }.code == .notFound)
+                let tuning = Tuning()
+                try runtime.describe(tuning)
+                try runtime.activate(byName)
+                #expect(try byName.voice().scale === tuning.scale() && byName.wired().scale === tuning.scale())
+                #expect(try byName.third().scale === tuning.scale())
+                #expect(failure { try runtime.remove(tuning) }.code == .notFound)
             }
         }
 

@@ -101,6 +101,24 @@ extension SwiftAPI {
             }
         }
 
+        final class Stable: Assembly {
+            let horse = lazySingleton(confined: { Horse() })
+            let knight = lazySingleton(confined: { Knight(quest: Quest()) })
+                .after { (knight, horse: Horse) in knight.ride(horse) }
+                .afterAll { (knight, horse: Horse) in knight.steps.append("all \(horse.name)") }
+        }
+
+        @Test func hooksAreCalledAgainWithWhatAReloadPutInThePlaceOfWhatTheyGot() throws {
+            try withRuntime { runtime throws in
+                let stable = try runtime.activate(Stable())
+                let knight = try stable.knight()
+                #expect(knight.steps.count == 2)
+                try runtime.reset("stable.horse")
+                #expect(try stable.knight() === knight)
+                #expect(knight.steps.count == 4 && knight.steps[2].hasPrefix("ride"))
+            }
+        }
+
         @Test func whatIsInlineGetsItsKeyFromItsPlace() throws {
             try withRuntime { runtime throws in
                 let camelot = try runtime.activate(Camelot())
@@ -140,6 +158,9 @@ extension SwiftAPI {
             let same = alias(of: \Aliases.quest)
             let grail = alias(of: \Aliases.quest, "grail")
             let again = alias(of: \Aliases.grail)
+            let pair = prototype { (_: Resolver, aim: String, number: Int) in Quest(aim: "\(aim) \(number)") }
+            let turned = alias(of: \Aliases.pair, passing: .argument(1), .argument(0), taking: Int.self, String.self)
+            let third = alias(of: \Aliases.pair, passing: .argument(0), .value(3), taking: String.self)
             let fixed = constant(Quest(aim: "fixed"))
             let number = constant(42)
             let library = lazySingleton { Quest(aim: "library") }
@@ -153,6 +174,7 @@ extension SwiftAPI {
                 #expect(try aliases.same("dragon").aim == "dragon")
                 #expect(try aliases.grail().aim == "grail")
                 #expect(try aliases.again().aim == "grail")
+                #expect(try aliases.turned(7, "cup").aim == "cup 7" && aliases.third("cup").aim == "cup 3")
                 #expect(try aliases.fixed() === aliases.fixed())
                 #expect(try aliases.number() == 42)
                 #expect(try aliases.book("Fame") == "Fame of the library")
@@ -163,6 +185,7 @@ extension SwiftAPI {
 
         final class Doubtful: Assembly {
             let none: Definition<Quest?> = lazySingleton { _ in nil }
+            let given = prototype { (_: Resolver, quest: Quest?) in [quest?.aim ?? "none"] }
             let some: Definition<Quest?> = lazySingleton { _ in Quest() }
             let knight = prototype { resolver in Knight(quest: try resolver(\Doubtful.none) ?? Quest(aim: "own")) }
         }
@@ -171,6 +194,9 @@ extension SwiftAPI {
             try withRuntime { runtime throws in
                 let doubtful = try runtime.activate(Doubtful())
                 #expect(try doubtful.none() == nil)
+                #expect(try doubtful.given(nil) == ["none"] && doubtful.given(Quest(aim: "given")) == ["given"])
+                let other = failure { _ = try runtime.resolve("doubtful.knight", as: Quest.self) }
+                #expect(other.path == "doubtful.knight")
                 #expect(try doubtful.some() === doubtful.some())
                 #expect(try doubtful.knight().quest.aim == "own")
             }

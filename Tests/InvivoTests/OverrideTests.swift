@@ -44,6 +44,21 @@ extension SwiftAPI {
             }
         }
 
+        @Test func objectsThatLieUnderOverridesAreNoOnesWhoKeepsTheRuntimeOpen() throws {
+            final class Fixed: Assembly { let clock = constant(Clock("constant")) }
+            for count in 1...3 {
+                let runtime = try Runtime()
+                let fixed = try runtime.activate(Fixed())
+                let overrides = try (1...count).map { try runtime.override("fixed.clock", with: Clock("\($0)")) }
+                #expect(try fixed.clock().name == "\(count)")
+                try runtime.close()
+                withExtendedLifetime(overrides) {}
+            }
+            let runtime = try Runtime()
+            try runtime.describe(Fixed())
+            try runtime.close()
+        }
+
         @Test func overridesLieOnEachOtherAndAreTakenBackInAnyOrder() throws {
             try withRuntime { runtime throws in
                 let app = try runtime.activate(App())

@@ -93,12 +93,11 @@ extension SwiftAPI {
                 }
                 #expect([root, inner, leaf, left].map(\.title) == ["main", "node", "node", "main"])
                 let mine = Node()
-                try runtime.inject(into: try runtime.object(for: mine), as: "ui.main", asShared: true)
+                try runtime.inject(mine, as: "ui.main", shared: true)
                 let main: Node = try runtime.resolve("ui.main")
                 #expect(main === mine)
                 #expect(
-                    failure { try runtime.inject(into: runtime.object(for: Node()), as: "ui.main", asShared: true) }
-                        .code
+                    failure { try runtime.inject(runtime.object(for: Node()), as: "ui.main", shared: true) }.code
                         == .exists)
             }
         }

@@ -50,6 +50,39 @@ extension SwiftAPI {
             }
         }
 
+        final class Node: @unchecked Sendable {
+            @Injected var later: Lazy<Leaf>
+            init() {}
+        }
+        final class Leaf: @unchecked Sendable {
+            @Injected var node: Node?
+            init() {}
+        }
+        final class Ring: Assembly {
+            let node = lazySingleton { Node() }
+            let leaf = prototype { Leaf() }
+        }
+
+        @Test func aCircleThroughALazyEndsWithItsReplacement() throws {
+            try withRuntime { runtime throws in
+                let ring = try runtime.activate(Ring())
+                weak var node: Node?
+                weak var leaf: Leaf?
+                func use() throws {
+                    let now = try ring.node()
+                    node = now
+                    let later = try now.later()
+                    leaf = later
+                    #expect(try now.later() === later && later.node === now)
+                }
+                try use()
+                // The leaf's property leads back to the node: that is for Swift to end, and for the runtime what it holds of both.
+                leaf?.node = nil
+                try runtime.reset("ring.node")
+                #expect(node == nil && leaf == nil)
+            }
+        }
+
         @Test func aProtocolIsLookedForAmongWhatIsDefinedAlready() throws {
             try withRuntime { runtime throws in
                 let studio = try runtime.activate(Studio())

@@ -306,4 +306,5 @@ class Driver:
 
 def drive_all(runtime):
     """Whether Python's side of the pairs holds."""
-    return all([report("Python", each, Driver(runtime, each).run()) for each in COMPONENTS])
+    held = [report("Python", each, Driver(runtime, each).run()) for each in COMPONENTS]
+    return all(held)

@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-README = (ROOT / "README.md").read_text()
 LIMIT = 60.0
 
 
-def sample(language: str) -> str:
-    found = re.search(rf"^```{language}\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
-    assert found is not None, f"README.md has no {language} sample"
+def sample(language: str, document: str = "README.md") -> str:
+    text = (ROOT / document).read_text()
+    found = re.search(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    assert found is not None, f"{document} has no {language} sample"
     return found.group(1)
 
 
@@ -80,34 +80,72 @@ def library() -> Path:
     return Path(shown.stdout.strip()) / "libInvivoC.so"
 
 
-def test_c(tmp_path: Path) -> None:
+def says(command: list[str], folder: Path, mistake: str, environment: dict[str, str] | None = None) -> None:
+    """Runs a sample of docs/wiring.md: it prints what the document says that it prints, and then the mistake."""
+    ran = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=LIMIT, env={**os.environ, **(environment or {})}
+    )
+    assert ran.returncode == 0, ran.stderr
+    said = re.sub(r"\b(\d+)\.0\b", r"\1", ran.stdout).splitlines()
+    assert said[:2] == sample("text", "docs/wiring.md").splitlines()
+    assert len(said) == 3 and re.search(mistake, said[2]), said[2:]
+
+
+def compile_with(compiler: list[str], source: str, folder: Path) -> list[str]:
     built = library()
-    (tmp_path / "sample.c").write_text(sample("c"))
     subprocess.run(
         [
-            "cc",
-            "-std=gnu11",
+            *compiler,
             "-Wall",
             "-Wextra",
             "-Werror",
             f"-I{ROOT / 'include'}",
-            "sample.c",
+            source,
             "-o",
             "sample",
             f"-L{built.parent}",
             "-lInvivoC",
             f"-Wl,-rpath,{built.parent}",
         ],
-        cwd=tmp_path,
+        cwd=folder,
         check=True,
     )
-    sees_edits(["./sample"], tmp_path)
+    return ["./sample"]
 
 
-def test_swift(tmp_path: Path) -> None:
+def test_c(tmp_path: Path) -> None:
+    (tmp_path / "sample.c").write_text(sample("c"))
+    sees_edits(compile_with(["cc", "-std=gnu11"], "sample.c", tmp_path), tmp_path)
+
+
+def test_wiring_in_c(tmp_path: Path) -> None:
+    (tmp_path / "sample.c").write_text(sample("c", "docs/wiring.md"))
+    program = compile_with(["cc", "-std=gnu11"], "sample.c", tmp_path)
+    says(program, tmp_path, r"^sample\.c:\d+: synth\.beat: no type 'Beta' is registered, did you mean 'Beat'\?")
+
+
+def test_wiring_in_cpp(tmp_path: Path) -> None:
+    (tmp_path / "sample.cpp").write_text(sample("cpp", "docs/wiring.md"))
+    program = compile_with(["c++", "-std=c++17"], "sample.cpp", tmp_path)
+    says(program, tmp_path, r"^sample\.cpp:\d+: synth\.beat: Beat has no property 'rade', did you mean 'rate'\?")
+
+
+def test_wiring_in_swift(tmp_path: Path) -> None:
+    program = swift_program(sample("swift", "docs/wiring.md"), tmp_path)
+    says([str(program)], tmp_path, r"^synth\.laed: .* did you mean 'synth\.lead'\?")
+
+
+def test_wiring_in_python(tmp_path: Path) -> None:
+    (tmp_path / "sample.py").write_text(sample("python", "docs/wiring.md"))
+    environment = {"PYTHONPATH": str(ROOT / "bindings" / "python"), "INVIVO_LIBRARY": str(library())}
+    says([sys.executable, "sample.py"], tmp_path, r"sample\.py:\d+: synth\.beat\.rade: .* it has rate", environment)
+
+
+def swift_program(text: str, tmp_path: Path) -> Path:
+    """A package beside this one, built."""
     package = tmp_path / "Sample"
     (package / "Sources" / "sample").mkdir(parents=True)
-    (package / "Sources" / "sample" / "main.swift").write_text(sample("swift"))
+    (package / "Sources" / "sample" / "main.swift").write_text(text)
     (package / "Package.swift").write_text(
         "// swift-tools-version: 6.2\nimport PackageDescription\n"
         f'let package = Package(name: "sample", dependencies: [.package(name: "invivo", path: "{ROOT}")], targets: '
@@ -124,7 +162,11 @@ def test_swift(tmp_path: Path) -> None:
     )
     program = tmp_path / "program"
     shutil.copy(Path(shown.stdout.strip()) / "sample", program)
-    sees_edits([str(program)], tmp_path)
+    return program
+
+
+def test_swift(tmp_path: Path) -> None:
+    sees_edits([str(swift_program(sample("swift"), tmp_path))], tmp_path)
 
 
 def test_python(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import abc
+import gc
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, Optional, Protocol, runtime_checkable
 
@@ -217,6 +219,36 @@ def test_classes_protocols_and_abstract_classes_are_looked_for() -> None:
 # ---- attributes ----------------------------------------------------------------------------------------
 
 
+def test_sets_and_maps_are_all_of_a_type_too() -> None:
+    class Player:
+        marked: dict[str, Clock] = invivo.injected()
+
+        def __init__(
+            self, some: set[Clock], fixed: frozenset[Clock], by_key: dict[str, Clock], none: set[Missing]
+        ) -> None:
+            self.some, self.fixed, self.by_key, self.none = some, fixed, by_key, none
+
+    class Given:
+        def __init__(self, clocks: dict[str, Clock], others: set[Clock], numbers: dict[str, int]) -> None:
+            self.clocks, self.others, self.numbers = clocks, others, numbers
+
+    app = app_of(Clock, Player)
+    app.lazy_singleton(FineClock, name="fine", rate=2)
+    fine = invivo.ref("app.fine")
+    app.lazy_singleton(Given, clocks={"it": fine}, others={fine}, numbers={"one": 1})
+    with invivo.Runtime(app) as runtime:
+        clock, precise = runtime["app.clock"], runtime["app.fine"]
+        player = runtime[Player]
+        assert player.some == {clock, precise}
+        assert (player.fixed, player.none) == (frozenset((clock, precise)), set())
+        assert player.by_key == player.marked == {"app.clock": clock, "app.fine": precise}
+        given = runtime[Given]
+        assert (given.clocks, given.others, given.numbers) == ({"it": precise}, {precise}, {"one": 1})
+        runtime.define(Clock, "app.late")
+        assert runtime[Player].by_key["app.late"] is runtime["app.late"]
+        assert runtime[Player].marked.keys() == {"app.clock", "app.fine", "app.late"}
+
+
 class Marked:
     clock: Clock = invivo.injected()
     _hidden: Annotated[Clock, Inject("app.fine")]
@@ -254,8 +286,6 @@ def test_marked_attributes_are_filled_without_a_definition_too() -> None:
     with invivo.Runtime(marked_app()) as runtime:
         runtime.define(Clock, "app.other", options=invivo.options(hidden=True))
         marked = Marked()
-        with pytest.raises(invivo.NotReadyError, match=r"Marked\.clock is not injected"):
-            _ = marked.clock
         # Its keys name no assembly: by "fine" alone nothing is found.
         with pytest.raises(invivo.NotFoundError, match="fine"):
             runtime.inject(marked)
@@ -299,3 +329,33 @@ def test_a_greedy_mark_takes_a_better_candidate_that_comes_later_and_others_stay
         with runtime.changes() as changes:
             changes.remove("app.clock")
         assert player.kept is runtime["app.fine"], "without its target it takes the other"
+
+
+class Node:
+    later: Lazy[Leaf] = invivo.injected()
+
+
+class Leaf:
+    node: Node = invivo.injected()
+
+
+@pytest.mark.parametrize("leaf", ["prototype", "graph", "lazy_singleton", "weak_singleton"])
+def test_a_circle_through_a_lazy_ends_with_its_replacement(leaf: str) -> None:
+    def describe() -> invivo.Assembly:
+        app = invivo.Assembly("app")
+        app.lazy_singleton(Node)
+        getattr(app, leaf)(Leaf)
+        return app
+
+    with invivo.Runtime(describe()) as runtime:
+        former = []
+        for _ in range(20):
+            node = runtime[Node]
+            assert node.later.value is node.later.value
+            assert node.later.value.node is node
+            former += [weakref.ref(node), weakref.ref(node.later.value)]
+            del node
+            runtime.reset(Node)
+            runtime.reset(Leaf)
+        gc.collect()
+        assert [each() for each in former] == [None] * len(former)

@@ -119,9 +119,9 @@ def test_members_refer_to_each_other_with_arguments_and_share_graph_scope_within
 def test_wrong_arguments_are_told_with_the_parameters() -> None:
     with invivo.Runtime(camelot := Camelot()) as runtime:
         member: Any = camelot.knight
-        with pytest.raises(TypeError, match=r"camelot\.knight.*quest.*missing a required argument"):
+        with pytest.raises(TypeError, match=r"camelot\.knight\(quest: .*takes 1 to 2 arguments, got 0"):
             member()
-        with pytest.raises(TypeError, match="too many"):
+        with pytest.raises(TypeError, match="takes 1 to 2 arguments, got 3"):
             runtime.resolve("camelot.knight", Quest(), 1, 2)
         with pytest.raises(invivo.WrongTypeError, match="damsels"):
             member(Quest(), "many")
@@ -206,6 +206,51 @@ def test_a_member_that_answers_another_is_an_alias_also_with_bound_arguments() -
         assert (table.hero(4).damsels, table.hero(4).quest.name) == (4, "hero's")
         assert table.champion().damsels == 12
         assert table.home() is table.weather.fort()
+
+
+def test_an_alias_gives_its_arguments_in_any_order_and_what_is_made_of_them() -> None:
+    class Pair:
+        def __init__(self, left: int, right: Any) -> None:
+            self.left, self.right = left, right
+
+    class Pairs(invivo.Assembly):
+        @invivo.lazy_singleton
+        def pair(self, left: int, right: Any) -> Pair:
+            return invivo.new(Pair, left, right)
+
+        @invivo.define
+        def turned(self, right: Any, left: int) -> Pair:
+            return self.pair(left, right)
+
+        @invivo.define
+        def last(self, left: int) -> Pair:
+            return self.turned("fixed", left)
+
+        @invivo.define
+        def first(self, right: Any, unused: int = 3) -> Pair:
+            return self.pair(1, right)
+
+        @invivo.define
+        def nested(self, left: int) -> Pair:
+            return self.pair(left, self.pair(left, [left]))
+
+        @invivo.define
+        def named(self, a: int, b: int) -> Pair:
+            return self.pair(right=a, left=b)
+
+    with invivo.Runtime(pairs := Pairs()) as runtime:
+        assert pairs.turned("r", 2) is pairs.pair(2, "r") is pairs.turned(left=2, right="r")
+        assert (pairs.last(5).left, pairs.last(5).right) == (5, "fixed")
+        assert (pairs.first("x").right, pairs.first("y", 4).right) == ("x", "y")
+        assert pairs.nested(6).right is pairs.pair(6, [6])
+        assert pairs.named(1, 2) is pairs.pair(2, 1) is runtime.resolve("pairs.named", 1, 2)
+        with pytest.raises(invivo.ArityError, match=r"pairs\.turned"):
+            pairs.turned("r")
+        assert "def turned(self, right: Any, left: int) -> Pair:" in runtime.keys_text()
+        with runtime.override("pairs.turned", Pair, left=7, right=7):
+            assert pairs.turned("r", 2).left == 7
+            assert pairs.last(3).left == 7
+        assert pairs.turned("r", 2).left == 2
 
 
 def test_properties_and_methods_of_other_components_are_recipes_too() -> None:
@@ -566,6 +611,28 @@ def test_all_mistakes_of_an_activation_are_told_at_once() -> None:
         return knight
 
     assert [each.path for each in error_of(one, other).errors] == ["wrong.one.nmae", "wrong.other.quest"]
+
+
+class Tenant:
+    def __init__(self, home: House) -> None:
+        self.home = home
+
+
+class House(invivo.Assembly):
+    @invivo.lazy_singleton
+    def tenant(self) -> Tenant:
+        return invivo.new(Tenant, self)
+
+    @invivo.prototype
+    def clock(self) -> object:
+        return invivo.new(object)
+
+
+def test_the_assembly_itself_may_be_injected() -> None:
+    with invivo.Runtime(house := House()):
+        tenant = house.tenant()
+        assert tenant.home is house
+        assert tenant.home.clock() is not tenant.home.clock()  # by then it is active
 
 
 def test_a_recipe_is_not_the_object() -> None:

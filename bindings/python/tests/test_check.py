@@ -94,7 +94,8 @@ def test_the_tool_writes_the_graph_and_what_is_alive(tmp_path: Path) -> None:
     if shutil.which("dot"):
         assert "</svg>" in picture.read_text()
     else:
-        assert drawn.returncode == 2 and "install Graphviz" in drawn.stderr
+        assert drawn.returncode == 2
+        assert "install Graphviz" in drawn.stderr
 
 
 def test_a_runtime_lists_its_wiring() -> None:
@@ -110,7 +111,8 @@ def test_a_runtime_lists_its_wiring() -> None:
         car = runtime.resolve(Car)
         engine, made = sorted(runtime.wiring, key=lambda node: node.key == "app.car")
         assert (engine.key, engine.scope, engine.live) == ("app.engine", "lazy singleton", 1)
-        assert engine.built_ns is not None and engine.built_ns > 0
+        assert engine.built_ns is not None
+        assert engine.built_ns > 0
         assert [(need.key, need.how) for need in made.needs] == [("app.engine", "initializer")]
         assert "app.car<br/>" in runtime.wiring_text("mermaid")
         assert car.engine is not None

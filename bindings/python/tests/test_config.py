@@ -72,6 +72,10 @@ def test_a_mount_is_configured_by_its_prefix() -> None:
         assert (left.voice().count, right.voice().count, left.settings().limit) == (3, 1, 2)
         runtime.configure("right.voices", 4)
         assert (left.voice().count, right.voice().count) == (3, 4)
+        # What the assembly that is mounted has, for all of its mounts.
+        runtime.unconfigure("right.voices")
+        says(runtime, "config: { global: { voices: 1, limit: 2 }, synth: { voices: 7 }, left: { voices: 3 } }")
+        assert (left.voice().count, right.voice().count) == (3, 7)
 
 
 def test_missing_and_wrong_values_are_refused_with_their_places() -> None:
@@ -191,6 +195,34 @@ def test_a_changed_value_chooses_another_definition() -> None:
         ):
             runtime.configure("camelot.quest", 4)
         assert knight.quest.name() == "grail 3"
+
+
+def test_what_a_choice_chooses_gets_the_arguments_that_are_said_there() -> None:
+    class Voice:
+        def __init__(self, note: int) -> None:
+            self.note = note
+
+    class Other(Voice): ...
+
+    class Voices(invivo.Assembly):
+        @invivo.prototype
+        def one(self, note: int) -> Voice:
+            return invivo.new(Voice, note)
+
+        @invivo.prototype
+        def other(self, note: int) -> Voice:
+            return invivo.new(Other, note)
+
+        @invivo.define
+        def chosen(self, label: str, note: int) -> Voice:
+            return invivo.choice(invivo.config("wave"), {"one": self.one(note), "other": self.other(note)})
+
+    with invivo.Runtime() as runtime:
+        runtime.configure("voices.wave", "one")
+        runtime.activate(voices := Voices())
+        assert (type(voices.chosen("first", 3)), voices.chosen("second", 4).note) == (Voice, 4)
+        runtime.configure("voices.wave", "other")
+        assert (type(voices.chosen("first", 3)), voices.chosen("second", 4).note) == (Other, 4)
 
 
 def test_an_argument_chooses_by_class_name_and_value() -> None:

@@ -83,3 +83,9 @@ def test_an_entry_is_wanted_only_in_a_definition_for_each() -> None:
 
     with pytest.raises(invivo.ArgumentError, match=r"wants an entry, and 'wrong\.voice' is not one for each of them"):
         invivo.Runtime(Wrong())
+
+
+def test_the_pattern_itself_says_what_to_ask_for() -> None:
+    synth = Synth()
+    with invivo.Runtime(synth), pytest.raises(invivo.AbstractError, match=r"'voices': ask for 'synth\.voice\[name\]'"):
+        synth.voice()

@@ -47,7 +47,7 @@ def test_the_nested_parts_of_a_value_lie_where_c_puts_them() -> None:
         for part in rest.split("."):
             field = getattr(structure, part)
             offset += field.offset
-            structure = dict((f[0], f[1]) for f in structure._fields_)[part]
+            structure = {f[0]: f[1] for f in structure._fields_}[part]
         assert offset == int(words[1]), words
 
 

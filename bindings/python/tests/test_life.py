@@ -151,6 +151,29 @@ def test_what_waits_lies_dormant_until_its_needs_come() -> None:
             runtime["a.player"]
 
 
+class Tone:
+    def __init__(self, rate: int) -> None:
+        self.rate = rate
+
+
+class Tones(invivo.Assembly):
+    @invivo.lazy_singleton(waits=True)
+    def tone(self) -> Tone:
+        return invivo.new(Tone, invivo.config("rate"))
+
+
+def test_what_waits_sleeps_until_the_configuration_says_its_value() -> None:
+    with invivo.Runtime(tones := Tones()) as runtime:
+        assert [state.waits for state in runtime.states] == [("config.rate",)]
+        with pytest.raises(invivo.DormantError):
+            tones.tone()
+        runtime.configure("tones.rate", 3)
+        assert tones.tone().rate == 3
+        runtime.configure("tones.rate", None)
+        with pytest.raises(invivo.DormantError):
+            tones.tone()
+
+
 class Voice: ...
 
 
@@ -250,4 +273,16 @@ def test_a_manifest_says_what_is_exclusive_and_what_waits(tmp_path: Path) -> Non
     with pytest.raises(invivo.Error) as raised:
         App(manifest)
     told = str(raised.value)
-    assert "expected true or false" in told and "expected a number of milliseconds from 1" in told
+    assert "expected true or false" in told
+    assert "expected a number of milliseconds from 1" in told
+
+
+def test_a_report_counts_what_lives_on_untracked() -> None:
+    heard: list[invivo.Report] = []
+    with invivo.Runtime() as runtime:
+        runtime.define(Voice, "a.voice", "prototype")
+        runtime.define(Mixer, "a.mixer", "lazy_singleton")
+        runtime.observe(heard.append)
+        runtime.reset("a.mixer")
+        runtime.define(Voice, "a.voice", "prototype", options=invivo.options(rank=1))
+        assert [change.untracked for change in heard[-1].changes if change.key == "a.voice"] == [0]

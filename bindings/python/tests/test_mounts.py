@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated, Any
 
 import pytest
 
@@ -11,6 +13,8 @@ from invivo._app import App
 
 
 class Clock:
+    rate: int
+
     def __init__(self, rate: int = 1) -> None:
         self.rate = rate
 
@@ -91,10 +95,137 @@ def test_what_a_mount_leads_elsewhere_need_not_be_there() -> None:
         assert runtime.info.definitions == 5  # of the two, the one that stands inline included: no Studio came along
 
 
+class Part:
+    clock: Clock
+    marked: Annotated[Clock, invivo.Inject("studio.clock")]
+    make: Callable[[], Clock]
+    later: invivo.Lazy[Clock]
+    clocks: list[Clock]
+    rate: int
+    made: Clock
+    inline: Filter
+    chosen: Clock
+    size: int = 0
+
+    def __init__(self, by_key: Annotated[Clock, "studio.clock"], rate: int) -> None:
+        self.by_key, self.size = by_key, rate
+
+
+class Maker:
+    def __init__(self, rate: int) -> None:
+        self.rate = rate
+
+    def clock(self) -> Clock:
+        return Clock(self.rate)
+
+
+class Outer(invivo.Assembly, name="studio"):
+    @invivo.lazy_singleton
+    def clock(self) -> Clock:
+        return invivo.new(Clock, 44)
+
+    @invivo.define
+    def rate(self) -> int:
+        return invivo.constant(44)
+
+    @invivo.lazy_singleton
+    def maker(self) -> Maker:
+        return invivo.new(Maker, self.rate())
+
+
+class Elsewhere(Outer, name="elsewhere"):
+    def clock(self) -> Clock:
+        return invivo.new(Clock, 96)
+
+    def rate(self) -> int:
+        return invivo.constant(96)
+
+
+class Parts(invivo.Assembly):
+    studio: Outer
+
+    @invivo.lazy_singleton
+    def part(self) -> Part:
+        part = invivo.wire(Part, rate=invivo.ref("studio.rate"))
+        part.clock = self.studio.clock()
+        part.make = self.studio.clock
+        part.later = invivo.lazy(self.studio.clock())
+        part.clocks = [self.studio.clock(), invivo.ref("studio.clock")]
+        part.rate = self.studio.clock().rate
+        part.made = self.studio.maker().clock()
+        part.inline = invivo.new(Filter, self.studio.clock())
+        part.chosen = self.choice()
+        return part
+
+    @invivo.define
+    def choice(self) -> Clock:
+        return invivo.choice(invivo.config("which", "it"), {"it": self.studio.clock()})
+
+    @invivo.define
+    def same(self) -> Clock:
+        return self.studio.clock()
+
+    @invivo.define
+    def child(self) -> Clock:
+        return invivo.child(self.studio.clock())
+
+    @invivo.define
+    def own(self) -> Part:
+        return invivo.ref("parts.part")  # by its whole key: inside
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_every_way_of_referring_outside_is_remapped(whole: bool) -> None:
+    here, there = Outer(), Elsewhere()
+    pairs = {name: f"elsewhere.{name}" for name in ("clock", "rate", "maker")}
+    remap: dict[str, Any] = {"studio": there} if whole else {f"studio.{name}": to for name, to in pairs.items()}
+    with invivo.Runtime(here, there) as runtime:
+        left, plain = runtime.mount(Parts(), "left", remap), runtime.mount(Parts(), "plain")
+        for parts, outer, rate in ((left, there, 96), (plain, here, 44)):
+            part, clock = parts.part(), outer.clock()
+            assert clock.rate == rate
+            assert [part.clock, part.by_key, part.marked, part.make(), part.later.value] == [clock] * 5
+            assert [*part.clocks, part.inline.clock, part.chosen, parts.same()] == [clock] * 5
+            assert (part.rate, part.made.rate, part.size, parts.child().rate) == (rate,) * 4
+            assert parts.own() is part
+        if whole:
+            assert left.studio.clock() is there.clock()
+        with runtime.override("elsewhere.rate", instance=12):
+            assert (left.part().size, plain.part().size) == (12, 44)
+
+
+def test_an_assembly_that_is_filled_one_by_one_is_mounted_with_its_processors() -> None:
+    def filled() -> invivo.Assembly:
+        voices = invivo.Assembly("voices")
+        voices.lazy_singleton(Clock, rate=3)
+        voices.lazy_singleton(Filter, clock=invivo.ref("voices.clock"))
+
+        @voices.decorate(key="clock")
+        def tuned(clock: Clock) -> None:
+            clock.rate += 1
+
+        return voices
+
+    with invivo.Runtime() as runtime:
+        left, right = runtime.mount(filled(), "left"), runtime.mount(filled(), "right")
+        assert left["filter"].clock is left["clock"] is not right["clock"]
+        assert (left["clock"].rate, right["clock"].rate) == (4, 4)
+        runtime.remove(left)
+        assert left.name == "voices"
+        assert "left.clock" not in runtime
+        assert right["clock"].rate == 4
+        again = runtime.mount(left, "again")
+        assert again["filter"].clock.rate == 4
+        elsewhere = invivo.Assembly("other")
+        elsewhere.lazy_singleton(Clock, name="common.clock")
+        with pytest.raises(invivo.ArgumentError, match=r"the key 'common\.clock' is not under its name"):
+            runtime.mount(elsewhere, "third")
+
+
 def test_a_mount_that_fails_leaves_the_assembly_as_it_was() -> None:
     with invivo.Runtime(Studio()) as runtime:
         voice = Voice()
-        with pytest.raises(invivo.ArgumentError, match=r"nothing in the assembly 'left' refers to 'studio\.clokc'"):
+        with pytest.raises(invivo.ArgumentError, match=r"nothing in the assembly 'voice' refers to 'studio\.clokc'"):
             runtime.mount(voice, "left", remap={"studio.clokc": "studio.spare"})
         assert voice.name == "voice"
         runtime.activate(voice)

@@ -322,9 +322,27 @@ def test_a_definition_of_an_unknown_type_or_member_says_what_there_is(runtime: i
     with pytest.raises(invivo.NotFoundError, match=r"no type 'Voise' is registered, did you mean 'Voice'\?") as caught:
         runtime.define("Voise", "synth.lead")
     assert (caught.value.path, caught.value.file) == ("synth.lead", __file__)
-    with pytest.raises(invivo.ArgumentError, match="Voice has no parameter and no property 'loud' to set; it") as other:
+    with pytest.raises(invivo.PropertyError, match="Voice has no parameter and no property 'loud' to set; it") as other:
         runtime.define("Voice", "synth.lead", loud=1)
     assert other.value.path == "synth.lead.loud"
     with pytest.raises(TypeError, match="the name of a type is wanted"):
         runtime.define(3, "synth.lead")  # type: ignore[arg-type]
     assert "synth.lead" not in runtime
+
+
+class Screen: ...
+
+
+class Display: ...
+
+
+def test_a_type_may_say_later_that_it_is_something_more() -> None:
+    with invivo.Runtime() as runtime:
+        runtime.define(Screen, "a.screen")
+        with pytest.raises(invivo.NotFoundError):
+            runtime.resolve_type(Display)
+        runtime.extend_type(Screen, Display)
+        assert runtime.resolve_type(Display) is runtime["a.screen"]
+        runtime.extend_type(runtime.find_type("Screen"), "Glass")
+        with pytest.raises(invivo.ArgumentError):
+            runtime.extend_type(Screen, "")

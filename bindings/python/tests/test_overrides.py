@@ -70,6 +70,15 @@ def test_an_object_can_be_put_in_a_keys_place_and_is_let_go() -> None:
         assert gone() is None
 
 
+def test_an_object_in_the_place_of_a_recipe_is_told_how_it_is_given() -> None:
+    with invivo.Runtime(synth := Synth()) as runtime:
+        with pytest.raises(invivo.WrongTypeError, match=r"instance=\.\.\."):
+            runtime.override("synth.clock", Clock(9))
+        with runtime.override("synth.clock", instance=Clock(9)):
+            assert synth.clock().rate == 9
+        assert synth.clock().rate == 1
+
+
 def test_overrides_lie_on_each_other_and_are_taken_back_in_any_order() -> None:
     with invivo.Runtime(synth := Synth()) as runtime:
         one = runtime.override("synth.clock", Clock, rate=2)
@@ -100,3 +109,14 @@ def test_an_override_of_what_is_not_there_or_by_what_does_not_fit_is_an_error() 
         with pytest.raises(invivo.ArgumentError):
             runtime.override("synth.clock")
         runtime.override("synth.clock", Clock, rate=2)  # goes with the runtime
+
+
+def test_a_member_of_an_assembly_is_a_key() -> None:
+    with invivo.Runtime(synth := Synth()) as runtime:
+        first = synth.clock()
+        with runtime.override(synth.clock, Clock, rate=2):
+            assert runtime[synth.clock].rate == 2
+            assert synth.clock in runtime
+        assert synth.clock().rate == 1
+        runtime.reset(synth.clock)
+        assert synth.clock() is not first

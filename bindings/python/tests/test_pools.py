@@ -52,7 +52,7 @@ def test_keys_are_values_and_entries_are_listed() -> None:
                 pool[key] = thing
         assert pool[1.0] is things[1]
         assert pool[(1, "one")] is things[(1, "one")]
-        assert {key: thing for key, thing in pool.items()} == {k: v for k, v in things.items() if k is not True}
+        assert dict(pool.items()) == {k: v for k, v in things.items() if k is not True}
         assert sorted(map(str, pool)) == sorted(map(str, pool.keys()))
         del pool["one"]
         with pytest.raises(invivo.NotFoundError):
@@ -117,7 +117,7 @@ def test_pools_are_found_by_name_and_cleared_as_a_reload() -> None:
         assert runtime.find_pool("textures").peek("brick") is brick
         with pytest.raises(invivo.NotFoundError, match="textures"):
             runtime.find_pool("texture")
-        with runtime.observe(reports.append) if hasattr(runtime, "observe") else _nothing():
+        with runtime.observe(reports.append) if hasattr(runtime, "observe") else _Nothing():
             assert pool.clear() == 1
         assert pool.get("brick", Texture) is not brick
         pool.close()
@@ -125,7 +125,7 @@ def test_pools_are_found_by_name_and_cleared_as_a_reload() -> None:
             len(pool)
 
 
-class _nothing:
+class _Nothing:
     def __enter__(self) -> None: ...
     def __exit__(self, *_: object) -> None: ...
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import invivo
@@ -49,6 +51,24 @@ def test_a_decorator_takes_the_place_of_what_its_parameter_is_annotated_with() -
         runtime.unprocess("app.logged")
         assert type(runtime["app.store"]) is Store
         assert type(runtime[User].store) is Store
+
+
+def test_a_parameter_of_anything_decorates_everything() -> None:
+    class Other(Clock):
+        inner: Any = None
+
+    def wrapped(thing: Any) -> Any:
+        other = Other()
+        other.inner = thing
+        return other
+
+    with invivo.Runtime() as runtime:
+        runtime.define(Clock, "a.clock")
+        before = runtime["a.clock"]
+        runtime.decorate(wrapped, name="all")
+        assert runtime["a.clock"].inner is not None
+        runtime.unprocess("all")
+        assert type(runtime["a.clock"]) is type(before)
 
 
 def test_decorators_come_in_the_order_of_their_priority_and_for_one_key() -> None:

@@ -319,6 +319,66 @@ def test_hooks_run_in_their_order() -> None:
     assert " ".join(trace) == words + "after:top all:leaf did:leaf all:top did:top"
 
 
+class Taker:
+    def __init__(self) -> None:
+        self.steps: list[Any] = []
+
+    def note(self, what: str) -> None:
+        self.steps.append(what)
+
+    @invivo.takes_runtime
+    def take(self, runtime: invivo.Runtime) -> None:
+        self.steps.append(runtime)
+
+    @invivo.did_inject
+    def did(self) -> None:
+        self.steps.append("did")
+
+
+class Takers(invivo.Assembly):
+    @invivo.lazy_singleton(after_all=invivo.call("note", "all"))
+    def taker(self) -> Taker:
+        return invivo.new(Taker)
+
+
+def test_the_runtime_is_handed_over_when_all_is_complete() -> None:
+    with invivo.Runtime(takers := Takers()) as runtime:
+        assert takers.taker().steps == ["all", runtime, "did"]
+        own = Taker()
+        runtime.inject(own)
+        assert own.steps == ["all", runtime, "did"]
+
+
+class Given(invivo.Assembly):
+    @invivo.lazy_singleton
+    def part(self) -> Traced:
+        return invivo.new(Traced, "part")
+
+    @invivo.lazy_singleton(
+        before=invivo.call("keep", invivo.ref("given.part")), after_all=invivo.call("keep", invivo.ref("given.part"))
+    )
+    def holder(self) -> Keeper:
+        return invivo.new(Keeper)
+
+
+class Keeper:
+    def __init__(self) -> None:
+        self.got: list[Any] = []
+
+    def keep(self, thing: Any) -> None:
+        self.got.append(thing)
+
+
+def test_hooks_are_called_again_with_what_a_reload_put_in_the_place_of_what_they_got() -> None:
+    with invivo.Runtime(given := Given()) as runtime:
+        holder, part = given.holder(), given.part()
+        assert holder.got == [part, part]
+        runtime.reset("given.part")
+        assert given.holder() is holder
+        assert holder.got == [part, part, given.part(), given.part()]
+        assert given.part() is not part
+
+
 def test_a_failing_hook_fails_the_resolve_with_its_exception_and_leaves_nothing() -> None:
     class Failing(Hooks, name="failing"):
         fails = True
@@ -412,6 +472,48 @@ def test_constants_are_definitions() -> None:
         assert app.towers() == 42
         assert app.knight().given is fort
         assert (app.knight().number, app.tall().towers) == (42, 42)
+
+
+class Sides:
+    number: int
+
+    def __init__(self, names: list[str]) -> None:
+        self.names = names
+
+
+def test_what_a_plain_constant_went_into_follows_it() -> None:
+    class App(invivo.Assembly):
+        @invivo.define
+        def towers(self) -> int:
+            return invivo.constant(4)
+
+        @invivo.define
+        def names(self) -> list[str]:
+            return invivo.constant(["north", "south"])
+
+        @invivo.lazy_singleton
+        def fort(self) -> Fort:
+            return invivo.new(Fort, self.towers())
+
+        @invivo.prototype
+        def sides(self) -> Sides:
+            sides = invivo.new(Sides, self.names())
+            sides.number = self.towers()
+            return sides
+
+    with invivo.Runtime(app := App()) as runtime:
+        first = app.fort()
+        assert first.towers == 4
+        assert app.sides().names == ["north", "south"]
+        assert app.sides().names is not app.sides().names
+        runtime.define(invivo.constant(6), "app.towers")
+        assert (app.towers(), app.fort().towers, app.sides().number) == (6, 6, 6)
+        with runtime.override("app.towers", instance=7):
+            assert app.fort().towers == 7
+            with runtime.override("app.towers", invivo.constant(8)):
+                assert app.fort().towers == 8
+        assert app.fort().towers == 6
+        assert app.fort() is not first
 
 
 # ---- lookups -------------------------------------------------------------------------------------------

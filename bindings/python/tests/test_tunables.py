@@ -116,9 +116,11 @@ def test_a_base_value_comes_back_as_the_identical_object(runtime: invivo.Runtime
     target = runtime.attach_target(holder, "h.h")
     for said in ("number: 2, items: [5]", "number: 1, items: [1, [2, 3]]"):
         source = runtime.source("a.yaml", f"traits: {{ h.h: [Set: {{ {said} }}] }}")
-        assert holder.number is not one and holder.items is not items
+        assert holder.number is not one
+        assert holder.items is not items
         source.close()
-        assert holder.number is one and holder.items is items
+        assert holder.number is one
+        assert holder.items is items
         assert items[1] == (2, 3)
     target.detach()
 
@@ -131,7 +133,8 @@ def test_an_initial_value_is_exact(runtime: invivo.Runtime) -> None:
     assert runtime.type(Seeded).properties[0].initial == 2**53 + 1
     runtime.define_block("s.block", seed=invivo.tunable(2**53 + 1), wave=invivo.tunable("saw", choices=["sine", "saw"]))
     with runtime.view() as view:
-        assert view.block("s.block").seed == 2**53 + 1 and view.block("s.block").wave == "saw"
+        assert view.block("s.block").seed == 2**53 + 1
+        assert view.block("s.block").wave == "saw"
     runtime.define_block(
         "s.block", seed=invivo.tunable(2**63 - 1), wave=invivo.tunable("sine", choices=["sine", "saw"])
     )

@@ -73,6 +73,25 @@ class Camelot(invivo.Assembly, name="camelot"):
         invivo.new(Knight)  # E: call-arg
         return invivo.new(Fort, 3)  # E: return-value
 
+    @invivo.define
+    def turned(self, age: int, name: str) -> Knight:
+        self.knight(age)  # E: arg-type
+        return self.knight(name)
+
+    @invivo.lazy_singleton(
+        exclusive=True, waits=True, tracked=False, nullable=True, start_timeout=1.5, stop_timeout=2, each="voices"
+    )
+    def port(self) -> Fort | None:
+        return invivo.new(Fort, 3)
+
+    @invivo.singleton(exclusiv=True)  # E: call-overload,untyped-decorator
+    def misspelt(self) -> Fort:
+        return invivo.new(Fort, "x")  # E: arg-type
+
+    @invivo.in_scope("thread")
+    def local(self) -> Fort:
+        return invivo.child(self.knight("x"))  # E: return-value
+
 class Derived(Weather):
     def fort(self, towers: int) -> Tall:
         return invivo.new(Tall, towers)
@@ -96,6 +115,33 @@ with invivo.Runtime(camelot := Camelot()) as runtime:
     provider: invivo.Provider[Knight] = invivo.provider(camelot.knight("x"))
     made: Knight = provider()
     lazy: Fort = invivo.lazy(camelot.weather.fort(1)).value
+    maybe_fort: Fort = camelot.port()  # E: assignment
+    camelot.turned(age=3, name="x")
+    camelot.turned("x", 3)  # E: arg-type
+    camelot.turned(3)  # E: call-arg
+    mounted: Camelot = runtime.mount(Camelot(), "left", {"weather": "other"})
+    mounted.knight(7)  # E: arg-type
+    with runtime.override(Knight, Knight, name="x") as override, runtime.entered() as same:
+        again: invivo.Runtime = same
+        also: invivo.Runtime = invivo.current()
+        nothing: str = override.end()  # E: func-returns-value,assignment
+    invivo.set_default("x")  # E: arg-type
+
+async def later(runtime: invivo.Runtime) -> None:
+    made: Knight = await runtime.aresolve(Knight)
+    wrong: Fort = await runtime.aresolve(Knight)  # E: arg-type
+    by_name = await runtime.aresolve("camelot.knight", "x")
+
+def pools(runtime: invivo.Runtime) -> None:
+    runtime.define(Fort, "a.fort", scope=3)  # E: arg-type
+    found: list[Fort] = runtime.resolve_all(Knight)  # E: arg-type
+    config: int = runtime.config("a.b", 3)
+    try:
+        runtime.start(Knight)
+    except invivo.NotFoundError as problem:
+        number: int = problem.path  # E: assignment
+    except (invivo.DormantError, KeyError):
+        raise
 """
 
 

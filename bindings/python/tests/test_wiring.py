@@ -125,7 +125,7 @@ def test_an_override_of_nothing_is_an_error() -> None:
     app = invivo.Assembly("synth")
     app.singleton(Clock)
     app.singleton(Filter, cut=200.0)
-    with pytest.raises(invivo.ArgumentError, match="cutoff"):
+    with pytest.raises(invivo.PropertyError, match="cutoff"):
         plan(app, key="synth.filter")
 
 

@@ -1,0 +1,91 @@
+// The configuration from C++: injected, read in views, observed, converted; choices and one of each entry.
+#include "check.hpp"
+
+using invivo::definition;
+
+static void values_are_injected_read_observed_and_taken_back() {
+    invivo::runtime own;
+    describe(own);
+    own.configure("synth.number", 3);
+    own.define(definition("synth.part").of<part>().lazy_singleton().give("number", invivo::configured("number")));
+    own.define(definition("synth.some").of<part>().lazy_singleton().give("number", invivo::configured("none").otherwise(8)));
+    CHECK(throws(INVIVO_E_NOT_CONFIGURED, "synth.none", [&] {
+        own.define(definition("synth.bad").of<part>().lazy_singleton().give("number", invivo::configured("none")));
+    }));
+    CHECK(own.resolve<part>("synth.part")->number == 3 && own.resolve<part>("synth.some")->number == 8);
+    int64_t heard = 0;
+    invivo::observer watching = own.observe_config("synth.number", [&](const invivo::value &now, uint64_t generation) {
+        CHECK(generation == own.generation());
+        heard = now.is_null() ? -1 : now.as<int64_t>();
+    });
+    auto number = own.config_id<int>("synth.number");
+    auto text = own.config_id<std::string_view>("synth.text");
+    auto list = own.config_id<std::vector<int>>("synth.list");
+    own.configure("synth.number", 4);
+    CHECK(heard == 4 && own.resolve<part>("synth.part")->number == 4 && own.config<int>("synth.number") == 4);
+    invivo::changes(own).document("a.yaml", "config: { synth: { number: 5, text: saw, list: [1, 2] } }").commit();
+    {
+        invivo::view now(own);
+        CHECK(now.config(number, 0) == 4 && now.config(text, std::string_view("none")) == "saw");
+        CHECK((now.config(list, {}) == std::vector<int>{1, 2}));
+        CHECK(now.config(own.config_id<double>("synth.nothing"), 2.5) == 2.5);
+    }
+    own.unconfigure("synth.number");
+    CHECK(heard == 5 && own.config<int>("synth.number") == 5 && own.config<int>("synth.nothing", 6) == 6);
+    CHECK(throws(INVIVO_E_NOT_CONFIGURED, "synth.nothing", [&] { own.config<int>("synth.nothing"); }));
+    watching = {};
+}
+
+static void texts_are_read_by_converters() {
+    invivo::runtime own;
+    describe(own);
+    own.converter("dozen", [](std::string_view text) {
+        if (text != "dozen") throw invivo::error(INVIVO_E_CONVERSION, "that is no dozen");
+        return 12;
+    });
+    CHECK(own.convert<int>("dozen", "dozen") == 12 && own.convert<double>("duration", "250 ms") == 0.25);
+    CHECK(throws(INVIVO_E_CONVERSION, "no dozen", [&] { own.convert<int>("dozen", "ten"); }));
+    own.define(definition("a.eggs").of<part>().graph().give("number", invivo::read_from("dozen", "dozen")));
+    CHECK(own.resolve<part>("a.eggs")->number == 12);
+    own.configure("a.size", "dozen");
+    own.define(definition("a.more").of<part>().graph().give("number", invivo::read_from_config("size", "dozen")));
+    CHECK(own.resolve<part>("a.more")->number == 12);
+}
+
+static void a_choice_follows_a_value_and_there_is_one_of_each_entry() {
+    invivo::runtime own;
+    describe(own);
+    own.configure("a.wave", "saw");
+    invivo::changes set(own);
+    set.define(definition("a.saw").of<part>().graph().with(1))
+        .define(definition("a.sine").of<special>().graph().with(2))
+        .define(definition("a.wave").choose(invivo::configured("wave")).when("saw", invivo::from("saw")).when(3, invivo::from("sine"))
+                    .when_named().otherwise(invivo::from("a.sine")))
+        .define(definition("a.by").choose(invivo::argument(0)).parameters<invivo::object>({"what"}).when_exactly<special>(
+                    invivo::from("a.saw")).when_is<part>(invivo::from("a.sine")));
+    CHECK(throws(INVIVO_E_NOT_FOUND, "saw", [&] { set.check(); }));
+    invivo::changes again(own);
+    again.define(definition("a.saw").of<part>().graph().with(1))
+        .define(definition("a.sine").of<special>().graph().with(2))
+        .define(definition("a.wave").choose(invivo::configured("wave")).when("saw", invivo::from("a.saw")).when_named().otherwise(
+            invivo::from("a.sine")))
+        .define(definition("a.by").choose(invivo::argument(0)).parameters<invivo::object>({"what"}).when_exactly<special>(
+                    invivo::from("a.saw")).when_is<part>(invivo::from("a.sine")))
+        .commit();
+    CHECK(own.resolve<part>("a.wave")->number == 1);
+    own.configure("a.wave", "sine");
+    CHECK(own.resolve<part>("a.wave")->number == 2);
+    invivo::ref<part> plain = own.resolve<part>("a.saw");
+    invivo::ref<part> fine = own.resolve<part>("a.sine");
+    CHECK(own.resolve<part>("a.by", fine.held())->number == 1 && own.resolve<part>("a.by", plain.held())->number == 2);
+    own.configure("a.voices", std::map<std::string, std::map<std::string, int>>{{"bass", {{"note", 40}}}, {"lead", {{"note", 60}}}});
+    own.define(definition("a.voice").of<part>().lazy_singleton().each("voices").give("number", invivo::entry("note")));
+    CHECK(own.resolve<part>("a.voice[lead]")->number == 60 && own.resolve<part>("a.voice[bass]")->number == 40);
+}
+
+int main() {
+    values_are_injected_read_observed_and_taken_back();
+    texts_are_read_by_converters();
+    a_choice_follows_a_value_and_there_is_one_of_each_entry();
+    return ended();
+}

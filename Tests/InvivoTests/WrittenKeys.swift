@@ -1,0 +1,1 @@
+../C/golden/keys.swift.txt
