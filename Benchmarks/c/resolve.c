@@ -109,7 +109,8 @@ int main(int argc, char **argv) {
     MEASURE(value, rounds, count, KEEP(invivo_view_get(view, shared_key)));
     row("c.view.get", value, "ns", "function pointer call", call, "<= 4 ns", value <= 4);
     static const char name[] = "assembly.component01022";
-    MEASURE(floor, rounds, count, KEEP(plain_hash(name, 23)));
+    const char *volatile text = name; /* what is known beforehand would be no floor */
+    MEASURE(floor, rounds, count, KEEP(plain_hash(text, 23)));
     MEASURE(value, rounds, count, KEEP(invivo_view_find(view, name, 23)));
     row("c.view.find", value, "ns", "hash of 23 bytes", floor, "<= 30 ns", value <= 30);
     invivo_view_end(view);

@@ -9,6 +9,13 @@ final class Clock: Sendable {
     let ticks = 1
 }
 
+/// The same as a property and as a method of an assembly.
+final class Clocks: Assembly {
+    let clock = lazySingleton(Clock.init)
+    let _main = lazySingleton(Clocks.main)
+    func main() throws -> Clock { try _main { Clock() } }
+}
+
 @inline(never) func byHand(_ clock: Clock) -> Clock { clock }
 
 struct Voice {
@@ -23,6 +30,7 @@ enum Benchmark {
         let quick = CommandLine.arguments.contains("--quick")
         let (rounds, count) =
             CommandLine.arguments.contains("--tiny") ? (1, 30_000) : quick ? (3, 300_000) : (5, 3_000_000)
+        if CommandLine.arguments.contains("--graphs") { return try graphs(rounds, count / 10) }
         if !CommandLine.arguments.contains("--traits") {
             try objects(rounds, count)
             try graphs(rounds, count / 10)
@@ -47,6 +55,11 @@ enum Benchmark {
         }
         row("swift.borrowed", borrowed, "ns", floor: ("an ARC pair", pair), budget: "<= 8 ns", within: borrowed <= 8)
         withExtendedLifetime(clock) {}
+        let clocks = try runtime.activate(Clocks())
+        let called = try measure(rounds: rounds, count: count) { keep(try clocks.clock().ticks) }
+        row("swift.called", called, "ns", floor: ("an ARC pair", pair), budget: "<= 35 ns", within: called <= 35)
+        let method = try measure(rounds: rounds, count: count) { keep(try clocks.main().ticks) }
+        row("swift.method", method, "ns", floor: ("an ARC pair", pair), budget: "<= 35 ns", within: method <= 35)
         try runtime.close()
     }
 
@@ -78,7 +91,7 @@ enum Benchmark {
         }
         let tuning = Tuning()
         var voice = Voice(gain: 1, cutoff: 800)
-        let half = [Override(property: 0, value: .double(0.5), place: Place())]
+        let half = [Layer(property: 0, value: .double(0.5), place: Place())]
         let each = try withUnsafeMutableBytes(of: &voice) { bytes in
             guard let instance = bytes.baseAddress else { return 0.0 }
             return try measure(rounds: rounds, count: count) {
