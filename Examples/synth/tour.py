@@ -2,8 +2,8 @@
 
     tour.py TOOL     TOOL is the `invivo` program; the modules are built
 
-One line a step, `tour: <step>: ok, <figure>`. A step that fails ends the tour with exit status 1. Nothing here waits for a
-time to pass: each step waits for what it wants to see, under a limit that only a broken program meets.
+One line a step, `tour: <step>: ok, <figure>`. A step that fails ends the tour with exit status 1. Nothing here waits
+for a time to pass: each step waits for what it wants to see, under a limit that only a broken program meets.
 """
 
 import csv
@@ -172,7 +172,8 @@ class Tour:
         took = self.edit(in_place, spec(gain=0.75))
         after = self.player.heard_at_once(self.generation)
         need(self.source() == 0.75, f"the level is {self.source()}, not 0.75")
-        return f"applied {took:.2f} ms after the save, heard {after:.2f} ms later, within one buffer ({PERIOD_MS:.2f} ms and lateness)"
+        heard = f"heard {after:.2f} ms later, within one buffer ({PERIOD_MS:.2f} ms and lateness)"
+        return f"applied {took:.2f} ms after the save, {heard}"
 
     def gain_by_rename(self) -> str:
         took = self.edit(rename_save, spec(gain=0.25))
@@ -197,7 +198,7 @@ class Tour:
             later = [each for each in later if each > at]
             return later if len(later) >= 12 else []
 
-        # The step under way still has the former length. A loaded machine makes some later: the shortest tell the tempo.
+        # The step under way still has the former length. A busy machine makes some later: the shortest tell the tempo.
         times = self.player.wait("notes", notes)
         gap = sorted(b - a for a, b in zip(times[1:], times[2:], strict=False))[0] / 1e6
         need(gap < 125, f"a step lasts {gap:.1f} ms, not 50")
