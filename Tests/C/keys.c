@@ -1,5 +1,5 @@
-/* Typed functions for keys: what `invivo keys` writes is as golden/ has it, compiles, and resolves. With KEYS_WRITE in the
- * environment the golden files are written anew. */
+/* Typed functions for keys: what `invivo keys` writes is as golden/ and, for Swift, Tests/InvivoTests/WrittenKeys.swift have
+ * it, compiles, and resolves. With KEYS_WRITE in the environment these files are written anew. */
 #include "thing.h"
 #if !defined(KEYS_BOOTSTRAP)
 #include "golden/keys.h"
@@ -50,7 +50,7 @@ static invivo_runtime begin(void) {
 static void written(invivo_runtime runtime, uint32_t format, const char *name) {
     invivo_value value;
     char path[512], golden[65536] = "";
-    snprintf(path, sizeof path, "%.*s/golden/%s", (int)(strrchr(__FILE__, '/') - __FILE__), __FILE__, name);
+    snprintf(path, sizeof path, "%.*s/%s", (int)(strrchr(__FILE__, '/') - __FILE__), __FILE__, name);
     if (!OK(invivo_graph_describe(runtime, format, &value, E))) return;
     if (getenv("KEYS_WRITE")) {
         FILE *file = fopen(path, "w");
@@ -64,9 +64,9 @@ static void written(invivo_runtime runtime, uint32_t format, const char *name) {
 
 static void what_is_written_is_as_the_golden_files_have_it(void) {
     invivo_runtime runtime = begin();
-    written(runtime, INVIVO_GRAPH_KEYS_C, "keys.h");
-    written(runtime, INVIVO_GRAPH_KEYS_SWIFT, "keys.swift.txt");
-    written(runtime, INVIVO_GRAPH_KEYS_PYTHON, "keys.py.txt");
+    written(runtime, INVIVO_GRAPH_KEYS_C, "golden/keys.h");
+    written(runtime, INVIVO_GRAPH_KEYS_SWIFT, "../InvivoTests/WrittenKeys.swift");
+    written(runtime, INVIVO_GRAPH_KEYS_PYTHON, "golden/keys.py.txt");
     OK(invivo_runtime_close(runtime, E));
 }
 
