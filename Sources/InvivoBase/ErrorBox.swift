@@ -2,23 +2,20 @@ public import CInvivo
 import Synchronization
 
 /// What stands behind an `invivo_error *`: a failure, with its texts kept as C strings so that what is borrowed from
-/// it stays valid until its release. Immutable; any thread may read it.
+/// it stays valid until its release. Texts, causes and parts are made when they are first asked for, so that wrapping an
+/// error costs the same whatever it wraps. Any thread may read it; no lock is taken.
 public final class ErrorBox: Sendable {
     public let failure: Failure
-    private let strings: ErrorStrings
-    private let causeBox: ErrorBox?
-    private let parts: [ErrorBox]
+    private let madeStrings = AtomicLazyReference<ErrorStrings>()
+    private let madeText = AtomicLazyReference<ErrorText>()
+    private let madeCause = AtomicLazyReference<ErrorBox>()
+    private let madeParts = AtomicLazyReference<ErrorParts>()
     private static let live = Atomic<Int>(0)
 
     /// How many errors are owned by hosts, their causes and parts not counted.
     public static var liveCount: Int { live.load(ordering: .relaxed) }
 
-    init(_ failure: Failure) {
-        self.failure = failure
-        strings = ErrorStrings(failure)
-        causeBox = failure.cause.first.map(ErrorBox.init)
-        parts = failure.others.isEmpty ? [] : failure.all.map(ErrorBox.init)
-    }
+    init(_ failure: Failure) { self.failure = failure }
 
     // MARK: The owned pointer
 
@@ -50,22 +47,32 @@ public final class ErrorBox: Sendable {
     public var message: UnsafePointer<CChar> { strings.message }
     public var path: UnsafePointer<CChar> { strings.path }
     public var file: UnsafePointer<CChar> { strings.file }
-    public var text: UnsafePointer<CChar> { strings.text }
     public var rule: UnsafePointer<CChar> { strings.rule }
     public var neededBy: UnsafePointer<CChar> { strings.neededBy }
-    public var cause: OpaquePointer? { causeBox?.borrowed }
-    public var count: Int { max(parts.count, 1) }
+    public var text: UnsafePointer<CChar> {
+        (madeText.load() ?? madeText.storeIfNil(ErrorText(failure.text))).text
+    }
+    public var cause: OpaquePointer? {
+        if let made = madeCause.load() { return made.borrowed }
+        return failure.cause.first.map { madeCause.storeIfNil(ErrorBox($0)).borrowed }
+    }
+    public var count: Int { failure.others.isEmpty ? 1 : parts.count }
 
     public func part(_ index: Int) -> OpaquePointer? {
-        if parts.isEmpty { return index == 0 ? borrowed : nil }
+        if failure.others.isEmpty { return index == 0 ? borrowed : nil }
         return parts.indices.contains(index) ? parts[index].borrowed : nil
+    }
+
+    private var strings: ErrorStrings { madeStrings.load() ?? madeStrings.storeIfNil(ErrorStrings(failure)) }
+    private var parts: [ErrorBox] {
+        (madeParts.load() ?? madeParts.storeIfNil(ErrorParts(failure.all.map(ErrorBox.init)))).boxes
     }
 }
 
 /// The C strings of one error. Written in the initialiser only; `store` frees them.
-private struct ErrorStrings: @unchecked Sendable {
+private final class ErrorStrings: @unchecked Sendable {
     let store = CStrings()
-    let message, path, file, text, rule, neededBy: UnsafePointer<CChar>
+    let message, path, file, rule, neededBy: UnsafePointer<CChar>
 
     init(_ failure: Failure) {
         let empty = EmptyText.pointer
@@ -74,9 +81,21 @@ private struct ErrorStrings: @unchecked Sendable {
         file = failure.place.file.isEmpty ? empty : store.string(failure.place.file)
         if let finding = failure.finding { rule = store.string(finding.rawValue) } else { rule = empty }
         neededBy = failure.neededBy.isEmpty ? empty : store.string(failure.needers)
-        let whole = failure.text
-        text = whole == failure.message ? message : store.string(whole)
     }
+}
+
+/// All that it says. Written in the initialiser only.
+private final class ErrorText: @unchecked Sendable {
+    private let store = CStrings()
+    let text: UnsafePointer<CChar>
+
+    init(_ text: String) { self.text = store.string(text) }
+}
+
+private final class ErrorParts: Sendable {
+    let boxes: [ErrorBox]
+
+    init(_ boxes: [ErrorBox]) { self.boxes = boxes }
 }
 
 /// "" as C knows it: never freed.

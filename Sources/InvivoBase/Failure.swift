@@ -74,6 +74,8 @@ public struct Failure: Error, Sendable {
     public var path: String
     public var place: Place
     public var cause: [Failure]
+    /// How many causes lie under it, one beneath the other; at most `mostCauses`.
+    private var depth = 0
     /// What else was found by the same call: all errors are reported at once.
     public var others: [Failure]
     /// How many more there were: a hostile document must not make the report larger than itself.
@@ -81,6 +83,8 @@ public struct Failure: Error, Sendable {
 
     /// The most that are told one by one.
     public static let most = 100
+    /// The longest chain of causes: whoever wraps without end does not fill the memory, nor the stack when it is read.
+    public static let mostCauses = 250
     /// Whether the message says already who needed what failed.
     public var isChained = false
     /// What a check of the wiring calls it; nil when something else found it.
@@ -95,8 +99,17 @@ public struct Failure: Error, Sendable {
         self.message = message
         self.path = path
         self.place = place
-        self.cause = cause.map { [$0] } ?? []
+        self.cause = cause.map { [$0.depth < Self.mostCauses ? $0 : $0.shortened] } ?? []
+        depth = self.cause.first.map { $0.depth + 1 } ?? 0
         others = []
+    }
+
+    /// Its innermost cause under a word for all that was between.
+    private var shortened: Failure {
+        var root = self
+        while let next = root.cause.first { root = next }
+        if root.depth > 0 { root = Failure(root.code, root.message, path: root.path, at: root.place) }
+        return Failure(code, "causes in between are left out", cause: root)
     }
 
     /// One failure out of many; the first gives the code. Nil when there is none. Beyond `most` they are only counted,
@@ -107,6 +120,7 @@ public struct Failure: Error, Sendable {
             let told = failure.told.prefix(most - 1 - first.others.count)
             first.others += told
             first.omitted += failure.told.count - told.count + failure.omitted
+            first.depth = max(first.depth, failure.depth)
         }
         first.omitted += omitted
         return first
@@ -129,14 +143,22 @@ public struct Failure: Error, Sendable {
 
     /// One line an error: "file:line:column: key.path: message (because ...)".
     public var text: String {
-        all.map(\.line).joined(separator: "\n")
+        var text = ""
+        write(to: &text)
+        return text
+    }
+
+    private func write(to text: inout String) {
+        for (index, failure) in all.enumerated() {
+            if index > 0 { text += "\n" }
+            failure.writeLine(to: &text)
+        }
     }
 
     /// `neededBy` as a path.
     public var needers: String { neededBy.joined(separator: " -> ") }
 
-    private var line: String {
-        var line = ""
+    private func writeLine(to line: inout String) {
         if !place.file.isEmpty {
             line += place.file
             if place.line > 0 { line += ":\(place.line)" }
@@ -146,7 +168,10 @@ public struct Failure: Error, Sendable {
         if !path.isEmpty { line += "\(path): " }
         line += message
         if !neededBy.isEmpty { line += " (needed by \(needers))" }
-        if let cause = cause.first { line += " (because \(cause.text))" }
-        return line
+        if let cause = cause.first {
+            line += " (because "
+            cause.write(to: &line)
+            line += ")"
+        }
     }
 }

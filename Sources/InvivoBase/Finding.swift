@@ -11,6 +11,8 @@ public enum Finding: String, Sendable, CaseIterable {
     case configuration = "wiring.configuration"
     case duplicate = "wiring.duplicate"
     case captive = "wiring.captive"
+    /// What is needed is never made itself.
+    case abstract = "wiring.abstract"
     /// The definition contradicts itself.
     case description = "wiring.description"
 
@@ -28,7 +30,8 @@ public enum Finding: String, Sendable, CaseIterable {
         case .readOnly: self = .readOnly
         case .exists: self = .duplicate
         case .captive: self = .captive
-        case .argument, .abstract: self = .description
+        case .abstract: self = .abstract
+        case .argument: self = .description
         default: return nil
         }
     }

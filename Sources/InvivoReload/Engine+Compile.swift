@@ -154,6 +154,11 @@ extension Engine {
             {
                 holders.formUnion(dependents.holders(of: id))
             }
+            // Nobody may need what is not made any more.
+            if recipe.isAbstract, former?.id != id || former?.isAbstract == false {
+                holders.formUnion(dependents.holders(of: id))
+                holders.formUnion(aliases[id] ?? [])
+            }
         }
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) where definition == nil {
             for holder in dependents.holders(of: id).sorted() where changed[holder] == nil {

@@ -9,6 +9,19 @@ extension RecipeCompiler {
         fail(.type, "\(what) is of the kind \(wanted.name), and what goes there is of the kind \(given.name)")
     }
 
+    /// Who names what is never made itself cannot be made either. What is abstract as well may leave it to its children.
+    mutating func checkMade(_ target: Definition, _ what: String) {
+        guard target.isAbstract, !definition.isAbstract else { return }
+        if let entries = target.body.each {
+            fail(
+                .abstract,
+                "\(what) needs '\(target.key)', of which there is one for each entry of the configuration '\(entries)': "
+                    + "name one of them, '\(target.key)[name]'")
+        } else {
+            fail(.abstract, "\(what) needs '\(target.key)', which is abstract: name a child of it")
+        }
+    }
+
     /// A path begins with a property of the object that it starts from, where it is known which type that has: what a method
     /// answers and what stands for another may be of a derived one.
     mutating func checkPath(_ path: [String], of source: Recipe.Source, _ what: String) {

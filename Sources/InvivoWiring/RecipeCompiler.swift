@@ -212,6 +212,7 @@ public struct RecipeCompiler {
         // A plain one is nothing of its own: who names it names the target.
         if !definition.isPlainAlias { note(target, .initializer) }
         let named = described(target).map(flat)
+        if let named { checkMade(named, "the alias") }
         let wanted = named?.body.parameters
         let slots = definition.body.initializer.enumerated().map { index, injection in
             Recipe.Slot(
@@ -509,6 +510,7 @@ public struct RecipeCompiler {
             }
             note(id, edge)
             let target = described(id).map(flat)
+            if let target { checkMade(target, place) }
             let wanted = target?.body.parameters
             let arguments = arguments.enumerated().map { index, argument in
                 self.argument(argument, index, of: wanted, argumentEdge ?? edge, "\(place), argument \(index)")

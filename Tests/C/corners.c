@@ -180,6 +180,11 @@ static invivo_status tell(void *instance, void *user_data, const invivo_value *a
     else snprintf(told + length, sizeof told - length, "no list ");
     return INVIVO_OK;
 }
+static invivo_status refuse(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data, invivo_error **error) {
+    (void)instance, (void)build, (void)arguments, (void)count, (void)user_data;
+    if (error) *error = invivo_error_make(INVIVO_E_HOST, "on purpose", NULL, NULL);
+    return INVIVO_E_HOST;
+}
 static void what_named_nothing_is_put_back_as_it_was(void) {
     begin();
     static const invivo_method methods[] = {{.struct_size = sizeof(invivo_method), .name = "tell", .parameters = one, .parameter_count = 1, .call = tell}};
@@ -187,16 +192,15 @@ static void what_named_nothing_is_put_back_as_it_was(void) {
     invivo_type teller, other = thing_register(runtime, "Other");
     OK(invivo_type_register(runtime, &options, &teller, E));
     invivo_injection wish[] = {{.how = INVIVO_INJECT_TYPE, .reference = "Other", .flags = INVIVO_INJECT_OPTIONAL}},
-                     list[] = {{.how = INVIVO_INJECT_LIST, .items = wish, .item_count = 1}}, refuses[] = {KEY("given", "a.abstract")};
+                     list[] = {{.how = INVIVO_INJECT_LIST, .items = wish, .item_count = 1}};
     invivo_invocation calls[] = {{.method = "tell", .arguments = list, .argument_count = 1}};
     told[0] = 0;
     describe();
     ADD("a.teller", SINGLETON, .type = teller, .methods = calls, .method_count = 1);
-    ADD("a.abstract", GRAPH, MADE, .flags = INVIVO_DEFINITION_ABSTRACT);
     commit();
     describe();
-    ADD("a.other", GRAPH, .type = other, INITIALIZER(refuses));
-    expects_error(invivo_changes_commit(changes, E), INVIVO_E_ABSTRACT, NULL);
+    ADD("a.other", GRAPH, .type = other, .factory = refuse);
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_HOST, NULL);
     CHECK_TEXT(told, "1 of 0 1 of 0 "); /* a list of null, and the same again */
     end();
 }

@@ -23,6 +23,7 @@ _RULES = {
     c.INVIVO_E_NULL: "wiring.type",
     c.INVIVO_E_READ_ONLY: "wiring.read-only",
     c.INVIVO_E_EXISTS: "wiring.duplicate",
+    c.INVIVO_E_ABSTRACT: "wiring.abstract",
     c.INVIVO_E_ARGUMENT: "wiring.description",
 }
 

@@ -1,0 +1,148 @@
+/* processing.h: statements of overrides, processors, converters, configuration and reloads. */
+#ifndef INVIVO_TESTS_CASES_PROCESSING_H
+#define INVIVO_TESTS_CASES_PROCESSING_H
+
+#include "asking.h"
+
+STATEMENT(override) {
+    UNUSED;
+    invivo_override handle;
+    invivo_status status = invivo_override_begin(runtime, definition_of(said, 1), &handle, error);
+    if (!status) *out = invivo_uint64(handle.bits);
+    return status;
+}
+STATEMENT(restore) {
+    UNUSED;
+    named *found = named_find(words[1].text, strlen(words[1].text));
+    if (!found) return INVIVO_E_ARGUMENT;
+    return invivo_override_end((invivo_override){found->value.as.unsigned_integer}, error);
+}
+
+/* Wraps: another one of the same type, whose input is the former. */
+static invivo_status decorate_native(invivo_object object, const invivo_build *build, invivo_object *out, void *user_data, invivo_error **error) {
+    invivo_type type;
+    invivo_status status = invivo_object_type(object, &type, error);
+    invivo_value arguments[] = {invivo_object_value(object), invivo_int64((int64_t)(intptr_t)user_data)};
+    return status ? status : invivo_object_make(build->runtime, type, arguments, 2, out, error);
+}
+static invivo_processor processor_of(const line *said) {
+    const part *key = script_labelled(said, "key"), *type = script_labelled(said, "type"), *priority = script_labelled(said, "priority");
+    return (invivo_processor){.struct_size = sizeof(invivo_processor), .name = said->words[1].text, .key = key ? key->text : NULL,
+                              .type = type ? type->text : NULL, .priority = priority ? atoi(priority->text) : 0};
+}
+STATEMENT(decorate) {
+    UNUSED;
+    invivo_processor processor = processor_of(said);
+    const part *by = script_labelled(said, "by"), *method = script_labelled(said, "method"), *number = script_labelled(said, "number");
+    if (by) processor.component = by->text, processor.method = method ? method->text : NULL;
+    else processor.decorate = decorate_native, processor.user_data = (void *)(intptr_t)(number ? atoi(number->text) : 0);
+    IN_CHANGES(invivo_changes_process(set, &processor, error));
+}
+static invivo_status process_native(const invivo_definition *described, invivo_changes into, void *user_data, invivo_error **error) {
+    invivo_definition made = *described;
+    const line *said = user_data;
+    made.properties = NULL, made.property_count = 0;
+    for (uint64_t i = 0; i < described->property_count; i++) {
+        bool is_said = false;
+        for (size_t j = 0; j < said->below_count; j++)
+            if (script_is(said->below[j], "set") && !strcmp(said->below[j]->words[1].text, described->properties[i].name)) is_said = true;
+        if (is_said) continue;
+        invivo_injection *table = script_more(made.properties, made.property_count, sizeof *table);
+        table[made.property_count++] = described->properties[i];
+        made.properties = table;
+    }
+    code unused;
+    for (size_t i = 0; i < said->below_count; i++) definition_part(&made, &unused, said->below[i]);
+    return invivo_changes_define(into, &made, NULL, error);
+}
+STATEMENT(process) {
+    UNUSED;
+    invivo_processor processor = processor_of(said);
+    processor.process = process_native, processor.user_data = (void *)(uintptr_t)said;
+    IN_CHANGES(invivo_changes_process(set, &processor, error));
+}
+STATEMENT(unprocess) {
+    UNUSED;
+    IN_CHANGES(invivo_changes_unprocess(set, words[1].text, error));
+}
+
+static invivo_status convert_length(void *user_data, const char *text, uint64_t length, invivo_value *out, invivo_error **error) {
+    (void)user_data;
+    if (length == 0) {
+        *error = invivo_error_make_at(INVIVO_E_CONVERSION, "an empty text has no length here", NULL, NULL, 1, 1, NULL);
+        return INVIVO_E_CONVERSION;
+    }
+    (void)text;
+    *out = invivo_int64((int64_t)length);
+    return INVIVO_OK;
+}
+STATEMENT(converter) { /* reads a text as the number of its bytes */
+    UNUSED;
+    invivo_converter_options options = {.struct_size = sizeof options, .name = words[1].text, .convert = convert_length};
+    return invivo_converter_register(runtime, &options, error);
+}
+STATEMENT(unconverter) {
+    UNUSED;
+    return invivo_converter_unregister(runtime, words[1].text, error);
+}
+STATEMENT(convert) {
+    UNUSED;
+    return invivo_convert(runtime, words[1].text, words[2].text, strlen(words[2].text), out, error);
+}
+
+/* ---- configuration and reloads ------------------------------------------------------------------------- */
+
+STATEMENT(configured) {
+    UNUSED;
+    return invivo_config_read(runtime, words[1].text, out, error);
+}
+static void config_changed(void *user_data, const char *path, const invivo_value *value, uint64_t generation) {
+    (void)user_data, (void)value, (void)generation;
+    event(NULL, "changed(%s)", path);
+}
+STATEMENT(observe) {
+    UNUSED;
+    invivo_observer observer;
+    invivo_config_observer_options options = {.struct_size = sizeof options, .changed = config_changed};
+    return invivo_config_observe(runtime, words[1].text, &options, &observer, error);
+}
+
+static invivo_view view;
+static bool in_view;
+STATEMENT(read) { /* in a view: a path of the configuration, and what is there */
+    UNUSED;
+    invivo_config id;
+    invivo_status status = invivo_config_id(runtime, words[1].text, INVIVO_KIND_ANY, &id, error);
+    if (status) return status;
+    if (!in_view) WRONG("'read' stands in a view");
+    const invivo_value *value = in_view ? invivo_view_config(view, id) : NULL;
+    return value ? invivo_value_copy(out, value, error) : INVIVO_OK;
+}
+static void run(const line *said);
+STATEMENT(view) {
+    UNUSED;
+    invivo_config unused;
+    for (size_t i = 0; i < said->below_count; i++) /* an id is made before the view that reads by it */
+        if (script_is(said->below[i], "read")) OK(invivo_config_id(runtime, said->below[i]->words[1].text, INVIVO_KIND_ANY, &unused, E));
+    view = invivo_view_begin(runtime), in_view = true;
+    for (size_t i = 0; i < said->below_count; i++) run(said->below[i]);
+    invivo_view_end(view), in_view = false;
+    return INVIVO_OK;
+}
+
+static void case_reloaded(void *user_data, const invivo_report *report) {
+    static const char *const what[] = {"defined", "removed", "remade", "reinjected", "tuned", "pending", "configured", "dormant", "cleared"};
+    (void)user_data;
+    pthread_mutex_lock(&world_lock);
+    texts_clear(&reported);
+    for (size_t i = 0; i < invivo_report_count(report); i++) {
+        char text[256];
+        const char *property = invivo_report_property(report, i);
+        snprintf(text, sizeof text, "%s%s%s %s", invivo_report_key(report, i), *property ? ":" : "", property, what[invivo_report_change(report, i)]);
+        texts_add(&reported, text);
+    }
+    texts_sort(&reported);
+    pthread_mutex_unlock(&world_lock);
+}
+
+#endif

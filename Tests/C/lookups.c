@@ -1,0 +1,151 @@
+/* Lookups by type, injection into the host's objects, and what was said last. */
+#include "nodes.h"
+
+/* ---- lookups ----------------------------------------------------------------------------------------- */
+
+static void types_are_looked_up(void) {
+    begin();
+    invivo_object object = {0}, other = {0};
+    expects_error(by_type("Node", NULL, 0, &object), INVIVO_E_NOT_FOUND, "Node: nothing makes a 'Node'");
+    OK(by_type("Node", NULL, INVIVO_LOOKUP_OPTIONAL, &object));
+    CHECK_EQUAL(object.bits, 0);
+    DEFINE("a.one", LAZY_SINGLETON);
+    OK(by_type("Node", NULL, 0, &object));
+    OK(by_type("Thing", NULL, 0, &other));
+    CHECK(object.bits == other.bits);
+    drop(object), drop(other);
+    expects_error(by_type("Thing", NULL, INVIVO_LOOKUP_EXACT, &object), INVIVO_E_NOT_FOUND, NULL);
+    expects_error(by_type("Thingy", NULL, 0, &object), INVIVO_E_NOT_FOUND, "Thingy: nothing makes a 'Thingy', did you mean 'Thing'?");
+    DEFINE("a.two", LAZY_SINGLETON);
+    DEFINE("a.base", LAZY_SINGLETON, .flags = INVIVO_DEFINITION_ABSTRACT);
+    DEFINE("a.hidden", LAZY_SINGLETON, .flags = INVIVO_DEFINITION_HIDDEN_CLASS | INVIVO_DEFINITION_HIDDEN_INTERFACE);
+    expects_error(by_type("Node", NULL, 0, &object), INVIVO_E_AMBIGUOUS,
+                  "Node: several make a 'Node': a.one, a.two; name one, or give one a higher rank");
+    OK(by_type("Node", "two", 0, &object));
+    drop(object);
+    DEFINE("a.leaf", LAZY_SINGLETON, .type = leaf_type, .rank = 1);
+    OK(by_type("Thing", NULL, 0, &object));
+    CHECK_TEXT(at(object)->name, "leaf");
+    drop(object);
+    invivo_value all;
+    OK(invivo_resolve_all(runtime, "Thing", 0, &all, E));
+    CHECK_EQUAL(all.as.list.count, 3);
+    if (all.as.list.count == 3) {
+        CHECK_TEXT(at(all.as.list.items[0].as.object)->name, "leaf");
+        CHECK_TEXT(at(all.as.list.items[1].as.object)->name, "one");
+        CHECK_TEXT(at(all.as.list.items[2].as.object)->name, "two");
+    }
+    invivo_value_clear(&all);
+    OK(invivo_resolve_all(runtime, "Nothing", 0, &all, E));
+    CHECK_EQUAL(all.as.list.count, 0);
+    invivo_value_clear(&all);
+    end();
+}
+
+static void bindings_by_type_stay_unless_they_are_greedy(void) {
+    begin();
+    invivo_injection kept[] = {{.name = "left", .how = INVIVO_INJECT_TYPE, .reference = "Leaf"}};
+    invivo_injection greedy[] = {{.name = "left", .how = INVIVO_INJECT_TYPE, .reference = "Leaf", .flags = INVIVO_INJECT_GREEDY}};
+    invivo_injection every[] = {{.name = "any", .how = INVIVO_INJECT_ALL, .reference = "Leaf"}};
+    DEFINE("a.one", LAZY_SINGLETON, .type = leaf_type);
+    DEFINE("a.kept", LAZY_SINGLETON, .type = held_type, PROPERTIES(kept));
+    DEFINE("a.greedy", LAZY_SINGLETON, .type = held_type, PROPERTIES(greedy));
+    DEFINE("a.all", LAZY_SINGLETON, .type = held_type, PROPERTIES(every));
+    invivo_object keeps = resolve("a.kept"), takes = resolve("a.greedy"), all = resolve("a.all");
+    int serial = at(takes)->serial;
+    CHECK_TEXT(at(at(keeps)->left)->name, "one");
+    DEFINE("a.two", LAZY_SINGLETON, .type = leaf_type, .rank = 5);
+    CHECK_TEXT(at(at(keeps)->left)->name, "one");
+    CHECK_TEXT(at(at(takes)->left)->name, "two");
+    CHECK_EQUAL(at(takes)->serial, serial); /* injected again, the same object */
+    CHECK_EQUAL(at(all)->any.as.list.count, 2);
+    /* Defined anew, a working binding still stays; without its target it takes the other. */
+    DEFINE("a.kept", LAZY_SINGLETON, .type = held_type, PROPERTIES(kept));
+    drop(keeps), keeps = resolve("a.kept");
+    CHECK_TEXT(at(at(keeps)->left)->name, "one");
+    describe();
+    OK(invivo_changes_remove(changes, "a.one", E));
+    commit();
+    CHECK_TEXT(at(at(keeps)->left)->name, "two");
+    CHECK_EQUAL(at(all)->any.as.list.count, 1);
+    describe();
+    OK(invivo_changes_remove(changes, "a.two", E));
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_NOT_FOUND, NULL);
+    drop(keeps), drop(takes), drop(all);
+    end();
+}
+
+static void hosts_objects_are_injected_into(void) {
+    begin();
+    invivo_injection leaf[] = {KEY("left", "a.leaf")};
+    DEFINE("a.leaf", LAZY_SINGLETON, .type = leaf_type);
+    DEFINE("a.node", LAZY_SINGLETON, PROPERTIES(leaf));
+    invivo_object object;
+    OK(invivo_object_make(runtime, node_type, NULL, 0, &object, E));
+    trace[0] = 0;
+    OK(invivo_inject(object, (invivo_key){0}, E));
+    CHECK_TEXT(trace, "will:made init:leaf left:made did:made ");
+    CHECK(at(object)->left.bits != 0);
+    invivo_object shared = resolve("a.node");
+    CHECK(shared.bits != object.bits);
+    drop(shared);
+    OK(invivo_inject(object, key_of("a.node"), E));
+    expects_error(invivo_inject(object, key_of("a.leaf"), E), INVIVO_E_TYPE, NULL);
+    drop(object);
+    end();
+}
+
+static void what_is_said_last_of_a_key_in_one_change_set_counts(void) {
+    begin();
+    DEFINE("a.v", LAZY_SINGLETON);
+    describe();
+    OK(invivo_changes_remove(changes, "a.v", E));
+    ADD("a.v", LAZY_SINGLETON);
+    commit();
+    drop(resolve("a.v"));
+    describe();
+    ADD("a.v", LAZY_SINGLETON);
+    OK(invivo_changes_remove(changes, "a.v", E));
+    commit();
+    invivo_object none;
+    expects_error(invivo_resolve_name(runtime, "a.v", &none, E), INVIVO_E_NOT_FOUND, NULL);
+    end();
+}
+
+static void a_type_may_say_later_that_it_is_something_more(void) {
+    begin();
+    invivo_injection wants[] = {{.name = "left", .how = INVIVO_INJECT_TYPE, .reference = "Singer"}};
+    invivo_object object;
+    DEFINE("a.leaf", LAZY_SINGLETON, .type = leaf_type);
+    expects_error(invivo_resolve_type(runtime, "Singer", NULL, 0, &object, E), INVIVO_E_NOT_FOUND, NULL);
+    OK(invivo_type_extend(runtime, leaf_type, "Singer", E));
+    OK(invivo_type_extend(runtime, leaf_type, "Singer", E)); /* again: nothing */
+    OK(invivo_resolve_type(runtime, "Singer", NULL, 0, &object, E));
+    invivo_object same = resolve("a.leaf");
+    CHECK(object.bits == same.bits);
+    drop(same), drop(object);
+    DEFINE("a.user", LAZY_SINGLETON, PROPERTIES(wants));
+    invivo_object user = resolve("a.user");
+    CHECK_TEXT(at(at(user)->left)->name, "leaf");
+    drop(user);
+    /* What is defined later is found by it as well. */
+    DEFINE("a.second", LAZY_SINGLETON, .type = leaf_type, .rank = 3);
+    OK(invivo_resolve_type(runtime, "Singer", NULL, 0, &object, E));
+    CHECK_TEXT(at(object)->name, "second");
+    drop(object);
+    expects_error(invivo_resolve_type(runtime, "Singer", NULL, INVIVO_LOOKUP_EXACT, &object, E), INVIVO_E_NOT_FOUND, NULL);
+    expects_error(invivo_type_extend(runtime, leaf_type, "", E), INVIVO_E_ARGUMENT, NULL);
+    expects_error(invivo_type_extend(runtime, (invivo_type){0}, "Singer", E), INVIVO_E_HANDLE, NULL);
+    end();
+}
+
+int main(void) {
+    check_begin();
+    main_thread = pthread_self();
+    types_are_looked_up();
+    bindings_by_type_stay_unless_they_are_greedy();
+    hosts_objects_are_injected_into();
+    what_is_said_last_of_a_key_in_one_change_set_counts();
+    a_type_may_say_later_that_it_is_something_more();
+    return check_end();
+}

@@ -1,0 +1,258 @@
+/* reloaded.h: the model: reloads. */
+#ifndef INVIVO_TESTS_MODEL_RELOADED_H
+#define INVIVO_TESTS_MODEL_RELOADED_H
+
+#include "made.h"
+
+static cell *fresh_cell(const recipe *recipe) {
+    cell *made = NEW(cell);
+    made->recipe = recipe;
+    return made;
+}
+static bool has_objects(cell *cell) {
+    for (; cell; cell = cell->variants) if (cell->state == 2 && !cell->object->gone) return true;
+    return false;
+}
+static bool counts_as_held(int key) {
+    return now->cells[key] && (!is_shared(now->recipes[key]->scope) || has_objects(now->cells[key]));
+}
+static bool names(const recipe *recipe, const source *source, const bool *changed) {
+    switch (source->how) {
+    case REFERENCE:
+        if (!changed || changed[source->key]) return true;
+        for (int i = 0; i < source->count; i++) if (names(recipe, source->items[i], changed)) return true;
+        return false;
+    case ALL_OF:
+        if (!changed) return true;
+        for (int i = 0; i < source->number; i++) if (changed[recipe->bindings[source->key].bound[i]]) return true;
+        return false;
+    case LIST: case SET: case MAP: case PATH:
+        for (int i = 0; i < (source->how == PATH ? 1 : source->count); i++) if (names(recipe, source->items[i], changed)) return true;
+        return false;
+    default: return false;
+    }
+}
+/* The key that is really made when `key` is: aliases without arguments are nothing of their own. */
+static int target_of(int key) {
+    for (int i = 0; i <= KEYS; i++) {
+        definition *given = described(key);
+        if (!given || given->alias < 0 || given->initializer_count > 0) return key;
+        key = given->alias;
+    }
+    return -1;
+}
+static bool leads_back(int key, int to, bool *seen, const recipe *const *recipes) {
+    definition *given = described(key);
+    if (!given) return false;
+    if (given->alias >= 0 && given->initializer_count == 0)
+        return given->alias == to || (!seen[given->alias] && (seen[given->alias] = true) && leads_back(given->alias, to, seen, recipes));
+    const recipe *recipe = recipes[key];
+    for (int i = 0; recipe && i < recipe->edge_count; i++) {
+        if (recipe->edges[i].strength < 2) continue;
+        int next = recipe->edges[i].key;
+        if (next == to) return true;
+        if (!seen[next]) {
+            seen[next] = true;
+            if (leads_back(next, to, seen, recipes)) return true;
+        }
+    }
+    return false;
+}
+/* What is bound to nothing now was bound to something. */
+static bool is_again(const again *again, int i) {
+    return names(again->recipe, again->recipe->steps[i].value, again->changed)
+        || (!again->changed && names(again->former_recipe, again->former_recipe->steps[i].value, NULL));
+}
+static int reinject(void *context, value *out) {
+    again *again = context;
+    frame *own = &current->frames[current->frame_count++];
+    *own = (frame){.recipe = again->recipe, .object = again->object, .argument_count = again->object->argument_count, .asker = -1};
+    memcpy(own->arguments, again->object->arguments, sizeof own->arguments);
+    *out = (value){.kind = '-'};
+    for (int i = 0; i < again->recipe->step_count; i++) {
+        if (!is_again(again, i)) continue;
+        again->done = i + 1;
+        int status = apply(again->recipe->steps[i], i, own);
+        if (status) return status;
+    }
+    return 0;
+}
+
+static bool same_initializer_edges(const recipe *a, const recipe *b) {
+    for (int key = 0; key < KEYS; key++) {
+        bool in_a = false, in_b = false;
+        for (int i = 0; i < a->edge_count; i++) in_a |= a->edges[i].key == key && a->edges[i].strength == 2;
+        for (int i = 0; i < b->edge_count; i++) in_b |= b->edges[i].key == key && b->edges[i].strength == 2;
+        if (in_a != in_b) return false;
+    }
+    return true;
+}
+static bool same_bindings(const recipe *a, const recipe *b) {
+    if (a->binding_count != b->binding_count || a->edge_count != b->edge_count) return false;
+    for (int i = 0; i < a->binding_count; i++) {
+        if (a->bindings[i].place != b->bindings[i].place || a->bindings[i].count != b->bindings[i].count) return false;
+        if (memcmp(a->bindings[i].bound, b->bindings[i].bound, sizeof(int) * (size_t)a->bindings[i].count)) return false;
+    }
+    return true;
+}
+
+/* Commits `plan`: 0, or a status. With the status of a plan that is refused, `plan->codes` says all that is wrong. */
+static int commit(plan *plan) {
+    planned = plan;
+    graph *next = NEW(graph);
+    *next = *now;
+    plan->next = next;
+    /* What has a changed parent is another definition too. */
+    for (bool more = true; more;) {
+        more = false;
+        for (int key = 0; key < KEYS; key++) {
+            definition *base = plan->defined[key];
+            if (!base || plan->declared[key]) continue;
+            bool follows = base->parent >= 0 && plan->declared[base->parent];
+            for (override *step = plan->overridden[key]; step; step = step->below) follows |= step->definition->parent >= 0 && plan->declared[step->definition->parent];
+            if (follows) plan->declared[key] = more = true;
+        }
+    }
+    /* Recipes of what changes, and of what looks for types or needs what goes. */
+    bool rebound[KEYS] = {false};
+    const recipe *recipes[KEYS];
+    memcpy(recipes, now->recipes, sizeof recipes);
+    for (int key = 0; key < KEYS; key++) {
+        definition *given = described(key);
+        if (!given) { recipes[key] = NULL; continue; }
+        const recipe *former = now->recipes[key];
+        if (former && former->key != key) former = NULL; /* it was an alias */
+        bool is_alias = given->alias >= 0;
+        recipe *made = compile(given, former);
+        /* What is under an override is still there. */
+        if (plan->defined[key]->parent >= 0 && !plan->defined[plan->defined[key]->parent]) wrong(INVIVO_E_NOT_FOUND);
+        for (override *step = plan->overridden[key]; step; step = step->below)
+            if (step->definition->parent >= 0 && !plan->defined[step->definition->parent]) wrong(INVIVO_E_NOT_FOUND);
+        if (plan->declared[key] || (is_alias && given->initializer_count == 0)) recipes[key] = made;
+        else if (made && former && !same_bindings(made, former)) recipes[key] = made, rebound[key] = true;
+    }
+    if (plan->code_count) return plan->codes[0];
+    for (int key = 0; key < KEYS; key++) {
+        bool seen[KEYS] = {false};
+        if (recipes[key] && leads_back(key, key, seen, recipes)) { wrong(INVIVO_E_CYCLE); return INVIVO_E_CYCLE; }
+        if (target_of(key) < 0) { wrong(INVIVO_E_CYCLE); return INVIVO_E_CYCLE; }
+    }
+    /* Who follows: along the edges of what there was, to the end. */
+    bool remade[KEYS] = {false}, injected[KEYS] = {false}, cold[KEYS] = {false}, kept_rebound[KEYS] = {false};
+    int queue[KEYS], count = 0;
+    for (int key = 0; key < KEYS; key++) if (plan->declared[key]) queue[count++] = key, remade[key] = true;
+    for (int key = 0; key < KEYS; key++) {
+        if (!rebound[key] || remade[key]) continue;
+        const recipe *former = now->recipes[key];
+        if (is_shared(former->scope) && counts_as_held(key) && same_initializer_edges(former, recipes[key])) kept_rebound[key] = true;
+        else {
+            queue[count++] = key, remade[key] = true;
+            if (!counts_as_held(key)) cold[key] = true;
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        int key = queue[i];
+        for (int alias = 0; alias < KEYS; alias++) {
+            if (!defined[alias] || remade[alias]) continue;
+            definition *former = covered(defined[alias], overridden[alias], defined);
+            if (former->alias == key) remade[alias] = true, queue[count++] = alias;
+        }
+        for (int holder = 0; holder < KEYS; holder++) {
+            const recipe *recipe = now->recipes[holder];
+            if (!recipe || recipe->key != holder) continue;
+            int strength = 0;
+            for (int j = 0; j < recipe->edge_count; j++) if (recipe->edges[j].key == key) strength = recipe->edges[j].strength;
+            if (!strength) continue;
+            bool held = counts_as_held(holder);
+            if (strength == 1 && held && is_shared(recipe->scope)) injected[holder] = true;
+            else if (!remade[holder]) {
+                remade[holder] = true, queue[count++] = holder;
+                if (!held) cold[holder] = true;
+            }
+        }
+    }
+    int builds[KEYS], build_count = 0;
+    for (int i = 0; i < count; i++) {
+        int key = queue[i];
+        definition *given = described(key);
+        cell *former = now->recipes[key] && now->recipes[key]->key == key && now->recipes[key]->target < 0 ? now->cells[key] : NULL;
+        next->recipes[key] = given ? recipes[key] : NULL;
+        next->cells[key] = NULL;
+        if (!given || recipes[key]->target >= 0) continue;
+        next->cells[key] = fresh_cell(recipes[key]);
+        if (cold[key] || (recipes[key]->flat->flags & INVIVO_DEFINITION_ABSTRACT)) continue;
+        bool is_built = former && former->state == 2 && now->recipes[key]->scope != INVIVO_SCOPE_WEAK_SINGLETON && former->argument_count == 0 && former->object;
+        if (recipes[key]->scope == INVIVO_SCOPE_SINGLETON || (is_built && recipes[key]->scope == INVIVO_SCOPE_LAZY_SINGLETON)) builds[build_count++] = key;
+    }
+    for (int key = 0; key < KEYS; key++) if (kept_rebound[key]) next->recipes[key] = recipes[key];
+    /* Aliases without arguments show what they name. */
+    for (int key = 0; key < KEYS; key++) {
+        definition *given = described(key);
+        if (!given || given->alias < 0 || given->initializer_count > 0) continue;
+        int target = target_of(key);
+        next->recipes[key] = next->recipes[target], next->cells[key] = NULL;
+    }
+    also = next;
+    held_count = again_count = 0;
+    int status = 0;
+    value ignored;
+    /* What was there before; what the commit makes with other arguments has got what is new. */
+    again *list = agains = take(sizeof(again) * 256);
+    for (int key = 0; key < KEYS; key++) {
+        if ((!injected[key] && !kept_rebound[key]) || remade[key]) continue;
+        /* In the order in which they were complete. */
+        object *sorted[64];
+        int sorted_count = 0;
+        for (cell *cell = now->cells[key]; cell; cell = cell->variants) {
+            if (cell->state != 2 || cell->object->gone) continue;
+            int place = sorted_count++;
+            while (place > 0 && sorted[place - 1]->complete > cell->object->complete) sorted[place] = sorted[place - 1], place--;
+            sorted[place] = cell->object;
+        }
+        for (int i = 0; i < sorted_count; i++) {
+            again *again = &list[again_count++];
+            *again = (struct again){.recipe = next->recipes[key], .former_recipe = now->recipes[key], .object = sorted[i], .changed = kept_rebound[key] ? NULL : remade};
+            for (int j = 0; j < STEPS * 8; j++) again->former[j] = sorted[i]->kept[j].value;
+        }
+    }
+    for (int i = 0; i < build_count && !status; i++) status = whole(next, resolve_wish, &(wish){.key = builds[i]}, &ignored);
+    for (int i = 0; i < again_count && !status; i++) status = whole(next, reinject, &list[i], &ignored);
+    if (status) {
+        /* Everything that was injected again gets back what it had, the last first. */
+        int after = fail_expected;
+        for (int k = again_count - 1; k >= 0; k--) {
+            again *again = &list[k];
+            for (int i = again->done - 1; i >= 0; i--) {
+                step step = again->recipe->steps[i];
+                if (!is_again(again, i)) continue;
+                say(&expected, step.is_method ? "%d.m%d(" : "%d.p%d=", again->object->serial, step.name);
+                tell_value(&again->former[i]);
+                say(&expected, step.is_method ? ")" : "");
+                if (told()) continue; /* it could not be undone */
+                again->object->kept[i].value = again->former[i];
+                if (!step.is_method) again->object->slots[step.name] = again->former[i];
+            }
+        }
+        fail_expected = after;
+        also = NULL;
+        for (int i = 0; i < held_count; i++) held_by_commit[i]->state = 0;
+        return status;
+    }
+    also = NULL;
+    now = next;
+    memcpy(defined, plan->defined, sizeof defined);
+    memcpy(overridden, plan->overridden, sizeof overridden);
+    /* Its version changes with how it is made too, whatever it is called. */
+    for (int key = 0; key < KEYS; key++) {
+        bool is_other = remade[key];
+        for (int name = key, i = 0; !is_other && i <= KEYS && defined[name]; i++) {
+            is_other = kept_rebound[name];
+            name = described(name)->alias;
+            if (name < 0) break;
+        }
+        if (is_other) versions[key]++;
+    }
+    return 0;
+}
+
+#endif

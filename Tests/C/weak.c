@@ -1,0 +1,145 @@
+/* Weak singletons in each way of memory: an entry lives exactly as long as somebody holds it. */
+#include "nodes.h"
+
+static void a_weak_singleton_lives_as_long_as_somebody_holds_it(void) {
+    begin();
+    DEFINE("a.weak", WEAK_SINGLETON);
+    invivo_object one = resolve("a.weak"), again = resolve("a.weak");
+    CHECK(one.bits == again.bits);
+    int serial = at(one)->serial;
+    drop(one);
+    CHECK_EQUAL(live, 1);
+    drop(again);
+    CHECK_EQUAL(live, 0);
+    one = resolve("a.weak");
+    CHECK(at(one)->serial != serial);
+    drop(one);
+    invivo_injection weak[] = {KEY("left", "a.weak")};
+    DEFINE("a.holder", LAZY_SINGLETON, PROPERTIES(weak));
+    invivo_object holder = resolve("a.holder");
+    CHECK_EQUAL(live, 2);
+    one = resolve("a.weak");
+    CHECK(at(holder)->left.bits == one.bits);
+    drop(one), drop(holder);
+    CHECK_EQUAL(live, 2);
+    end();
+}
+
+/* Instances counted by the host, with weak references: a cell that outlives its instance. */
+typedef struct counted { int count; struct weak *weak; } counted;
+typedef struct weak { counted *instance; int users; } weak;
+static int counted_live, weak_live;
+static invivo_status counted_make(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count,
+                                  void *user_data, invivo_error **error) {
+    counted *made = calloc(1, sizeof *made);
+    (void)build, (void)arguments, (void)count, (void)user_data, (void)error;
+    if (!made) return INVIVO_E_MEMORY;
+    made->count = 1, counted_live++;
+    *instance = made;
+    return INVIVO_OK;
+}
+static void counted_release(void *instance, void *user_data) {
+    counted *self = instance;
+    (void)user_data;
+    if (--self->count) return;
+    if (self->weak) self->weak->instance = NULL;
+    counted_live--;
+    free(self);
+}
+static void *counted_weak_make(void *instance, void *user_data) {
+    counted *self = instance;
+    (void)user_data;
+    if (!self->weak) {
+        self->weak = calloc(1, sizeof *self->weak);
+        if (!self->weak) return NULL;
+        self->weak->instance = self, weak_live++;
+    }
+    self->weak->users++;
+    return self->weak;
+}
+static void *counted_weak_load(void *reference, void *user_data) {
+    weak *self = reference;
+    (void)user_data;
+    if (self->instance) self->instance->count++;
+    return self->instance;
+}
+static void counted_weak_free(void *reference, void *user_data) {
+    weak *self = reference;
+    (void)user_data;
+    if (--self->users) return;
+    if (self->instance) self->instance->weak = NULL;
+    weak_live--;
+    free(self);
+}
+static void a_weak_singleton_that_its_host_counts_is_found_again(void) {
+    begin();
+    invivo_type type;
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Counted", .concurrency = INVIVO_SHARED, .make = counted_make,
+                                   .release = counted_release, .weak_make = counted_weak_make, .weak_load = counted_weak_load,
+                                   .weak_free = counted_weak_free};
+    OK(invivo_type_register(runtime, &options, &type, E));
+    DEFINE("a.weak", WEAK_SINGLETON, .type = type);
+    invivo_object handle = resolve("a.weak");
+    counted *instance = (counted *)at(handle);
+    instance->count++; /* the host's own reference */
+    drop(handle);
+    CHECK_EQUAL(counted_live, 1);
+    handle = resolve("a.weak");
+    CHECK((counted *)at(handle) == instance);
+    invivo_object again = resolve("a.weak");
+    CHECK(again.bits == handle.bits);
+    drop(again), drop(handle);
+    counted_release(instance, NULL);
+    CHECK_EQUAL(counted_live, 0);
+    handle = resolve("a.weak");
+    CHECK_EQUAL(counted_live, 1);
+    drop(handle);
+    CHECK_EQUAL(counted_live, 0);
+    end();
+    CHECK_EQUAL(weak_live, 0);
+}
+
+/* What is made for many arguments and gone is asked for now and then: neither arguments nor weak references add up. */
+static void what_its_host_counts_leaves_its_arguments_when_it_is_gone(void) {
+    begin();
+    invivo_type type;
+    const invivo_parameter number[] = {{.name = "number", .kind = INVIVO_KIND_INT64}};
+    const invivo_injection argument[] = {{.name = "number", .how = INVIVO_INJECT_ARGUMENT}};
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Counted", .concurrency = INVIVO_SHARED, .make = counted_make,
+                                   .release = counted_release, .weak_make = counted_weak_make, .weak_load = counted_weak_load,
+                                   .weak_free = counted_weak_free, .parameters = number, .parameter_count = 1};
+    OK(invivo_type_register(runtime, &options, &type, E));
+    DEFINE("a.weak", WEAK_SINGLETON, .type = type, INITIALIZER(argument), .parameters = number, .parameter_count = 1);
+    invivo_key key;
+    OK(invivo_key_find(runtime, "a.weak", &key, E));
+    counted *kept[10] = {0};
+    for (int i = 0; i < 2000; i++) {
+        invivo_value value = invivo_int64(i);
+        invivo_object handle = {0};
+        if (!OK(invivo_resolve_with(runtime, key, &value, 1, &handle, E))) break;
+        if (i % 200 == 0) kept[i / 200] = (counted *)at(handle), kept[i / 200]->count++;
+        drop(handle);
+        if (!CHECK(weak_live <= 64)) break;
+    }
+    CHECK_EQUAL(counted_live, 10);
+    for (int i = 0; i < 10; i++) { /* those that somebody holds are found again */
+        invivo_value value = invivo_int64(i * 200);
+        invivo_object handle = {0};
+        OK(invivo_resolve_with(runtime, key, &value, 1, &handle, E));
+        CHECK((counted *)at(handle) == kept[i]);
+        drop(handle);
+        counted_release(kept[i], NULL);
+    }
+    CHECK_EQUAL(counted_live, 0);
+    end();
+    CHECK_EQUAL(weak_live, 0);
+}
+
+int main(void) {
+    check_begin();
+    main_thread = pthread_self();
+    a_weak_singleton_lives_as_long_as_somebody_holds_it();
+    a_weak_singleton_that_its_host_counts_is_found_again();
+    what_its_host_counts_leaves_its_arguments_when_it_is_gone();
+    return check_end();
+}
