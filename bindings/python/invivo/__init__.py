@@ -11,21 +11,14 @@ Importing the package does not open the library; the first `Runtime` does.
 
 from . import errors
 from ._app import App
-from ._assembly import (
-    Assembly,
-    collaborator,
-    define,
-    graph,
-    in_scope,
-    lazy_singleton,
-    prototype,
-    singleton,
-    weak_singleton,
-)
+from ._assembly import Assembly, collaborator
 from ._changes import Changes
+from ._changing import State
 from ._config import ConfigObserver
 from ._current import current, set_default
-from ._describe import (
+from ._documents import Source, Target
+from ._graph import WiringNode
+from ._marks import (
     Asker,
     Enumeration,
     Float32,
@@ -53,7 +46,7 @@ from ._describe import (
     tunable,
     will_inject,
 )
-from ._graph import WiringNode
+from ._members import define, graph, in_scope, lazy_singleton, prototype, singleton, weak_singleton
 from ._objects import ForeignCallable, MethodInfo, Object, PropertyInfo, Type
 from ._overrides import Override
 from ._pools import Pool
@@ -86,7 +79,8 @@ from ._recipes import (
     wire,
 )
 from ._reloads import Change, Observer, Reloads, Report
-from ._runtime import LogLevel, Runtime, Source, State, Target, attach, live
+from ._runtime import Runtime, attach, live
+from ._settings import LogLevel
 from ._views import Block, View
 from .errors import *  # noqa: F403
 from .errors import Error

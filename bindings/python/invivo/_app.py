@@ -16,11 +16,12 @@ from . import _current, _trampolines, _values
 from . import _generated as c
 from ._assembly import Assembly
 from ._core import Core
-from ._describe import component_name
 from ._failures import text
 from ._graph import GRAPH_FORMATS, KEYS_LANGUAGES, GraphFormat, KeysLanguage
 from ._library import own_library
-from ._runtime import Log, LogLevel, Runtime, joined, make_options
+from ._marks import component_name
+from ._runtime import Runtime, joined
+from ._settings import Log, LogLevel, make_options
 from .errors import Error, FileError, ModuleError
 
 

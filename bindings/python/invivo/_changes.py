@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from . import _config, _tables, _values
 from . import _generated as c
-from ._assembly import Assembly, Gathering, Member, _twice, describe_alone, describe_members
+from ._assembly import Assembly, _twice
+from ._definitions import Definition, definition, scope_number
+from ._descriptors import define
 from ._findings import gathered, is_because
+from ._gathering import Gathering
 from ._index import After
+from ._injections import Plan
+from ._members import Member, describe_alone, describe_members
 from ._processors import Described, Processor, decorator, visitor
 from ._recipes import Options, Scope
-from ._wiring import Definition, Plan, define, definition, plan_all, scope_number
+from ._wiring import plan_all
 from .errors import ArgumentError, Error, ExistsError, StaleError, within
 
 if TYPE_CHECKING:

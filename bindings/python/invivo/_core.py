@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from . import _current, _endings, _trampolines, _types, _values
 from . import _generated as c
-from ._describe import Description, Parameter, is_protocol
+from ._describe import Description, Parameter
 from ._failures import forget_sent
+from ._hints import is_protocol
 from ._index import Definitions, behaves
 from ._objects import ForeignCallable, Object, Type, make_proxy
 from ._plans import GivenUp, Plans, place_of

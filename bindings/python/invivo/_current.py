@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextvars
 from typing import TYPE_CHECKING, Any
 
-from ._describe import Injected, filled_by
+from ._marks import Injected, filled_by
 from ._plans import place_of
 from .errors import ClosedError, NotReadyError
 

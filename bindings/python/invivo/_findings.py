@@ -9,7 +9,8 @@ from . import _generated as c
 from .errors import Error
 
 if TYPE_CHECKING:
-    from ._wiring import Definition, Injection, Plan
+    from ._definitions import Definition
+    from ._injections import Injection, Plan
 
 _RULES = {
     c.INVIVO_E_NOT_FOUND: "wiring.missing",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ._describe import is_protocol
+from ._hints import is_protocol
 
 if TYPE_CHECKING:
-    from ._wiring import Definition
+    from ._definitions import Definition
+
+Known: TypeAlias = "Definitions | After"
 
 _OPERATORS = {"__call__", "__iter__", "__next__", "__len__", "__getitem__", "__contains__", "__enter__", "__exit__"}
 
@@ -117,6 +119,51 @@ class After:
 
     def like(self, wanted: type) -> list[Definition]:
         return [*self._staying(self._former.like(wanted)), *self._new.like(wanted)]
+
+
+def candidates(
+    wanted: type, among: Known, near: str = "", *, exact: bool = False, generic: Any = None
+) -> list[Definition]:
+    """The definitions of a class, or else of its subclasses; those of the highest rank, those that say ``generic``
+    (``Repository[User]``) and those of the assembly ``near`` before others."""
+    fitting = all_candidates(wanted, among)
+    if exact:
+        fitting = [each for each in fitting if each.makes is wanted]
+    else:
+        fitting = fitting or [each for each in among.like(wanted) if _is_found(each, wanted)]
+    best = max((each.options.rank for each in fitting), default=0)
+    fitting = [each for each in fitting if each.options.rank == best]
+    for closer in (
+        lambda each: generic is not None and _says(each, generic),
+        lambda each: each.makes is wanted,
+        lambda each: each.assembly == near,
+    ):
+        narrowed = [each for each in fitting if closer(each)]
+        fitting = narrowed or fitting
+    return fitting
+
+
+def _says(made: Definition, generic: Any) -> bool:
+    return made.generic == generic or any(
+        generic in getattr(each, "__orig_bases__", ()) for each in getattr(made.makes, "__mro__", ())
+    )
+
+
+def all_candidates(wanted: type, among: Known) -> list[Definition]:
+    """Every definition of a class and of what is derived from it."""
+    return [each for each in among.of(wanted) if _is_found(each, wanted)]
+
+
+def _is_found(each: Definition, wanted: type) -> bool:
+    hidden = each.options.hidden
+    if each.options.abstract or each.options.each is not None or hidden is True or each.owner:
+        return False
+    return hidden != ("class" if each.makes is wanted else "interface")
+
+
+def ambiguous(wanted: type, found: Iterable[Definition]) -> str:
+    keys = ", ".join(sorted(each.key for each in found))
+    return f"several definitions make a {wanted.__name__}: {keys}"
 
 
 def behaves(makes: type, wanted: type) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
 from . import _values
-from ._describe import KIND_NAMES
+from ._hints import KIND_NAMES
 from .errors import StaleError, within
 
 if TYPE_CHECKING:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
 from . import _values
+from ._definitions import Definition
+from ._descriptors import defined
 from ._index import After
-from ._wiring import Definition, defined, plan_all
+from ._wiring import plan_all
 from .errors import ArgumentError
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
 from . import _trampolines, _values
-from ._describe import Hint, Parameter, is_protocol, same
+from ._describe import Parameter
+from ._hints import Hint, is_protocol, same
 from .errors import BusyError, Error, WrongTypeError, error_class
 
 if TYPE_CHECKING:
@@ -392,7 +393,7 @@ class Writer:
             self.steps[each["make"]].outer = self.steps.get(each["for"])
 
     def _make(self, said: dict[str, Any]) -> None:
-        from ._wiring import FactoryItem, factory_address
+        from ._descriptors import FactoryItem, factory_address
 
         number, kind = said["make"], said["type"]
         step = self.steps[number]

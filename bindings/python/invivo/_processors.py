@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
 from . import _recipes, _trampolines, _values
-from ._describe import hints_of
-from ._wiring import _SCOPES, Injection, _injections, plain_class
+from ._definitions import SCOPES, plain_class
+from ._descriptors import injections
+from ._hints import hints_of
+from ._injections import Injection
 from .errors import ArgumentError, WrongTypeError
 
 if TYPE_CHECKING:
     from ._core import Core
     from ._recipes import Scope
 
-_NAMES = {number: name for name, number in _SCOPES.items()}
+_NAMES = {number: name for name, number in SCOPES.items()}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -138,9 +140,9 @@ class Described:
 
     @scope.setter
     def scope(self, scope: Scope | None) -> None:
-        if scope is not None and scope not in _SCOPES:
-            raise ArgumentError(f"{scope!r} is no scope; there are {', '.join(_SCOPES)}", path=self.key)
-        self._options.scope = c.INVIVO_SCOPE_DEFAULT if scope is None else _SCOPES[scope]
+        if scope is not None and scope not in SCOPES:
+            raise ArgumentError(f"{scope!r} is no scope; there are {', '.join(SCOPES)}", path=self.key)
+        self._options.scope = c.INVIVO_SCOPE_DEFAULT if scope is None else SCOPES[scope]
         self._changed = True
 
     @property
@@ -173,7 +175,7 @@ class Described:
         self._replace(name, [])
 
     def _replace(self, name: str, made: Sequence[Injection]) -> None:
-        fresh, count = _injections(self._core, self._packer, made)
+        fresh, count = injections(self._core, self._packer, made)
         kept = [index for index, each in enumerate(self.properties) if each != name]
         array = (c.invivo_injection * (len(kept) + count))()
         for place, index in enumerate(kept):

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
 from . import _values
-from ._assembly import Assembly, ByName, kinds_of
-from ._wiring import Plan, Rename, defined
+from ._assembly import Assembly
+from ._descriptors import defined
+from ._gathering import ByName, kinds_of
+from ._injections import Plan, Rename
 from .errors import ArgumentError
 
 if TYPE_CHECKING:

@@ -12,18 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
 from . import _trampolines, _values
-from ._describe import (
-    Description,
-    Hint,
-    Method,
-    Parameter,
-    Property,
-    Tunable,
-    call,
-    component_name,
-    describe,
-    is_protocol,
-)
+from ._describe import Description, Method, Parameter, Property, call, describe
+from ._hints import Hint, is_protocol
+from ._marks import Tunable, component_name
 from .errors import Error, ExistsError, StaleError, WrongTypeError
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
-from ._describe import KIND_NAMES, Enumeration, enum_number
+from ._hints import KIND_NAMES, enum_number
+from ._marks import Enumeration
 from .errors import EncodingError, Error, InternalError, RangeError, TooLargeError, WrongTypeError, within
 
 if TYPE_CHECKING:

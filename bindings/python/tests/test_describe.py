@@ -9,7 +9,8 @@ import pytest
 
 import invivo
 from invivo import _generated as c
-from invivo._describe import call, describe, hint_of, parameters_of
+from invivo._describe import call, describe, parameters_of
+from invivo._hints import hint_of
 
 
 class Wave(enum.Enum):

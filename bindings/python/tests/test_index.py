@@ -8,8 +8,8 @@ from typing import Protocol
 import pytest
 
 import invivo
+from invivo._definitions import Definition, definition
 from invivo._index import After, Definitions, behaves
-from invivo._wiring import Definition, definition
 
 
 class Ticking(Protocol):

@@ -6,8 +6,10 @@ import pytest
 
 import invivo
 from invivo import _generated as c
+from invivo._definitions import snake
 from invivo._index import Definitions
-from invivo._wiring import Injection, plan_all, snake
+from invivo._injections import Injection
+from invivo._wiring import plan_all
 
 
 class Clock: ...

@@ -1,0 +1,255 @@
+"""Definitions: what is made, for whom and by what, before it is wired."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import re
+import sys
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from . import _generated as c
+from . import _recipes
+from ._describe import Parameter, constructor_of, parameters_of
+from ._hints import annotated, hints_of
+from ._objects import Type
+from ._recipes import Call, Draft, MadeBy, Options, Recipe, Ref, Scope
+from .errors import ArgumentError, ArityError, WrongTypeError
+
+SCOPES: dict[str, int] = {
+    "graph": c.INVIVO_SCOPE_GRAPH,
+    "prototype": c.INVIVO_SCOPE_PROTOTYPE,
+    "lazy_singleton": c.INVIVO_SCOPE_LAZY_SINGLETON,
+    "singleton": c.INVIVO_SCOPE_SINGLETON,
+    "weak_singleton": c.INVIVO_SCOPE_WEAK_SINGLETON,
+    "thread": c.INVIVO_SCOPE_THREAD,
+    "context": c.INVIVO_SCOPE_CONTEXT,
+}
+
+
+class _Shared:
+    """Which scopes have instances that live beyond the resolve that made them."""
+
+    def __contains__(self, scope: object) -> bool:
+        return scope not in (None, "graph", "prototype")
+
+
+KEPT = _Shared()
+PLACED = "in "  # before the name of a scope of the host's
+PLAIN = Options()
+
+
+def snake(name: str) -> str:
+    """``HTTPServer`` -> ``http_server``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Definition:
+    """A recipe for a key, before it is wired."""
+
+    key: str
+    scope: Scope | None  # None: the parent's, or graph
+    makes: type | str | None  # a Python class, or a registered type by its name; None: an alias', or the parent's
+    factory: Callable[..., Any] | None
+    overrides: Mapping[str, Any]
+    file: str
+    line: int
+    positional: tuple[Any, ...] = ()
+    properties: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    calls: tuple[Call, ...] = ()
+    arguments: tuple[Parameter, ...] = ()  # the runtime arguments it takes
+    signature: inspect.Signature | None = None  # by which they are arranged
+    parent: str | None = None
+    alias: Ref | None = None
+    maker: MadeBy | None = None
+    choice: _recipes.Choice | None = None
+    constant: _recipes.Constant | None = None
+    options: Options = PLAIN
+    home: str | None = None  # its assembly, when the key does not say it
+    owner: str = ""  # the key in whose recipe it stands
+    generic: Any = None  # Repository[User], where that was said
+
+    @property
+    def made(self) -> str:
+        return self.makes.__name__ if isinstance(self.makes, type) else self.makes or self.key
+
+    @property
+    def assembly(self) -> str:
+        return self.key.rpartition(".")[0] if self.home is None else self.home
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}:{self.line}"
+
+    def parameters(self, known: Mapping[str, type]) -> tuple[Parameter, ...]:
+        if self.factory is not None:
+            return parameters_of(self.factory, known, bound=False)
+        return constructor_of(self.makes, known) if isinstance(self.makes, type) else ()
+
+    def moved(self, old: str, new: str) -> Definition:
+        """The same in an assembly of another name."""
+        key = f"{new}.{self.key.removeprefix(f'{old}.')}" if self.key.startswith(f"{old}.") else self.key
+        return dataclasses.replace(self, key=key, home=new if self.home == old else self.home)
+
+    def absolute(self, key: str) -> str:
+        return key if "." in key or not self.assembly else f"{self.assembly}.{key}"
+
+    def bind(self, positional: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+        """Runtime arguments in order, defaults filled in."""
+        if self.signature is None:
+            if named:
+                raise ArityError(f"{self.key} takes no arguments by name", path=self.key)
+            return list(positional)
+        try:
+            bound = self.signature.bind(*positional, **named)
+        except TypeError as problem:
+            if not named:
+                return list(positional)  # the library says what is wrong, as it does in every language
+            said = ", ".join(str(each) for each in self.signature.parameters.values())
+            message = f"{self.key}({said}): {problem}"
+            raise ArityError(message, path=self.key, file=self.file, line=self.line) from None
+        bound.apply_defaults()
+        return list(bound.arguments.values())
+
+
+def definition(
+    key: str | None,
+    what: Callable[..., Any] | str,
+    scope: Scope | None,
+    overrides: Mapping[str, Any],
+    *,
+    assembly: str | None = None,
+    options: Options | None = None,
+    depth: int = 2,
+) -> Definition:
+    """A definition of a class, of a factory whose annotation says what it makes, or of a registered type; declared
+    `depth` frames up."""
+    check_scope(scope)
+    caller = sys._getframe(depth)
+    file, line = caller.f_code.co_filename, caller.f_lineno
+    more: dict[str, Any] = {}
+    if isinstance(what, Recipe):
+        if key is None:
+            raise ArgumentError("a recipe has no name of its own: say which by name=...")
+        more = of_recipe(what, None)
+        makes, factory, given = more.pop("makes"), more.pop("factory"), more.pop("overrides")
+        overrides = {**given, **overrides}
+        options = options or more.pop("options", None)
+        more.pop("options", None)
+    else:
+        makes, factory = _made_by(what, near=caller.f_locals)
+        if isinstance(typing.get_origin(what), type):
+            more["generic"] = what
+        if factory is not None and may_be_none(hints_of(annotated(what)).get("return")):
+            options = dataclasses.replace(options or PLAIN, nullable=True)
+    if key is None:
+        key = snake(makes if isinstance(makes, str) else makes.__name__)
+    if assembly is not None and "." not in key:
+        key = f"{assembly}.{key}"
+    return Definition(
+        key, scope, makes, factory, dict(overrides), file, line, options=options or Options(), home=assembly, **more
+    )
+
+
+def check_scope(scope: str | None) -> None:
+    if scope is not None and scope not in SCOPES and not scope.startswith(PLACED):
+        raise ArgumentError(f"{scope!r} is no scope; there are {', '.join(SCOPES)}")
+
+
+def of_recipe(recipe: Recipe, wanted: type | None) -> dict[str, Any]:
+    """What a recipe says of a definition; ``wanted`` is what the place wants."""
+    node = recipe._node
+    found: dict[str, Any] = {"makes": wanted, "factory": None, "overrides": {}}
+    match node:
+        case Draft():
+            what = node.what
+            if what is not None:
+                found["makes"], found["factory"] = _made_by(what, wanted)
+            found["positional"], found["overrides"] = node.positional, node.named
+            found["properties"] = {name: thing for name, (thing, _) in node.properties.items()}
+            found["calls"] = tuple(node.calls)
+            if node.parent is not None:
+                found["parent"] = node.parent._node.to
+                if what is None:
+                    found["makes"] = None
+            if node.options is not None:
+                found["options"] = node.options
+        case Ref(to=str()):
+            found["alias"], found["makes"] = node, None
+        case MadeBy():
+            found["maker"] = node
+        case _recipes.Choice():
+            found["choice"], found["makes"] = node, None
+        case _recipes.Constant(value=value):
+            found["constant"], found["makes"] = node, type(value)
+        case _:
+            raise ArgumentError(
+                f"{recipe!r} is no definition: that is made by invivo.new(), wire(), child(), choice() or constant(), "
+                "is another member, or what a method of another member answers"
+            )
+    return found
+
+
+def _made_by(
+    what: Any, wanted: type | None = None, near: Mapping[str, Any] | None = None
+) -> tuple[type | str, Callable[..., Any] | None]:
+    """What is made, and by what. ``near``: names beside the definition, for an annotation that is only text."""
+    if isinstance(what, Type):
+        return what.name, None
+    if isinstance(what, (type, str)):
+        return what, None
+    if isinstance(typing.get_origin(what), type):  # Box[int]
+        return typing.get_origin(what), None
+    if not callable(what):
+        raise WrongTypeError(
+            f"a class, a factory or the name of a type is wanted, not {what!r}; an object that is there is given "
+            "to an override as instance=..., and elsewhere as invivo.constant(...)"
+        )
+    function = annotated(what)
+    if inspect.iscoroutinefunction(function):
+        raise ArgumentError(
+            f"the factory {getattr(function, '__qualname__', what)!r} is asynchronous: objects are made at once. Make "
+            "one that begins its work, and await that where it is used"
+        )
+    unwrapped = what
+    while isinstance(unwrapped, functools.partial):
+        unwrapped = unwrapped.func
+    makes = unwrapped if isinstance(unwrapped, type) else plain_class(hints_of(function).get("return"))
+    if makes is None and near:
+        makes = plain_class(hints_of(function, near).get("return"))
+    makes = makes or wanted
+    if makes is None:
+        raise ArgumentError(
+            f"the factory {getattr(what, '__qualname__', what)!r} does not say what it makes: annotate what it returns "
+            "with the class"
+        )
+    return makes, what
+
+
+def plain_class(annotation: Any) -> type | None:
+    """The class that an annotation names, if it is one or none of it."""
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        parts = [part for part in typing.get_args(annotation) if part is not types.NoneType]
+        annotation = parts[0] if len(parts) == 1 else None
+    while hasattr(annotation, "__supertype__"):
+        annotation = annotation.__supertype__
+    if isinstance(typing.get_origin(annotation), type):
+        annotation = typing.get_origin(annotation)
+    return annotation if isinstance(annotation, type) and annotation is not types.NoneType else None
+
+
+def may_be_none(annotation: Any) -> bool:
+    return typing.get_origin(annotation) in (typing.Union, types.UnionType) and types.NoneType in typing.get_args(
+        annotation
+    )
+
+
+def scope_number(scope: Scope) -> int:
+    if scope not in SCOPES:
+        raise ArgumentError(f"{scope!r} is no scope; there are {', '.join(SCOPES)}")
+    return SCOPES[scope]

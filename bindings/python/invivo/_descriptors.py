@@ -1,0 +1,232 @@
+"""Wired definitions as the library's descriptors."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import _generated as c
+from . import _trampolines, _values
+from ._definitions import PLACED, SCOPES
+from ._describe import call
+from ._hints import is_protocol
+from ._injections import Injection, Invocation, Option, Plan
+from ._recipes import Options
+from ._types import CALL, parameter_table
+from .errors import ArgumentError, WrongTypeError, within
+
+if TYPE_CHECKING:
+    from ._core import Core
+    from ._library import Library
+    from ._types import TypeRecord
+
+
+class FactoryItem:
+    """A function that a definition holds: its factory, or what injects by code."""
+
+    def __init__(self, core: Core, plan: Plan, record: TypeRecord | None) -> None:
+        self.core, self.plan, self.record = core, plan, record
+
+
+@_trampolines.answering(c.invivo_definition, "factory", user_data=4)
+def _factory(item: FactoryItem, out: Any, build: Any, arguments: Any, count: int, _: int, error: Any) -> None:
+    made = item.plan.definition
+    assert isinstance(made.makes, type)
+    assert item.record is not None
+    key = build[0].key.bits if build else 0
+    item.core.forget_for(key)
+    if made.constant is not None:
+        thing = made.constant.value
+    else:
+        values = item.core.arguments(item.plan.parameters, arguments, count)
+        with item.core.entered():
+            thing = call(made.factory, item.plan.parameters, values)
+        if thing is None and made.options.nullable:
+            return
+        if thing is None or (not is_protocol(made.makes) and not isinstance(thing, made.makes)):
+            raise WrongTypeError(f"the factory answered {thing!r}; it says that it makes a {made.made}")
+    out[0] = item.core.adopt(thing, item.record, key).number
+
+
+@_trampolines.answering(c.invivo_definition, "inject", user_data=4)
+def _inject(item: FactoryItem, instance: int, build: Any, arguments: Any, count: int, _: int, error: Any) -> None:
+    from ._types import _instance
+
+    inject = item.plan.definition.options.inject
+    assert inject is not None
+    item.core.forget_for(build[0].key.bits if build else 0)
+    with item.core.entered():
+        inject(_instance(item.core, instance))
+
+
+_addresses: dict[int, int] = {}  # by the library's table
+
+
+def factory_address(library: Library) -> int:
+    """What the library calls for every factory of Python's."""
+    known = _addresses.get(library.table)
+    if known is None:
+        address = ctypes.cast(_factory.of(library), ctypes.c_void_p).value or 0
+        known = _addresses.setdefault(library.table, address)
+    return known
+
+
+def define(core: Core, changes: c.invivo_changes, plan: Plan) -> None:
+    """Adds a wired definition to a change set."""
+    with defined(core, plan) as options:
+        core.library.call("changes_define", changes, ctypes.byref(options), None)
+
+
+@contextlib.contextmanager
+def defined(core: Core, plan: Plan) -> Iterator[c.invivo_definition]:
+    """A wired definition as C has it, for the call in the block; what it holds is given back if that fails."""
+    made = plan.definition
+    record = core.type_for(made.makes) if isinstance(made.makes, type) else None
+    with _values.Packer(core) as packer:
+        options = c.invivo_definition()
+        with within(made.key, made.file, made.line):
+            _say(core, packer, plan, record, options)
+        number = 0
+        makes = made.factory is not None or made.constant is not None
+        if makes or made.options.inject is not None:
+            number = _trampolines.enroll(FactoryItem(core, plan, record))
+            options.user_data, options.destroy = number, _trampolines.destroy.of(core.library)
+            if makes:
+                options.factory = _factory.of(core.library)
+            if made.options.inject is not None:
+                options.inject = _inject.of(core.library)
+        try:
+            yield options
+        except BaseException:
+            _trampolines.dismiss(number)
+            raise
+
+
+def _say(
+    core: Core, packer: _values.Packer, plan: Plan, record: TypeRecord | None, options: c.invivo_definition
+) -> None:
+    """What a definition says, but for what it holds."""
+    made = plan.definition
+    options.struct_size = ctypes.sizeof(options)
+    options.key = _values.name_bytes(made.key, "key")
+    options.scope = c.INVIVO_SCOPE_DEFAULT if made.scope is None else SCOPES.get(made.scope, c.INVIVO_SCOPE_HOST)
+    if made.scope is not None and made.scope not in SCOPES:
+        options.scope_name = _values.name_bytes(made.scope.removeprefix(PLACED), "scope")
+    if made.constant is not None and made.scope is None:
+        options.scope = c.INVIVO_SCOPE_LAZY_SINGLETON
+    options.flags = _flags(made.options)
+    options.rank = made.options.rank
+    if made.options.each is not None:
+        options.each = _values.name_bytes(made.options.each, "each")
+    options.start_timeout_ms = _milliseconds(made.options.start_timeout)
+    options.stop_timeout_ms = _milliseconds(made.options.stop_timeout)
+    options.type.bits = plan.type_bits if record is None else record.bits
+    options.file, options.line = made.file.encode("utf-8", "replace"), made.line
+    if plan.alias is not None:
+        options.alias = _values.name_bytes(plan.alias, "key")
+    if made.parent is not None:
+        options.parent = _values.name_bytes(made.absolute(made.parent), "key")
+    initializer = _in_order(plan) if made.factory is not None else plan.initializer
+    options.initializer, options.initializer_count = injections(core, packer, initializer)
+    options.properties, options.property_count = injections(core, packer, plan.properties)
+    options.methods, options.method_count = _invocations(core, packer, plan.methods)
+    options.before, options.before_count = _invocations(core, packer, plan.before)
+    options.after, options.after_count = _invocations(core, packer, plan.after)
+    options.after_all, options.after_all_count = _invocations(core, packer, plan.after_all)
+    if plan.choice is not None:
+        chooser, several = plan.choice
+        options.chooser, _ = injections(core, packer, (chooser,))
+        options.options, options.option_count = _options(core, packer, several)
+    if plan.maker is not None:
+        options.maker_method = _values.name_bytes(plan.maker.method, "method")
+        options.maker, options.maker_count = injections(core, packer, plan.maker.arguments)
+    if made.arguments and (plan.alias is None or plan.initializer):
+        table = parameter_table(core, made.arguments)
+        packer.hold(table)
+        options.parameters, options.parameter_count = table, len(table)
+
+
+def _milliseconds(seconds: float | None) -> int:
+    """At least one, where something is said: zero says nothing."""
+    if seconds is None:
+        return 0
+    if not 0 < seconds < (1 << 32) / 1000 - 1:
+        raise ArgumentError(f"{seconds} s is no time that a start or stop may take")
+    return max(1, round(seconds * 1000))
+
+
+def _flags(options: Options) -> int:
+    flags = c.INVIVO_DEFINITION_ABSTRACT if options.abstract else 0
+    flags |= c.INVIVO_DEFINITION_NULLABLE if options.nullable else 0
+    flags |= c.INVIVO_DEFINITION_EXCLUSIVE if options.exclusive else 0
+    flags |= c.INVIVO_DEFINITION_WAITS if options.waits else 0
+    flags |= c.INVIVO_DEFINITION_TRACKED if options.tracked else 0
+    flags |= c.INVIVO_DEFINITION_HIDDEN_CLASS if options.hidden in (True, "class") else 0
+    return flags | (c.INVIVO_DEFINITION_HIDDEN_INTERFACE if options.hidden in (True, "interface") else 0)
+
+
+def _in_order(plan: Plan) -> tuple[Injection, ...]:
+    """A factory's arguments go by position: null stands for a default."""
+    given = {injection.name: injection for injection in plan.initializer}
+    last = max((i for i, each in enumerate(plan.parameters) if each.name in given), default=-1)
+    names = [each.name for each in plan.parameters[: last + 1]]
+    return tuple(dataclasses.replace(given.get(name, Injection("")), name="") for name in names)
+
+
+def injections(core: Core, packer: _values.Packer, injections: Sequence[Injection]) -> tuple[Any, int]:
+    array = (c.invivo_injection * len(injections))()
+    for index, (slot, injection) in enumerate(zip(array, injections, strict=True)):
+        with within(injection.name or str(index)):
+            _injection(core, packer, slot, injection)
+    packer.hold(array)
+    return array, len(array)
+
+
+def _injection(core: Core, packer: _values.Packer, slot: Any, injection: Injection) -> None:
+    slot.name = _values.name_bytes(injection.name) if injection.name else None
+    slot.how, slot.flags, slot.index = injection.way, injection.flags, injection.index
+    if injection.added is not None:
+        slot.added = _values.name_bytes(injection.added, "method")
+    if injection.removed is not None:
+        slot.removed = _values.name_bytes(injection.removed, "method")
+    if injection.converter is not None:
+        name = injection.converter
+        slot.reference = _values.name_bytes(core.name_of(name) if isinstance(name, type) else name, "converter")
+    if slot.how == c.INVIVO_INJECT_TEXT:
+        if not injection.items:
+            packer.fill(slot.value, injection.value)
+    elif injection.of is not None:
+        slot.reference = _values.name_bytes(core.wish(injection.of))
+    elif injection.reference is not None:
+        slot.reference = _values.name_bytes(injection.reference, "key")
+    elif slot.how == c.INVIVO_INJECT_VALUE:
+        packer.fill(slot.value, injection.value)
+    slot.items, slot.item_count = injections(core, packer, injection.items)
+
+
+def _options(core: Core, packer: _values.Packer, options: Sequence[Option]) -> tuple[Any, int]:
+    array = (c.invivo_option * len(options))()
+    for slot, option in zip(array, options, strict=True):
+        slot.when = option.when
+        if option.when == c.INVIVO_WHEN_EQUAL:
+            packer.fill(slot.value, option.value)
+        elif isinstance(option.value, type):
+            slot.name = _values.name_bytes(core.wish(option.value))
+        if option.use is not None:
+            made, _ = injections(core, packer, (option.use,))
+            slot.use = made[0]
+    packer.hold(array)
+    return array, len(array)
+
+
+def _invocations(core: Core, packer: _values.Packer, invocations: Sequence[Invocation]) -> tuple[Any, int]:
+    array = (c.invivo_invocation * len(invocations))()
+    for slot, one in zip(array, invocations, strict=True):
+        slot.method = _values.name_bytes(one.method, "method")
+        with within(one.method if one.method != CALL else str(one.arguments[0].value)):
+            slot.arguments, slot.argument_count = injections(core, packer, one.arguments)
+    packer.hold(array)
+    return array, len(array)

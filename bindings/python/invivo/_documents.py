@@ -1,0 +1,53 @@
+"""Where documents come from, and what they are told about."""
+
+from __future__ import annotations
+
+from . import _generated as c
+from . import _values
+from ._core import Core
+
+
+class Source:
+    """Where documents come from: a file that is followed, or a text in memory."""
+
+    def __init__(self, core: Core, handle: c.invivo_source, name: str) -> None:
+        self._core, self._handle, self.name = core, handle, name
+
+    def update(self, text: str) -> None:
+        """Replaces the text of a document in memory: one reload, done when this returns."""
+        self._core.check()
+        data = _values.text_bytes(text)
+        self._core.library.call("source_update", self._handle, data, len(data))
+
+    def refresh(self) -> None:
+        """Looks at a file now, without waiting for an event; done when this returns."""
+        self._core.check()
+        self._core.library.call("source_refresh", self._handle)
+
+    def close(self) -> None:
+        """Stops following, and takes away what the document said. May be called again."""
+        handle, self._handle = self._handle, c.invivo_source()
+        if handle.bits and not self._core.closed:
+            self._core.library.call("source_close", handle)
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<invivo.Source {self.name}>"
+
+
+class Target:
+    """An object attached to a spec key."""
+
+    def __init__(self, core: Core, handle: c.invivo_target, key: str) -> None:
+        self._core, self._handle, self.key = core, handle, key
+
+    def detach(self) -> None:
+        """Takes away what specs said, and lets go. May be called again."""
+        handle, self._handle = self._handle, c.invivo_target()
+        if handle.bits and not self._core.closed:
+            self._core.library.call("target_detach", handle)

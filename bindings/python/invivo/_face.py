@@ -1,0 +1,148 @@
+"""What every face of a runtime has: whether it is open, what it keeps, and the jobs that wait for it."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from . import _generated as c
+from . import _values
+from ._core import Core
+from ._plans import Plan
+from ._settings import milliseconds
+from .errors import ClosedError, HandleError
+
+if TYPE_CHECKING:
+
+    class _Cache:
+        """Resolved shared objects by the key they were asked for; nobody's business but the runtime's."""
+
+else:
+    _Cache = dict
+
+DICT: Any = dict
+_SLICE = 100  # milliseconds
+
+
+class Face(_Cache):
+    """A runtime as Python sees it: a dict inside, with none of a dict's manners."""
+
+    _core: Core
+    _gone: bool
+    _lock: threading.RLock
+    _keys: dict[str, tuple[c.invivo_key, ctypes.c_uint64]]
+    _ready: dict[Any, Callable[..., Any]]
+    _taking: dict[str, Plan]
+
+    @property
+    def closed(self) -> bool:
+        return self._gone or self._core.closed
+
+    def _open(self) -> Core:
+        if self._gone:
+            raise ClosedError("the runtime is closed")
+        self._core.check()
+        return self._core
+
+    def _key(self, name: str) -> tuple[c.invivo_key, ctypes.c_uint64]:
+        known = self._keys.get(name)
+        if known is None:
+            library, handle = self._core.library, c.invivo_key()
+            library.call("key_find", self._core.handle, _values.name_bytes(name, "key"), ctypes.byref(handle))
+            address = ctypes.cast(library.key_version(handle), ctypes.c_void_p).value
+            if not address:
+                raise HandleError(f"the key {name} has no version")
+            known = self._keys.setdefault(name, (handle, ctypes.c_uint64.from_address(address)))
+        return known
+
+    @property
+    def keeps(self) -> bool:
+        return bool(DICT.__len__(self))
+
+    def purge(self) -> None:
+        """Forgets which shared objects were resolved; they are asked for anew. A commit does this by itself."""
+        with self._lock:
+            old = list(DICT.values(self))
+            DICT.clear(self)
+        del old  # what it alone kept ends here, where nothing is locked
+
+    def poll(self, timeout: float | None = 0) -> int:
+        """Runs the jobs that wait for this thread; waits up to ``timeout`` seconds (None: no limit) for one."""
+        core, ran = self._open(), ctypes.c_uint32()
+        left = None if timeout is None else milliseconds(timeout)
+        while True:
+            # A slice at a time: between them Python runs the handlers of signals, Ctrl-C's among them.
+            wait = _SLICE if left is None else min(left, _SLICE)
+            core.library.call("runtime_poll", core.handle, wait, ctypes.byref(ran))
+            if left is not None:
+                left -= wait
+            if ran.value or left == 0:
+                return ran.value
+
+    def fileno(self) -> int:
+        """A descriptor that is readable while jobs wait for the opening thread: for ``selectors`` and asyncio."""
+        core, found = self._open(), ctypes.c_int(-1)
+        core.library.call("runtime_descriptor", core.handle, ctypes.byref(found))
+        return found.value
+
+    @property
+    def info(self) -> Any:
+        """Numbers: generation, reloads, failures, definitions, objects, leases, targets, sources, retiring, ..."""
+        core = self._open()
+        found = c.invivo_runtime_info()
+        found.struct_size = ctypes.sizeof(found)
+        core.library.call("runtime_inspect", core.handle, ctypes.byref(found))
+        return numbers(found)
+
+    # A runtime is a dict only inside: none of a dict's other manners show.
+    __hash__ = object.__hash__
+    __iter__ = None
+    __reversed__ = None
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __len__(self) -> int:
+        return int(self.info.definitions)
+
+    def __setitem__(self, key: object, thing: object) -> None:
+        raise TypeError("objects are made by definitions: use runtime.define()")
+
+    def __delitem__(self, key: object) -> None:
+        raise TypeError("definitions are taken away by runtime.changes()")
+
+    def __repr__(self) -> str:
+        try:
+            return f"<invivo.Runtime, generation {self.info.generation}>"
+        except ClosedError:  # also while it closes
+            return "<invivo.Runtime, closed>"
+
+
+if not TYPE_CHECKING:
+    _DICT_MANNERS = [name for name in vars(dict) if not name.startswith("_")]
+
+    def _hidden(name):
+        def refuse(self, *_, **__):
+            raise AttributeError(f"a Runtime has no {name}()")
+
+        return refuse
+
+    for _name in _DICT_MANNERS:
+        setattr(Face, _name, _hidden(_name))
+    for _name in ("__or__", "__ror__", "__ior__", "__lt__", "__le__", "__gt__", "__ge__"):
+        setattr(Face, _name, lambda self, other: NotImplemented)
+
+
+def numbers(structure: ctypes.Structure) -> SimpleNamespace:
+    """The fields of a structure of the library's by their names."""
+    names = [field[0] for field in structure._fields_ if field[0] != "struct_size"]
+    return SimpleNamespace(**{name: getattr(structure, name) for name in names})

@@ -1,0 +1,111 @@
+"""Injecting into objects that were made elsewhere."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+from . import _generated as c
+from ._hints import Hint
+from ._objects import Object
+from ._recipes import Lazy
+from ._resolving import Resolving
+from ._trees import Children, Held, inject_tree
+from .errors import NotFoundError, NotReadyError
+
+
+class Filling(Resolving):
+    """A runtime as something that injects into objects of the host's."""
+
+    def inject(self, thing: Any, key: str | None = None, *, shared: bool = False) -> None:
+        """Injects into an object made elsewhere, as a key's definition says, or else that of its class, or else what is
+        marked in the class. No constructor runs; all hooks do. ``shared``: it becomes the shared object of its key,
+        which must not be made yet."""
+        core = self._open()
+        handle = c.invivo_key()
+        if key is not None:
+            handle, _ = self._key(key)
+        elif not isinstance(thing, Object) and not core.type_for(builtins.type(thing)).fills_needs:
+            cls = builtins.type(thing)
+            made = [each for each in core.definitions.values() if each.makes is cls and not each.options.abstract]
+            if not any(not each.owner for each in made):
+                if not self.fill(thing):
+                    raise NotFoundError(
+                        f"no definition makes a {cls.__name__}, and nothing in the class is marked for injection"
+                    )
+                return
+        with Held(core) as held:
+            flags = c.INVIVO_INTO_SHARED if shared else 0
+            core.library.call("inject_with", held.add(thing), handle, flags)
+
+    def inject_tree(
+        self,
+        root: Any,
+        key: str | None = None,
+        *,
+        children: Children | None = None,
+        key_of: Callable[[Any], str | None] | None = None,
+        skip: Callable[[Any], bool] | None = None,
+        known_only: bool = False,
+    ) -> None:
+        """Injects into an object made elsewhere and into everything below it, each by the key that it names, else as
+        the definition of its class says, else what is marked in the class.
+
+        ``children`` answers what is below an object (otherwise its method marked by `children` does), ``key_of`` the
+        key that it names (`injection_key`), ``skip`` whether another loader takes care of it and what is below. What a
+        definition made is left alone. All that is wrong is raised before anything is injected; the hooks after all run
+        when the whole tree is complete, children before parents. ``known_only``: what nobody knows how to inject is
+        left as it is.
+        """
+        inject_tree(self._open(), root, key, children, key_of, skip, known_only)
+
+    def fill(self, thing: Any) -> bool:
+        """Injects what an object's class marks, as if it were defined. False: there is nothing."""
+        core = self._open()
+        described = core.type_for(builtins.type(thing)).description
+        hooks = described.will_inject, described.take_runtime, described.did_inject
+        places = described.injected if core.marked else ()
+        if hooks[0] is not None:
+            getattr(thing, hooks[0])()
+        for each in places:
+            setattr(thing, each.name, self._for(each.hint, f"{described.name}.{each.name}"))
+        if hooks[1] is not None:
+            getattr(thing, hooks[1])(self)
+        if hooks[2] is not None:
+            getattr(thing, hooks[2])()
+        return bool(places) or hooks != (None, None, None)
+
+    def _inject_one(self, thing: Any, name: str) -> Any:
+        """Fills one marked attribute, and answers what it holds then."""
+        core = self._open()
+        described = core.type_for(builtins.type(thing)).description
+        place = f"{described.name}.{name}"
+        if not core.marked:
+            raise NotReadyError("the current runtime does not fill marked attributes (inject_marked=False)", path=place)
+        found = self._for(described.tunables[name].hint, place)
+        setattr(thing, name, found)
+        return found
+
+    def _for(self, hint: Hint, place: str) -> Any:
+        """What an annotation asks for, resolved here and now."""
+        inner = hint.item or hint
+        what: Any = hint.key or inner.key or inner.wanted
+        if hint.late == "runtime":
+            return self
+        if hint.late == "resolver":
+            return self.resolve
+        if hint.late == "all":
+            return hint.decode(self.resolve_all(what))
+        if what is None:
+            if hint.optional or hint.late == "asker":
+                return None
+            raise NotFoundError("its annotation does not say what is to be injected", path=place)
+        find = self.resolve_optional if hint.optional or inner.optional else self.resolve
+        if hint.late is None:
+            return find(what)
+        if what not in self:
+            if hint.optional or inner.optional:
+                return None
+            find(what)  # which says what is the matter
+        return Lazy(lambda: find(what)) if hint.late == "lazy" else lambda *arguments: find(what, *arguments)

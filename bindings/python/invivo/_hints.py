@@ -1,0 +1,280 @@
+"""What an annotation asks for.
+
+Nothing here calls the library.
+"""
+
+from __future__ import annotations
+
+import builtins
+import collections.abc
+import dataclasses
+import enum
+import functools
+import inspect
+import types
+import typing
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal, TypeVar
+
+from . import _generated as c
+from ._marks import Asker, Enumeration, Inject, Kind, Named
+from ._recipes import Lazy, Provider, Resolver
+from .errors import RangeError, WrongTypeError
+
+KIND_NAMES: dict[int, str] = {number: name.removeprefix("INVIVO_KIND_").lower() for name, number in c.KINDS}
+
+
+def same(value: Any) -> Any:
+    return value
+
+
+Late = Literal["provider", "lazy", "all", "resolver", "asker", "runtime"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Hint:
+    """What an annotation asks for."""
+
+    kind: int = c.INVIVO_KIND_ANY
+    optional: bool = False
+    wanted: type | None = None  # a class whose instances are wanted
+    key: str | None = None  # Annotated[T, "key"]
+    choices: tuple[tuple[str, int], ...] = ()
+    decode: Callable[[Any], Any] = same  # from what crossed to what the attribute or parameter holds
+    encode: Callable[[Any], Any] = same
+    late: Late | None = None  # what is wanted is not the object itself but this
+    item: Hint | None = None  # of what
+    inject: Inject | None = None
+    generic: Any = None  # Repository[User], where that is what `wanted` stands for
+
+
+_SCALARS: dict[Any, int] = {
+    bool: c.INVIVO_KIND_BOOL,
+    int: c.INVIVO_KIND_INT64,
+    float: c.INVIVO_KIND_DOUBLE,
+    str: c.INVIVO_KIND_STRING,
+    bytes: c.INVIVO_KIND_BYTES,
+    bytearray: c.INVIVO_KIND_BYTES,
+    memoryview: c.INVIVO_KIND_BYTES,
+    type(None): c.INVIVO_KIND_NULL,
+    type: c.INVIVO_KIND_TYPE,
+    collections.abc.Callable: c.INVIVO_KIND_CALLABLE,
+    types.FunctionType: c.INVIVO_KIND_CALLABLE,
+    typing.Callable: c.INVIVO_KIND_CALLABLE,
+}
+_LISTS = {list, tuple, collections.abc.Sequence, collections.abc.MutableSequence, collections.abc.Iterable}
+_SETS = {set, frozenset, collections.abc.Set, collections.abc.MutableSet}
+_MAPS = {dict, collections.abc.Mapping, collections.abc.MutableMapping}
+INTEGERS = range(c.INVIVO_KIND_INT8, c.INVIVO_KIND_UINT64 + 1)
+
+
+def enum_number(member: enum.Enum) -> int:
+    """The number of a member: its value where that is an integer, else its place."""
+    value = member.value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    return list(type(member)).index(member)
+
+
+def _enum_hint(cls: type[enum.Enum]) -> Hint:
+    choices = tuple((member.name, enum_number(member)) for member in cls)
+    names, numbers = cls.__members__, {number: cls[name] for name, number in choices}
+
+    def decode(value: Any) -> Any:
+        if isinstance(value, cls):
+            return value
+        name = value if isinstance(value, str) else getattr(value, "name", None)
+        if name is not None:
+            if name in names:
+                return names[name]
+        elif isinstance(value, int) and int(value) in numbers:
+            return numbers[int(value)]
+        elif not isinstance(value, int):
+            raise WrongTypeError(f"a {cls.__name__} is wanted, one of {', '.join(names)}; this is {value!r}")
+        raise RangeError(f"{value!r} is not a {cls.__name__}: it is one of {', '.join(names)}")
+
+    return Hint(kind=c.INVIVO_KIND_INT64, choices=choices, decode=decode)
+
+
+def choice_hint(choices: tuple[tuple[str, int], ...]) -> Hint:
+    """Choices given to `tunable` for an attribute that holds the name."""
+    numbers = dict(choices)
+    names = {number: name for name, number in choices}
+
+    def decode(value: Any) -> Any:
+        name = value if isinstance(value, str) else getattr(value, "name", None) or names.get(int(value))
+        if name not in numbers:
+            raise RangeError(f"{value!r} is none of the choices {', '.join(numbers)}")
+        return name
+
+    def encode(value: Any) -> Any:
+        if value not in numbers:
+            raise RangeError(f"{value!r} is none of the choices {', '.join(numbers)}")
+        return Enumeration(numbers[value], value)
+
+    return Hint(kind=c.INVIVO_KIND_INT64, choices=choices, decode=decode, encode=encode)
+
+
+def hint_of(annotation: Any) -> Hint:
+    """What an annotation asks for; what it cannot say (a union, a type variable) is INVIVO_KIND_ANY."""
+    if annotation is inspect.Parameter.empty or annotation is Any or isinstance(annotation, (str, TypeVar)):
+        return Hint()
+    if annotation is None:
+        return Hint(kind=c.INVIVO_KIND_NULL)
+    if isinstance(annotation, dataclasses.InitVar):
+        return hint_of(annotation.type)
+    origin = typing.get_origin(annotation)
+    if origin is Annotated:
+        inner, *notes = typing.get_args(annotation)
+        hint = hint_of(inner)
+        for note in notes:
+            if isinstance(note, str):
+                hint = dataclasses.replace(hint, key=note)
+            elif isinstance(note, Named):
+                hint = dataclasses.replace(hint, key=note.key)
+            elif isinstance(note, Inject) or note is Inject:
+                note = note if isinstance(note, Inject) else Inject()
+                hint = dataclasses.replace(hint, inject=note, key=note.key or hint.key)
+            elif note is Asker or isinstance(note, Asker):
+                hint = dataclasses.replace(hint, late="asker")
+            elif isinstance(note, Kind):
+                hint = dataclasses.replace(hint, kind=note.number)
+        return hint
+    if origin is typing.Final:
+        return hint_of(typing.get_args(annotation)[0])
+    if origin in (typing.Union, types.UnionType):
+        parts = typing.get_args(annotation)
+        rest = [part for part in parts if part is not type(None)]
+        if len(rest) == 1 and len(rest) < len(parts):
+            return _optional(hint_of(rest[0]))
+        return Hint(optional=len(rest) < len(parts))
+    if origin is typing.Literal:
+        kinds = {_SCALARS.get(type(value)) for value in typing.get_args(annotation)}
+        kind = kinds.pop() if len(kinds) == 1 else None
+        return Hint(kind=c.INVIVO_KIND_ANY if kind is None else kind)
+    if hasattr(annotation, "__supertype__"):
+        return hint_of(annotation.__supertype__)
+    plain = origin if origin is not None else annotation
+    if not isinstance(plain, collections.abc.Hashable):  # [int]
+        return Hint()
+    late = _late_hint(plain, typing.get_args(annotation))
+    if late is not None:
+        return late
+    if plain in _SCALARS:
+        return Hint(kind=_SCALARS[plain])
+    if plain in _LISTS:
+        return Hint(kind=c.INVIVO_KIND_LIST, decode=tuple if plain is tuple else same)
+    if plain in _SETS:
+        return Hint(kind=c.INVIVO_KIND_LIST, decode=frozenset if plain is frozenset else set)
+    if plain in _MAPS:
+        return Hint(kind=c.INVIVO_KIND_MAP)
+    if isinstance(plain, type):
+        if issubclass(plain, enum.Enum):
+            return _enum_hint(plain)
+        generic = annotation if origin is not None else None
+        return Hint(kind=c.INVIVO_KIND_OBJECT, wanted=None if plain is object else plain, generic=generic)
+    return Hint()
+
+
+_CALLABLES = {collections.abc.Callable, typing.Callable}
+RUNTIMES: list[type] = []  # the class of runtimes, which needs this module
+
+
+def _late_hint(plain: Any, arguments: tuple[Any, ...]) -> Hint | None:
+    """A provider, a lazy, all of a type, a resolver or the runtime; None for anything else."""
+    if plain is Resolver:
+        return Hint(kind=c.INVIVO_KIND_CALLABLE, late="resolver")
+    if plain is Provider or plain is Lazy:
+        item = hint_of(arguments[0]) if arguments else Hint()
+        if plain is Lazy:
+            return Hint(kind=c.INVIVO_KIND_CALLABLE, late="lazy", item=item, decode=_as_lazy)
+        return Hint(kind=c.INVIVO_KIND_CALLABLE, late="provider", item=item)
+    if plain in RUNTIMES:
+        return Hint(optional=True, late="runtime")
+    if not arguments:
+        return None
+    if plain in _CALLABLES:
+        item = hint_of(arguments[-1])
+        if item.kind == c.INVIVO_KIND_OBJECT and item.late is None:
+            return Hint(kind=c.INVIVO_KIND_CALLABLE, late="provider", item=item)
+    elif plain in _LISTS and (plain is not tuple or arguments[1:] == (...,)) and arguments:
+        item = hint_of(arguments[0])
+        if item.wanted is not None and item.late is None:
+            return Hint(kind=c.INVIVO_KIND_LIST, late="all", item=item, decode=tuple if plain is tuple else same)
+    elif plain in _SETS:
+        item = hint_of(arguments[0])
+        if item.wanted is not None and item.late is None:
+            return Hint(kind=c.INVIVO_KIND_LIST, late="all", item=item, decode=frozenset if plain is frozenset else set)
+    elif plain in _MAPS and arguments[0] is str:
+        item = hint_of(arguments[1])
+        if item.wanted is not None and item.late is None:
+            return Hint(late="all", item=item, decode=_by_key)
+    return None
+
+
+def _by_key(things: Any) -> Any:
+    """All of a type by the keys of their definitions. A map that a definition gives is that."""
+    from ._core import key_of
+
+    return {key_of(thing): thing for thing in things} if isinstance(things, list) else things
+
+
+def _as_lazy(value: Any) -> Any:
+    return value if value is None or isinstance(value, Lazy) else Lazy(value)
+
+
+def _optional(hint: Hint) -> Hint:
+    decode = hint.decode
+    if decode is same:
+        return dataclasses.replace(hint, optional=True)
+    return dataclasses.replace(hint, optional=True, decode=lambda value: None if value is None else decode(value))
+
+
+def is_protocol(cls: type) -> bool:
+    return bool(getattr(cls, "_is_protocol", False))
+
+
+def hints_of(thing: Any, known: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The annotations of a class or function. One that cannot be resolved stays the text it is written as.
+
+    ``known`` are names that count besides those of the module: classes defined inside a function, say.
+    """
+    try:
+        # As it is, for there may be many; annotations are evaluated in it, and write nothing.
+        return typing.get_type_hints(thing, localns=known or {}, include_extras=True)
+    except Exception:
+        found: dict[str, Any] = {}
+        for owner in reversed(thing.__mro__) if isinstance(thing, type) else [inspect.unwrap(thing)]:
+            space = dict(vars(inspect.getmodule(owner) or builtins_module()))
+            space.update(known or {})
+            for name, annotation in inspect.get_annotations(owner).items():
+                found[name] = _evaluated(annotation, space)
+        return found
+
+
+def builtins_module() -> types.ModuleType:
+
+    return builtins
+
+
+def _evaluated(annotation: Any, space: dict[str, Any]) -> Any:
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        return eval(annotation, space)  # the author's own annotation, as typing.get_type_hints does
+    except Exception:
+        return annotation
+
+
+def annotated(what: Any) -> Any:
+    """The function whose annotations count: a partial's own, a class's constructor, the call of an object."""
+    while isinstance(what, functools.partial):
+        what = what.func
+    if isinstance(what, type):
+        if issubclass(what, tuple) and hasattr(what, "_fields"):
+            return what
+        made = (getattr(what, name) for name in ("__init__", "__new__"))
+        return next((each for each in made if isinstance(each, types.FunctionType)), what)
+    if callable(what) and not hasattr(what, "__annotations__"):
+        return type(what).__call__
+    return what

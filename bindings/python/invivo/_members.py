@@ -1,0 +1,293 @@
+"""Members: definitions as an assembly's class has them, recipes before it is activated and factories afterwards."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from ._definitions import Definition, check_scope, may_be_none, of_recipe, plain_class
+from ._describe import parameters_of
+from ._hints import hints_of
+from ._recipes import Argument, Draft, Hook, Options, Recipe, Ref, Scope, options
+from .errors import ArgumentError, ArityError, ClosedError, Error, WrongTypeError
+
+if TYPE_CHECKING:
+    from ._assembly import Assembly
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Describing(threading.local):
+    depth = 0
+
+
+describing = _Describing()
+
+
+class Member:
+    """A definition as an assembly's class has it: a method that describes it. Or a function that describes one which
+    is defined by itself (then it gets no assembly)."""
+
+    def __init__(
+        self, function: Callable[..., Any], scope: Scope | None, said: Options, *, is_method: bool = True
+    ) -> None:
+        check_scope(scope)
+        self.function, self.scope, self.options, self.is_method = function, scope, said, is_method
+        self.name = getattr(function, "__name__", "?")
+        self.owner = "?"
+        functools.update_wrapper(self, function)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name, self.owner = name, owner.__name__
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else Bound(instance, self)
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        raise TypeError(
+            f"{self.owner}.{self.name} is a definition: call it on an assembly, an instance of {self.owner}"
+        )
+
+    @functools.cached_property
+    def signature(self) -> inspect.Signature:
+        signature = inspect.signature(self.function)
+        mine = list(signature.parameters.values())[1 if self.is_method else 0 :]
+        if any(each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in mine):
+            raise ArgumentError(f"{self}: the runtime arguments of a definition have a name each", **self.place)
+        return signature.replace(parameters=mine)
+
+    @functools.cached_property
+    def may_be_none(self) -> bool:
+        return may_be_none(hints_of(self.function).get("return"))
+
+    @property
+    def place(self) -> dict[str, Any]:
+        code = getattr(inspect.unwrap(self.function), "__code__", None)
+        return {"file": code.co_filename, "line": code.co_firstlineno} if code is not None else {}
+
+    def __str__(self) -> str:
+        return f"{self.owner}.{self.name}" if self.is_method else self.name
+
+    def __repr__(self) -> str:
+        return f"<invivo definition {self}>"
+
+
+class Bound:
+    """A member of one assembly. Called before activation it is the recipe, afterwards the factory."""
+
+    __slots__ = ("assembly", "member")
+
+    def __init__(self, assembly: Assembly, member: Member) -> None:
+        self.assembly, self.member = assembly, member
+
+    @property
+    def key(self) -> str:
+        return f"{self.assembly.name}.{self.member.name}"
+
+    def __call__(self, *positional: Any, **named: Any) -> Any:
+        active = self.assembly._core
+        if active is not None and positional and not named and not describing.depth:
+            plan = active.plans.taking.get(f"{self.assembly.name}.{self.member.name}")
+            if plan is not None and plan.takes == len(positional) and active.faces:
+                return plan.make(active.faces[0], *positional)
+        if describing.depth:
+            if inspect.getattr_static(type(self.assembly), self.member.name) is not self.member:
+                return self._former(positional, named)
+            return self.reference(*positional, **named)
+        core = self.assembly._core
+        if core is None:
+            return self.reference(*positional, **named)
+        if core.closed:
+            raise ClosedError(f"the runtime of the assembly {self.assembly.name!r} is closed", path=self.key)
+        face: Any = self.assembly.runtime
+        if self.member.may_be_none:
+            return face.resolve_optional(self.key, *positional, **named)
+        return face.resolve(self.key, *positional, **named)
+
+    def reference(self, *positional: Any, **named: Any) -> Recipe:
+        try:
+            bound = self.member.signature.bind(*positional, **named)
+        except TypeError as problem:
+            raise ArityError(
+                f"{self.key}{self.member.signature}: {problem}", path=self.key, **self.member.place
+            ) from None
+        bound.apply_defaults()
+        return Recipe(Ref(self.key, tuple(bound.arguments.values())))
+
+    def _former(self, positional: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+        """What ``super().member()`` says, for an override to go on with."""
+        answer = self.member.function(self.assembly, *positional, **named)
+        if isinstance(answer, Recipe) and isinstance(answer._node, Draft):
+            answer._node.layer += 1
+        return answer
+
+    def __repr__(self) -> str:
+        return f"<invivo definition {self.key}>"
+
+
+def member_decorator(scope: Scope | None) -> Any:
+    def decorate(function: Any = None, /, **said: Any) -> Any:
+        if function is None:
+            return lambda function: Member(function, scope, options(**said))
+        if not isinstance(function, types.FunctionType):
+            raise WrongTypeError(f"a definition is a method of an assembly, not {function!r}")
+        return Member(function, scope, options(**said))
+
+    return decorate
+
+
+if TYPE_CHECKING:
+    # To a type checker a member stays the method that it is written as: names, arguments and result are checked, and
+    # so is an override.
+    from ._recipes import Hidden
+
+    Hooks = Hook | tuple[Hook, ...] | list[Hook]
+
+    class _Decorator:
+        @overload
+        def __call__(self, function: F, /) -> F: ...
+        @overload
+        def __call__(
+            self,
+            *,
+            rank: int = 0,
+            hidden: Hidden = False,
+            abstract: bool = False,
+            nullable: bool = False,
+            before: Hooks = (),
+            after: Hooks = (),
+            after_all: Hooks = (),
+            inject: Callable[[Any], Any] | None = None,
+            each: str | None = None,
+            exclusive: bool = False,
+            waits: bool = False,
+            tracked: bool = False,
+            start_timeout: float | None = None,
+            stop_timeout: float | None = None,
+        ) -> Callable[[F], F]: ...
+        def __call__(self, *_: Any, **__: Any) -> Any: ...
+
+
+define: _Decorator = member_decorator(None)
+define.__doc__ = "A member of an assembly: a definition of graph scope, or of its parent's."
+graph: _Decorator = member_decorator("graph")
+graph.__doc__ = "A member of an assembly: one object for each outermost resolve, for everything that is made in it."
+prototype: _Decorator = member_decorator("prototype")
+prototype.__doc__ = "A member of an assembly: a new object for each reference; inside its own making that is itself."
+lazy_singleton: _Decorator = member_decorator("lazy_singleton")
+lazy_singleton.__doc__ = "A member of an assembly: one object for each set of arguments, built by the first resolve."
+singleton: _Decorator = member_decorator("singleton")
+singleton.__doc__ = "A member of an assembly: one object, built when the assembly is activated."
+weak_singleton: _Decorator = member_decorator("weak_singleton")
+weak_singleton.__doc__ = "A member of an assembly: one object for as long as somebody holds it."
+
+
+def in_scope(name: str) -> _Decorator:
+    """A member of an assembly in a scope with places: ``@in_scope("thread")`` is one object for each thread, until it
+    ends; another name is that of a scope that the runtime was given (:meth:`Runtime.scope`)."""
+    made: _Decorator = member_decorator(scope_of(name))
+    return made
+
+
+def scope_of(name: str) -> Scope:
+    """What definitions say of a scope with places."""
+    return name if name in ("thread", "context") else f"in {name}"
+
+
+def member_of(classes: Iterable[type], name: str) -> Member | None:
+    for each in classes:
+        if name in vars(each):
+            found = vars(each)[name]
+            return found if isinstance(found, Member) else None
+    return None
+
+
+def members_of(cls: type) -> dict[str, Member]:
+    """The members, base classes' first, each as the most derived class has it."""
+    names: dict[str, None] = {}
+    for each in reversed(cls.__mro__):
+        names.update((name, None) for name, thing in vars(each).items() if isinstance(thing, Member))
+    found = {name: member_of(cls.__mro__, name) for name in names}
+    return {name: member for name, member in found.items() if member is not None}
+
+
+# ---- describing ----------------------------------------------------------------------------------------
+
+
+def describe_members(assembly: Assembly, known: Mapping[str, type]) -> list[Definition]:
+    """The definitions of an assembly's members."""
+    found = []
+    for name, member in members_of(type(assembly)).items():
+        path = f"{assembly.name}.{name}"
+        try:
+            found.append(_describe(assembly, path, member, known))
+        except Error as problem:
+            _locate(problem, path, member)
+            raise
+    return found
+
+
+def describe_alone(member: Member, key: str | None, known: Mapping[str, type]) -> Definition:
+    """The definition of a function that stands in no assembly."""
+    member = Member(member.function, member.scope, member.options, is_method=False)
+    key = member.name if key is None else key
+    try:
+        return _describe(None, key, member, known)
+    except Error as problem:
+        _locate(problem, key, member)
+        raise
+
+
+def _locate(problem: Error, path: str, member: Member) -> None:
+    if "." not in problem.path:  # of the function: it says a property's name
+        problem.path = f"{path}.{problem.path}" if problem.path else path
+    if not problem.file:
+        problem.file, problem.line = member.place.get("file", ""), member.place.get("line", 0)
+
+
+def _describe(assembly: Assembly | None, key: str, member: Member, known: Mapping[str, type]) -> Definition:
+    signature = member.signature
+    parameters = parameters_of(member.function, known, bound=member.is_method)
+    positional, named = [], {}
+    for index, each in enumerate(parameters):
+        placeholder = Recipe(Argument(index, each.name))
+        if each.keyword:
+            named[each.name] = placeholder
+        else:
+            positional.append(placeholder)
+    describing.depth += 1
+    try:
+        answer = member.function(*([] if assembly is None else [assembly]), *positional, **named)
+    finally:
+        describing.depth -= 1
+    if not isinstance(answer, Recipe):
+        raise WrongTypeError(
+            f"{member} answered {answer!r}, which is no recipe: a member describes its object, by "
+            "invivo.new(...), wire(...), child(...), constant(...) or another member"
+        )
+    result = hints_of(member.function, known).get("return")
+    what = of_recipe(answer, plain_class(result))
+    said = what.pop("options", None) or member.options
+    if may_be_none(result):
+        said = options(**{**vars(said), "nullable": True})
+    scope = member.scope
+    if scope is None and isinstance(answer._node, Draft):
+        scope = answer._node.scope
+    place = member.place
+    return Definition(
+        key,
+        scope,
+        file=place.get("file", ""),
+        line=place.get("line", 0),
+        arguments=parameters,
+        signature=signature,
+        options=said,
+        home=None if assembly is None else assembly.name,
+        generic=result if isinstance(typing.get_origin(result), type) else None,
+        **what,
+    )

@@ -1,0 +1,220 @@
+"""Resolving: by key, by class, all of a class, at once or for asyncio."""
+
+from __future__ import annotations
+
+import builtins
+import ctypes
+import threading
+import typing
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from . import _async, _values
+from . import _generated as c
+from ._core import Core
+from ._face import DICT, Face
+from ._index import ambiguous, candidates
+from ._members import Bound
+from .errors import AmbiguousError, ArityError, NotFoundError, WrongTypeError
+
+T = TypeVar("T")
+
+
+class Resolving(Face):
+    """A runtime as something that answers objects."""
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, key: type[T]) -> T: ...
+        @overload
+        def __getitem__(self, key: str) -> Any: ...
+        def __getitem__(self, key: Any) -> Any: ...
+
+    def __missing__(self, key: Any) -> Any:
+        make = self._ready.get(key)
+        return self._resolve(key) if make is None else make(self)
+
+    def _resolve(self, key: Any) -> Any:
+        core = self._open()
+        name = self._name(key)
+        plan = core.plans.find(name)
+        if plan is not None and not plan.takes and not (core.planning or core.calling):
+            core.plans.ready[key] = plan.make
+            return plan.make(self)
+        handle, word = self._key(name)
+        made = core.definitions.get(name)
+        if made is not None and made.arguments:
+            return self._resolve_with(name, made.bind((), {}))
+        before, uses = word.value, core.uses
+        found = c.invivo_object()
+        core.library.call("resolve", core.handle, handle, ctypes.byref(found))
+        thing, shared = self._resolved(core, handle, found.bits)
+        if shared:
+            # Kept only if no commit has touched the key since before the resolve. A commit first changes the word and
+            # then purges, and the purge takes this lock: so it comes after, or the word has changed already.
+            # While something is built its constructor must ask the library, which learns so what it depends on.
+            with self._lock:
+                if word.value == before and not self._gone and not core.closed and not core.calling:
+                    DICT.__setitem__(self, key, thing)
+        else:
+            core.plans.consider(key, name, handle, word, before, uses)
+        return thing
+
+    def _unplanned(self, name: str, arguments: tuple[Any, ...]) -> Any:
+        """A plan no longer holds, or cannot be used here."""
+        plans = self._core.plans
+        if plans.find(name) is None:
+            plans.purge()
+        return self._resolve_with(name, arguments, planned=False) if arguments else self._resolve(name)
+
+    def _gave_up(self, version: int, name: str, arguments: tuple[Any, ...]) -> Any:
+        """A constructor used the runtime in the middle of a plan: this version of the key gets none any more."""
+        core = self._core
+        core.given_up.discard(threading.get_ident())
+        core.plans.refuse(name, version)
+        return self._resolve_with(name, arguments) if arguments else self._resolve(name)
+
+    def _resolved(self, core: Core, handle: c.invivo_key, bits: int) -> tuple[Any, bool]:
+        peeked = c.invivo_object()
+        shared = False
+        if core.library.peek(core.handle, handle, ctypes.byref(peeked)) == c.INVIVO_OK:
+            shared = peeked.bits == bits
+            core.library.object_release(peeked)
+        return core.receive(bits, leased=True, shared=shared), shared
+
+    def _name(self, key: Any) -> str:
+        if isinstance(key, str):
+            return key
+        if isinstance(key, Bound):  # camelot.knight
+            return key.key
+        generic = None
+        if isinstance(typing.get_origin(key), type):  # Repository[User]
+            generic, key = key, typing.get_origin(key)
+        if not isinstance(key, type):
+            raise WrongTypeError(f"a key is a class, a name or a member of an assembly, not {key!r}")
+        found = candidates(key, self._core.definitions, generic=generic)
+        if len(found) == 1:
+            return found[0].key
+        if found:
+            raise AmbiguousError(f"{ambiguous(key, found)}; ask for one by its key")
+        made = ", ".join(sorted({each.made for each in self._core.definitions.values()}))
+        raise NotFoundError(f"no definition makes a {key.__name__}; there are definitions of {made or 'nothing'}")
+
+    @overload
+    def resolve(self, key: type[T], *arguments: Any, **named: Any) -> T: ...
+    @overload
+    def resolve(self, key: str, *arguments: Any, **named: Any) -> Any: ...
+    def resolve(self, key: Any, *arguments: Any, **named: Any) -> Any:
+        """Like ``runtime[key]``; with runtime arguments, by position or name."""
+        if not arguments and not named:
+            return self[key]
+        plan = None if named else self._taking.get(key)
+        if plan is not None and plan.takes == len(arguments):
+            return plan.make(self, *arguments)
+        core = self._open()
+        name = self._name(key)
+        made = core.definitions.get(name)
+        if made is not None:
+            return self._resolve_with(name, made.bind(arguments, named))
+        if named:
+            raise ArityError(f"{name} is not defined by Python: its arguments go by position", path=name)
+        return self._resolve_with(name, arguments)
+
+    def _resolve_with(self, name: str, arguments: Sequence[Any], *, planned: bool = True) -> Any:
+        core = self._core
+        plan = self._taking.get(name) if planned else None
+        if plan is not None and plan.takes == len(arguments):
+            return plan.make(self, *arguments)
+        core.check()
+        handle, word = self._key(name)
+        before, uses = word.value, core.uses
+        thing = self._ask("resolve_with", handle, name, arguments)
+        core.plans.consider(None, name, handle, word, before, uses)
+        return thing
+
+    def _ask(self, function: str, handle: c.invivo_key, name: str, arguments: Iterable[Any]) -> Any:
+        core, found = self._core, c.invivo_object()
+        with _values.Packer(core) as packer:
+            array, count = core.pack(packer, name, arguments)
+            core.library.call(function, core.handle, handle, array, count, ctypes.byref(found))
+        return self._take(core, found.bits)
+
+    def _take(self, core: Core, bits: int) -> Any:
+        """What a handle with a lease of ours stands for."""
+        key = c.invivo_key()
+        if not bits or core.library.object_key(c.invivo_object(bits), ctypes.byref(key), None) or not key.bits:
+            return core.receive(bits, leased=True)
+        return self._resolved(core, key, bits)[0]
+
+    @overload
+    def resolve_optional(self, key: type[T], *arguments: Any, **named: Any) -> T | None: ...
+    @overload
+    def resolve_optional(self, key: str, *arguments: Any, **named: Any) -> Any: ...
+    def resolve_optional(self, key: Any, *arguments: Any, **named: Any) -> Any:
+        """The same, or None when there is no such definition, or what makes it answers None."""
+        core = self._open()
+        if not isinstance(key, str):
+            found = candidates(key, core.definitions)
+            if not found:
+                return None
+        name = self._name(key)
+        handle = c.invivo_key()
+        core.library.call("key_intern", core.handle, _values.name_bytes(name, "key"), ctypes.byref(handle))
+        made = core.definitions.get(name)
+        given = arguments if made is None else made.bind(arguments, named)
+        return self._ask("resolve_optional", handle, name, given)
+
+    @overload
+    def resolve_type(self, of: builtins.type[T], name: str | None = None, *, exact: bool = False) -> T: ...
+    @overload
+    def resolve_type(
+        self, of: builtins.type[T], name: str | None = None, *, exact: bool = False, optional: bool
+    ) -> T | None: ...
+    def resolve_type(
+        self, of: builtins.type[T], name: str | None = None, *, exact: bool = False, optional: bool = False
+    ) -> T | None:
+        """The object of the one definition whose class is, or derives from, ``of``; ``name``: with this key, or the end
+        of it. ``optional``: None where there is none."""
+        core, found = self._open(), c.invivo_object()
+        wanted = None if name is None else _values.name_bytes(name)
+        flags = (c.INVIVO_LOOKUP_EXACT if exact else 0) | (c.INVIVO_LOOKUP_OPTIONAL if optional else 0)
+        kind = _values.name_bytes(core.wish(of))
+        core.library.call("resolve_type", core.handle, kind, wanted, flags, ctypes.byref(found))
+        thing: T | None = self._take(core, found.bits)
+        return thing
+
+    def resolve_all(self, of: builtins.type[T], *, exact: bool = False) -> list[T]:
+        """One object of each definition of a class, by rank, then as declared; none is an empty list. Objects of graph
+        scope are shared within the call."""
+        core, found = self._open(), c.invivo_value()
+        flags = c.INVIVO_LOOKUP_EXACT if exact else 0
+        core.library.call("resolve_all", core.handle, _values.name_bytes(core.wish(of)), flags, ctypes.byref(found))
+        things: list[T] = _values.take(core, found)
+        return things
+
+    @overload
+    async def aresolve(self, key: builtins.type[T], *arguments: Any, **named: Any) -> T: ...
+    @overload
+    async def aresolve(self, key: str, *arguments: Any, **named: Any) -> Any: ...
+    async def aresolve(self, key: Any, *arguments: Any, **named: Any) -> Any:
+        """Like `resolve`, for asyncio: the object is resolved where it belongs, and the event loop goes on meanwhile.
+        Awaited in the opening thread, the loop runs the jobs that wait for that thread."""
+        core = self._open()
+        name = self._name(key)
+        handle, _ = self._key(name)
+        made = core.definitions.get(name)
+        if made is not None:
+            arguments = tuple(made.bind(arguments, named))
+        elif named:
+            raise ArityError(f"{name} is not defined by Python: its arguments go by position", path=name)
+        return await _async.resolve(core, handle, name, arguments, lambda: self.poll(0))
+
+    def __contains__(self, key: object) -> bool:
+        core, found = self._open(), c.invivo_key()
+        try:
+            name = _values.name_bytes(self._name(key), "key")
+            core.library.call("key_find", core.handle, name, ctypes.byref(found))
+        except (NotFoundError, WrongTypeError):
+            return False
+        return True

@@ -1,0 +1,123 @@
+"""How a runtime is opened, and where it logs."""
+
+from __future__ import annotations
+
+import ctypes
+import enum
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from . import _generated as c
+from . import _trampolines, _values
+from ._core import Core
+from ._failures import text
+from .errors import ArgumentError
+
+Log = Callable[[int, str, str, Mapping[str, Any]], Any]
+
+
+class LogLevel(enum.IntEnum):
+    TRACE = c.INVIVO_LOG_TRACE
+    DEBUG = c.INVIVO_LOG_DEBUG
+    INFO = c.INVIVO_LOG_INFO
+    WARNING = c.INVIVO_LOG_WARNING
+    ERROR = c.INVIVO_LOG_ERROR
+    SILENT = c.INVIVO_LOG_SILENT
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+_LOGGING = {
+    LogLevel.TRACE: logging.DEBUG,
+    LogLevel.DEBUG: logging.DEBUG,
+    LogLevel.INFO: logging.INFO,
+    LogLevel.WARNING: logging.WARNING,
+    LogLevel.ERROR: logging.ERROR,
+}
+
+
+class LogItem:
+    def __init__(self, core: Core, log: Log) -> None:
+        self.core, self.log = core, log
+
+
+@_trampolines.telling(c.invivo_runtime_options, "log", user_data=0)
+def _log(item: LogItem, _: int, entry: Any) -> None:
+    one = entry[0]
+    fields = {}
+    for index in range(one.field_count):
+        pair = one.fields[index]
+        fields[_values.pair_name(pair)] = _values.read(item.core, pair.value)
+    item.log(LogLevel(one.level), text(one.message), text(one.path), fields)
+
+
+def to_logger(logger: logging.Logger) -> Log:
+    """A log callback that hands everything to a logger of the standard library."""
+
+    def log(level: int, message: str, path: str, fields: Mapping[str, Any]) -> None:
+        logger.log(_LOGGING.get(LogLevel(level), logging.INFO), message, extra={"invivo": dict(fields)})
+
+    return log
+
+
+def make_options(
+    core: Core,
+    *,
+    name: str | None = None,
+    default_domain: Literal["opener", "loop"] = "opener",
+    log: Log | logging.Logger | None = None,
+    log_level: LogLevel | str = LogLevel.INFO,
+    quiet: float | None = None,
+    settle_max: float | None = None,
+    commit_timeout: float | None = None,
+    start_timeout: float | None = None,
+    stop_timeout: float | None = None,
+    pending_targets: bool = False,
+    max_document_bytes: int = 0,
+    inject_marked: bool = True,
+) -> c.invivo_runtime_options:
+    """The C options. Times are seconds, as everywhere in Python."""
+    options = c.invivo_runtime_options()
+    core.library.runtime_options_init(ctypes.byref(options))
+    if name is not None:
+        options.name = _values.name_bytes(name)
+    domains = {"opener": c.INVIVO_DOMAIN_OPENER, "loop": c.INVIVO_DOMAIN_LOOP}
+    if default_domain not in domains:
+        raise ArgumentError(f"default_domain is 'opener' or 'loop', not {default_domain!r}")
+    options.default_domain = domains[default_domain]
+    if pending_targets:
+        options.flags |= c.INVIVO_RUNTIME_PENDING_TARGETS
+    if not inject_marked:
+        options.flags |= c.INVIVO_RUNTIME_WITHOUT_NEEDS
+    if quiet is not None:
+        options.quiet_ms = milliseconds(quiet)
+    if settle_max is not None:
+        options.settle_max_ms = milliseconds(settle_max)
+    if commit_timeout is not None:
+        options.commit_timeout_ms = milliseconds(commit_timeout)
+    if start_timeout is not None:
+        options.start_timeout_ms = milliseconds(start_timeout)
+    if stop_timeout is not None:
+        options.stop_timeout_ms = milliseconds(stop_timeout)
+    options.max_document_bytes = max_document_bytes
+    options.log_level = _level(log_level)
+    if log is not None:
+        item = LogItem(core, to_logger(log) if isinstance(log, logging.Logger) else log)
+        options.log, options.log_destroy = _log.of(core.library), _trampolines.destroy.of(core.library)
+        options.log_user_data = _trampolines.enroll(item)
+    return options
+
+
+def _level(level: LogLevel | str) -> LogLevel:
+    try:
+        return LogLevel[level.upper()] if isinstance(level, str) else LogLevel(level)
+    except (KeyError, ValueError):
+        raise ArgumentError(f"log_level is {', '.join(map(str, LogLevel))}; not {level!r}") from None
+
+
+def milliseconds(seconds: float) -> int:
+    if not 0 <= seconds < (1 << 32) / 1000 - 1:
+        raise ArgumentError(f"{seconds} s is no time to wait")
+    return round(seconds * 1000)

@@ -1,0 +1,306 @@
+"""Where a value comes from: what a recipe or annotation of Python's says, as an injection."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from . import _generated as c
+from . import _recipes
+from ._definitions import KEPT, Definition, of_recipe
+from ._describe import Method, Parameter
+from ._hints import Hint
+from ._index import Known, all_candidates, ambiguous, candidates
+from ._injections import Injection, Plan
+from ._members import Bound
+from ._objects import Type
+from ._recipes import Draft, Options, Recipe, Ref
+from ._types import VALUE, is_plain
+from .errors import AmbiguousError, Error, NotFoundError, WrongTypeError
+
+
+class Sources:
+    """Says where the values of one definition come from, and plans what stands inline in it."""
+
+    def __init__(
+        self,
+        made: Definition,
+        existing: Known,
+        known: Mapping[str, type],
+        find: Callable[[str], Type] | None,
+        errors: list[Error],
+        plans: list[Plan],
+        marked: bool,
+        remaps: Mapping[str, Mapping[str, str]],
+    ) -> None:
+        self.remaps = remaps
+        self.made, self.existing, self.known, self.find = made, existing, known, find
+        self.errors, self.plans, self.marked = errors, plans, marked
+        self.uses_arguments = False
+        self.inline: dict[int, tuple[str, bool]] = {}  # of drafts by identity: key, and whether it takes the arguments
+        self.methods: dict[str, Method] = {}
+        self.cls: type | None = None
+
+    def plan(self) -> Plan:
+        """The whole definition; what stands inline in one is planned in the same way."""
+        raise NotImplementedError
+
+    def at(self, name: str) -> dict[str, Any]:
+        path = f"{self.made.key}.{name}" if name else self.made.key
+        return {"path": path, "file": self.made.file, "line": self.made.line}
+
+    def noting(self) -> Noting:
+        return Noting(self.errors)
+
+    # ---- what is said ------------------------------------------------------------------------------------
+
+    def named(self, name: str, thing: Any, hint: Hint | None = None) -> Injection:
+        return dataclasses.replace(self.source(thing, name, hint), name=name)
+
+    def source(self, thing: Any, place: str, hint: Hint | None = None) -> Injection:
+        """Where a value comes from: a recipe says it, anything else is the value itself."""
+        if isinstance(thing, Recipe):
+            return self._recipe(thing, place, hint)
+        if isinstance(thing, Bound):
+            return Injection("", how=c.INVIVO_INJECT_PROVIDER, items=(Injection("", thing.key),))
+        if isinstance(thing, functools.partial) and isinstance(thing.func, Bound):
+            target = thing.func.reference(*thing.args, **thing.keywords)
+            return Injection("", how=c.INVIVO_INJECT_PROVIDER, items=(self.source(target, place),))
+        if isinstance(thing, (set, frozenset)):
+            items = tuple(self.source(each, f"{place}.{i}") for i, each in enumerate(thing))
+            return Injection("", how=c.INVIVO_INJECT_SET, items=items)
+        if isinstance(thing, (list, tuple)) and any(map(_is_said, thing)):
+            items = tuple(self.source(each, f"{place}.{i}") for i, each in enumerate(thing))
+            return Injection("", how=c.INVIVO_INJECT_LIST, items=items)
+        if isinstance(thing, Mapping) and any(map(_is_said, thing.values())):
+            return Injection(
+                "",
+                how=c.INVIVO_INJECT_MAP,
+                items=tuple(self.named_item(name, each, f"{place}.{name}") for name, each in thing.items()),
+            )
+        return Injection("", value=thing)
+
+    def named_item(self, name: str, thing: Any, place: str) -> Injection:
+        if not isinstance(name, str):
+            raise WrongTypeError(f"the keys of a map are texts, not {name!r}", **self.at(place))
+        return dataclasses.replace(self.source(thing, place), name=name)
+
+    def _recipe(self, recipe: Recipe, place: str, hint: Hint | None) -> Injection:
+        node = recipe._node
+        match node:
+            case Ref(to=str(), arguments=arguments, optional=optional):
+                return self._reference(node, arguments, optional, place)
+            case Ref():
+                return self._looked_up(node, place)
+            case _recipes.All(of=of, exact=exact, added=added, removed=removed):
+                flags = c.INVIVO_INJECT_EXACT if exact else 0
+                return Injection("", how=c.INVIVO_INJECT_ALL, of=of, flags=flags, added=added, removed=removed)
+            case _recipes.Argument(index=index):
+                self.uses_arguments = True
+                return Injection("", how=c.INVIVO_INJECT_ARGUMENT, index=index)
+            case _recipes.Arguments():
+                self.uses_arguments = True
+                return Injection("", how=c.INVIVO_INJECT_ARGUMENTS)
+            case _recipes.Path(start=start, names=names):
+                return Injection("", ".".join(names), how=c.INVIVO_INJECT_PATH, items=(self.source(start, place),))
+            case _recipes.Late(target=target, once=once):
+                how = c.INVIVO_INJECT_LAZY if once else c.INVIVO_INJECT_PROVIDER
+                inner = self.source(
+                    target.reference() if not isinstance(target, Recipe) and hasattr(target, "reference") else target,
+                    place,
+                )
+                return Injection("", how=how, items=(inner,))
+            case _recipes.Own(what=what):
+                return Injection("", how=c.INVIVO_INJECT_RESOLVER if what == "resolver" else c.INVIVO_INJECT_ASKER)
+            case _recipes.Constant(value=value):
+                return Injection("", value=value)
+            case _recipes.Config(path=path, default=default, optional=optional):
+                items = (self.source(default, f"{place}.default"),) if node.has_default else ()
+                flags = c.INVIVO_INJECT_OPTIONAL if optional else 0
+                return Injection("", path, how=c.INVIVO_INJECT_CONFIG, items=items, flags=flags)
+            case _recipes.Entry(path=None):
+                return Injection("", how=c.INVIVO_INJECT_ENTRY_NAME)
+            case _recipes.Entry(path=path, default=default, optional=optional):
+                items = (self.source(default, f"{place}.default"),) if node.has_default else ()
+                flags = c.INVIVO_INJECT_OPTIONAL if optional else 0
+                return Injection("", path or None, how=c.INVIVO_INJECT_ENTRY, items=items, flags=flags)
+            case _recipes.Text(text=said, converter=converter):
+                if isinstance(said, str):
+                    return Injection("", value=said, how=c.INVIVO_INJECT_TEXT, converter=converter)
+                items = (self.source(said, place),)
+                return Injection("", how=c.INVIVO_INJECT_TEXT, items=items, converter=converter)
+        return self._inline(recipe, place, hint)
+
+    def _reference(self, node: Ref, arguments: tuple[Any, ...], optional: bool, place: str) -> Injection:
+        assert isinstance(node.to, str)
+        key = self.made.absolute(node.to)
+        items = tuple(self.source(each, f"{place}.{i}") for i, each in enumerate(arguments))
+        found = Injection("", key, items=items, flags=c.INVIVO_INJECT_OPTIONAL if optional else 0)
+        target = self.existing.get(self.remapped(key))
+        if target is not None and target.constant is not None and is_plain(target.constant.value):
+            return Injection("", VALUE, how=c.INVIVO_INJECT_PATH, items=(found,))
+        return found
+
+    def remapped(self, key: str) -> str:
+        """Where a key leads from inside a mount, as the library finds it."""
+        own = self.made.home
+        if own is None or own not in self.remaps or key.startswith(f"{own}."):
+            return key
+        fitting = [start for start in self.remaps[own] if key == start or key.startswith(f"{start}.")]
+        best = max(fitting, key=len, default="")
+        return self.remaps[own][best] + key[len(best) :] if best else key
+
+    def _looked_up(self, node: Ref, place: str) -> Injection:
+        assert isinstance(node.to, type)
+        flags = c.INVIVO_INJECT_OPTIONAL if node.optional else 0
+        flags |= c.INVIVO_INJECT_EXACT if node.exact else 0
+        flags |= c.INVIVO_INJECT_GREEDY if node.greedy else 0
+        found = candidates(node.to, self.existing, self.made.assembly, exact=node.exact)
+        found = [each for each in found if each is not self.made]
+        if len(found) == 1:
+            return self._by_type("", node.to, found[0], flags)
+        if found:
+            raise AmbiguousError(f'{ambiguous(node.to, found)}; name one by ref("key")', **self.at(place))
+        if node.optional or self.made.options.waits:
+            return Injection("", how=c.INVIVO_INJECT_TYPE, of=node.to, flags=flags)
+        raise NotFoundError(f"no definition makes a {node.to.__name__}", **self.at(place))
+
+    def _inline(self, recipe: Recipe, place: str, hint: Hint | None) -> Injection:
+        """A recipe in the recipe: a definition with the key of its place, for nobody else."""
+        known = self.inline.get(id(recipe._node))
+        if known is None:
+            node = recipe._node
+            key = f"{self.made.key}.{place}"
+            what = of_recipe(recipe, hint.wanted if hint is not None else None)
+            own = what.pop("options", Options())
+            scope = node.scope if isinstance(node, Draft) else None
+            file, line = (node.file, node.line) if isinstance(node, Draft) else (self.made.file, self.made.line)
+            made = Definition(
+                key,
+                scope,
+                file=file,
+                line=line,
+                options=dataclasses.replace(own, hidden=True),
+                arguments=self.made.arguments,
+                home=self.made.assembly,
+                owner=self.made.key,
+                **what,
+            )
+            planner = type(self)(
+                made, self.existing, self.known, self.find, self.errors, self.plans, self.marked, self.remaps
+            )
+            plan = planner.plan()
+            if not planner.uses_arguments:
+                plan = dataclasses.replace(plan, definition=dataclasses.replace(made, arguments=()))
+            self.plans.append(plan)
+            known = self.inline[id(recipe._node)] = key, planner.uses_arguments
+        key, takes = known
+        self.uses_arguments |= takes
+        count = len(self.made.arguments) if takes else 0
+        items = tuple(Injection("", how=c.INVIVO_INJECT_ARGUMENT, index=index) for index in range(count))
+        return Injection("", key, items=items)
+
+    # ---- what an annotation asks for ---------------------------------------------------------------------
+
+    def _wanted(self, name: str, hint: Hint, parameter: Parameter | None) -> Injection | None:
+        """What an annotation asks for; None leaves the place alone."""
+        made = self.made
+        if hint.late == "runtime":
+            return Injection(name, value=None)
+        if hint.late == "resolver":
+            return Injection(name, how=c.INVIVO_INJECT_RESOLVER)
+        if hint.late == "asker":
+            return Injection(name, how=c.INVIVO_INJECT_ASKER)
+        key = hint.key or (hint.item.key if hint.item is not None else None)
+        has_default = parameter is not None and parameter.has_default
+        optional = c.INVIVO_INJECT_OPTIONAL if hint.optional or (hint.item is not None and hint.item.optional) else 0
+        if hint.inject is not None:
+            optional |= c.INVIVO_INJECT_GREEDY if hint.inject.greedy else 0
+            optional |= c.INVIVO_INJECT_EXACT if hint.inject.exact else 0
+        late = {"provider": c.INVIVO_INJECT_PROVIDER, "lazy": c.INVIVO_INJECT_LAZY}.get(hint.late or "")
+        if key is not None:
+            found = Injection(name, self.made.absolute(key), flags=optional & c.INVIVO_INJECT_OPTIONAL)
+            return found if late is None else Injection(name, how=late, items=(dataclasses.replace(found, name=""),))
+        wanted = hint.item.wanted if hint.item is not None else hint.wanted
+        if hint.late == "all":
+            assert wanted is not None
+            if has_default and not all_candidates(wanted, self.existing) and not self.existing.like(wanted):
+                return None
+            added, removed = (hint.inject.added, hint.inject.removed) if hint.inject is not None else (None, None)
+            exactly = optional & c.INVIVO_INJECT_EXACT
+            return Injection(name, how=c.INVIVO_INJECT_ALL, of=wanted, flags=exactly, added=added, removed=removed)
+        exact = bool(optional & c.INVIVO_INJECT_EXACT)
+        generic = hint.generic if hint.item is None else hint.item.generic
+        there = []
+        if wanted is not None:
+            there = candidates(wanted, self.existing, made.assembly, exact=exact, generic=generic)
+        if late is None:  # a decorator of a class may look for the class, but not for itself
+            there = [each for each in there if each is not made]
+        if len(there) == 1 and wanted is not None:
+            found = self._by_type(name, wanted, there[0], optional)
+            return found if late is None else Injection(name, how=late, items=(dataclasses.replace(found, name=""),))
+        if has_default:
+            return None
+        if wanted is not None and len(there) > 1:
+            raise AmbiguousError(
+                f'{ambiguous(wanted, there)}; say which by Annotated[{wanted.__name__}, "key"] or '
+                f'{name}=invivo.ref("key")',
+                **self.at(name),
+            )
+        if optional & c.INVIVO_INJECT_OPTIONAL:
+            if wanted is None or late is not None:
+                return Injection(name, value=None)
+            return Injection(name, how=c.INVIVO_INJECT_TYPE, of=wanted, flags=optional)
+        if made.options.waits and wanted is not None:
+            found = Injection(name, how=c.INVIVO_INJECT_TYPE, of=wanted, flags=optional)
+            return found if late is None else Injection(name, how=late, items=(dataclasses.replace(found, name=""),))
+        if (
+            made.scope not in KEPT
+            and made.signature is None
+            and not made.owner
+            and (wanted is None or late is not None)
+        ):
+            return None  # an argument of the resolve
+        what = f"no definition makes a {wanted.__name__}" if wanted is not None else "nothing says what it is"
+        raise NotFoundError(
+            f"{made.made} wants {name!r}, and {what}: define it, or pass {name}=... with the definition",
+            **self.at(name),
+        )
+
+    def _by_type(self, name: str, wanted: type, found: Definition, flags: int) -> Injection:
+        """The only one of its type is looked for by the type, so that another may take its place one day; one that is
+        merely the closest of several is named."""
+        every = all_candidates(wanted, self.existing)
+        if every == [found] and not found.options.hidden:
+            return Injection(name, found.key, how=c.INVIVO_INJECT_TYPE, of=wanted, flags=flags)
+        if flags & c.INVIVO_INJECT_GREEDY and found in every:
+            return Injection(name, found.key, how=c.INVIVO_INJECT_TYPE, of=wanted, flags=flags)
+        return Injection(name, found.key, flags=flags & c.INVIVO_INJECT_OPTIONAL)
+
+
+class Noting:
+    """What goes wrong in its block is noted, and the next thing looked at."""
+
+    def __init__(self, errors: list[Error]) -> None:
+        self.errors = errors
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, _: object) -> bool:
+        if isinstance(problem, Error):
+            self.errors.append(problem)
+            return True
+        return False
+
+
+def _is_said(thing: Any) -> bool:
+    """Whether a thing is, or holds, something that is worked out for each object."""
+    if isinstance(thing, (Recipe, Bound, set, frozenset)):
+        return True
+    if isinstance(thing, functools.partial):
+        return isinstance(thing.func, Bound)
+    if isinstance(thing, (list, tuple)):
+        return any(map(_is_said, thing))
+    return isinstance(thing, Mapping) and any(map(_is_said, thing.values()))
