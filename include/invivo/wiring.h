@@ -147,8 +147,9 @@ typedef struct invivo_definition {
     const char *alias;
     const char *file;  /* where it is declared, for messages; may be NULL */
     uint32_t line, column;
-    /* A definition that this one takes over from: type, scope, factory or initializer, parameters, injections and hooks,
-     * each where this one has none; properties by name. Not inherited: flags, rank, alias. */
+    /* A definition that this one takes over from: type, scope, factory or initializer, parameters, injections, hooks and
+     * deadlines, each where this one has none; properties by name; calls of methods that this one does not call itself, before
+     * its own. Not inherited: flags, rank, alias, constant, choice, `each`. */
     const char *parent;
     const invivo_parameter *parameters; /* the runtime arguments it takes; without any they go to the initializer's end */
     uint64_t parameter_count;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import weakref
 from typing import Any
 
 import pytest
@@ -182,6 +183,11 @@ def test_a_scope_of_the_programs_own() -> None:
         assert runtime["web.session"] is not first
         runtime.end_scope("request", 1)
         assert heard == [("keep", 1, "web.session"), ("keep", 2, "web.session"), ("drop", 1, "web.session")]
+        gone = weakref.ref(runtime["web.session"])
+        runtime.end_scope("request", 2)
+        gc.collect()
+        assert gone() is None, "nothing keeps what is of a place that has ended"
+        heard.clear()
         current[0] = 1
         assert runtime["web.session"] is not first
         with pytest.raises(invivo.ExistsError):
