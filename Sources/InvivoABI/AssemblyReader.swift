@@ -137,11 +137,12 @@ struct AssemblyReader {
         -> [Definition]
     {
         var order: [String] = []
-        var latest: [String: Definition] = [:]
+        var known: NameSet = []
+        var latest: NameTable<Definition> = [:]
         var every: [Definition] = []
         do throws(Failure) {
             for given in line.reversed() {
-                var own: [String: Definition] = [:]
+                var own: NameTable<Definition> = [:]
                 for definition in try table(given, name, names) {
                     every.append(definition)
                     if let other = own[definition.key] {
@@ -155,7 +156,7 @@ struct AssemblyReader {
                     latest[key] = nil
                 }
                 for definition in every where own[definition.key] === definition {
-                    if latest[definition.key] == nil && !order.contains(definition.key) { order.append(definition.key) }
+                    if known.insert(definition.key).inserted { order.append(definition.key) }
                     latest[definition.key]?.disown()
                     latest[definition.key] = definition
                 }
@@ -185,7 +186,7 @@ struct AssemblyReader {
 
     /// Whether something that a definition stands in is defined again.
     private func isOverridden(
-        _ definition: Definition, by own: [String: Definition], in latest: [String: Definition]
+        _ definition: Definition, by own: NameTable<Definition>, in latest: NameTable<Definition>
     ) -> Bool {
         var next = definition.body.owner
         while let owner = next {

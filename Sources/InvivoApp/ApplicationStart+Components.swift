@@ -12,7 +12,7 @@ extension ApplicationStart {
         for _ in 0..<64 {
             if let name = current.type { return try? engine.container.type(named: name) }
             guard let parent = current.making.parent ?? current.making.alias,
-                let next = manifest.components.first(where: { $0.key == parent })
+                let next = manifest.components.first(where: { $0.key.isSameName(as: parent) })
             else { return nil }
             current = next
         }
@@ -24,7 +24,8 @@ extension ApplicationStart {
         var current = component
         for _ in 0..<64 {
             if let name = current.type { return (try? engine.container.type(named: name)) == nil }
-            guard let parent = current.making.parent, let next = manifest.components.first(where: { $0.key == parent })
+            guard let parent = current.making.parent,
+                let next = manifest.components.first(where: { $0.key.isSameName(as: parent) })
             else { return false }
             current = next
         }

@@ -52,7 +52,7 @@ struct ApplicationStart {
         var wiring = ChangeSet(cause: manifest.file)
         // Every component by its type alone: enough to say what is wrong with the documents.
         var outlines = ChangeSet(cause: manifest.file)
-        var typeless: Set<String> = []
+        var typeless: NameSet = []
         var failures = unloaded
         activate(in: &wiring, &failures)
         outlines.definitions = wiring.definitions

@@ -103,8 +103,8 @@ struct TableReader {
 
     /// Reports names that come twice.
     mutating func requireDistinct(_ names: [String], path: String, _ message: (String) -> String) {
-        var seen = Set<String>()
-        var reported = Set<String>()
+        var seen = NameSet()
+        var reported = NameSet()
         for name in names where !seen.insert(name).inserted && reported.insert(name).inserted {
             problem(path, message(name))
         }

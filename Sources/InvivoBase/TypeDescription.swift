@@ -32,8 +32,8 @@ public final class TypeDescription: @unchecked Sendable {
     private let store: CStrings
     private let destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
     private let ownsUserData = Atomic<Bool>(true)
-    private let propertyIndex: [String: (index: Int, formerName: Bool)]
-    private let methodIndex: [String: Int]
+    private let propertyIndex: NameTable<(index: Int, formerName: Bool)>
+    private let methodIndex: NameTable<Int>
     private let instanceImage: InitialImage
     private let blockImage: InitialImage
     /// The name as C borrows it.
@@ -124,14 +124,13 @@ public final class TypeDescription: @unchecked Sendable {
         store = tables.store
         cName = tables.store.string(tables.name)
         cParameters = UnsafeBufferPointer(start: tables.cParameters, count: tables.parameters.count)
-        var propertyIndex: [String: (index: Int, formerName: Bool)] = [:]
+        var propertyIndex: NameTable<(index: Int, formerName: Bool)> = [:]
         for (index, property) in tables.properties.enumerated() {
             propertyIndex[property.name] = (index, false)
             for former in property.was { propertyIndex[former] = (index, true) }
         }
         self.propertyIndex = propertyIndex
-        methodIndex = Dictionary(
-            tables.methods.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        methodIndex = NameTable(tables.methods.enumerated().map { ($1.name, $0) })
         instanceImage = InitialImage(size: tables.size, tables.properties.filter { !$0.isInBlock })
         blockImage = InitialImage(
             size: tables.blockSize, tables.properties.filter { $0.isInBlock },
@@ -177,7 +176,9 @@ public final class TypeDescription: @unchecked Sendable {
     }
 
     /// Whether it is the type of this name, or says that it is one.
-    public func isKind(of name: String) -> Bool { name == self.name || supertypes.contains(name) }
+    public func isKind(of name: String) -> Bool {
+        name.isSameName(as: self.name) || supertypes.contains { $0.isSameName(as: name) }
+    }
 
     // MARK: Initial values
 

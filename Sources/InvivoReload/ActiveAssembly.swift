@@ -31,7 +31,7 @@ struct ActiveAssembly: Sendable {
 
     /// A key of the description, here.
     private func key(_ definition: Definition) throws(Failure) -> String {
-        guard name != description.name else { return definition.key }
+        guard !name.isSameName(as: description.name) else { return definition.key }
         guard let inside = inside(definition.key) else {
             throw Failure(
                 .argument,
@@ -64,7 +64,7 @@ struct ActiveAssembly: Sendable {
     /// The keys outside of it that it names, as they are described.
     var outerReferences: [String] {
         let all = description.definitions.flatMap(\.names)
-        return Set(all).subtracting(description.members).sorted()
+        return Set(all.filter { !description.members.contains($0) }).sorted()
     }
 }
 

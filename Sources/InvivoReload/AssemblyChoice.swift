@@ -4,13 +4,13 @@ internal import InvivoWiring
 /// Which assemblies are active after a change set, and which collaborators they get. Of the turn.
 struct AssemblyChoice {
     let engine: Engine
-    private(set) var next: [String: ActiveAssembly]
+    private(set) var next: NameTable<ActiveAssembly>
     /// The names of `next` in the order in which they are described anew: those given first.
     private(set) var order: [String] = []
     private var given: [String] = []
-    private var gone: Set<String> = []
-    private var companions: [String: AssemblyDescription] = [:]
-    private var changed: Set<String> = []
+    private var gone: NameSet = []
+    private var companions: NameTable<AssemblyDescription> = [:]
+    private var changed: NameSet = []
     var failures: [Failure]
 
     init(engine: Engine, failures: [Failure]) {
@@ -33,7 +33,7 @@ struct AssemblyChoice {
                 failures.append(Failure(.notFound, "no assembly '\(name)' is active\(hint)", path: name))
                 return
             }
-            given.removeAll { $0 == name }
+            given.removeAll { $0.isSameName(as: name) }
             gone.insert(name)
             changed.insert(name)
         case .activate(let activation): activate(activation)
@@ -61,7 +61,7 @@ struct AssemblyChoice {
         if activation.extends, let former { description = former.description.extended(by: description) }
         var active = ActiveAssembly(name: name, description: description, remaps: activation.remaps)
         gone.remove(name)
-        if !given.contains(name) { given.append(name) }
+        if !given.contains(where: name.isSameName(as:)) { given.append(name) }
         if activation.extends, let former { active.alone = former.alone.subtracting(missing(added)) }
         if let former, former.isSame(as: active), active.alone.count == former.alone.count || !activation.extends {
             description.join(former.description)
@@ -93,7 +93,8 @@ struct AssemblyChoice {
 
     /// Finds the collaborators of all, and brings along those that are not active yet.
     mutating func bind() {
-        order = given + next.keys.filter { !given.contains($0) }.sorted()
+        let named = NameSet(given)
+        order = given + next.keys.filter { !named.contains($0) }.sorted()
         var place = 0
         while place < order.count {
             let name = order[place]

@@ -17,9 +17,9 @@ public final class Document: @unchecked Sendable {
 
     struct State {
         var hash: ContentHash?
-        var traits: [String: [TraitSpec]] = [:]
+        var traits: NameTable<[TraitSpec]> = [:]
         /// Where each target key stands first.
-        var places: [String: Place] = [:]
+        var places: NameTable<Place> = [:]
         /// What it says under `config:`.
         var config: ConfigNode?
         var isOpen = false

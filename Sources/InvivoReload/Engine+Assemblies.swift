@@ -162,7 +162,7 @@ extension Engine {
         }
         guard let next = plan.assemblies else { return }
         assemblies = next
-        let former = container.monitor.locked { () -> [String: AssemblyDescription] in
+        let former = container.monitor.locked { () -> NameTable<AssemblyDescription> in
             defer {
                 container.active = next.mapValues(\.description)
                 container.findDormant()

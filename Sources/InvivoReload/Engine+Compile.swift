@@ -70,14 +70,15 @@ extension Engine {
     /// Its type after the plan, its own or its parents'.
     private func typeNext(_ definition: Definition, _ plan: Plan) -> ObjectType? {
         var definition = definition
-        for _ in 0..<64 {
-            if let type = definition.type { return type }
+        var seen: Set<UInt32> = [definition.id]
+        while definition.type == nil {
             guard let name = definition.body.parent,
-                let id = container.monitor.locked({ container.keys.id(of: name) }), let parent = next(id, plan)
+                let id = container.monitor.locked({ container.keys.id(of: name) }), let parent = next(id, plan),
+                seen.insert(id).inserted
             else { return nil }
             definition = parent
         }
-        return nil
+        return definition.type
     }
 
     /// The same with what lies dormant by now. Answers what lacks something, and what that is.
@@ -122,7 +123,7 @@ extension Engine {
             }
         }
         reconfigure(&plan, changed, &compiler, graph)
-        failures += compiler.failures
+        failures += compiler.ownFailures
         rebind(names, changed, &plan, graph, &compiler, &failures)
         plan.needs = compiler.needs
         return plan.recipes.compactMapValues { $0.waits.isEmpty ? nil : $0.waits }

@@ -191,7 +191,7 @@ extension ConfigNode {
         }
         var joined = own
         for (name, node) in more {
-            if let index = joined.firstIndex(where: { $0.name == name }) {
+            if let index = joined.firstIndex(where: { $0.name.isSameName(as: name) }) {
                 joined[index].node = try joined[index].node.joined(node, entry)
             } else {
                 joined.append((name, node))

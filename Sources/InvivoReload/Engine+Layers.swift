@@ -18,10 +18,10 @@ extension Engine {
         var states: [ObjectIdentifier: Document.State] = [:]
         // Names that are no key: nobody defines, attaches or declares them. They do not become keys, which are for ever, by
         // being named.
-        var unknown: Set<String> = []
+        var unknown: NameSet = []
         for (document, next) in plan.staged.documents {
             states[ObjectIdentifier(document)] = next
-            for key in Set(document.state.traits.keys).union(next.traits.keys) {
+            for key in NameSet(document.state.traits.keys + next.traits.keys) {
                 if let id = container.monitor.locked({ container.keys.id(of: key) }) {
                     ids.insert(id)
                 } else {

@@ -59,7 +59,7 @@ public final class Engine: @unchecked Sendable {
     var config = ConfigState()
     var definitions = DefinitionTable()
     /// By the names under which they are active.
-    var assemblies: [String: ActiveAssembly] = [:]
+    var assemblies: NameTable<ActiveAssembly> = [:]
     /// The definitions that are patterns for the entries of a map or list.
     var patterns: Set<UInt32> = []
     /// The definitions that stand in others.

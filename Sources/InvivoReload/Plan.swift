@@ -9,7 +9,7 @@ struct Plan {
     /// Definitions that are new or other than before; nil = removed.
     var definitions: [UInt32: Definition?] = [:]
     /// The assemblies that are active after the plan; nil when they stay.
-    var assemblies: [String: ActiveAssembly]?
+    var assemblies: NameTable<ActiveAssembly>?
     /// Definitions that say what they said before, and are declared elsewhere now.
     var moved: [Definition] = []
     /// What lies over the definitions of these keys after the plan.

@@ -63,5 +63,5 @@ struct DocumentChecker {
 }
 
 extension [SpecEntry] {
-    subscript(key: String) -> SpecNode? { first { $0.key == key }?.value }
+    subscript(key: String) -> SpecNode? { first { $0.key.isSameName(as: key) }?.value }
 }

@@ -71,7 +71,7 @@ extension SpecNode {
 
     /// The value of a key, if this is a map that has it.
     public subscript(key: String) -> SpecNode? {
-        entries?.first { $0.key == key }?.value
+        entries?.first { $0.key.isSameName(as: key) }?.value
     }
 
     /// What it is, as an error says it: "the text 'saw'", "a list", "nothing".

@@ -11,7 +11,7 @@ struct TreeBuilder {
         var key: String?
         var keyPlace = Place()
         /// The keys, once there are too many to compare one by one.
-        var seen: Set<String> = []
+        var seen: NameSet = []
     }
 
     let limits: SpecLimits
@@ -119,7 +119,7 @@ struct TreeBuilder {
     private func firstUse(of key: String) -> Place? {
         let top = stack.count - 1
         if stack[top].entries.count > Self.comparedOneByOne && !stack[top].seen.contains(key) { return nil }
-        return stack[top].entries.first { $0.key == key }?.keyPlace
+        return stack[top].entries.first { $0.key.isSameName(as: key) }?.keyPlace
     }
 }
 

@@ -28,7 +28,7 @@ public final class AssemblyDescription: @unchecked Sendable {
     public let kinds: [String]
     public let place: Place
     /// The keys of its definitions.
-    public let members: Set<String>
+    public let members: NameSet
 
     public init(
         name: String, definitions: [Definition], collaborators: [Collaborator], kinds: [String], place: Place
@@ -38,13 +38,13 @@ public final class AssemblyDescription: @unchecked Sendable {
         self.collaborators = collaborators
         self.kinds = kinds
         self.place = place
-        members = Set(definitions.map(\.key))
+        members = NameSet(definitions.map(\.key))
     }
 
     /// Whether the two say the same; places do not count.
     public func isSame(as other: AssemblyDescription) -> Bool {
         self === other
-            || name == other.name && kinds == other.kinds && collaborators == other.collaborators
+            || name.isSameName(as: other.name) && kinds == other.kinds && collaborators == other.collaborators
                 && definitions.elementsEqual(other.definitions) { $0.isSame(as: $1) }
     }
 
@@ -56,7 +56,7 @@ public final class AssemblyDescription: @unchecked Sendable {
 
     /// This one and what a table of the same name adds to it.
     public func extended(by more: AssemblyDescription) -> AssemblyDescription {
-        let former = Dictionary(definitions.map { ($0.key, $0) }, uniquingKeysWith: { a, _ in a })
+        let former = NameTable(definitions.map { ($0.key, $0) })
         var added: [Definition] = []
         for definition in more.definitions {
             if let known = former[definition.key], known.isSame(as: definition) {

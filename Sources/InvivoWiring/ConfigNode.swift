@@ -41,7 +41,7 @@ public struct ConfigNode: Sendable {
     }
 
     /// What a name leads to, if this is a map that has it.
-    public subscript(name: String) -> ConfigNode? { pairs?.first { $0.name == name }?.node }
+    public subscript(name: String) -> ConfigNode? { pairs?.first { $0.name.isSameName(as: name) }?.node }
 
     public var isNull: Bool {
         if case .value(.null) = content { true } else { false }
@@ -72,7 +72,7 @@ public struct ConfigTree: Sendable {
     private static func merged(_ earlier: ConfigNode?, _ later: ConfigNode) -> ConfigNode? {
         guard case .map(let said) = later.content else { return later.isNull ? nil : later }
         var pairs: [(name: String, node: ConfigNode)?] = earlier?.pairs ?? []
-        var places: [String: Int] = [:]
+        var places: NameTable<Int> = [:]
         for (index, pair) in pairs.enumerated() { if let pair { places[pair.name] = index } }
         for (name, node) in said {
             if let index = places[name] {
@@ -133,8 +133,8 @@ public struct ConfigTree: Sendable {
         found.append(Change(path: path, node: new, isLeaf: true))
         let before = old?.pairs
         let after = new?.pairs
-        let former = Dictionary((before ?? []).map { ($0.name, $0.node) }) { first, _ in first }
-        var seen: Set<String> = []
+        let former = NameTable((before ?? []).map { ($0.name, $0.node) })
+        var seen: NameSet = []
         var hasNameless = false
         for (name, node) in after ?? [] {
             seen.insert(name)
@@ -175,7 +175,9 @@ public enum ConfigPath {
     public static func whole(_ path: String) -> String { path.hasPrefix("/") ? String(path.dropFirst()) : path }
 
     public static func names(_ path: String) -> [String] {
-        path.isEmpty ? [] : path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        path.isEmpty
+            ? []
+            : path.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map { String($0) ?? "" }
     }
 
     /// Checks a whole path of the host's; "" is everything.

@@ -5,7 +5,7 @@ extension Container {
     /// Makes descriptions known; those of a former name are replaced.
     public func describe(_ descriptions: [AssemblyDescription]) throws(Failure) {
         // What a replaced one holds of the host's ends without the monitor.
-        let former = try monitor.locked { () throws(Failure) -> [String: AssemblyDescription] in
+        let former = try monitor.locked { () throws(Failure) -> NameTable<AssemblyDescription> in
             guard !isClosing else { throw Failure(.closed, "the runtime is closing") }
             let former = described
             for description in descriptions {
@@ -37,7 +37,7 @@ extension Container {
 
     /// Under the monitor, whenever a description came or went, or the graph changed what is active.
     public func findDormant() {
-        var found: [String: String] = [:]
+        var found: NameTable<String> = [:]
         for (name, description) in described where active[name] == nil {
             for definition in description.definitions { found[definition.key] = name }
         }

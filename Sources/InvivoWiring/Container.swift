@@ -23,16 +23,16 @@ public final class Container: @unchecked Sendable {
     public let log: Log
 
     // Guarded by the monitor.
-    var types: [String: ObjectType] = [:]
+    var types: NameTable<ObjectType> = [:]
     public var domains: [Domain] = []
     /// Jobs that hosts have tokens of.
     var openJobs: [UInt64: Job] = [:]
     /// Assemblies that were described, active or not.
-    public internal(set) var described: [String: AssemblyDescription] = [:]
+    public internal(set) var described: NameTable<AssemblyDescription> = [:]
     /// Keys that nothing defines before the assembly here is activated.
-    public internal(set) var dormant: [String: String] = [:]
+    public internal(set) var dormant: NameTable<String> = [:]
     /// By the names under which they are active.
-    public var active: [String: AssemblyDescription] = [:]
+    public var active: NameTable<AssemblyDescription> = [:]
     /// Jobs that a thread waits for.
     var awaitedJobs: [Job] = []
     /// Ended objects whose domain has not begun to dispose of them; of what it gives back close disposes.
@@ -247,7 +247,7 @@ public final class Container: @unchecked Sendable {
         let scopes = monitor.locked { forgetScopes() }
         defer { withExtendedLifetime(scopes) {} }
         let former = monitor.locked {
-            () -> (Graph, [String: ObjectType], [Domain], [[String: AssemblyDescription]], [String: TextConverter]) in
+            () -> (Graph, NameTable<ObjectType>, [Domain], [NameTable<AssemblyDescription>], [String: TextConverter]) in
             defer {
                 converters = [:]
                 graph = Graph(generation: graph.generation, keys: keys)

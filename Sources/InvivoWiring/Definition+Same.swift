@@ -5,7 +5,7 @@ extension Definition {
     /// change sets made of its base values does not count. Every other field of `Body` is compared here.
     public func isSame(as other: Definition) -> Bool {
         let (a, b) = (body, other.body)
-        return key == other.key && a.scope == b.scope && a.scopeName == b.scopeName && a.flags == b.flags
+        return key.isSameName(as: other.key) && a.scope == b.scope && a.scopeName == b.scopeName && a.flags == b.flags
             && a.rank == b.rank
             && a.startTimeout == b.startTimeout && a.stopTimeout == b.stopTimeout
             && a.type === b.type && a.typeName == b.typeName && a.alias == b.alias && a.parent == b.parent

@@ -16,7 +16,7 @@ extension RecipeCompiler {
         }
         guard let index = choice.options.firstIndex(where: { $0.when.fits(value) }) else {
             let place = node?.place ?? definition.place
-            failures.append(noOption(value, choice.options.map(\.when), definition, at: place))
+            tell(noOption(value, choice.options.map(\.when), definition, at: place))
             return nil
         }
         // Who is not chosen now must be there all the same.
@@ -37,12 +37,13 @@ extension RecipeCompiler {
 
     private mutating func use(_ source: Injection.Source, _ edge: Recipe.Edge, _ index: Int) -> Recipe.Source {
         let what = "option \(index)"
+        let before = wrong
         let compiled = self.source(source, edge, what)
         switch compiled {
         case .object(let id, _, _):
             if let type = definition.type { checkType(compiled, type.name, what) }
             if id == definition.id { fail(.cycle, "\(what) is the choice itself") }
-        case .value(.null), .arguments: if failures.isEmpty { fail(.argument, "\(what) gives nothing") }
+        case .value(.null), .arguments: if wrong == before { fail(.argument, "\(what) gives nothing") }
         default: fail(.argument, "\(what) must be a key or a type: a choice is one of other definitions")
         }
         return compiled
@@ -55,7 +56,7 @@ extension RecipeCompiler {
             if let id = identify(key), described(id) != nil { return key }
         }
         let place = foundNode?.place ?? definition.place
-        failures.append(noDefinition(name, knownKeys(), definition, at: place))
+        tell(noDefinition(name, knownKeys(), definition, at: place))
         return nil
     }
 

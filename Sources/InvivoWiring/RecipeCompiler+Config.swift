@@ -53,7 +53,7 @@ extension RecipeCompiler {
         do throws(Failure) { return .value(try node.value(for: taker, config.converter)) } catch {
             for one in error.all {
                 let at = one.place.line > 0 || !one.place.file.isEmpty ? one.place : node.place
-                failures.append(Failure(one.code, "\(place): \(one.message)", path: definition.key, at: at))
+                tell(Failure(one.code, "\(place): \(one.message)", path: definition.key, at: at))
             }
             return .arguments
         }
@@ -91,7 +91,7 @@ extension RecipeCompiler {
         let path = "config.\(found.candidates[found.ids.count - 1])"
         for one in failure.all {
             let at = one.place.line > 0 || !one.place.file.isEmpty ? one.place : definition.place
-            failures.append(
+            tell(
                 Failure(one.code, "\(place) of '\(definition.key)': \(one.message)", path: path, at: at, cause: nil))
         }
         return .arguments

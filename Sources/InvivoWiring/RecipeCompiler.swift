@@ -12,9 +12,20 @@ public struct RecipeCompiler {
     public var dormant: (String) -> String? = { _ in nil }
     /// Definitions that wait for something, and for what: nothing that they would make is there.
     public var asleep: [UInt32: [String]] = [:]
-    public internal(set) var failures: [Failure] = []
+    public private(set) var failures: [Failure] = []
+    /// The definition of each failure.
+    private var failed: [UInt32] = []
     /// What definitions name in which something is wrong, as far as it is there.
     public private(set) var needs: [UInt32: [UInt32]] = [:]
+
+    /// What was found out of parents: a line of any length is gone through once. Good as long as `described` is.
+    private final class Lineage {
+        /// Parents with all that they take over.
+        var flats: [UInt32: Definition] = [:]
+        /// Parents with which, and with whose parents, nothing is wrong.
+        var sound: Set<UInt32> = []
+    }
+    private let lineage = Lineage()
 
     // Of the definition being compiled.
     var definition: Definition
@@ -53,15 +64,25 @@ public struct RecipeCompiler {
     /// The definition with all that it takes over. Its parents are looked for by name; a circle of them ends where it
     /// began, and is told by `compile`.
     public func flat(_ definition: Definition) -> Definition {
+        guard definition.body.parent != nil else { return definition }
         var line = [definition]
         var seen: Set<UInt32> = [definition.id]
-        while let name = line[line.count - 1].body.parent, let id = identify(name), let parent = described(id),
-            seen.insert(id).inserted
+        var known: Definition?
+        var isRound = false
+        while known == nil, let name = line[line.count - 1].body.parent, let id = identify(name),
+            let parent = described(id)
         {
-            line.append(parent)
+            isRound = !seen.insert(id).inserted
+            if isRound { break }
+            known = lineage.flats[id]
+            if known == nil { line.append(parent) }
         }
-        var flat = line.removeLast()
-        while let child = line.popLast() { flat = child.inheriting(from: flat) }
+        var flat = known ?? line.removeLast()
+        while let child = line.popLast() {
+            flat = child.inheriting(from: flat)
+            // What a circle comes to depends on where it is begun.
+            if !isRound && !line.isEmpty { lineage.flats[child.id] = flat }
+        }
         return flat
     }
 
@@ -104,11 +125,31 @@ public struct RecipeCompiler {
     }
 
     mutating func fail(_ code: Status, _ message: String) {
-        failures.append(Failure(code, message, path: definition.key, at: definition.place))
+        tell(Failure(code, message, path: definition.key, at: definition.place))
+    }
+
+    mutating func tell(_ failure: Failure) {
+        failures.append(failure)
+        failed.append(definition.id)
+    }
+
+    /// All failures so far, without those that a definition only took over: they are told of the parent.
+    public var ownFailures: [Failure] {
+        var messages: [UInt32: Set<String>] = [:]
+        for (id, failure) in zip(failed, failures) { messages[id, default: []].insert(failure.message) }
+        return zip(failed, failures).filter { id, failure in
+            var seen: Set<UInt32> = [id]
+            var child = described(id)
+            while let name = child?.body.parent, let parent = identify(name), seen.insert(parent).inserted {
+                if messages[parent]?.contains(failure.message) == true { return false }
+                child = described(parent)
+            }
+            return true
+        }.map(\.1)
     }
 
     /// How much is wrong or missing so far.
-    private var wrong: Int { failures.count + lacks.count }
+    var wrong: Int { failures.count + lacks.count }
 
     private mutating func fail(_ failure: Failure, _ what: String) { fail(failure.code, "\(what): \(failure.message)") }
 
@@ -130,13 +171,14 @@ public struct RecipeCompiler {
         awaits = []
         hearing = []
         keeps = []
-        checkParents()
         // Without its parent nothing is known of it.
-        let isOrphan = failures.count > before || !lacks.isEmpty
+        let isOrphan = !checkParents()
         if described.body.parent != nil { checkProperties() }
         definition = flat(described)
         let recipe = isOrphan ? nil : definition.alias == nil ? compileMaking() : compileAlias()
-        guard failures.count > before else { return lacks.isEmpty ? recipe : dormantRecipe() }
+        guard failures.count > before || (isOrphan && lacks.isEmpty) else {
+            return lacks.isEmpty ? recipe : dormantRecipe()
+        }
         needs[described.id] = edgeOrder
         return nil
     }
@@ -176,21 +218,37 @@ public struct RecipeCompiler {
         }
     }
 
-    private mutating func checkParents() {
-        var seen: [String] = [definition.key]
+    /// False when one of them is wrong. What is wrong further up is told there.
+    private mutating func checkParents() -> Bool {
+        var line: [UInt32] = [definition.id]
+        var seen: Set<UInt32> = [definition.id]
         var current = definition
         while let name = current.body.parent {
+            let isOwn = line.count == 1
             guard let id = identify(name), let parent = described(id) else {
-                lack(name, isKey: true, "the parent '\(name)' is not defined\(hint(for: name))")
-                return
+                if isOwn || current.body.flags.contains(.waits) {
+                    lack(name, isKey: true, "the parent '\(name)' is not defined\(hint(for: name))")
+                }
+                return false
             }
-            guard parent.alias == nil else { return fail(.argument, "the parent '\(name)' is an alias") }
-            if seen.contains(name) {
-                return fail(.cycle, "the parents go round in a circle: \((seen + [name]).joined(separator: " -> "))")
+            if parent.alias != nil {
+                if isOwn { fail(.argument, "the parent '\(name)' is an alias") }
+                return false
             }
-            seen.append(name)
+            guard seen.insert(id).inserted else {
+                // One of the circle tells it.
+                if id == definition.id, id == line.min() {
+                    let way = (line + [id]).map { described($0)?.key ?? definition.key }
+                    fail(.cycle, "the parents go round in a circle: \(way.joined(separator: " -> "))")
+                }
+                return false
+            }
+            if lineage.sound.contains(id) { break }
+            line.append(id)
             current = parent
         }
+        lineage.sound.formUnion(line.dropFirst())
+        return true
     }
 
     /// A child says each property once; the second would be lost where the parent has it too.

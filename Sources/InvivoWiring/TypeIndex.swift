@@ -40,7 +40,7 @@ public struct TypeIndex: Sendable {
     }
 
     /// Of each type what is of it, and what says it is.
-    private var entries: [String: [Entry]] = [:]
+    private var entries: NameTable<[Entry]> = [:]
     /// What types were said to be after they were registered; the same for all generations.
     public let later = LaterSupertypes()
 

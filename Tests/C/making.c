@@ -247,6 +247,33 @@ static void a_child_takes_over_from_its_parents(void) {
     end();
 }
 
+/* Each level is gone through once. */
+static void a_line_of_parents_may_be_of_any_length(void) {
+    enum { LEVELS = 3000 };
+    begin();
+    char key[24] = "a.0", parent[24];
+    invivo_injection first[] = {CONSTANT("number", invivo_int64(1)), CONSTANT("any", invivo_int64(7))}, middle[] = {CONSTANT("number", invivo_int64(2))};
+    describe();
+    ADD("a.0", PROTOTYPE, PROPERTIES(first), .flags = INVIVO_DEFINITION_ABSTRACT);
+    for (int i = 1; i < LEVELS; i++) {
+        invivo_definition level = {.struct_size = sizeof level, .key = key, .parent = parent, .properties = middle, .property_count = i == LEVELS / 2};
+        snprintf(parent, sizeof parent, "%s", key);
+        snprintf(key, sizeof key, "a.%d", i);
+        OK(invivo_changes_define(changes, &level, NULL, E));
+    }
+    commit();
+    invivo_object last = resolve(key);
+    CHECK_EQUAL(at(last)->number, 2);
+    CHECK_EQUAL(at(last)->any.as.signed_integer, 7);
+    drop(last);
+    first[1].value = invivo_int64(8);
+    DEFINE("a.0", PROTOTYPE, PROPERTIES(first), .flags = INVIVO_DEFINITION_ABSTRACT);
+    last = resolve(key);
+    CHECK_EQUAL(at(last)->any.as.signed_integer, 8);
+    drop(last);
+    end();
+}
+
 /* ---- what is injected -------------------------------------------------------------------------------- */
 
 static invivo_object call_for(invivo_callable callable, const invivo_value *arguments, size_t count) {
@@ -394,6 +421,7 @@ int main(void) {
     arguments_are_passed_on_and_bound();
     an_alias_with_parameters_arranges_what_its_target_gets();
     a_child_takes_over_from_its_parents();
+    a_line_of_parents_may_be_of_any_length();
     providers_make_each_time_and_lazies_once();
     collections_are_fresh_and_paths_are_followed();
     null_goes_only_where_it_may();

@@ -180,6 +180,8 @@ static void what_can_never_be_made_is_told_with_what_names_it(void) {
                             {.name = "a", .how = INVIVO_INJECT_PATH, .reference = "numer.x", .items = &good, .item_count = 1})});
     add("app.init", 12, (invivo_definition){INJECTIONS(initializer, initializer_count, {.value = {0}}, {.value = {0}}, {.value = {0}}, {.value = {0}})});
     add("app.child", 13, (invivo_definition){.type = {0}, .parent = "app.chil"});
+    add("app.choice", 14, (invivo_definition){.chooser = two, .options = (const invivo_option[]){
+                              {.when = INVIVO_WHEN_OTHERWISE, .use = {.how = INVIVO_INJECT_REFERENCE, .reference = "app.none", .flags = INVIVO_INJECT_OPTIONAL}}}, .option_count = 1});
     invivo_error *error = NULL;
     CHECK(invivo_changes_check(changes, &error) != INVIVO_OK);
     expect(error, "app.few", "wiring.arity", "", "gives 0 arguments to app.voice(note: int64)");
@@ -188,8 +190,9 @@ static void what_can_never_be_made_is_told_with_what_names_it(void) {
     expect(error, "app.path", "wiring.unknown-property", "", "'numer', did you mean 'number'?");
     expect(error, "app.init", "wiring.arity", "", "takes 2 initializer arguments, got 4");
     expect(error, "app.child", "wiring.missing", "", "the parent 'app.chil' is not defined");
+    expect(error, "app.choice", "wiring.description", "", "option 0 gives nothing"); /* whatever else is wrong */
     CHECK(strstr(invivo_error_text(error), "did you mean 'app.child'") == NULL); /* never itself */
-    if (invivo_error_count(error) != 6) check_failed(__FILE__, __LINE__, "told is\n%s", invivo_error_text(error));
+    if (invivo_error_count(error) != 7) check_failed(__FILE__, __LINE__, "told is\n%s", invivo_error_text(error));
     invivo_error_release(error);
     invivo_changes_discard(changes);
     OK(invivo_runtime_close(own, E));
@@ -220,6 +223,37 @@ static void what_a_definition_lacks_is_told(void) {
     expect(error, "app.eager", "wiring.arity", "", "count");
     expect(error, "app.many", "wiring.arity", "", "takes 2 initializer arguments, got 3");
     CHECK(invivo_error_count(error) == 3);
+    invivo_error_release(error);
+    invivo_changes_discard(changes);
+    OK(invivo_runtime_close(own, E));
+}
+
+/* What is wrong with a parent is wrong with all its children, and told once: where it stands. */
+static void what_is_wrong_with_parents_is_told_once(void) {
+    open_runtime();
+    OK(invivo_changes_open(own, &changes, E));
+    add("app.lost", 1, (invivo_definition){.parent = "app.nobody"});
+    add("app.lost2", 2, (invivo_definition){.type = {0}, .parent = "app.lost"});
+    add("app.lost3", 3, (invivo_definition){.type = {0}, .parent = "app.lost2"});
+    add("app.a", 4, (invivo_definition){.parent = "app.c"});
+    add("app.b", 5, (invivo_definition){.parent = "app.a"});
+    add("app.c", 6, (invivo_definition){.parent = "app.b"});
+    add("app.d", 7, (invivo_definition){.parent = "app.c"});
+    add("app.alias", 8, (invivo_definition){.alias = "app.good"});
+    add("app.good", 9, (invivo_definition){0});
+    add("app.of_alias", 10, (invivo_definition){.parent = "app.alias"});
+    add("app.of_that", 11, (invivo_definition){.parent = "app.of_alias"});
+    add("app.base", 13, (invivo_definition){INJECTIONS(properties, property_count, {.name = "speed", .value = {.kind = INVIVO_KIND_INT64}})});
+    add("app.child", 12, (invivo_definition){.parent = "app.base", INJECTIONS(properties, property_count, {.name = "number", .value = {.kind = INVIVO_KIND_INT64, .as = {.signed_integer = 99}}})});
+    add("app.grandchild", 14, (invivo_definition){.parent = "app.child"});
+    invivo_error *error = NULL;
+    CHECK(invivo_changes_check(changes, &error) != INVIVO_OK);
+    expect(error, "app.lost", "wiring.missing", "", "the parent 'app.nobody' is not defined");
+    expect(error, "app.a", "wiring.cycle", "", "the parents go round in a circle: app.a -> app.c -> app.b -> app.a");
+    expect(error, "app.of_alias", "wiring.description", "", "the parent 'app.alias' is an alias");
+    expect(error, "app.base", "wiring.unknown-property", "", "'speed'");
+    expect(error, "app.child", "wiring.type", "", "99");
+    if (invivo_error_count(error) != 5) check_failed(__FILE__, __LINE__, "told is\n%s", invivo_error_text(error));
     invivo_error_release(error);
     invivo_changes_discard(changes);
     OK(invivo_runtime_close(own, E));
@@ -293,6 +327,7 @@ int main(void) {
     what_cannot_go_into_a_place_is_told_by_its_kind();
     what_can_never_be_made_is_told_with_what_names_it();
     what_a_definition_lacks_is_told();
+    what_is_wrong_with_parents_is_told_once();
     circles_of_initializers_show_their_way();
     what_is_asked_for_later_is_no_captive();
     what_is_of_one_place_is_not_held_beyond_it();
