@@ -26,12 +26,15 @@ enum {
     INVIVO_APP_WAIT = 1 /* spec files need not be good yet */
 };
 
-/* Reads the manifest, loads its modules, activates those of the assemblies described by them that it lists, defines and builds its components, follows its specs, starts what has a start.
+/* Reads the manifest, loads its modules, activates those of the assemblies described by them that it lists, defines and builds its
+ * components, follows its specs, starts what has a start.
  * Any failure reports every error and leaves nothing running. */
 INVIVO_API invivo_status invivo_app_open(invivo_app *out, const invivo_app_options *options, invivo_error **error) INVIVO_WAITS;
 /* Its runtime, borrowed while the app is open. */
 INVIVO_API invivo_status invivo_app_runtime(invivo_app app, invivo_runtime *out, invivo_error **error) INVIVO_WAITS;
-/* Stops what was started, in reverse, and closes the runtime. */
+/* Stops what was started, in reverse, and closes the runtime; objects still leased stay valid and are disposed of with their last
+ * lease. Stops that fail are gathered: it is closed all the same, and the answer is INVIVO_E_STOP. After another error it is still
+ * open. */
 INVIVO_API invivo_status invivo_app_close(invivo_app app, invivo_error **error) INVIVO_WAITS;
 /* Whether a manifest names modules that only Python can load, without running anything. */
 INVIVO_API invivo_status invivo_app_needs_python(const char *manifest, bool *out, invivo_error **error) INVIVO_WAITS;

@@ -6,10 +6,11 @@
 //     invivo::ref<voice> lead = own.resolve<voice>("synth.lead");
 //
 // cpp/error.hpp, object.hpp, value.hpp, type.hpp: errors, leases, values, classes; wiring.hpp, assembly.hpp, processor.hpp:
-// what is said; runtime.hpp: runtimes, change sets, views; pool.hpp, config.hpp, scope.hpp, graph.hpp: the rest.
+// what is said; changes.hpp, runtime.hpp: change sets, views, runtimes; domain.hpp, source.hpp, module.hpp, application.hpp: where
+// code runs, and where documents and code come from; pool.hpp, config.hpp, scope.hpp, graph.hpp: the rest.
 #ifndef INVIVO_INVIVO_HPP
 #define INVIVO_INVIVO_HPP
 
-#include "cpp/runtime.hpp"
+#include "cpp/application.hpp"
 
 #endif

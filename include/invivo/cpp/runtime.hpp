@@ -1,208 +1,19 @@
-// runtime.hpp: runtimes, change sets, views, observers.
+// runtime.hpp: runtimes.
 #ifndef INVIVO_CPP_RUNTIME_HPP
 #define INVIVO_CPP_RUNTIME_HPP
 
-#include "assembly.hpp"
-#include "config.hpp"
+#include "changes.hpp"
+#include "domain.hpp"
 #include "graph.hpp"
+#include "module.hpp"
 #include "pool.hpp"
-#include "processor.hpp"
 #include "scope.hpp"
-#include "wiring.hpp"
+#include "source.hpp"
 
 #include <chrono>
 #include <future>
 
 namespace invivo {
-
-/// A key whose objects are Ts. Small; as good as long as its runtime is open.
-template <typename T> struct key {
-    invivo_key raw{};
-    const char *name() const noexcept { return invivo_key_name(raw); }
-};
-
-/// A reading of one generation by the thread that began it: no lock, no wait.
-class view {
-public:
-    explicit view(invivo_runtime runtime) noexcept : raw_(invivo_view_begin(runtime)) {}
-    view(const view &) = delete;
-    view &operator=(const view &) = delete;
-    ~view() { invivo_view_end(raw_); }
-
-    /// The built shared instance, borrowed until the view ends; nullptr while it is cold.
-    template <typename T> T *get(key<T> key) const noexcept { return static_cast<T *>(invivo_view_get(raw_, key.raw)); }
-    /// The key's block, likewise.
-    template <typename T> const T *block(key<T> key) const noexcept {
-        return static_cast<const T *>(invivo_view_block(raw_, key.raw));
-    }
-    /// What the configuration says, borrowed until the view ends; nullptr where there is nothing.
-    template <typename T> const invivo_value *config(config_id<T> id) const noexcept { return invivo_view_config(raw_, id.raw()); }
-    /// The same as a T; `otherwise` where there is nothing. A std::string_view is borrowed until the view ends.
-    template <typename T> T config(config_id<T> id, T otherwise) const {
-        const invivo_value *found = config(id);
-        return found ? detail::convert<T>::read(*found) : otherwise;
-    }
-    uint64_t generation() const noexcept { return invivo_view_generation(raw_); }
-    invivo_view raw() const noexcept { return raw_; }
-
-private:
-    invivo_view raw_;
-};
-
-/// What one reload changed. Valid while an observer is told of it.
-class report {
-public:
-    explicit report(const invivo_report *raw) noexcept : raw_(raw) {}
-    uint64_t generation() const noexcept { return invivo_report_generation(raw_); }
-    bool succeeded() const noexcept { return invivo_report_status(raw_) == INVIVO_OK; }
-    const char *cause() const noexcept { return invivo_report_cause(raw_); }
-    const char *text() const noexcept { return invivo_report_text(raw_); }
-    size_t count() const noexcept { return invivo_report_count(raw_); }
-    const char *key(size_t index) const noexcept { return invivo_report_key(raw_, index); }
-    uint32_t change(size_t index) const noexcept { return invivo_report_change(raw_, index); }
-    const invivo_report *raw() const noexcept { return raw_; }
-
-private:
-    const invivo_report *raw_;
-};
-
-/// Hears of reloads until it ends.
-class observer {
-public:
-    observer() noexcept = default;
-    explicit observer(invivo_observer owned) noexcept : raw_(owned) {}
-    observer(observer &&other) noexcept : raw_(std::exchange(other.raw_, invivo_observer{})) {}
-    observer &operator=(observer &&other) noexcept {
-        std::swap(raw_, other.raw_);
-        return *this;
-    }
-    ~observer() {
-        if (raw_.bits) invivo_observer_close(raw_, nullptr);
-    }
-
-private:
-    invivo_observer raw_{};
-};
-
-/// Another recipe or object in a key's place, until it is ended.
-class override_guard {
-public:
-    explicit override_guard(invivo_override owned) noexcept : raw_(owned) {}
-    override_guard(override_guard &&other) noexcept : raw_(std::exchange(other.raw_, invivo_override{})) {}
-    override_guard &operator=(override_guard &&) = delete;
-    /// Ends it now; throws what stands in the way.
-    void end() {
-        invivo_override ended = std::exchange(raw_, invivo_override{});
-        detail::checked([&](invivo_error **e) { return invivo_override_end(ended, e); });
-    }
-    ~override_guard() {
-        if (raw_.bits) invivo_override_end(raw_, nullptr);
-    }
-
-private:
-    invivo_override raw_{};
-};
-
-/// What one reload is to change. Dropped without a commit it changes nothing.
-class changes {
-public:
-    explicit changes(invivo_runtime runtime) {
-        detail::checked([&](invivo_error **e) { return invivo_changes_open(runtime, &raw_, e); });
-    }
-    changes(const changes &) = delete;
-    changes &operator=(const changes &) = delete;
-    ~changes() {
-        if (raw_.bits) invivo_changes_discard(raw_);
-    }
-
-    changes &define(definition &what) {
-        what.give_to([&](const invivo_definition &raw) {
-            detail::checked([&](invivo_error **e) { return invivo_changes_define(raw_, &raw, nullptr, e); });
-        });
-        return *this;
-    }
-    changes &define(definition &&what) { return define(what); }
-    changes &remove(const char *key) {
-        detail::checked([&](invivo_error **e) { return invivo_changes_remove(raw_, key, e); });
-        return *this;
-    }
-    /// The base value of a tunable property.
-    template <typename T> changes &set(const char *key, const char *property, const T &to) {
-        detail::scratch room;
-        invivo_value given = detail::convert<T>::borrow(to, room);
-        detail::checked([&](invivo_error **e) { return invivo_changes_set(raw_, key, property, &given, e); });
-        return *this;
-    }
-    /// The text of a document in memory.
-    changes &document(const char *name, std::string_view text) {
-        detail::checked([&](invivo_error **e) { return invivo_changes_document(raw_, name, text.data(), text.size(), e); });
-        return *this;
-    }
-    /// Says what the configuration is at a whole path, over what documents say (nullptr removes it); takes that back.
-    template <typename T> changes &configure(const char *path, const T &to) {
-        detail::scratch room;
-        invivo_value given = detail::convert<T>::borrow(to, room);
-        detail::checked([&](invivo_error **e) { return invivo_changes_configure(raw_, path, &given, e); });
-        return *this;
-    }
-    changes &unconfigure(const char *path) {
-        detail::checked([&](invivo_error **e) { return invivo_changes_configure(raw_, path, nullptr, e); });
-        return *this;
-    }
-    changes &process(const processor &what) {
-        what.give_to([&](const invivo_processor &raw) {
-            detail::checked([&](invivo_error **e) { return invivo_changes_process(raw_, &raw, e); });
-        });
-        return *this;
-    }
-    changes &unprocess(const char *name) {
-        detail::checked([&](invivo_error **e) { return invivo_changes_unprocess(raw_, name, e); });
-        return *this;
-    }
-    /// Lets go of a key's shared instances (INVIVO_RESET_DEPENDENCIES: of what they got too); of those of a scope.
-    changes &reset(const char *key, uint32_t flags = 0) {
-        detail::checked([&](invivo_error **e) { return invivo_changes_reset(raw_, key, flags, e); });
-        return *this;
-    }
-    changes &reset_scope(uint32_t scope) {
-        detail::checked([&](invivo_error **e) { return invivo_changes_reset_scope(raw_, scope, e); });
-        return *this;
-    }
-    /// An assembly that its runtime knows (`runtime.describe`), under its name or a prefix.
-    changes &activate(const assembly &described) { return activate(described.described()); }
-    changes &mount(const assembly &described, const char *prefix, const remaps &to = {}) {
-        invivo_assembly raw = described.described();
-        std::vector<invivo_remap> pairs = detail::raw_remaps(to);
-        detail::checked([&](invivo_error **e) {
-            return invivo_changes_mount(raw_, &raw, prefix, pairs.data(), pairs.size(), e);
-        });
-        return *this;
-    }
-    changes &deactivate(const char *name) {
-        detail::checked([&](invivo_error **e) { return invivo_changes_deactivate(raw_, name, e); });
-        return *this;
-    }
-    changes &activate(const invivo_assembly &assembly) {
-        detail::checked([&](invivo_error **e) { return invivo_changes_activate(raw_, &assembly, nullptr, e); });
-        return *this;
-    }
-    /// Throws all that would be wrong; makes nothing.
-    void check() const {
-        detail::checked([&](invivo_error **e) { return invivo_changes_check(raw_, e); });
-    }
-    void commit() {
-        invivo_changes ended = std::exchange(raw_, invivo_changes{});
-        detail::checked([&](invivo_error **e) { return invivo_changes_commit(ended, e); });
-    }
-    void submit() {
-        invivo_changes ended = std::exchange(raw_, invivo_changes{});
-        detail::checked([&](invivo_error **e) { return invivo_changes_submit(ended, e); });
-    }
-    invivo_changes raw() const noexcept { return raw_; }
-
-private:
-    invivo_changes raw_{};
-};
 
 /// A runtime that somebody else keeps open: what a module's entry point or a factory is handed.
 class runtime_ref {
@@ -422,6 +233,10 @@ public:
     void watch(const char *path) const {
         detail::checked([&](invivo_error **e) { return invivo_watch(raw_, path, e); });
     }
+    /// Follows a file until the source ends. INVIVO_SOURCE_WAIT: it need not be there or be good yet.
+    [[nodiscard]] source follow(const std::string &path, uint32_t flags = 0) const { return source(raw_, path, flags); }
+    /// A document in memory, which its source updates. `name` is for messages.
+    [[nodiscard]] source document(const std::string &name, std::string_view text) const { return source(raw_, name, text); }
     /// Calls `told(report)` after every reload.
     template <typename F> [[nodiscard]] observer observe(F told) const {
         auto kept = std::make_unique<F>(std::move(told));
@@ -441,10 +256,37 @@ public:
     unsigned poll(std::chrono::milliseconds wait = std::chrono::milliseconds(0)) const {
         uint32_t ran = 0;
         detail::checked([&](invivo_error **e) {
-            return invivo_runtime_poll(raw_, static_cast<uint32_t>(wait.count()), &ran, e);
+            return invivo_runtime_poll(raw_, detail::milliseconds_of(wait), &ran, e);
         });
         return ran;
     }
+    /// A place where objects may be touched that the program serves: `post` takes each job there and runs it. `is_current` says
+    /// whether the calling code is there, for a domain that is not one thread (from any thread; it must be quick and call
+    /// nothing of the runtime's). INVIVO_DOMAIN_DEFAULT: for confined types that name none.
+    invivo_domain domain(const std::string &name, std::function<void(job)> post, std::function<bool()> is_current = {},
+                         uint32_t flags = 0) const {
+        return detail::domain_register(raw_, name, {std::move(post), std::move(is_current)}, flags);
+    }
+
+    // ---- modules and other languages
+
+    /// Loads a module (module.hpp), which stays until the runtime closes.
+    void load(const std::string &path) const {
+        detail::checked([&](invivo_error **e) { return invivo_module_load(raw_, path.c_str(), nullptr, e); });
+    }
+    /// What another language in the process joins this runtime by; borrowed until the runtime closes.
+    const invivo_token *share() const {
+        const invivo_token *token = nullptr;
+        detail::checked([&](invivo_error **e) { return invivo_share(raw_, &token, e); });
+        return token;
+    }
+    /// The runtime of a token. Whoever opened it closes it.
+    static runtime_ref attached(const invivo_token *token) {
+        invivo_runtime found{};
+        detail::checked([&](invivo_error **e) { return invivo_attach(token, &found, e); });
+        return runtime_ref(found);
+    }
+
     /// The generation that holds.
     uint64_t generation() const {
         invivo_runtime_info info{};
@@ -494,10 +336,14 @@ public:
     ~runtime() {
         if (raw_.bits && invivo_runtime_close(raw_, nullptr) != INVIVO_OK) invivo_runtime_close_deferred(raw_, nullptr);
     }
-    /// Closes it; throws what stands in the way (objects that are still held), and is then still open.
+    /// Closes it; throws what stands in the way (objects that are still held), and is then still open, or what failed to stop
+    /// (INVIVO_E_STOP), and is then closed.
     void close() {
-        detail::checked([&](invivo_error **e) { return invivo_runtime_close(raw_, e); });
-        raw_ = invivo_runtime{};
+        detail::checked([&](invivo_error **e) {
+            invivo_status status = invivo_runtime_close(raw_, e);
+            if (status == INVIVO_OK || status == INVIVO_E_STOP) raw_ = invivo_runtime{};
+            return status;
+        });
     }
 
 private:

@@ -6,6 +6,8 @@
 
 namespace invivo {
 
+class injection;
+
 /// What may be said of a property; all of it optional.
 struct facts {
     double min = 0, max = 0; ///< Inclusive; there is a range only where min < max.
@@ -121,6 +123,18 @@ template <typename T> struct thunks {
         return guarded(failed, [&] { (static_cast<T *>(instance)->*Method)(runtime); });
     }
 
+    template <auto Method>
+    static invivo_status child(void *instance, void *, uint64_t index, invivo_object *out, invivo_error **failed) noexcept {
+        return guarded(failed, [&] {
+            object found = (static_cast<T *>(instance)->*Method)(static_cast<size_t>(index));
+            *out = found.release();
+        });
+    }
+    template <auto Method>
+    static invivo_status key_name(void *instance, void *, const char **out, invivo_error **failed) noexcept {
+        return guarded(failed, [&] { *out = (static_cast<T *>(instance)->*Method)(); });
+    }
+
 private:
     template <typename... A, size_t... I>
     static void construct_with(void *instance, const invivo_value *arguments, size_t count, std::index_sequence<I...>) {
@@ -231,15 +245,17 @@ public:
     /// A method that takes an invivo_runtime: the runtime, when everything that was made together is complete.
     template <auto Method> type &take_runtime() { return options_.take_runtime = detail::thunks<T>::template take<Method>, *this; }
 
+    /// What its objects need in a property, wherever one of them is made or injected; what a definition says of the property wins.
+    /// `.needs("clock", invivo::by_type<clock>())`
+    type &needs(const std::string &property, injection what);
+
+    /// For `inject_tree`: a method that takes the number of a child, from 0, and answers an object, which is empty after the last.
+    template <auto Method> type &child() { return options_.child = detail::thunks<T>::template child<Method>, *this; }
+    /// A method that answers the key by which it wants to be injected, as a const char * that stays for a while, or nullptr.
+    template <auto Method> type &key_name() { return options_.key_name = detail::thunks<T>::template key_name<Method>, *this; }
+
     /// Registers it. Once for each runtime.
-    invivo_type add(invivo_runtime runtime) {
-        invivo_type made{};
-        options_.properties = properties_.data(), options_.property_count = properties_.size();
-        options_.methods = methods_.data(), options_.method_count = methods_.size();
-        options_.supertypes = supertypes_.data(), options_.supertype_count = supertypes_.size();
-        detail::checked([&](invivo_error **e) { return invivo_type_register(runtime, &options_, &made, e); });
-        return made;
-    }
+    invivo_type add(invivo_runtime runtime);
 
 private:
     type &property(const char *called, invivo_kind kind, decltype(invivo_property::get) get, decltype(invivo_property::set) set,
@@ -265,6 +281,7 @@ private:
     std::vector<invivo_property> properties_;
     std::vector<invivo_method> methods_;
     std::vector<const char *> supertypes_;
+    std::vector<std::shared_ptr<injection>> needs_;
 };
 
 } // namespace invivo

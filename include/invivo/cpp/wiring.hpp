@@ -455,6 +455,27 @@ inline invivo_injection injection::raw(detail::rooms &room, detail::handed &hand
     }
     return made;
 }
+template <typename T> type<T> &type<T>::needs(const std::string &property, injection what) {
+    needs_.push_back(std::make_shared<injection>(std::move(what).named(property)));
+    return *this;
+}
+
+template <typename T> invivo_type type<T>::add(invivo_runtime runtime) {
+    invivo_type made{};
+    detail::rooms room;
+    detail::handed handed;
+    std::vector<invivo_injection> needs;
+    for (const std::shared_ptr<injection> &each : needs_) needs.push_back(each->raw(room, handed));
+    options_.needs = needs.data(), options_.need_count = needs.size();
+    options_.properties = properties_.data(), options_.property_count = properties_.size();
+    options_.methods = methods_.data(), options_.method_count = methods_.size();
+    options_.supertypes = supertypes_.data(), options_.supertype_count = supertypes_.size();
+    detail::checked([&](invivo_error **e) { return invivo_type_register(runtime, &options_, &made, e); });
+    handed.keep();
+    options_.needs = nullptr, options_.need_count = 0;
+    return made;
+}
+
 inline injection here(definition &standing) { return injection::of(std::make_shared<definition>(std::move(standing))); }
 inline injection here(definition &&standing) { return here(standing); }
 

@@ -1,0 +1,61 @@
+// source.hpp: where documents come from.
+#ifndef INVIVO_CPP_SOURCE_HPP
+#define INVIVO_CPP_SOURCE_HPP
+
+#include "error.hpp"
+
+#include <string_view>
+
+namespace invivo {
+
+/// A document that is followed. What it says holds until it ends, which is a reload of its own.
+class source {
+public:
+    /// A file. It is read, checked and committed before this returns, or this throws.
+    source(invivo_runtime runtime, const std::string &path, uint32_t flags) {
+        invivo_source_options options{};
+        options.path = path.c_str(), options.flags = flags;
+        open(runtime, options);
+    }
+    /// A document in memory.
+    source(invivo_runtime runtime, const std::string &name, std::string_view text) {
+        invivo_source_options options{};
+        options.name = name.c_str(), options.text = text.data(), options.length = text.size();
+        open(runtime, options);
+    }
+    source(source &&other) noexcept : raw_(std::exchange(other.raw_, invivo_source{})) {}
+    source &operator=(source &&other) noexcept {
+        std::swap(raw_, other.raw_);
+        return *this;
+    }
+    ~source() {
+        if (raw_.bits) (void)invivo_source_close(raw_, nullptr);
+    }
+
+    /// Replaces the text of a document in memory: one reload, done when this returns.
+    void update(std::string_view text) const {
+        detail::checked([&](invivo_error **e) { return invivo_source_update(raw_, text.data(), text.size(), e); });
+    }
+    /// Looks at a file now, without waiting for an event.
+    void refresh() const {
+        detail::checked([&](invivo_error **e) { return invivo_source_refresh(raw_, e); });
+    }
+    /// Ends it now; throws what stands in the way, and is then still there.
+    void close() {
+        detail::checked([&](invivo_error **e) { return invivo_source_close(raw_, e); });
+        raw_ = invivo_source{};
+    }
+    invivo_source raw() const noexcept { return raw_; }
+
+private:
+    void open(invivo_runtime runtime, invivo_source_options &options) {
+        options.struct_size = sizeof(options);
+        detail::checked([&](invivo_error **e) { return invivo_source_open(runtime, &options, &raw_, e); });
+    }
+
+    invivo_source raw_{};
+};
+
+} // namespace invivo
+
+#endif
