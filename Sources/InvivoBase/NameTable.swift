@@ -97,7 +97,9 @@ public struct NameSet: Sequence, Sendable, ExpressibleByArrayLiteral {
     public func contains(_ name: String) -> Bool { names.contains(Name(name)) }
 
     @discardableResult
-    public mutating func insert(_ name: String) -> (inserted: Bool, memberAfterInsert: Name) { names.insert(Name(name)) }
+    public mutating func insert(_ name: String) -> (inserted: Bool, memberAfterInsert: Name) {
+        names.insert(Name(name))
+    }
 
     @discardableResult
     public mutating func remove(_ name: String) -> Name? { names.remove(Name(name)) }
