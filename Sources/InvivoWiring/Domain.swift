@@ -1,11 +1,12 @@
 internal import CPlatform
 internal import Glibc
 public import InvivoBase
+internal import Synchronization
 
 /// The thread on which objects may be touched, and the queue that leads there.
 ///
-/// `queue` and `runningThread` are guarded by the container's monitor. A job runs once: it is claimed, withdrawn or
-/// dropped by one compare of its state under the monitor.
+/// `queue` is guarded by the container's monitor; any thread may ask where the domain is. A job runs once: it is claimed,
+/// withdrawn or dropped by one compare of its state under the monitor.
 public final class Domain: @unchecked Sendable {
     public enum Kind {
         /// Jobs are queued and run when the thread polls or waits inside the runtime.
@@ -22,10 +23,18 @@ public final class Domain: @unchecked Sendable {
     public let isHere: (@Sendable () -> Bool)?
     /// Jobs that wait for the domain's thread; of a posted domain only where `isHere` tells who may run them meanwhile.
     var queue: [Job] = []
-    /// The thread that runs a job of a posted domain right now.
-    var runningThread: UInt64 = 0
+    /// The thread that runs a job of a posted domain right now. Whoever finds itself there has written it itself.
+    var runningThread: UInt64 {
+        get { running.load(ordering: .relaxed) }
+        set { running.store(newValue, ordering: .relaxed) }
+    }
+    private let running = Atomic<UInt64>(0)
     /// The thread that a loop domain belongs to, once known.
-    public var fixedThread: UInt64 = 0
+    public var fixedThread: UInt64 {
+        get { fixed.load(ordering: .acquiring) }
+        set { fixed.store(newValue, ordering: .releasing) }
+    }
+    private let fixed = Atomic<UInt64>(0)
     private var signal: Int32 = -1
 
     public init(
@@ -167,12 +176,15 @@ public final class Job: @unchecked Sendable {
         // What waits further up on this thread goes on only when the job is over.
         let outer = container.isBuildingHere ? container.currentChain : nil
         let beneath = outer.flatMap { $0.root === chain?.root ? nil : $0.root }
+        let me = currentThread().identity
+        // One that is run inside another one leaves that where it is.
+        let isWithin = domain.runningThread == me
         let claimed = container.monitor.locked { () -> Bool in
             guard case .waiting = state else { return false }
             state = .claimed
             domain.take(self)
-            if case .posted = domain.kind { domain.runningThread = currentThread().identity }
-            if let beneath { container.waits.suspend(beneath, currentThread().identity) }
+            if case .posted = domain.kind { domain.runningThread = me }
+            if let beneath { container.waits.suspend(beneath, me) }
             return true
         }
         guard claimed else { return false }
@@ -183,8 +195,8 @@ public final class Job: @unchecked Sendable {
             } catch { return error }
         }
         container.monitor.locked {
-            if case .posted = domain.kind { domain.runningThread = 0 }
-            if let beneath { container.waits.resume(beneath, currentThread().identity) }
+            if case .posted = domain.kind, !isWithin { domain.runningThread = 0 }
+            if let beneath { container.waits.resume(beneath, me) }
             state = .done(failure)
             if !isAwaited { container.unawaitedJobs -= 1 }
             container.monitor.broadcast()

@@ -318,6 +318,50 @@ static void a_posted_job_runs_once(void) {
     CHECK_EQUAL(destroys, 1);
 }
 
+/* A domain that cannot say where it is knows it by the job that runs; one that is run inside another one is over before that. */
+static invivo_domain window;
+static invivo_object seen;
+static int deliveries;
+static void see(void *user_data, invivo_object object, const invivo_error *error) {
+    (void)user_data;
+    CHECK(error == NULL);
+    deliveries++;
+    seen = object;
+}
+static void deliver_inside(void) {
+    invivo_object own = seen;
+    invivo_value value = invivo_null();
+    invivo_key key;
+    OK(invivo_key_find(runtime, "a.voice", &key, E));
+    OK(invivo_resolve_async(runtime, key, NULL, 0, see, NULL, window, E));
+    if (deliveries < 2) CHECK_EQUAL(invivo_job_run(next_job(posts)), INVIVO_OK);
+    CHECK_EQUAL(deliveries, 2);
+    OK(invivo_object_get(own, "depth", &value, E));
+    OK(invivo_object_release(seen));
+    seen = own;
+}
+static void a_job_inside_a_job_leaves_the_outer_one_where_it_is(void) {
+    invivo_key key;
+    commit other;
+    pthread_t thread;
+    window = begin_posted(0), deliveries = 0, seen = (invivo_object){0};
+    pthread_create(&thread, NULL, define_voice, NULL);
+    CHECK_EQUAL(invivo_job_run(next_job(1)), INVIVO_OK);
+    pthread_join(thread, NULL);
+    OK(invivo_key_find(runtime, "a.voice", &key, E));
+    OK(invivo_resolve_async(runtime, key, NULL, 0, see, NULL, window, E));
+    for (int i = 2; deliveries < 1 && i <= posts; i++) CHECK_EQUAL(invivo_job_run(next_job(i)), INVIVO_OK);
+    CHECK_EQUAL(deliveries, 1);
+    int before = posts;
+    in_setter = deliver_inside;
+    commit_elsewhere(&other, DEPTH("a.voice", 3));
+    CHECK_EQUAL(invivo_job_run(next_job(before + 1)), INVIVO_OK);
+    pthread_join(other.thread, NULL);
+    CHECK_EQUAL(other.status, INVIVO_OK);
+    OK(invivo_object_release(seen));
+    end();
+}
+
 static invivo_status late_definition;
 static bool is_late_definition_over;
 static void *define_voice_maybe_late(void *unused) {
@@ -718,6 +762,7 @@ int main(void) {
     a_foreign_thread_may_not_touch_confined_objects();
     the_loop_thread_applies_changes_by_itself();
     a_posted_job_runs_once();
+    a_job_inside_a_job_leaves_the_outer_one_where_it_is();
     a_job_run_after_its_deadline_does_nothing();
     a_job_finished_after_its_deadline_is_undone();
     an_object_made_after_the_deadline_is_dropped();

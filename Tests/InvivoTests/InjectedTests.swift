@@ -90,6 +90,19 @@ extension SwiftAPI {
             try runtime.close()
         }
 
+        @Test func whoMakesAnObjectFillsItWhateverRuntimeIsTheCurrentOne() throws {
+            try withRuntime { maker throws in
+                let app = try maker.activate(App())
+                let other = try Runtime()
+                let elsewhere = try other.activate(App())
+                for _ in 1...3 {
+                    let player = try other.with { () throws in try app.player() }
+                    #expect(try player.clock === app.clock() && player.clock !== elsewhere.clock())
+                }
+                try other.close()
+            }
+        }
+
         @Test func itCanBeTurnedOff() throws {
             var options = Runtime.Options()
             options.fillsInjected = false
