@@ -186,12 +186,13 @@ extension Engine {
     /// The definition behind a key, plain aliases followed.
     private func target(of id: UInt32, _ plan: Plan) -> Definition? {
         var definition = next(id, plan)
-        for _ in 0..<64 {
-            guard let alias = definition?.alias, definition?.isPlainAlias == true,
-                let target = container.monitor.locked({ container.keys.id(of: alias) })
-            else { return definition }
+        var seen: Set<UInt32> = [id]
+        while let alias = definition?.alias, definition?.isPlainAlias == true,
+            let target = container.monitor.locked({ container.keys.id(of: alias) })
+        {
+            guard seen.insert(target).inserted else { return nil }
             definition = next(target, plan)
         }
-        return nil
+        return definition
     }
 }

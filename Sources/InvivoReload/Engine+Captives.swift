@@ -7,14 +7,14 @@ extension Engine {
     func findCaptives(_ plan: Plan, _ graph: Graph, _ failures: inout [Failure]) {
         func recipe(_ id: UInt32) -> Recipe? {
             var id = id
+            var seen: Set<UInt32> = [id]
             // A plain alias has no recipe of its own.
-            for _ in 0..<64 {
-                if let recipe = plan.recipes[id] { return recipe }
-                guard let alias = next(id, plan)?.alias,
-                    let target = container.monitor.locked({ container.keys.id(of: alias) })
-                else { break }
+            while plan.recipes[id] == nil, let alias = next(id, plan)?.alias,
+                let target = container.monitor.locked({ container.keys.id(of: alias) }), seen.insert(target).inserted
+            {
                 id = target
             }
+            if let recipe = plan.recipes[id] { return recipe }
             if let definition = plan.definitions[id], definition == nil { return nil }
             return graph.recipe(id)
         }

@@ -72,8 +72,8 @@ public struct KeyFunctions: Sendable {
     ) {
         var (node, bound) = (node, 0)
         var declared = node.declares ? node.parameters : nil
-        for _ in 0..<64 {
-            guard let alias = node.alias, let next = nodes[alias] else { break }
+        // There are no circles of them.
+        while let alias = node.alias, let next = nodes[alias] {
             bound += node.bound
             node = next
             if declared == nil && node.declares { declared = Array(node.parameters.dropFirst(bound)) }

@@ -95,6 +95,8 @@ public final class BuildChain: @unchecked Sendable {
     let isReload: Bool
     /// The chain whose hook this one runs in, or what makes an entry of a pool for it.
     let parent: BuildChain?
+    /// Of what makes an entry of a pool: its name.
+    var pool: String?
     var frames: [Frame] = []
     var made: [Entry] = []
     /// Objects with hooks for the moment when everything is complete, children before parents; leased.
@@ -185,9 +187,16 @@ public final class BuildChain: @unchecked Sendable {
         frames[frames.count - 1].dependencies.append(id)
     }
 
-    /// "a -> b -> c", for messages.
+    /// "a -> b -> c", for messages: from the outermost on.
     func path(to key: String) -> String {
-        (frames.map(\.recipe.key) + [key]).joined(separator: " -> ")
+        var way = [key]
+        var next: BuildChain? = self
+        while let here = next {
+            way = here.frames.map(\.recipe.key) + way
+            if let pool = here.pool { way.insert("the pool '\(pool)'", at: 0) }
+            next = here.parent ?? here.outer
+        }
+        return way.joined(separator: " -> ")
     }
 
     /// What is made from `frame` on is not complete before that frame.

@@ -11,10 +11,8 @@ extension Container {
     ) throws(Failure) {
         let graph = currentGraph()
         var target = graph.recipe(id)
-        for _ in 0..<64 {
-            guard let next = target?.aliased else { break }
-            target = graph.recipe(next)
-        }
+        // There are no circles of them.
+        while let next = target?.aliased { target = graph.recipe(next) }
         guard let recipe = target else { throw monitor.locked { unknownKey(keys.name(id), in: graph) } }
         // Objects in the arguments are kept until they are used.
         var kept: [Value] = []

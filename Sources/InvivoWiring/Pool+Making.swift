@@ -166,7 +166,10 @@ extension Pool {
         let formerChain = thread.pointee.chain
         let formerEngine = thread.pointee.engine
         // What it resolves are graphs of their own. A chain for them is made when one is needed, but inside of one at once.
-        if formerChain != nil { container.giveChain(making, parent: container.currentChain) }
+        if formerChain != nil {
+            container.giveChain(making, parent: container.currentChain)
+            making.pointee.chain.map { Unmanaged<BuildChain>.fromOpaque($0).takeUnretainedValue().pool = name }
+        }
         thread.pointee.chain = making.pointee.chain
         thread.pointee.engine = making.pointee.container
         thread.pointee.making = making

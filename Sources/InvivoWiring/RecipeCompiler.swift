@@ -89,11 +89,13 @@ public struct RecipeCompiler {
     /// The definition behind a key, aliases followed, flat.
     public func final(_ id: UInt32) -> Definition? {
         var found = described(id)
-        for _ in 0..<64 {
-            guard let definition = found, let alias = definition.alias else { return found.map(flat) }
-            found = identify(alias).flatMap(described)
+        var seen: Set<UInt32> = [id]
+        while let definition = found, let alias = definition.alias {
+            let target = identify(alias)
+            guard let target, seen.insert(target).inserted else { return nil }
+            found = described(target)
         }
-        return nil
+        return found.map(flat)
     }
 
     /// What might help who named a key that is not there.

@@ -172,6 +172,32 @@ static void a_name_of_what_is_bound_anew_leads_to_the_same(void) {
     OK(invivo_object_release(weak));
     end();
 }
+static void a_name_of_names_of_any_number_is_followed_to_its_end(void) {
+    enum { NAMES = 200 };
+    begin();
+    char names[NAMES][16];
+    invivo_injection last[] = {KEY("left", "a.199")};
+    describe();
+    ADD("a.0", LAZY_SINGLETON, MADE);
+    for (int i = 0; i < NAMES; i++) {
+        snprintf(names[i], sizeof names[i], "a.%d", i);
+        if (i > 0) ADD(names[i], DEFAULT, .alias = names[i - 1]);
+    }
+    ADD("a.holder", LAZY_SINGLETON, MADE, PROPERTY(last));
+    commit();
+    invivo_object former = thing_shared(runtime, "a.199");
+    CHECK(thing_of(thing_shared(runtime, "a.holder"))->left.bits == former.bits);
+    CHECK(thing_shared(runtime, "a.0").bits == former.bits);
+    describe();
+    ADD("a.0", LAZY_SINGLETON, MADE);
+    commit();
+    CHECK(thing_shared(runtime, "a.199").bits == thing_shared(runtime, "a.0").bits);
+    CHECK(thing_of(thing_shared(runtime, "a.holder"))->left.bits == thing_shared(runtime, "a.0").bits);
+    describe();
+    ADD("a.0", DEFAULT, .alias = "a.199");
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_CYCLE, NULL);
+    end();
+}
 static char told[256];
 static invivo_status tell(void *instance, void *user_data, const invivo_value *arguments, size_t count, invivo_value *result, invivo_error **error) {
     (void)instance, (void)user_data, (void)count, (void)result, (void)error;
@@ -276,5 +302,6 @@ int main(void) {
     what_was_an_alias_is_not_given_more_than_it_takes();
     what_a_prototype_resolved_while_it_was_made_went_into_its_holders();
     the_parent_of_what_is_under_an_override_stays();
+    a_name_of_names_of_any_number_is_followed_to_its_end();
     return check_end();
 }

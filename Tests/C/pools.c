@@ -345,6 +345,15 @@ static invivo_status make_by_resolving(void *user_data, const invivo_value *key,
         while (__atomic_load_n((int *)user_data, __ATOMIC_SEQ_CST) == 0) sched_yield();
     return invivo_resolve(runtime, shared_key, out, error);
 }
+static invivo_status factory_asks_for_maker(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count,
+                                            void *user_data, invivo_error **error) {
+    (void)instance, (void)build, (void)arguments, (void)count, (void)user_data;
+    invivo_value key = invivo_int64(9);
+    invivo_object object = {0};
+    invivo_status status = invivo_pool_get(shared, &key, make_by_resolving, NULL, &object, error);
+    if (!status) invivo_object_release(object);
+    return status;
+}
 static void *resolve_it(void *context) {
     invivo_object object;
     __atomic_store_n((int *)context, 1, __ATOMIC_SEQ_CST);
@@ -361,6 +370,11 @@ static void circles_through_definitions_are_found(void) {
     invivo_object object = {0};
     expects_error(invivo_pool_get(shared, &key, make_by_resolving, NULL, &object, E), INVIVO_E_CYCLE, NULL);
     CHECK_EQUAL(count(shared), 0);
+    /* Who asks is told the whole way, with the pool in it. */
+    definition.scope = INVIVO_SCOPE_SINGLETON, definition.factory = factory_asks_for_maker;
+    expects_error(invivo_define(runtime, &definition, NULL, E), INVIVO_E_CYCLE,
+                  "a.b: the wiring goes round in a circle: a.b -> the pool 'shared' -> a.b");
+    definition.scope = INVIVO_SCOPE_LAZY_SINGLETON, definition.factory = factory_asks_pool;
     for (int i = 0; i < 100; i++) {
         pthread_t other;
         int begun = 0;

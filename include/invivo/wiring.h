@@ -143,7 +143,9 @@ typedef struct invivo_definition {
     const invivo_injection *properties; /* set in this order after making; base values for a block's fields */
     uint64_t property_count;
     /* Another key's name: this key is then that one, with `initializer` as its runtime arguments: with all of them, in any order,
-     * where `parameters` say what this one takes itself (INVIVO_INJECT_ARGUMENT); else with those before what a resolve gives. */
+     * where `parameters` say what this one takes itself (INVIVO_INJECT_ARGUMENT); else with those before what a resolve gives.
+     * It makes nothing: type, scope, other injections and hooks are those of what it names, and what is said of them here is not
+     * read. */
     const char *alias;
     const char *file;  /* where it is declared, for messages; may be NULL */
     uint32_t line, column;
