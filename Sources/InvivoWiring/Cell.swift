@@ -64,7 +64,7 @@ public final class Cell: @unchecked Sendable {
     deinit {
         guard let raw = knownRaw else { return }
         if raw.isBuilding { raw.chain.release() }
-        if let making = raw.making, let program = iv_making_program(making) { ProgramSource.release(program) }
+        if let making = raw.making, let program = iv_making_program(making) { ProgramSource.free(program) }
         let rest = knownRest
         raw.deallocate()
         guard let rest else { return }

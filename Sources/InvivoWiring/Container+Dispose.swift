@@ -33,29 +33,36 @@ extension Container {
 
     /// Called once when the last claim on an object is gone: disposes of it, in its domain.
     static func dispose(_ record: Record) {
-        let type = record.pointee.type.unsafelyUnwrapped
         let thread = iv_thread()!
-        // Most objects: nothing but memory and one function, and this thread may call it.
+        guard isQuick(record, thread) else { return disposeSlowly(record) }
+        end(record, thread)
+        if iv_record_holding(record) != 0 { return endInBlock(record, thread) }
+        let slot = record.pointee.slot
+        Glibc.free(record)
+        ObjectTable.close(slot)
+    }
+
+    /// Most objects: nothing but memory and one function, and this thread may call it.
+    @inline(__always)
+    private static func isQuick(_ record: Record, _ thread: ThreadState) -> Bool {
+        let type = record.pointee.type.unsafelyUnwrapped
         let holding = iv_record_holding(record)
-        if record.pointee.extra == nil, type.pointee.has_stop == 0, holding == 0 || holding & 1 != 0,
-            record.pointee.thread == 0 || record.pointee.thread == thread.pointee.id
-                || record.pointee.thread != type.pointee.thread
-        {
-            if let end = type.pointee.end, let instance = record.pointee.instance {
-                let formerEngine = thread.pointee.engine
-                let formerChain = thread.pointee.chain
-                thread.pointee.chain = nil
-                thread.pointee.engine = type.pointee.container
-                end(instance, type.pointee.user_data)
-                thread.pointee.engine = formerEngine
-                thread.pointee.chain = formerChain
-            }
-            let slot = record.pointee.slot
-            if holding != 0 { freeInBlock(record, thread) } else { Glibc.free(record) }
-            ObjectTable.close(slot)
-            return
-        }
-        disposeSlowly(record)
+        return record.pointee.extra == nil && type.pointee.has_stop == 0 && (holding == 0 || holding & 1 != 0)
+            && (record.pointee.thread == 0 || record.pointee.thread == thread.pointee.id
+                || record.pointee.thread != type.pointee.thread)
+    }
+
+    @inline(__always)
+    private static func end(_ record: Record, _ thread: ThreadState) {
+        let type = record.pointee.type.unsafelyUnwrapped
+        guard let end = type.pointee.end, let instance = record.pointee.instance else { return }
+        let formerEngine = thread.pointee.engine
+        let formerChain = thread.pointee.chain
+        thread.pointee.chain = nil
+        thread.pointee.engine = type.pointee.container
+        end(instance, type.pointee.user_data)
+        thread.pointee.engine = formerEngine
+        thread.pointee.chain = formerChain
     }
 
     /// What was injected into the initializer goes after its user.
@@ -66,23 +73,43 @@ extension Container {
         }
     }
 
-    /// What was injected goes, then the memory with its block. Where a whole graph goes, its outermost object counts for all:
-    /// one atomic operation instead of one for each.
-    private static func freeInBlock(_ record: Record, _ thread: ThreadState) {
-        let block = iv_record_block(record).unsafelyUnwrapped
-        if thread.pointee.block == block {
-            releaseEdges(record)
-            thread.pointee.block_gone &+= 1
-            return
-        }
+    /// An object of a block that has ended gives back what was injected into it, and its slot; then the same goes on with what
+    /// that was the last claim on. At any time one of them is dying or still claimed, so that who waits for disposals does
+    /// not miss the rest. Where a whole graph goes, its outermost object counts for all: one atomic operation instead of one
+    /// for each.
+    private static func endInBlock(_ first: Record, _ thread: ThreadState) {
+        let block = iv_record_block(first).unsafelyUnwrapped
         let former = (thread.pointee.block, thread.pointee.block_gone)
-        thread.pointee.block = block
-        thread.pointee.block_gone = 1
-        releaseEdges(record)
+        if former.0 != block {
+            thread.pointee.block = block
+            thread.pointee.block_gone = 0
+        }
+        var record = first
+        while true {
+            var next: Record?
+            let count = Int(iv_record_edge_count(record))
+            if count > 0, let edges = iv_record_edges(record, record.pointee.type.pointee.size) {
+                for index in 0..<count {
+                    guard let last = ObjectTable.giveBack(edges[index]) else { continue }
+                    if let next { dispose(next) }
+                    next = last
+                }
+            }
+            thread.pointee.block_gone &+= 1
+            ObjectTable.close(record.pointee.slot)
+            guard let next else { break }
+            guard isQuick(next, thread), iv_record_in_block(next) != 0, iv_record_block(next) == block else {
+                dispose(next)
+                break
+            }
+            end(next, thread)
+            record = next
+        }
+        guard former.0 != block else { return }
         let gone = thread.pointee.block_gone
         thread.pointee.block = former.0
         thread.pointee.block_gone = former.1
-        if iv_sub_u64(iv_block_live(block), gone) == gone { Glibc.free(block) }
+        endOfBlock(block, gone)
     }
 
     @inline(never)
@@ -176,7 +203,7 @@ extension Container {
     }
 
     static func freeMemory(of record: Record) {
-        if iv_record_in_block(record) != 0 { return freeBlock(iv_record_block(record)) }
+        if iv_record_in_block(record) != 0 { return endOfBlock(iv_record_block(record), 1) }
         Glibc.free(record)
     }
 }

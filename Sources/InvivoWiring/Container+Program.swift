@@ -18,8 +18,8 @@ extension Container {
         }
     }
 
-    /// Makes the graph of a program. Called inside a view and a build, which it ends: what runs then is held by counts. 0 when it must go
-    /// the general way, or `failed` says why.
+    /// Makes the graph of a program. Called inside a view and a build, which it ends: from then on its generation is pinned for
+    /// the program's sake, as that of any build. 0 when it must go the general way, or `failed` says why.
     @inline(never)
     static func run(
         _ program: UnsafeMutablePointer<iv_program>, _ graph: UnsafePointer<iv_graph>, _ reader: Reader, owner: UInt64,
@@ -35,8 +35,9 @@ extension Container {
                     Readers.leave(reader)
                     return 0
                 }
-                _ = iv_add_u64(iv_program_references(program), 1)
                 let container = program.pointee.nodes[0].type.pointee.container
+                // Before the view ends: the reclaimer looks at views first.
+                if reader.pointee.pinned == 0 { iv_store_u64(iv_reader_pinned(reader), reader.pointee.epoch) }
                 Readers.leave(reader)
                 let thread = iv_thread()!
                 var running = iv_running(
@@ -44,11 +45,10 @@ extension Container {
                     chain: nil)
                 let object = withUnsafeMutablePointer(to: &running) { running in
                     thread.pointee.chain = UnsafeMutableRawPointer(running) + 1
-                    let object = sweep(running, shared, owner: owner, runtime: runtime, thread, &failed)
+                    let object = sweep(running, shared, owner: owner, thread, &failed)
                     thread.pointee.chain = nil
                     return running.pointee.chain == nil ? object : endChain(of: running, object, &failed)
                 }
-                ProgramSource.release(program)
                 Readers.endBuild(reader)
                 return object
             }
@@ -104,7 +104,6 @@ extension Container {
     @inline(__always)
     private static func sweep(
         _ running: UnsafeMutablePointer<iv_running>, _ shared: UnsafeMutablePointer<UInt64>, owner: UInt64,
-        runtime: UInt64,
         _ thread: ThreadState, _ failed: inout FastFailure
     ) -> UInt64 {
         let program = running.pointee.program.unsafelyUnwrapped
@@ -114,80 +113,81 @@ extension Container {
         return withUnsafeTemporaryAllocation(of: invivo_value.self, capacity: ProgramSource.mostArguments) {
             values -> UInt64 in
             let values = values.baseAddress.unsafelyUnwrapped
-            let count = Int(program.pointee.node_count)
-            guard let memory = malloc(Int(program.pointee.size)) else {
+            let size = Int(truncatingIfNeeded: program.pointee.size)
+            guard let memory = malloc(size) else {
                 failed.status = Status.memory.rawValue
                 return takeBack(running, shared, from: 0)
             }
-            let block = memory.assumingMemoryBound(to: iv_block.self)
-            block.pointee.live = UInt64(count)
-            let threadID = thread.pointee.id
-            var object: UInt64 = 0
-            for index in 0..<count {
+            memcpy(memory, program.pointee.image, size)
+            let count = Int(program.pointee.node_count)
+            var index = 0
+            while true {
                 let node = nodes + index
-                let type = node.pointee.type.unsafelyUnwrapped
-                let size = Int(type.pointee.size)
                 guard let slot = ObjectTable.takeSlot() else {
                     failed.status = Status.memory.rawValue
-                    _ = iv_sub_u64(iv_block_live(block), UInt64(count - index) - 1)
-                    freeBlock(block)
-                    return takeBack(running, shared, from: index)
+                    return takeBack(running, shared, memory, from: index)
                 }
-                let place = memory + Int(node.pointee.record)
-                let record = place.assumingMemoryBound(to: iv_record.self)
-                let instance = place + Int(type.pointee.offset)
-                record.initialize(
-                    to: iv_record(
-                        type: type, instance: instance, extra: nil,
-                        sequence: UInt64(node.pointee.edges) << UInt64(IV_EDGES_SHIFT) | 1 << UInt64(IV_IN_BLOCK_SHIFT)
-                            | UInt64(node.pointee.record),
-                        thread: type.pointee.thread == 0 ? 0 : threadID, slot: slot, key: node.pointee.id &+ 1))
-                if let image = type.pointee.image { memcpy(instance, image, size) } else { memset(instance, 0, size) }
-                var edge = (instance + Int(node.pointee.edge_offset)).assumingMemoryBound(to: UInt64.self)
-                let first = Int(node.pointee.first)
-                for place in 0..<Int(node.pointee.count) {
-                    let argument = arguments + (first &+ place)
+                let record = (memory + Int(node.pointee.record)).assumingMemoryBound(to: iv_record.self)
+                let instance = memory + Int(node.pointee.instance)
+                record.pointee.instance = instance
+                var edge = (memory + Int(node.pointee.edges)).assumingMemoryBound(to: UInt64.self)
+                var value = values
+                var argument = arguments + Int(node.pointee.first)
+                let end = argument + Int(node.pointee.count)
+                while argument < end {
                     if argument.pointee.what == UInt32(IV_ARGUMENT_CONSTANT) {
-                        values[place] =
+                        value.pointee =
                             argument.pointee.thing.unsafelyUnwrapped.assumingMemoryBound(to: invivo_value.self).pointee
-                        continue
+                    } else {
+                        let bits =
+                            argument.pointee.what == UInt32(IV_ARGUMENT_NODE)
+                            ? objects[Int(argument.pointee.node)] : shared[argument - arguments]
+                        value.pointee.kind = UInt32(INVIVO_KIND_OBJECT)
+                        value.pointee.reserved = 0
+                        value.pointee.as.object.bits = bits
+                        edge.pointee = bits
+                        edge += 1
                     }
-                    let bits =
-                        argument.pointee.what == UInt32(IV_ARGUMENT_NODE)
-                        ? objects[Int(argument.pointee.node)] : shared[first &+ place]
-                    values[place].kind = UInt32(INVIVO_KIND_OBJECT)
-                    values[place].reserved = 0
-                    values[place].as.object.bits = bits
-                    edge.pointee = bits
-                    edge += 1
+                    argument += 1
+                    value += 1
                 }
+                let type = node.pointee.type.unsafelyUnwrapped
                 if let initialize = type.pointee.`init` {
-                    var build = invivo_build(
-                        struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: runtime),
-                        key: invivo_key(bits: node.pointee.key), type: invivo_type(bits: type.pointee.handle),
-                        asker: invivo_key(bits: node.pointee.asker))
                     running.pointee.made = UInt32(truncatingIfNeeded: index)
-                    failed.status = initialize(
-                        instance, &build, values, Int(node.pointee.count), type.pointee.user_data, &failed.error)
-                    if failed.status != 0 {
+                    let status = initialize(
+                        instance, node.pointee.build, values, Int(node.pointee.count), type.pointee.user_data,
+                        &failed.error)
+                    if status != 0 {
+                        failed.status = status
                         failed.key = node.pointee.key
                         ObjectTable.close(slot)
-                        _ = iv_sub_u64(iv_block_live(block), UInt64(count - index) - 1)
-                        freeBlock(block)
-                        return takeBack(running, shared, from: index)
+                        return takeBack(running, shared, memory, from: index)
                     }
                 }
-                object = ObjectTable.open(slot, record, owner: owner, leases: UInt64(node.pointee.leases), hold: false)
+                let object = ObjectTable.open(
+                    slot, record, owner: owner, leases: UInt64(node.pointee.leases), hold: false)
                 objects[index] = object
+                index += 1
+                if index == count { return object }
             }
-            return object
         }
     }
 
-    /// One object of a block is gone; with the last its memory.
+    /// So many objects of a block are gone; with the last its memory.
     @inline(__always)
-    static func freeBlock(_ block: UnsafeMutablePointer<iv_block>) {
-        if iv_sub_u64(iv_block_live(block), 1) == 1 { Glibc.free(block) }
+    static func endOfBlock(_ block: UnsafeMutablePointer<iv_block>, _ gone: UInt64) {
+        if iv_sub_u64(iv_block_live(block), gone) == gone { Glibc.free(block) }
+    }
+
+    /// The same, when those from node `end` on were not made.
+    @inline(never)
+    private static func takeBack(
+        _ running: UnsafeMutablePointer<iv_running>, _ shared: UnsafeMutablePointer<UInt64>,
+        _ memory: UnsafeMutableRawPointer, from end: Int
+    ) -> UInt64 {
+        let block = memory.assumingMemoryBound(to: iv_block.self)
+        endOfBlock(block, UInt64(running.pointee.program.pointee.node_count) - UInt64(end))
+        return takeBack(running, shared, from: end)
     }
 
     /// Gives back what was made before node `end`, and the shared objects that nothing holds yet.

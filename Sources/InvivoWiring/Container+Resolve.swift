@@ -131,7 +131,7 @@ extension Container {
             show(cell, graph)
             return true
         }
-        if !isTaken { ProgramSource.release(program) }
+        if !isTaken { ProgramSource.free(program) }
     }
 
     /// Runs `body` with the chain of the calling thread, or as an outermost resolve of its own: when that ends, what was

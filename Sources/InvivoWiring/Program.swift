@@ -12,10 +12,13 @@ final class ProgramSource {
     static let mostArguments = 8
     /// Of all nodes together.
     static let mostInAll = 64
+    /// Of all objects together: each program keeps as much to copy.
+    static let mostBytes = 1 << 17
 
     private let graph: Graph
     private let container: Container
     private var nodes: [iv_node] = []
+    private var edgeCounts: [Int] = []
     private var arguments: [iv_argument] = []
     private var shared: [UInt32: Int] = [:]
     private let constants = ProgramConstants()
@@ -65,16 +68,18 @@ final class ProgramSource {
             own.append(argument)
         }
         guard nodes.count < Self.mostNodes, arguments.count + own.count <= Self.mostInAll else { return nil }
-        let edges = own.filter { $0.what != UInt32(IV_ARGUMENT_CONSTANT) }.count
-        let edgeOffset = (Int(type.raw.pointee.size) + 7) & ~7
         let place = size
-        size = (place + Int(type.raw.pointee.offset) + edgeOffset + edges * 8 + 15) & ~15
-        guard size < 1 << 20 else { return nil }
+        let instance = place + Int(type.raw.pointee.offset)
+        let edges = instance + (Int(type.raw.pointee.size) + 7) & ~7
+        edgeCounts.append(own.filter { $0.what != UInt32(IV_ARGUMENT_CONSTANT) }.count)
+        size = (edges + edgeCounts[nodes.count] * 8 + 15) & ~15
+        guard size < Self.mostBytes else { return nil }
         nodes.append(
             iv_node(
-                type: type.raw, key: container.keyHandle(id), asker: asker.map(container.keyHandle) ?? 0, id: id,
-                first: UInt32(arguments.count), count: UInt32(own.count), edges: UInt32(edges), leases: 0,
-                record: UInt32(place), edge_offset: UInt32(edgeOffset)))
+                type: type.raw, build: constants.build(container, id, type.raw.pointee.handle, asker: asker),
+                key: container.keyHandle(id), id: id, first: UInt32(arguments.count), count: UInt32(own.count),
+                leases: 0,
+                record: UInt32(place), instance: UInt32(instance), edges: UInt32(edges)))
         arguments += own
         if recipe.scope == .graph { shared[id] = nodes.count - 1 }
         return nodes.count - 1
@@ -111,24 +116,45 @@ final class ProgramSource {
 
     private func finish() -> UnsafeMutablePointer<iv_program> {
         let program = UnsafeMutablePointer<iv_program>.allocate(capacity: 1)
+        let thread = nodes.map { $0.type.pointee.thread }.max() ?? 0
         let allNodes = UnsafeMutablePointer<iv_node>.allocate(capacity: nodes.count)
         allNodes.initialize(from: nodes, count: nodes.count)
         let allArguments = UnsafeMutablePointer<iv_argument>.allocate(capacity: max(arguments.count, 1))
         allArguments.initialize(from: arguments, count: arguments.count)
         program.initialize(
             to: iv_program(
-                references: 1, size: UInt64(size), thread: nodes.map { $0.type.pointee.thread }.max() ?? 0, checked: 0,
+                size: UInt64(size), thread: thread, checked: 0,
                 node_count: UInt32(nodes.count), argument_count: UInt32(arguments.count),
                 has_shared: constants.cells.isEmpty ? 0 : 1, nodes: allNodes,
-                arguments: allArguments, owner: Unmanaged.passRetained(constants).toOpaque()))
+                arguments: allArguments, image: UnsafeRawPointer(image(thread: thread)),
+                owner: Unmanaged.passRetained(constants).toOpaque()))
         return program
     }
 
-    /// One reference less.
-    static func release(_ program: UnsafeMutablePointer<iv_program>) {
-        guard iv_sub_u64(iv_program_references(program), 1) == 1 else { return }
+    /// A block as each run copies it. Whoever may run the program is the thread that its confined objects belong to.
+    private func image(thread: UInt64) -> UnsafeMutableRawPointer {
+        let image = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
+        image.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+        image.assumingMemoryBound(to: iv_block.self).pointee.live = UInt64(nodes.count)
+        for (node, edges) in zip(nodes, edgeCounts) {
+            (image + Int(node.record)).assumingMemoryBound(to: iv_record.self).initialize(
+                to: iv_record(
+                    type: node.type, instance: nil, extra: nil,
+                    sequence: UInt64(edges) << UInt64(IV_EDGES_SHIFT) | 1 << UInt64(IV_IN_BLOCK_SHIFT)
+                        | UInt64(node.record),
+                    thread: node.type.pointee.thread == 0 ? 0 : thread, slot: 0, key: node.id &+ 1))
+            if let start = node.type.pointee.image {
+                (image + Int(node.instance)).copyMemory(from: start, byteCount: Int(node.type.pointee.size))
+            }
+        }
+        return image
+    }
+
+    /// By its cell, or who made it for none.
+    static func free(_ program: UnsafeMutablePointer<iv_program>) {
         program.pointee.nodes.deallocate()
         program.pointee.arguments.deallocate()
+        program.pointee.image.deallocate()
         Unmanaged<ProgramConstants>.fromOpaque(program.pointee.owner).release()
         program.deallocate()
     }
@@ -138,6 +164,18 @@ final class ProgramSource {
 private final class ProgramConstants {
     var cells: [Cell] = []
     private var values: [(owned: invivo_value, lent: UnsafeMutablePointer<invivo_value>)] = []
+    private var builds: [UnsafeMutablePointer<invivo_build>] = []
+
+    func build(_ container: Container, _ id: UInt32, _ type: UInt64, asker: UInt32?) -> UnsafeRawPointer {
+        let build = UnsafeMutablePointer<invivo_build>.allocate(capacity: 1)
+        build.initialize(
+            to: invivo_build(
+                struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: container.handle),
+                key: invivo_key(bits: container.keyHandle(id)), type: invivo_type(bits: type),
+                asker: invivo_key(bits: asker.map(container.keyHandle) ?? 0)))
+        builds.append(build)
+        return UnsafeRawPointer(build)
+    }
 
     func argument(_ value: Value) -> iv_argument {
         let owned = value.owned()
@@ -150,6 +188,7 @@ private final class ProgramConstants {
     }
 
     deinit {
+        for build in builds { build.deallocate() }
         for (owned, lent) in values {
             var owned = owned
             Value.free(&owned)

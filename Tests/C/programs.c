@@ -23,6 +23,13 @@ static void begin_with_simple_types(invivo_type *asking) {
 }
 #define LEAF(given_key, given_scope, ...) ADD(given_key, given_scope, .type = leaf_type, __VA_ARGS__)
 
+/* By its key: a resolve by name goes the general way. */
+static invivo_object make_top(void) {
+    invivo_object object = {0};
+    OK(invivo_resolve(runtime, key_of("a.top"), &object, E));
+    return object;
+}
+
 static void a_graph_made_by_a_program_is_the_same_graph(void) {
     invivo_type asking;
     begin_with_simple_types(&asking);
@@ -38,7 +45,7 @@ static void a_graph_made_by_a_program_is_the_same_graph(void) {
     invivo_object kept = {0};
     for (int round = 0; round < 6; round++) {
         trace[0] = 0;
-        invivo_object top = resolve("a.top");
+        invivo_object top = make_top();
         invivo_object one = at(top)->input, two = at(top)->given.as.object;
         CHECK_TEXT(trace, round ? "init:base init:one init:two init:top " : "init:shared init:base init:one init:two init:top ");
         CHECK_EQUAL(at(top)->number, 9);
@@ -69,7 +76,7 @@ static void a_graph_made_by_a_program_is_the_same_graph(void) {
     LEAF("a.two", PROTOTYPE, INITIALIZER(base));
     commit();
     for (int round = 0; round < 4; round++) {
-        invivo_object top = resolve("a.top");
+        invivo_object top = make_top();
         CHECK_EQUAL(at(top)->number, 10);
         CHECK_EQUAL(at(at(top)->given.as.object)->number, 4);
         CHECK_EQUAL(at(at(top)->input)->number, 3);
@@ -79,7 +86,7 @@ static void a_graph_made_by_a_program_is_the_same_graph(void) {
     OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.shared", .type = leaf_type,
                                                    .scope = INVIVO_SCOPE_LAZY_SINGLETON}, NULL, E));
     for (int round = 0; round < 3; round++) {
-        invivo_object top = resolve("a.top"), now = resolve("a.shared");
+        invivo_object top = make_top(), now = resolve("a.shared");
         CHECK(at(at(at(top)->input)->input)->input.bits == now.bits);
         drop(top), drop(now);
     }
@@ -99,7 +106,7 @@ static void a_program_that_fails_takes_all_of_it_back(void) {
     LEAF("a.two", PROTOTYPE, INITIALIZER(base));
     LEAF("a.top", GRAPH, INITIALIZER(both));
     commit();
-    for (int round = 0; round < 3; round++) drop(resolve("a.top"));
+    for (int round = 0; round < 3; round++) drop(make_top());
     for (size_t i = 0; i < COUNT(events); i++) {
         char key[16];
         invivo_object object = {0};
@@ -112,7 +119,7 @@ static void a_program_that_fails_takes_all_of_it_back(void) {
         CHECK_EQUAL(live, 1);
         CHECK_EQUAL(live_objects(), 1);
         fail_at = NULL;
-        drop(resolve("a.top"));
+        drop(make_top());
     }
     end();
 }
@@ -129,12 +136,12 @@ static void an_init_in_a_program_resolves_in_the_same_graph(void) {
     commit();
     for (int round = 0; round < 5; round++) {
         asked = "a.base";
-        invivo_object top = resolve("a.top");
+        invivo_object top = make_top();
         CHECK(answered.bits == at(top)->input.bits);
         drop(answered);
         drop(top);
         asked = "a.other"; /* made meanwhile, from the same base */
-        top = resolve("a.top");
+        top = make_top();
         CHECK(at(answered)->input.bits == at(top)->input.bits);
         drop(answered), drop(top);
         CHECK_EQUAL(live, 0);
@@ -175,9 +182,66 @@ static void programs_run_in_many_threads_while_reloads_change_them(void) {
     for (int i = 0; i < 100; i++) DEFINE("a.shared", LAZY_SINGLETON, .type = leaf_type);
     for (size_t i = 0; i < COUNT(threads); i++) pthread_join(threads[i], NULL);
     /* Where the threads had done all they do while one change was on its way, nobody has asked for the shared one since. */
-    drop(resolve("a.top"));
+    drop(make_top());
     (void)live_objects(); /* looks for what can be disposed */
     CHECK_EQUAL(live, 1);
+    end();
+}
+
+static void *replace_both(void *unused) {
+    describe();
+    LEAF("a.top", GRAPH, .flags = 0);
+    LEAF("a.beside", LAZY_SINGLETON, .flags = INVIVO_DEFINITION_NULLABLE);
+    commit();
+    (void)live_objects(); /* looks for what can be disposed */
+    return unused;
+}
+static int live_meanwhile;
+static invivo_status replacing_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
+                                    void *user_data, invivo_error **error) {
+    pthread_t thread;
+    invivo_status status = node_init(instance, build, arguments, count, user_data, error);
+    if (status || !asked) return status;
+    pthread_create(&thread, NULL, replace_both, NULL);
+    pthread_join(thread, NULL);
+    live_meanwhile = __atomic_load_n(&live, __ATOMIC_SEQ_CST);
+    return status;
+}
+
+/* A reload replaces the program in the middle of its run, and a shared object that it has nothing to do with. */
+static void a_program_ends_in_the_generation_in_which_it_began(void) {
+    begin();
+    invivo_type replacing;
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Replaces", .size = sizeof(node), .alignment = _Alignof(node),
+                                   .concurrency = INVIVO_SHARED, .init = replacing_init, .deinit = node_deinit,
+                                   .parameters = node_parameters, .parameter_count = 3};
+    OK(invivo_type_register(runtime, &options, &replacing, E));
+    invivo_injection base[] = {KEY("input", "a.base"), CONSTANT("number", invivo_int64(5))};
+    describe();
+    LEAF("a.beside", LAZY_SINGLETON, .flags = 0);
+    ADD("a.base", GRAPH, .type = replacing);
+    LEAF("a.one", GRAPH, INITIALIZER(base));
+    invivo_injection both[] = {KEY("input", "a.one"), CONSTANT("number", invivo_int64(9)), KEY("given", "a.base")};
+    LEAF("a.top", GRAPH, INITIALIZER(both));
+    commit();
+    asked = NULL;
+    for (int round = 0; round < 3; round++) drop(make_top());
+    drop(resolve("a.beside"));
+    CHECK_EQUAL(live, 1);
+    asked = "now";
+    invivo_object top = make_top();
+    asked = NULL;
+    /* The base, the one beside that took the other's place, and that one, which is of the generation in which this began. */
+    CHECK_EQUAL(live_meanwhile, 3);
+    CHECK_EQUAL(at(top)->number, 9);
+    CHECK_EQUAL(at(at(top)->input)->number, 5);
+    CHECK(at(at(top)->input)->input.bits == at(top)->given.as.object.bits);
+    drop(top);
+    (void)live_objects();
+    CHECK_EQUAL(live, 1);
+    top = make_top();
+    CHECK_EQUAL(at(top)->input.bits, 0);
+    drop(top);
     end();
 }
 
@@ -207,6 +271,7 @@ int main(void) {
     a_program_that_fails_takes_all_of_it_back();
     an_init_in_a_program_resolves_in_the_same_graph();
     programs_run_in_many_threads_while_reloads_change_them();
+    a_program_ends_in_the_generation_in_which_it_began();
     graphs_come_and_go_without_a_trace();
     return check_end();
 }

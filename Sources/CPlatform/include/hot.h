@@ -96,26 +96,26 @@ struct iv_type {
     uint32_t has_weak; /* its instances are counted elsewhere, and it has weak references to them */
 };
 
-/* A graph of simple objects whose shape is known when it is planned (InvivoWiring/Program.swift). Immutable, counted. */
+/* A graph of simple objects whose shape is known when it is planned (InvivoWiring/Program.swift). Immutable but for `checked`;
+ * its cell's, so that a view or a pin of the generation in which it was found keeps it. */
 enum { IV_ARGUMENT_CONSTANT = 0, IV_ARGUMENT_NODE = 1, IV_ARGUMENT_SHARED = 2 };
 struct iv_argument {
     uint32_t what;       /* IV_ARGUMENT_... */
     uint32_t node;       /* of NODE: which one */
     const void *thing;   /* of CONSTANT: an invivo_value; of SHARED: the iv_cell */
 };
-/* Children come before those that they are injected into. */
+/* Children come before those that they are injected into. All places are bytes from the start of the block. */
 struct iv_node {
     struct iv_type *type;
-    uint64_t key, asker; /* handles */
+    const void *build; /* the invivo_build that its init is handed */
+    uint64_t key;      /* a handle */
     uint32_t id;
     uint32_t first, count; /* its arguments */
-    uint32_t edges;        /* how many of them are objects, each a lease of its own */
     uint32_t leases;       /* how many claim it: one for each argument it is, one for the caller if it is the last */
-    uint32_t record;       /* bytes from the start of the block to its record; the instance and the edges follow that */
-    uint32_t edge_offset;  /* bytes from the instance to the edges */
+    uint32_t record, instance;
+    uint32_t edges;        /* the leases on those of its arguments that are objects */
 };
 struct iv_program {
-    uint64_t references;
     uint64_t size;    /* of the block that all its objects stand in */
     uint64_t thread;  /* 0 = any, else the only one that may run it */
     uint64_t checked; /* 1 + the last generation found without documents for any of its keys */
@@ -123,6 +123,7 @@ struct iv_program {
     uint32_t has_shared; /* whether an argument is SHARED */
     struct iv_node *nodes;
     struct iv_argument *arguments;
+    const void *image; /* what every block starts as: all but where its instances, their slots and their edges are */
     void *owner; /* what the constants and cells belong to, retained */
 };
 
@@ -340,7 +341,6 @@ static inline uint64_t *iv_slot_state(struct iv_slot *slot) { return &slot->stat
 static inline struct iv_program *iv_making_program(struct iv_making_cell *cell) { return __atomic_load_n(&cell->program, __ATOMIC_ACQUIRE); }
 static inline void iv_making_set_program(struct iv_making_cell *cell, struct iv_program *program) { __atomic_store_n(&cell->program, program, __ATOMIC_RELEASE); }
 static inline uint64_t *iv_program_checked(struct iv_program *program) { return &program->checked; }
-static inline uint64_t *iv_program_references(struct iv_program *program) { return &program->references; }
 static inline uint64_t *iv_cell_object(struct iv_cell *cell) { return &cell->object; }
 static inline void **iv_cell_shared(struct iv_cell *cell) { return &cell->shared_instance; }
 
