@@ -4,9 +4,9 @@ internal import InvivoWiring
 /// What one commit does to one property of one object, from reading it to reading it back; afterwards, as long as a
 /// layer lies on it, what is remembered of it.
 ///
-/// One object for all of it, in a chain with those of the other properties: a commit of one property then allocates
-/// once. Values of nested structs are maps of those fields alone that are concerned: each field has a base and layers
-/// of its own.
+/// What only a commit needs that works it out among others (`Work`) stands apart: most commits put the first layer on one
+/// property, or take the last one off, and have nothing to work out. Values of nested structs are maps of those fields alone
+/// that are concerned: each field has a base and layers of its own.
 final class PropertyChange {
     /// Its type's, which outlives each of its objects and each commit that changes one.
     unowned(unsafe) let property: Property
@@ -18,25 +18,32 @@ final class PropertyChange {
     /// What the layer says; nil when none lies on it any more.
     private let wanted: Value?
     private let place: Place
-    var newBase: Value?
     /// Of what is under the layer, exactly.
     private(set) var base: Value?
-    /// What the host itself keeps of the base, and of what was there.
+    /// What the host itself keeps of the base.
     private var keptBase: Property.Kept?
-    private var keptPresent: Property.Kept?
-    /// What the object answered when it was read back.
-    private(set) var seen = Value.null
-    /// What was there, exactly.
-    private var present = Value.null
-    /// What is set; nil when it has that already.
-    private var goal: Value?
-    /// What it should show at the end; nil leaves it as it is.
-    private var end: Value?
-    /// What somebody else has changed, and why a leftover could not be restored again.
-    private var notes: [Tuning.Outcome] = []
-    private var isRefused = false
+    /// What the object answered when it was read back; nil where that is what the layer says.
+    private var answered: Value?
     /// It could not be undone: its base is kept so that the next change can restore it.
     private(set) var isStuck = false
+    /// Nil for the first layer on a property alone: what was there is the base, what is set is what the layer says.
+    private var work: Work?
+
+    private final class Work {
+        var newBase: Value?
+        /// What was there, exactly, and what the host itself keeps of it.
+        var present = Value.null
+        var keptPresent: Property.Kept?
+        /// What is set; nil when it has that already.
+        var goal: Value?
+        /// What it should show at the end; nil leaves it as it is.
+        var end: Value?
+        /// What somebody else has changed, and why a leftover could not be restored again.
+        var notes: [Tuning.Outcome] = []
+        var isRefused = false
+
+        init(newBase: Value?) { self.newBase = newBase }
+    }
 
     init(
         _ property: Property, _ index: Int, before: PropertyChange?, wanted: Value?, place: Place, newBase: Value? = nil
@@ -46,9 +53,9 @@ final class PropertyChange {
         self.before = before
         self.wanted = wanted
         self.place = place
-        self.newBase = newBase
+        work = Work(newBase: newBase)
         before?.before = nil
-        before?.keptPresent = nil
+        before?.work?.keptPresent = nil
     }
 
     /// Of a property alone, which was read already: the first layer on it.
@@ -57,27 +64,63 @@ final class PropertyChange {
         index = layer.property
         wanted = layer.value
         place = layer.place
-        self.present = present
         base = present
-        goal = layer.value
     }
 
     /// Of a property alone, which was read already: the last layer off it.
-    init(alone before: consuming PropertyChange, present: consuming Value) {
-        property = before.property
-        index = before.index
-        wanted = nil
-        place = Place()
-        self.present = present
-        before.before = nil
-        self.before = before
+    convenience init(off before: PropertyChange, present: Value) {
+        self.init(before.property, before.index, before: before, wanted: nil, place: Place())
+        work?.present = present
     }
 
     /// Whether nothing but the base of this one property is to be put back when its layer goes.
     var isAlone: Bool { next == nil && !isStuck && base != nil && property.isPlain }
 
-    /// What an object that was changed alone answered.
-    func answered(_ value: consuming Value) { seen = value }
+    /// What an object that was changed alone answered, where that is not what the layer says.
+    func answered(_ value: consuming Value) { answered = value }
+
+    /// What the object answered when it was read back.
+    private(set) var seen: Value {
+        get { answered ?? wanted ?? .null }
+        set { answered = newValue }
+    }
+
+    /// Whether that is what it answered.
+    func isSeen(_ value: Value) -> Bool {
+        if let answered { return answered.isSame(as: value) }
+        return wanted?.isSame(as: value) ?? value.isNull
+    }
+
+    // MARK: what a commit works out
+
+    private var present: Value {
+        get { work?.present ?? base ?? .null }
+        set { work?.present = newValue }
+    }
+    private var keptPresent: Property.Kept? {
+        get { work?.keptPresent }
+        set { work?.keptPresent = newValue }
+    }
+    var newBase: Value? {
+        get { work?.newBase }
+        set { work?.newBase = newValue }
+    }
+    private var goal: Value? {
+        get { work == nil ? wanted : work?.goal }
+        set { work?.goal = newValue }
+    }
+    private var end: Value? {
+        get { work == nil ? wanted : work?.end }
+        set { work?.end = newValue }
+    }
+    private var notes: [Tuning.Outcome] {
+        get { work?.notes ?? [] }
+        set { work?.notes = newValue }
+    }
+    private var isRefused: Bool {
+        get { work?.isRefused ?? false }
+        set { work?.isRefused = newValue }
+    }
 
     deinit {
         // A long chain must not end in as deep a recursion.

@@ -99,26 +99,30 @@ public final class Tuning {
         // Its type outlives the commit, and holds it.
         unowned(unsafe) let property = type.description.properties[wanted[0].property]
         guard property.isPlain else { return nil }
-        return try putOn(property, wanted[0], instance, key, &undo)
+        return try wanted.withUnsafeBufferPointer { wanted throws(Failure) in
+            guard let layer = wanted.baseAddress else { return [] }
+            return try putOn(property, layer, instance, key, &undo)
+        }
     }
 
+    /// The layer is lent by the array that it stands in, not copied.
     @inline(never)
     private func putOn(
-        _ property: Property, _ layer: borrowing Layer, _ instance: UnsafeMutableRawPointer, _ key: borrowing String,
+        _ property: Property, _ layer: UnsafePointer<Layer>, _ instance: UnsafeMutableRawPointer,
+        _ key: borrowing String,
         _ undo: inout Undo
     ) throws(Failure) -> [Outcome] {
         do throws(Failure) {
-            let change = PropertyChange(alone: property, layer, present: try property.exact(instance))
+            let change = PropertyChange(alone: property, layer.pointee, present: try property.exact(instance))
             undo.add(ObjectUndo(tuning: self, instance: instance, key: copy key, changes: change, former: .nothing))
-            try property.set(instance, layer.value)
+            try property.set(instance, layer.pointee.value)
             let answer = try property.get(instance)
             first = change
-            let isAsAsked = layer.value.isSame(as: answer)
+            if layer.pointee.value.isSame(as: answer) { return [] }
             change.answered(answer)
-            if isAsAsked { return [] }
-            let what = Outcome.What.adjusted(wanted: layer.value, seen: change.seen)
-            return [Outcome(path: property.name, place: layer.place, what: what)]
-        } catch { throw PropertyChange.located(error, property, copy key, layer.place) }
+            let what = Outcome.What.adjusted(wanted: layer.pointee.value, seen: change.seen)
+            return [Outcome(path: property.name, place: layer.pointee.place, what: what)]
+        } catch { throw PropertyChange.located(error, property, copy key, layer.pointee.place) }
     }
 
     /// Of the one property that is remembered.
@@ -131,11 +135,10 @@ public final class Tuning {
         do throws(Failure) {
             let present = try property.exact(instance)
             let shown = property.shown(present)
-            let isOurs = shown.isSame(as: former.seen)
+            let isOurs = former.isSeen(shown)
             undo.add(
                 ObjectUndo(
-                    tuning: self, instance: instance, key: key,
-                    changes: PropertyChange(alone: former, present: present), former: .before))
+                    tuning: self, instance: instance, key: key, changes: former, former: .itself(present: present)))
             guard isOurs else {
                 let what = Outcome.What.left(expected: former.seen, found: shown)
                 first = nil

@@ -12,20 +12,22 @@ struct ObjectUndo {
     /// What was remembered before.
     enum Former {
         case nothing
-        /// What the one change itself keeps.
-        case before
+        /// The one change itself, whose layer was taken off: what is to be undone is that, and `present` was there.
+        case itself(present: Value)
         case chain(PropertyChange)
     }
 
     /// Puts back what was there; what other setters moved meanwhile is set once more. A property that refuses keeps its
     /// base, so that the next change can restore it.
     func run() -> [Failure] {
-        tuning.first =
-            switch former {
-            case .nothing: nil
-            case .before: changes.before
-            case .chain(let first): first
-            }
+        var changes = changes
+        switch former {
+        case .nothing: tuning.first = nil
+        case .itself(let present):
+            tuning.first = changes
+            changes = PropertyChange(off: changes, present: present)
+        case .chain(let first): tuning.first = first
+        }
         var failures: [Failure] = []
         var refused: [PropertyChange] = []
         func undo(_ change: PropertyChange) {
