@@ -43,6 +43,17 @@ struct Dependents {
         return found
     }
 
+    /// Whether the links of a key are as many as it may have.
+    private func isFull(_ id: UInt32) -> Bool {
+        var place = heads[Int(id)]
+        var count = 0
+        while place != 0 && count < Self.mostLinks {
+            place = links[Int(place) - 1].next & Self.placeMask
+            count += 1
+        }
+        return count == Self.mostLinks
+    }
+
     func holders(of id: UInt32) -> [UInt32] { self[id].map(\.key) }
 
     func forEach(_ body: (UInt32, Holders) -> Void) {
@@ -52,7 +63,7 @@ struct Dependents {
     mutating func set(_ edge: Recipe.Edge, of holder: UInt32, to id: UInt32) {
         remove(holder, from: id)
         if Int(id) >= heads.count { heads += Array(repeating: 0, count: Int(id) + 1 - heads.count) }
-        if heads[Int(id)] != Self.isTabled && self[id].count >= Self.mostLinks {
+        if heads[Int(id)] != Self.isTabled && isFull(id) {
             let known = self[id]
             for (holder, _) in known { remove(holder, from: id) }
             many[id] = Dictionary(uniqueKeysWithValues: known.map { ($0.key, $0.value) })

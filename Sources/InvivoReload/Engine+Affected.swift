@@ -61,7 +61,9 @@ extension Engine {
                 isReset: reset.contains(id))
         }
         for id in rebased { rebase(id, &plan, graph) }
-        for (id, recipe) in plan.recipes { plan.editor.set(recipe, at: id) }
+        // What is made anew has its recipe with its cell.
+        let anew = Set(remade)
+        for (id, recipe) in plan.recipes where !anew.contains(id) { plan.editor.set(recipe, at: id) }
         for id in reinjected.union(plan.rebound).sorted() where !seen.contains(id) {
             guard let cell = graph.cell(id), container.monitor.locked({ !cell.objects().isEmpty }) else { continue }
             plan.reinjected.append((id, cell))
@@ -92,13 +94,11 @@ extension Engine {
             return note(isDeclared ? INVIVO_CHANGED_DEFINED : INVIVO_CHANGED_REMADE)
         }
         if definition.alias != nil {
-            plan.editor.set(Cell(recipe), at: id)
-            plan.editor.set(recipe, at: id)
+            plan.editor.setWithItsRecipe(Cell(recipe), at: id)
             return note(isDeclared ? INVIVO_CHANGED_DEFINED : INVIVO_CHANGED_REMADE)
         }
         let cell = Cell(recipe)
-        plan.editor.set(cell, at: id)
-        plan.editor.set(recipe, at: id)
+        plan.editor.setWithItsRecipe(cell, at: id)
         plan.created.append(cell)
         if recipe.isTracked, let former, !wasAlias {
             let objects = container.monitor.locked { former.trackedObjects() }
@@ -130,7 +130,7 @@ extension Engine {
         else { return }
         plan.replaced.append(cell)
         let fresh = Cell(recipe)
-        plan.editor.set(fresh, at: id)
+        plan.editor.setWithItsRecipe(fresh, at: id)
         plan.created.append(fresh)
     }
 

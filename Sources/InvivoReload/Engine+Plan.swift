@@ -31,9 +31,11 @@ extension Engine {
 
     /// The definition of a key after the plan, as described, or as it is overridden.
     func next(_ id: UInt32, _ plan: Plan) -> Definition? {
-        guard let base = plan.definitions[id] ?? definitions[id] else { return nil }
+        let planned = plan.definitions
+        guard let base = planned[id] ?? definitions[id] else { return nil }
+        // Without the plan itself, which would be copied for it.
         return covered(base, by: plan.overrides[id] ?? overrides[id] ?? []) { name in
-            container.monitor.locked { container.keys.id(of: name) }.flatMap { plan.definitions[$0] ?? definitions[$0] }
+            container.monitor.locked { container.keys.id(of: name) }.flatMap { planned[$0] ?? definitions[$0] }
         }
     }
 

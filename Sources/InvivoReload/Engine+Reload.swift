@@ -31,8 +31,10 @@ extension Engine {
         for set in sets { _ = reload(set) }
     }
 
-    /// A change set that was staged and planned; nothing of it is visible yet. Belongs to whoever has the turn.
-    struct Prepared {
+    // These are objects because sets and plans are large, and go from hand to hand: each copy of one counts dozens of references.
+
+    /// A change set that was staged and planned; nothing of it is visible yet. Belongs to whoever has the turn, who uses it up.
+    final class Prepared {
         let set: ChangeSet
         var clock: PhaseClock
         /// Nil when it failed, and when the same bytes came again.
@@ -43,15 +45,27 @@ extension Engine {
         var unchanged: [Document] = []
         /// Whether committing it runs code of the host, which may take its time.
         var runsHostCode: Bool { plan?.runsHostCode ?? false }
+
+        init(_ set: ChangeSet) {
+            self.set = set
+            clock = PhaseClock(set)
+        }
     }
 
     /// A transaction that is over, but for those who hear of it.
-    struct Attempt {
+    final class Attempt {
         let set: ChangeSet
         let report: Report
         let warnings: [(String, Place)]
         /// The same bytes came again: there is nothing to tell.
         let isNothing: Bool
+
+        init(_ prepared: Prepared, _ report: Report, isNothing: Bool) {
+            set = prepared.set
+            warnings = prepared.warnings
+            self.report = report
+            self.isNothing = isNothing
+        }
     }
 
     private func attempt(_ set: ChangeSet) -> Attempt { carryOut(prepare(set)) }
@@ -68,7 +82,7 @@ extension Engine {
     /// Stage and plan.
     func prepare(_ set: ChangeSet) -> Prepared {
         let set = withoutFormerTargets(withOwedDocuments(withNamedDocuments(set)))
-        var prepared = Prepared(set: set, clock: PhaseClock(set))
+        let prepared = Prepared(set)
         for gone in container.monitor.locked({ () -> [Target] in
             defer { goneTargets = [] }
             return goneTargets
@@ -108,15 +122,13 @@ extension Engine {
 
     /// Commit, by the same thread or another that took the turn over.
     func carryOut(_ prepared: Prepared) -> Attempt {
-        var prepared = prepared
         let isNothing = prepared.plan == nil && prepared.failure == nil
         var changes: [Report.Change] = []
         var settings: [String: ConfigNode?] = [:]
         var stopFailures: [Failure] = []
         var formerly: Formerly?
-        if var plan = prepared.plan {
-            // One reference to what is about to be changed.
-            prepared.plan = nil
+        // One reference to what is about to be changed.
+        if var plan = prepared.plan.take() {
             asReload {
                 do throws(Failure) {
                     let made = Formerly(plan, container)
@@ -135,7 +147,7 @@ extension Engine {
             generation: container.currentGraph().generation, cause: prepared.set.cause(besides: prepared.unchanged),
             failure: prepared.failure, stopFailure: Failure.gathered(stopFailures), changes: changes,
             phases: prepared.clock.finish(), settings: settings, formerly: formerly)
-        return Attempt(set: prepared.set, report: report, warnings: prepared.warnings, isNothing: isNothing)
+        return Attempt(prepared, report, isNothing: isNothing)
     }
 
     /// Log, counts and observers.
@@ -211,16 +223,19 @@ extension Engine {
 
     // MARK: stage
 
-    struct Staged {
+    /// Not changed any more when it has been staged.
+    final class Staged {
         let set: ChangeSet
-        var documents: [(document: Document, next: Document.State)] = []
+        fileprivate(set) var documents: [(document: Document, next: Document.State)] = []
+
+        fileprivate init(_ set: ChangeSet) { self.set = set }
     }
 
     /// Reads and parses what documents changed. Nil when the same bytes came again and nothing else is to be done.
     private func stage(
         _ set: ChangeSet, _ clock: inout PhaseClock, _ unchanged: inout [Document]
     ) throws(Failure) -> Staged? {
-        var staged = Staged(set: set)
+        let staged = Staged(set)
         var failures: [Failure] = []
         for (document, content) in set.documents {
             do throws(Failure) {

@@ -92,12 +92,21 @@ final class Chunk: @unchecked Sendable {
 
     func set(_ cell: Cell?, at index: Int) {
         let former = cells[index] == nil && recipes[index] == nil ? nil : recipe(index)
+        put(cell, at: index)
+        set(former, at: index)
+    }
+
+    func setWithItsRecipe(_ cell: Cell, at index: Int) {
+        put(cell, at: index)
+        recipes[index] = nil
+    }
+
+    private func put(_ cell: Cell?, at index: Int) {
         cells[index] = cell
         entries[index].cell = cell?.knownRaw.map {
             UnsafeMutableRawPointer($0).assumingMemoryBound(to: invivo_cell.self)
         }
         entries[index].type = cell?.type?.description.handleBits ?? 0
-        set(former, at: index)
     }
 
     /// Under the monitor: readers see the cell from now on, if it stands here.
@@ -326,6 +335,10 @@ public struct GraphEditor {
     }
 
     public mutating func set(_ cell: Cell?, at id: UInt32) { chunk(id).set(cell, at: Int(id) % chunkSize) }
+    /// A cell whose objects are made as it says itself: nothing has to be compared for that.
+    public mutating func setWithItsRecipe(_ cell: Cell, at id: UInt32) {
+        chunk(id).setWithItsRecipe(cell, at: Int(id) % chunkSize)
+    }
     public mutating func set(_ recipe: Recipe?, at id: UInt32) { chunk(id).set(recipe, at: Int(id) % chunkSize) }
     public mutating func set(_ block: Block?, at id: UInt32) { chunk(id).set(block, at: Int(id) % chunkSize) }
     public mutating func set(_ configuration: (any Configuration)?, at id: UInt32) {
