@@ -331,6 +331,7 @@ class Changes:
             core.find_type,
             marked=core.marked,
             remaps=remaps,
+            assemblies=[*self._activated, *(each for each in core.active() if each not in self._deactivated)],
             wrong=wrong,
         )
 

@@ -307,7 +307,11 @@ class Core:
         """Runtime arguments for a key; an error in one says which it is, and where the definition is."""
         made = self.definitions.get(name)
         with within(name) if made is None else within(name, made.file, made.line):
-            return packer.array(arguments, () if made is None else [each.name for each in made.arguments])
+            if made is None:
+                return packer.array(arguments)
+            return packer.array(
+                arguments, [each.name for each in made.arguments], [each.hint.kind for each in made.arguments]
+            )
 
     def disposed(self, number: int) -> None:
         """The library has given an instance up."""
@@ -362,7 +366,7 @@ class Core:
         return None
 
     def _wrap(self, thing: Any) -> c.invivo_object:
-        record = self.type_for(type(thing))
+        record = self.type_for(thing.__class__)  # what it says that it is: a mock of a class stands for its objects
         entry = self.adopt(thing, record)
         handle = c.invivo_object()
         kind = c.invivo_type(record.bits)

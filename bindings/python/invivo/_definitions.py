@@ -219,7 +219,7 @@ def _made_by(
     unwrapped = what
     while isinstance(unwrapped, functools.partial):
         unwrapped = unwrapped.func
-    makes = unwrapped if isinstance(unwrapped, type) else plain_class(hints_of(function).get("return"))
+    makes = unwrapped if isinstance(unwrapped, type) else plain_class(_result_of(function))
     if makes is None and near:
         makes = plain_class(hints_of(function, near).get("return"))
     makes = makes or wanted
@@ -231,8 +231,22 @@ def _made_by(
     return makes, what
 
 
+def _result_of(function: Any) -> Any:
+    """What a factory says that it makes; a class method may say it by ``Self``, or by its class's name, which is not
+    there yet while the class is written."""
+    said = hints_of(function).get("return")
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, type) and (said in (owner.__name__, "Self") or getattr(said, "__name__", "") == "Self"):
+        return owner
+    return said
+
+
 def plain_class(annotation: Any) -> type | None:
     """The class that an annotation names, if it is one or none of it."""
+    if typing.get_origin(annotation) is typing.Annotated:
+        annotation = typing.get_args(annotation)[0]
+    if annotation is Any:  # a class of its own since Python 3.11
+        return None
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         parts = [part for part in typing.get_args(annotation) if part is not types.NoneType]
         annotation = parts[0] if len(parts) == 1 else None

@@ -203,7 +203,7 @@ def _injection(core: Core, packer: _values.Packer, slot: Any, injection: Injecti
     elif injection.reference is not None:
         slot.reference = _values.name_bytes(injection.reference, "key")
     elif slot.how == c.INVIVO_INJECT_VALUE:
-        packer.fill(slot.value, injection.value)
+        packer.fill(slot.value, injection.value, injection.kind)
     slot.items, slot.item_count = injections(core, packer, injection.items)
 
 

@@ -120,6 +120,9 @@ class Face(_Cache):
     def __delitem__(self, key: object) -> None:
         raise TypeError("definitions are taken away by runtime.changes()")
 
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise TypeError("a Runtime cannot be copied or pickled")
+
     def __repr__(self) -> str:
         try:
             return f"<invivo.Runtime, generation {self.info.generation}>"

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _generated as c
-from ._hints import Hint
+from ._hints import Hint, is_assembly
+from ._index import candidates
 from ._objects import Object
 from ._recipes import Lazy
 from ._resolving import Resolving
 from ._trees import Children, Held, inject_tree
-from .errors import NotFoundError, NotReadyError
+from .errors import AmbiguousError, NotFoundError, NotReadyError
 
 
 class Filling(Resolving):
@@ -87,6 +88,15 @@ class Filling(Resolving):
         setattr(thing, name, found)
         return found
 
+    def _assembly(self, wanted: Any, place: str, *, optional: bool) -> Any:
+        found = [each for each in self._core.active() if isinstance(each, wanted)]
+        if len(found) == 1 or (optional and not found):
+            return found[0] if found else None
+        what = f"an assembly that is a {wanted.__name__} is wanted"
+        if found:
+            raise AmbiguousError(f"{what}, and several are: {', '.join(each.name for each in found)}", path=place)
+        raise NotFoundError(f"{what}, and none is active", path=place)
+
     def _for(self, hint: Hint, place: str) -> Any:
         """What an annotation asks for, resolved here and now."""
         inner = hint.item or hint
@@ -101,6 +111,8 @@ class Filling(Resolving):
             if hint.optional or hint.late == "asker":
                 return None
             raise NotFoundError("its annotation does not say what is to be injected", path=place)
+        if is_assembly(what) and hint.late is None and not candidates(what, self._core.definitions):
+            return self._assembly(what, place, optional=hint.optional)
         find = self.resolve_optional if hint.optional or inner.optional else self.resolve
         if hint.late is None:
             return find(what)

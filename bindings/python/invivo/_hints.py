@@ -11,9 +11,10 @@ import dataclasses
 import enum
 import functools
 import inspect
+import sys
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
 from . import _generated as c
@@ -172,6 +173,8 @@ def hint_of(annotation: Any) -> Hint:
         if issubclass(plain, enum.Enum):
             return _enum_hint(plain)
         generic = annotation if origin is not None else None
+        if is_protocol(plain) and any("__call__" in vars(each) for each in plain.__mro__ if is_protocol(each)):
+            return Hint(wanted=plain, generic=generic)  # a function behaves so too
         return Hint(kind=c.INVIVO_KIND_OBJECT, wanted=None if plain is object else plain, generic=generic)
     return Hint()
 
@@ -234,22 +237,54 @@ def is_protocol(cls: type) -> bool:
     return bool(getattr(cls, "_is_protocol", False))
 
 
+def is_assembly(cls: Any) -> bool:
+    """Whether a class is one of assemblies, which need this module."""
+    return isinstance(cls, type) and hasattr(cls, "__invivo_name__")
+
+
 def hints_of(thing: Any, known: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The annotations of a class or function. One that cannot be resolved stays the text it is written as.
 
-    ``known`` are names that count besides those of the module: classes defined inside a function, say.
+    ``known`` are names that count where the module has none of that name: classes defined inside a function, say.
     """
     try:
-        # As it is, for there may be many; annotations are evaluated in it, and write nothing.
-        return typing.get_type_hints(thing, localns=known or {}, include_extras=True)
+        return typing.get_type_hints(thing, localns=_Names(thing, known or {}), include_extras=True)
     except Exception:
         found: dict[str, Any] = {}
         for owner in reversed(thing.__mro__) if isinstance(thing, type) else [inspect.unwrap(thing)]:
-            space = dict(vars(inspect.getmodule(owner) or builtins_module()))
-            space.update(known or {})
+            space = {**(known or {}), **vars(inspect.getmodule(owner) or builtins_module())}
             for name, annotation in inspect.get_annotations(owner).items():
                 found[name] = _evaluated(annotation, space)
         return found
+
+
+class _Names(Mapping[str, Any]):
+    """What names in annotations mean besides those of the module: classes in the class's own body, and, for names that
+    the module does not have, what is known. Nothing is copied, for there may be many."""
+
+    def __init__(self, thing: Any, known: Mapping[str, Any]) -> None:
+        self.known = known
+        if isinstance(thing, type):
+            self.bodies = [vars(each) for each in thing.__mro__[:-1]]
+            modules = {each.__module__ for each in thing.__mro__[:-1]}
+            self.spaces = [vars(sys.modules[each]) for each in modules if each in sys.modules]
+        else:
+            self.bodies = []
+            self.spaces = [getattr(inspect.unwrap(thing), "__globals__", {})]
+
+    def __getitem__(self, name: str) -> Any:
+        for body in self.bodies:
+            if isinstance(body.get(name), type):
+                return body[name]
+        if any(name in space for space in self.spaces):
+            raise KeyError(name)
+        return self.known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.known)
+
+    def __len__(self) -> int:
+        return len(self.known)
 
 
 def builtins_module() -> types.ModuleType:

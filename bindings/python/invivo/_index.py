@@ -176,8 +176,9 @@ def behaves(makes: type, wanted: type) -> bool:
             for name in (*vars(each), *vars(each).get("__annotations__", ()))
             if not name.startswith("_") or name in _OPERATORS
         }
-        annotated = {name for each in makes.__mro__ for name in getattr(each, "__annotations__", ())}
-        return bool(names) and all(hasattr(makes, name) or name in annotated for name in names)
+        # Not what the class has as an object itself: every class can be called.
+        there = {name for each in makes.__mro__ for name in (*vars(each), *vars(each).get("__annotations__", ()))}
+        return bool(names) and all(name in there or (name not in _OPERATORS and hasattr(makes, name)) for name in names)
     try:
         return issubclass(makes, wanted)
     except TypeError:

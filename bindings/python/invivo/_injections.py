@@ -28,6 +28,7 @@ class Injection:
     converter: str | type | None = None
     added: str | None = None  # of lists of all of a type
     removed: str | None = None
+    kind: int = c.INVIVO_KIND_ANY  # of a value: what the place says
 
     @property
     def way(self) -> int:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ._definitions import Definition, check_scope, may_be_none, of_recipe, plain_class
 from ._describe import parameters_of
+from ._fitting import may_be
 from ._hints import hints_of
 from ._recipes import Argument, Draft, Hook, Options, Recipe, Ref, Scope, options
 from .errors import ArgumentError, ArityError, ClosedError, Error, WrongTypeError
@@ -250,6 +251,14 @@ def _locate(problem: Error, path: str, member: Member) -> None:
         problem.file, problem.line = member.place.get("file", ""), member.place.get("line", 0)
 
 
+def _check_result(member: Member, says: type | None, makes: Any) -> None:
+    if says is None or not isinstance(makes, type) or may_be(makes, says):
+        return
+    if says in (float, complex) and makes in (int, float):
+        return
+    raise WrongTypeError(f"{member} says that it makes a {says.__name__}, and describes a {makes.__name__}")
+
+
 def _describe(assembly: Assembly | None, key: str, member: Member, known: Mapping[str, type]) -> Definition:
     signature = member.signature
     parameters = parameters_of(member.function, known, bound=member.is_method)
@@ -272,6 +281,7 @@ def _describe(assembly: Assembly | None, key: str, member: Member, known: Mappin
         )
     result = hints_of(member.function, known).get("return")
     what = of_recipe(answer, plain_class(result))
+    _check_result(member, plain_class(result), what["makes"])
     said = what.pop("options", None) or member.options
     if may_be_none(result):
         said = options(**{**vars(said), "nullable": True})

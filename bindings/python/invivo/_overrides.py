@@ -27,7 +27,7 @@ class Override:
             self._put_instance(key, instance)
             return
         existing = After(core.definitions, {key: made})
-        plans = plan_all([made], existing, core.known, core.find_type, marked=core.marked)
+        plans = plan_all([made], existing, core.known, core.find_type, marked=core.marked, assemblies=core.active())
         if len(plans) > 1:
             raise ArgumentError("an override has no inline definitions: define them by keys of their own", path=key)
         with defined(core, plans[0]) as options:

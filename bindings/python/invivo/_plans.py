@@ -334,10 +334,10 @@ class Writer:
         raise Unplanned(f"a source {how!r} is not known here")
 
     def _constant(self, value: Any) -> str:
-        """A list or map is a fresh one for each object."""
-        if isinstance(value, list):
+        """A list or map is a fresh one for each object; what derives from one is an object."""
+        if type(value) is list:
             return f"[{', '.join(map(self._constant, value))}]"
-        if isinstance(value, dict):
+        if type(value) is dict:
             return f"{{{', '.join(f'{name!r}: {self._constant(each)}' for name, each in value.items())}}}"
         return self._bind(value)
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import _generated as c
 from . import _recipes
+from ._assembly import Assembly
 from ._definitions import KEPT, Definition, of_recipe
 from ._describe import Method, Parameter
-from ._hints import Hint
+from ._hints import Hint, is_assembly
 from ._index import Known, all_candidates, ambiguous, candidates
 from ._injections import Injection, Plan
 from ._members import Bound
@@ -34,8 +35,9 @@ class Sources:
         plans: list[Plan],
         marked: bool,
         remaps: Mapping[str, Mapping[str, str]],
+        assemblies: Sequence[Assembly],
     ) -> None:
-        self.remaps = remaps
+        self.remaps, self.assemblies = remaps, assemblies
         self.made, self.existing, self.known, self.find = made, existing, known, find
         self.errors, self.plans, self.marked = errors, plans, marked
         self.uses_arguments = False
@@ -80,7 +82,7 @@ class Sources:
                 how=c.INVIVO_INJECT_MAP,
                 items=tuple(self.named_item(name, each, f"{place}.{name}") for name, each in thing.items()),
             )
-        return Injection("", value=thing)
+        return Injection("", value=thing, kind=c.INVIVO_KIND_ANY if hint is None else hint.kind)
 
     def named_item(self, name: str, thing: Any, place: str) -> Injection:
         if not isinstance(name, str):
@@ -189,7 +191,15 @@ class Sources:
                 **what,
             )
             planner = type(self)(
-                made, self.existing, self.known, self.find, self.errors, self.plans, self.marked, self.remaps
+                made,
+                self.existing,
+                self.known,
+                self.find,
+                self.errors,
+                self.plans,
+                self.marked,
+                self.remaps,
+                self.assemblies,
             )
             plan = planner.plan()
             if not planner.uses_arguments:
@@ -241,6 +251,10 @@ class Sources:
         if len(there) == 1 and wanted is not None:
             found = self._by_type(name, wanted, there[0], optional)
             return found if late is None else Injection(name, how=late, items=(dataclasses.replace(found, name=""),))
+        if late is None and not there and is_assembly(wanted):
+            assembly = self._assembly(name, wanted)
+            if assembly is not None:
+                return Injection(name, value=assembly)
         if has_default:
             return None
         if wanted is not None and len(there) > 1:
@@ -263,11 +277,34 @@ class Sources:
             and (wanted is None or late is not None)
         ):
             return None  # an argument of the resolve
+        if is_assembly(wanted):
+            raise NotFoundError(
+                f"{made.made} wants {name!r}, an assembly that is a {getattr(wanted, '__name__', wanted)}, and none is "
+                "given or active: activate it together with this one",
+                **self.at(name),
+            )
         what = f"no definition makes a {wanted.__name__}" if wanted is not None else "nothing says what it is"
         raise NotFoundError(
             f"{made.made} wants {name!r}, and {what}: define it, or pass {name}=... with the definition",
             **self.at(name),
         )
+
+    def _assembly(self, name: str, wanted: Any) -> Assembly | None:
+        """The assembly of a class: the definition's own, else one of its collaborators, else the one that is there."""
+        own = [each for each in self.assemblies if each.name == self.made.assembly]
+        beside = [each for one in own for each in one._collaborators.values()]
+        for among in (own, beside, self.assemblies):
+            found = list(dict.fromkeys(each for each in among if isinstance(each, wanted)))
+            if len(found) == 1:
+                return found[0]  # type: ignore[no-any-return]
+            if found:
+                names = ", ".join(each.name for each in found)
+                raise AmbiguousError(
+                    f"{self.made.made} wants a {wanted.__name__}, and several assemblies are: {names}; pass {name}=... "
+                    "with the definition",
+                    **self.at(name),
+                )
+        return None
 
     def _by_type(self, name: str, wanted: type, found: Definition, flags: int) -> Injection:
         """The only one of its type is looked for by the type, so that another may take its place one day; one that is

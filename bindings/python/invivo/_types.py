@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from . import _generated as c
 from . import _trampolines, _values
 from ._describe import Description, Method, Parameter, Property, call, describe
-from ._hints import Hint, is_protocol
+from ._hints import Hint, is_assembly, is_protocol
 from ._marks import Tunable, component_name
 from .errors import Error, ExistsError, StaleError, WrongTypeError
 
@@ -401,7 +401,7 @@ class _Tables:
 
     def _needs(self, marked: Sequence[Property]) -> Any:
         """What the class marks, for the library to fill. None where Python alone can find it: by a protocol, by a name
-        within an assembly, or the runtime itself."""
+        within an assembly, an assembly, or the runtime itself."""
         found = (c.invivo_injection * len(marked))()
         ways = {"provider": c.INVIVO_INJECT_PROVIDER, "lazy": c.INVIVO_INJECT_LAZY}
         for slot, each in zip(found, marked, strict=True):
@@ -413,6 +413,8 @@ class _Tables:
             if hint.late == "resolver":
                 slot.how = c.INVIVO_INJECT_RESOLVER
                 continue
+            if key is None and is_assembly(wanted):
+                return None
             if (key is None or "." not in key) and (key is not None or wanted is None or not _is_nominal(wanted)):
                 return None
             target = slot

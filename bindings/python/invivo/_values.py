@@ -66,6 +66,11 @@ def path_bytes(path: str | os.PathLike[str]) -> bytes:
 # ---- to the library ------------------------------------------------------------------------------------
 
 
+# What is a value of its own also where an object is wanted, for the library to say that it is none.
+_PLAIN = {bool, int, float, complex, str, bytes, bytearray, memoryview, list, tuple, dict, set, frozenset}
+_NO_OBJECTS = (type(None), type, enum.Enum, Enumeration, *_FUNCTIONS)
+
+
 class Packer:
     """Makes values for one call, and holds until its end what they point at and the leases they carry."""
 
@@ -95,8 +100,8 @@ class Packer:
         self.fill(made, thing, kind)
         return made
 
-    def array(self, things: Iterable[Any], names: Sequence[str] = ()) -> tuple[Any, int]:
-        """An error in it says which it is, by its name or number."""
+    def array(self, things: Iterable[Any], names: Sequence[str] = (), kinds: Sequence[int] = ()) -> tuple[Any, int]:
+        """An error in it says which it is, by its name or number; ``kinds`` are those of the places."""
         items = list(things)
         if not items:
             return None, 0
@@ -104,7 +109,7 @@ class Packer:
         done = 0
         try:
             for slot, item in zip(array, items, strict=True):
-                self.fill(slot, item)
+                self.fill(slot, item, kinds[done] if done < len(kinds) else c.INVIVO_KIND_ANY)
                 done += 1
         except Error as problem:
             problem.place(names[done] if done < len(names) else str(done))
@@ -113,7 +118,11 @@ class Packer:
         return array, len(items)
 
     def fill(self, value: Any, thing: Any, kind: int = c.INVIVO_KIND_ANY) -> None:
-        """Writes a thing into a zeroed value; ``kind`` is what a number should be, where the place says so."""
+        """Writes a thing into a zeroed value; ``kind`` is what the place says: of a number the width, and whether what
+        could be a text, a list or a callable goes there as the object that it is."""
+        if kind == c.INVIVO_KIND_OBJECT and not isinstance(thing, _NO_OBJECTS) and type(thing) not in _PLAIN:
+            self._object(value, thing)
+            return
         if put_scalar(value, thing, kind):
             return
         if isinstance(thing, enum.Enum):
@@ -178,25 +187,34 @@ class Packer:
 
     def _handle(self, value: Any, thing: Any, kind: int) -> None:
         core = self._core
+        if kind == c.INVIVO_KIND_CALLABLE and callable(thing):
+            self._callable(value, thing)
+            return
         if isinstance(thing, type) or core.is_type(thing):
             value.kind = c.INVIVO_KIND_TYPE
             _parts(value).type.bits = core.type_bits(thing)
             return
         known = core.is_object(thing)
         if not known and (isinstance(thing, _FUNCTIONS) or callable(thing)):
-            handle: ctypes.Structure = core.lease_callable(thing)
-            self._releases.append(("callable_release", handle))
-            value.kind = c.INVIVO_KIND_CALLABLE
-            _parts(value).callable = handle
+            self._callable(value, thing)
         elif not known and hasattr(type(thing), "__index__"):
             self.fill(value, operator.index(thing))
         elif not known and hasattr(type(thing), "__float__") and (kind in _FLOATS or not isinstance(thing, _EXACT)):
             self.fill(value, float(thing))
         else:
-            handle = core.lease(thing)
-            self._releases.append(("object_release", handle))
-            value.kind = c.INVIVO_KIND_OBJECT
-            _parts(value).object = handle
+            self._object(value, thing)
+
+    def _callable(self, value: Any, thing: Any) -> None:
+        handle = self._core.lease_callable(thing)
+        self._releases.append(("callable_release", handle))
+        value.kind = c.INVIVO_KIND_CALLABLE
+        _parts(value).callable = handle
+
+    def _object(self, value: Any, thing: Any) -> None:
+        handle = self._core.lease(thing)
+        self._releases.append(("object_release", handle))
+        value.kind = c.INVIVO_KIND_OBJECT
+        _parts(value).object = handle
 
 
 def _a(cls: type) -> str:

@@ -8,9 +8,11 @@ from typing import Any
 
 from . import _generated as c
 from . import _recipes
+from ._assembly import Assembly
 from ._definitions import KEPT, Definition, check_scope
 from ._describe import Parameter, check_hook, constructor_of, describe
 from ._findings import gathered, name_findings
+from ._fitting import misfit, misfit_argument
 from ._hints import is_protocol
 from ._index import Known
 from ._injections import Injection, Invocation, Option, Plan
@@ -29,16 +31,17 @@ def plan_all(
     *,
     marked: bool = True,
     remaps: Mapping[str, Mapping[str, str]] | None = None,
+    assemblies: Sequence[Assembly] = (),
     wrong: list[Error] | None = None,
 ) -> list[Plan]:
     """Wires definitions, or raises one error that says all that is missing or ambiguous; ``find`` is for types,
-    ``marked`` whether attributes that ask for it are filled, ``remaps`` where the keys of mounts lead. ``wrong``: gets
-    the errors instead; what they are about is then left out."""
+    ``marked`` whether attributes that ask for it are filled, ``remaps`` where the keys of mounts lead, ``assemblies``
+    those that will be active. ``wrong``: gets the errors instead; what they are about is then left out."""
     plans, errors = list[Plan](), list[Error]()
     new = list(new)
     for each in new:
         try:
-            plans.append(_Planner(each, existing, known, find, errors, plans, marked, remaps or {}).plan())
+            plans.append(_Planner(each, existing, known, find, errors, plans, marked, remaps or {}, assemblies).plan())
         except Error as problem:
             errors.append(problem)
     name_findings(errors, plans, new)
@@ -208,7 +211,10 @@ class _Planner(Sources):
         for index, parameter in enumerate(parameters):
             with self.noting():
                 if parameter.name in given:
-                    found.append(self.named(parameter.name, given[parameter.name], parameter.hint))
+                    given_one = self.named(parameter.name, given[parameter.name], parameter.hint)
+                    wrong = misfit_argument(given_one, parameter.hint, made.arguments)
+                    self._check_fit(parameter.name, wrong and f"initializer parameter {parameter.name!r} {wrong}")
+                    found.append(given_one)
                 elif made.parent is None or isinstance(made.makes, type):
                     injection = self._wanted(parameter.name, parameter.hint, parameter)
                     if injection is None and parameter.optional and index < needed:
@@ -250,8 +256,27 @@ class _Planner(Sources):
                     self.errors.append(self._nothing_to_set(name, parameters | settable))
                 continue
             with self.noting():
-                found.append(self.named(name, thing, prop.hint if prop is not None else None))
+                injection = self.named(name, thing, prop.hint if prop is not None else None)
+                if prop is not None:
+                    wrong = misfit(injection, prop.hint, made.arguments, self._class_of)
+                    self._check_fit(name, wrong and f"the property {name!r} {wrong}")
+                found.append(injection)
         return found
+
+    def _check_fit(self, name: str, wrong: str | None) -> None:
+        if wrong is not None:
+            raise WrongTypeError(wrong, **self.at(name))
+
+    def _class_of(self, key: str) -> type | None:
+        """What a key makes; None where only the making tells, or nothing stands there."""
+        inline = next((plan.definition for plan in reversed(self.plans) if plan.definition.key == key), None)
+        made = inline or self.existing.get(self.remapped(key))
+        for _ in range(64):
+            if made is None or made.alias is None:
+                break
+            assert isinstance(made.alias.to, str)
+            made = self.existing.get(self.remapped(made.absolute(made.alias.to)))
+        return None if made is None or made.maker is not None else self._class(made)
 
     def _invocations(self, calls: Iterable[Call], place: str) -> tuple[Invocation, ...]:
         found = []
@@ -270,7 +295,11 @@ class _Planner(Sources):
                 things = arrange(method.parameters, one.positional, one.named)
                 if things is None:
                     raise ArityError(f"{method.name}() does not take these arguments", **self.at(what))
-                items = [self.source(each, f"{place}.{i}") for i, each in enumerate(things)]
+                hints = [each.hint for each in method.parameters]
+                items = [self.source(each, f"{place}.{i}", hints[i]) for i, each in enumerate(things)]
+                for parameter, item in zip(method.parameters, items, strict=False):
+                    wrong = misfit_argument(item, parameter.hint, self.made.arguments)
+                    self._check_fit(what, wrong and f"the argument {parameter.name!r} of {what!r} {wrong}")
                 return Invocation(what, tuple(items))
             if self.cls is not None and not callable(getattr(self.cls, what, None)):
                 there = ", ".join(sorted(self.methods)) or "none that are annotated"

@@ -1,0 +1,92 @@
+"""Whether what goes to a place is what its annotation says, as far as both are known before anything is made.
+
+What this does not see (a value of the configuration, what a method answers) is checked when it arrives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import _generated as c
+from ._describe import Parameter
+from ._hints import KIND_NAMES, Hint, is_protocol
+from ._injections import Injection
+
+_NUMBERS = {*range(c.INVIVO_KIND_INT8, c.INVIVO_KIND_UINT64 + 1), c.INVIVO_KIND_FLOAT, c.INVIVO_KIND_DOUBLE}
+_PLAIN = {
+    *_NUMBERS,
+    c.INVIVO_KIND_BOOL,
+    c.INVIVO_KIND_STRING,
+    c.INVIVO_KIND_BYTES,
+    c.INVIVO_KIND_LIST,
+    c.INVIVO_KIND_MAP,
+}
+
+ClassOf = Callable[[str], "type | None"]  # what a key makes, where that is known
+
+
+def may_be(cls: type, wanted: type) -> bool:
+    """Whether an object that is known to be of a class may be of another, which the one derives from or the other way
+    round. What behaves as a protocol shows only when it is there; of two classes of one name an annotation that is only
+    text may name the wrong one."""
+    if is_protocol(wanted) or is_protocol(cls) or wanted.__name__ in {each.__name__ for each in cls.__mro__}:
+        return True
+    try:
+        return issubclass(cls, wanted) or issubclass(wanted, cls)
+    except TypeError:
+        return True
+
+
+def _is_one(value: Any, hint: Hint) -> bool:
+    try:
+        return value is None or (hint.wanted is not None and isinstance(value, hint.wanted))
+    except TypeError:
+        return True
+
+
+def misfit(injection: Injection, hint: Hint, arguments: Sequence[Parameter], class_of: ClassOf) -> str | None:
+    """What is wrong with an injection for a place; None: nothing that could be seen here."""
+    match injection.way:
+        case c.INVIVO_INJECT_ARGUMENT:
+            return _argument(arguments[injection.index], hint)
+        case c.INVIVO_INJECT_REFERENCE if hint.late is None and injection.reference is not None:
+            return _class(repr(injection.reference), class_of(injection.reference), hint)
+        case c.INVIVO_INJECT_TYPE if hint.late is None:
+            return _class("what is looked for", injection.of, hint)
+        case c.INVIVO_INJECT_VALUE if hint.late is None and hint.kind == c.INVIVO_KIND_OBJECT:
+            return None if _is_one(injection.value, hint) else _class("the object", type(injection.value), hint)
+        case c.INVIVO_INJECT_PROVIDER | c.INVIVO_INJECT_LAZY if hint.late in ("provider", "lazy"):
+            return _all(injection, hint.item, arguments, class_of)
+        case c.INVIVO_INJECT_LIST | c.INVIVO_INJECT_SET | c.INVIVO_INJECT_MAP if hint.late == "all":
+            return _all(injection, hint.item, arguments, class_of)
+    return None
+
+
+def _all(injection: Injection, hint: Hint | None, arguments: Sequence[Parameter], class_of: ClassOf) -> str | None:
+    if hint is None:
+        return None
+    found = (misfit(each, hint, arguments, class_of) for each in injection.items)
+    return next((each for each in found if each is not None), None)
+
+
+def misfit_argument(injection: Injection, hint: Hint, arguments: Sequence[Parameter]) -> str | None:
+    """The same for a parameter: what is no runtime argument the library checks by itself."""
+    return _argument(arguments[injection.index], hint) if injection.way == c.INVIVO_INJECT_ARGUMENT else None
+
+
+def _argument(given: Parameter, hint: Hint) -> str | None:
+    kinds = {given.hint.kind, hint.kind}
+    if kinds == {c.INVIVO_KIND_OBJECT}:
+        return _class(f"the argument {given.name!r}", given.hint.wanted, hint)
+    if hint.choices or not kinds <= _PLAIN or len(kinds) == 1 or kinds <= _NUMBERS:
+        return None
+    said, wanted = KIND_NAMES[given.hint.kind], KIND_NAMES[hint.kind]
+    return f"is of the kind {wanted}, and the argument {given.name!r} that goes there of the kind {said}"
+
+
+def _class(what: str, cls: type | None, hint: Hint) -> str | None:
+    wanted = hint.wanted
+    if cls is None or wanted is None or may_be(cls, wanted):
+        return None
+    return f"wants a {wanted.__name__!r}, and {what} is a {cls.__name__!r}"
