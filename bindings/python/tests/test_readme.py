@@ -17,7 +17,7 @@ def block(language: str) -> str:
 def test_the_sample_of_the_readme_sees_an_edit_at_the_next_step(script, tmp_path: Path) -> None:
     (tmp_path / "tuning.yaml").write_text(block("yaml"))
     sample = block("python")
-    # The sample's own loop goes on for ever, and its player has no step: here each step looks at the tempo.
+    # The sample's own loop goes on for ever: here each step looks at the tempo, and a last one ends it.
     setup = """
 import pathlib, sys
 def step(self):
@@ -28,9 +28,12 @@ def step(self):
             pathlib.Path("tuning.yaml").write_text("traits: { synth.player: [ { Set: { tempo: 70 } } ] }")
         if self.tempo == 70: print(seen); sys.exit(0)
 """
-    done = script(
-        setup + sample.replace("        self.clock = clock\n", "        self.clock = clock\n\n    step = step\n")
-    )
+    own = """    def step(self) -> None:
+        print(f"{self.tempo:g} bpm", flush=True)
+        self.clock.wait(60 / self.tempo)
+"""
+    assert own in sample
+    done = script(setup + sample.replace(own, "    step = step\n"))
     assert done.returncode == 0, done.stderr
     assert done.stdout == "[90.0, 70.0]\n"
 
