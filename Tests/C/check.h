@@ -23,7 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CHECK_LIMIT_SECONDS = 20 };
+/* Who waits longer waits in vain, on the busiest machine. */
+enum { CHECK_LIMIT_SECONDS = 60 };
 
 static int check_failures;
 static int check_tasks, check_descriptors;

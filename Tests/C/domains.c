@@ -370,26 +370,26 @@ static void *define_voice_maybe_late(void *unused) {
     __atomic_store_n(&is_late_definition_over, true, __ATOMIC_SEQ_CST);
     return unused;
 }
-static void a_job_run_after_its_deadline_does_nothing(void) {
-    begin_posted(0);
-    pthread_t thread;
-    pthread_create(&thread, NULL, define_voice, NULL);
-    CHECK_EQUAL(invivo_job_run(next_job(1)), INVIVO_OK);
-    pthread_join(thread, NULL);
-    end();
-    begin_posted(30);
-    /* On a busy machine this too may come after the deadline: then once more. */
-    int number = 0;
+/* Defines "a.voice" elsewhere and makes it here; on a busy machine that may come after the deadline: then once more. */
+static void define_voice_in_time(void) {
     late_definition = INVIVO_E_TIMEOUT;
-    while (late_definition == INVIVO_E_TIMEOUT && number < 100) {
+    for (int tries = 0; tries < 1000 && late_definition == INVIVO_E_TIMEOUT; tries++) {
+        pthread_t thread;
+        int before = posts;
         pthread_create(&thread, NULL, define_voice_maybe_late, NULL);
-        (void)invivo_job_run(next_job(++number));
+        (void)invivo_job_run(next_job(before + 1));
         pthread_join(thread, NULL);
+        if (posts > before + 1) (void)invivo_job_run(posted); /* the end of what was made too late */
     }
     CHECK_EQUAL(late_definition, INVIVO_OK);
+}
+static void a_job_run_after_its_deadline_does_nothing(void) {
+    begin_posted(30);
+    define_voice_in_time();
+    int before = posts;
     commit other;
     commit_elsewhere(&other, DEPTH("a.voice", 3));
-    invivo_job job = next_job(number + 1);
+    invivo_job job = next_job(before + 1);
     pthread_join(other.thread, NULL);
     CHECK_EQUAL(other.status, INVIVO_E_TIMEOUT);
     CHECK_EQUAL(invivo_job_run(job), INVIVO_E_STALE);
@@ -402,27 +402,33 @@ static void outlast_the_deadline(void) {
     struct timespec time = {.tv_nsec = 400 * 1000000};
     nanosleep(&time, NULL);
 }
+/* Commits elsewhere, and runs the job here; on a busy machine that may come after the deadline: then once more. */
+static void commit_in_time(commit *other, const char *text, void (*meanwhile)(void)) {
+    invivo_status ran = INVIVO_E_STALE;
+    for (int tries = 0; tries < 1000 && ran == INVIVO_E_STALE; tries++) {
+        int before = posts;
+        in_setter = meanwhile;
+        commit_elsewhere(other, text);
+        ran = invivo_job_run(next_job(before + 1));
+        pthread_join(other->thread, NULL);
+        CHECK_EQUAL(posts, before + 1); /* what has to be undone is undone in the job itself */
+        if (ran == INVIVO_E_STALE) CHECK_EQUAL(other->status, INVIVO_E_TIMEOUT);
+    }
+    CHECK_EQUAL(ran, INVIVO_OK);
+}
 static void a_job_finished_after_its_deadline_is_undone(void) {
     begin_posted(300);
-    pthread_t thread;
-    pthread_create(&thread, NULL, define_voice, NULL);
-    CHECK_EQUAL(invivo_job_run(next_job(1)), INVIVO_OK);
-    pthread_join(thread, NULL);
+    define_voice_in_time();
     uint64_t before = generation();
     commit other;
-    commit_elsewhere(&other, DEPTH("a.voice", 3));
-    in_setter = outlast_the_deadline;
-    CHECK_EQUAL(invivo_job_run(next_job(2)), INVIVO_OK);
-    pthread_join(other.thread, NULL);
+    commit_in_time(&other, DEPTH("a.voice", 3), outlast_the_deadline);
     CHECK_EQUAL(other.status, INVIVO_E_TIMEOUT);
     CHECK_TEXT(other.error,
                "the domain 'window' began its job in time and finished it after the deadline: what it did is undone");
     CHECK_EQUAL(generation(), before);
-    CHECK_EQUAL(posts, 2); /* undone in the job itself */
     CHECK_EQUAL(last_depth, 0);
-    commit_elsewhere(&other, DEPTH("a.voice", 4));
-    CHECK_EQUAL(invivo_job_run(next_job(3)), INVIVO_OK);
-    pthread_join(other.thread, NULL);
+    other.status = INVIVO_E_TIMEOUT;
+    for (int tries = 0; tries < 1000 && other.status == INVIVO_E_TIMEOUT; tries++) commit_in_time(&other, DEPTH("a.voice", 4), NULL);
     CHECK_EQUAL(other.status, INVIVO_OK);
     CHECK_EQUAL(last_depth, 4);
     end();
@@ -451,13 +457,18 @@ static void an_object_made_after_the_deadline_is_dropped(void) {
                                 .domain = domain, .init = make_late, .deinit = end_late};
     OK(invivo_type_register(runtime, &late, &type, E));
     invivo_definition lead = {.struct_size = sizeof(lead), .key = "a.late", .scope = INVIVO_SCOPE_SINGLETON, .type = type};
-    pthread_t thread;
-    pthread_create(&thread, NULL, define_late, &lead);
-    CHECK_EQUAL(invivo_job_run(next_job(1)), INVIVO_OK);
-    CHECK_EQUAL(invivo_job_run(next_job(2)), INVIVO_OK); /* its disposal */
-    pthread_join(thread, NULL);
-    CHECK_EQUAL(late_status, INVIVO_E_TIMEOUT);
-    CHECK_EQUAL(late_objects, 0);
+    invivo_status ran = INVIVO_E_STALE;
+    for (int tries = 0; tries < 1000 && ran == INVIVO_E_STALE; tries++) { /* until it is begun in time */
+        pthread_t thread;
+        int before = posts;
+        pthread_create(&thread, NULL, define_late, &lead);
+        ran = invivo_job_run(next_job(before + 1));
+        if (ran == INVIVO_OK) CHECK_EQUAL(invivo_job_run(next_job(before + 2)), INVIVO_OK); /* its disposal */
+        pthread_join(thread, NULL);
+        CHECK_EQUAL(late_status, INVIVO_E_TIMEOUT);
+        CHECK_EQUAL(late_objects, 0);
+    }
+    CHECK_EQUAL(ran, INVIVO_OK);
     end();
 }
 

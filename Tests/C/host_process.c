@@ -276,7 +276,7 @@ static void forks_at_any_moment(void) {
         pid_t child = fork();
         if (child == 0) {
             invivo_runtime own;
-            alarm(CHECK_LIMIT_SECONDS / 4);
+            alarm(CHECK_LIMIT_SECONDS);
             invivo_runtime_info info = {.struct_size = sizeof(info)};
             if (invivo_runtime_inspect(runtime, &info, NULL) != INVIVO_E_FORKED) _exit(1);
             int refused = refused_to_a_child(&all, runtime);

@@ -7,9 +7,15 @@ import Testing
 extension LoopRoom {
     @Suite struct FollowerTests {
         @Test func files_written_together_are_told_together() throws {
-            let following = try Following(quiet: 50, maximum: 5_000)
+            let world = GatedWorld()
+            let following = try Following(quiet: 50, maximum: 5_000, world: world)
             let ids = try (0..<5).map { try following.follow("\($0).yaml") }
+            // However slowly they are written: nothing is heard before all of them are.
+            world.isShut.change { $0 = true }
+            following.follower.wake()
+            #expect(world.isInside.wait { $0 })
             for (number, _) in ids.enumerated() { put("x\(number)", following.path("\(number).yaml")) }
+            world.isShut.change { $0 = false }
             for (number, id) in ids.enumerated() { #expect(following.sees("x\(number)", of: id)) }
             #expect(following.heard.value.bursts.count == 1)
             #expect(following.heard.value.bursts.first?.map(\.id) == ids)

@@ -58,7 +58,8 @@ extension LoopRoom {
             let never = Awaited(0)
             loop.schedule(after: 1) { once.change { $0 += 1 } }
             let ticking = loop.schedule(after: 0, repeating: 1) { often.change { $0 += 1 } }
-            loop.schedule(after: 30) { never.change { $0 += 1 } }.cancel()
+            // On the loop's thread, so that it cannot fire before it is cancelled.
+            loop.post { loop.schedule(after: 0) { never.change { $0 += 1 } }.cancel() }
             #expect(often.wait { $0 >= 40 })
             ticking.cancel()
             #expect(once.value == 1)
@@ -78,12 +79,15 @@ extension LoopRoom {
             let loop = try Loop(name: "self")
             let fired = Awaited(0)
             let holder = Awaited<LoopTimer?>(nil)
-            let timer = loop.schedule(after: 5, repeating: 1) {
-                fired.change { $0 += 1 }
-                holder.value?.cancel()
-                loop.schedule(after: 0) { fired.change { $0 += 10 } }
+            // On the loop's thread, so that it cannot fire before it knows itself.
+            loop.post {
+                let timer = loop.schedule(after: 0, repeating: 1) {
+                    fired.change { $0 += 1 }
+                    holder.value?.cancel()
+                    loop.schedule(after: 0) { fired.change { $0 += 10 } }
+                }
+                holder.change { $0 = timer }
             }
-            holder.change { $0 = timer }
             #expect(fired.wait { $0 == 11 })
             loop.stop()
             #expect(fired.value == 11)
@@ -216,27 +220,6 @@ extension LoopRoom {
             }
         }
     }
-}
-
-/// The machine; while it is shut, who looks at a file waits.
-private final class GatedWorld: FileWorld, Sendable {
-    private nonisolated(unsafe) let live = LiveFileWorld()
-    let isShut = Awaited(false)
-    let isInside = Awaited(false)
-    var descriptor: Int32 { live.descriptor }
-    func now() -> UInt64 { live.now() }
-    func watch(_ directory: String, files: Bool) -> WatchAnswer { live.watch(directory, files: files) }
-    func unwatch(_ watch: Int32) { live.unwatch(watch) }
-    func drain(_ heard: (WatchEvent) -> Void) -> Bool {
-        if isShut.value {
-            isInside.change { $0 = true }
-            _ = isShut.wait { !$0 }
-        }
-        return live.drain(heard)
-    }
-    func signature(_ path: String) -> FileSignature { live.signature(path) }
-    func entry(_ path: String) -> PathEntry { live.entry(path) }
-    func close() { live.close() }
 }
 
 private let SIGRTMAX_: Int32 = 64

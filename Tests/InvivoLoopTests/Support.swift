@@ -73,7 +73,7 @@ func descriptors() -> Int {
 /// Whether no thread of a loop is there and no more than so many descriptors. A thread that was joined is in /proc a
 /// little longer, which has no event; those of the concurrency library come and go as they like and are not counted.
 func nothingIsLeft(descriptors before: Int) -> Bool {
-    let end = ContinuousClock.now + .seconds(20)
+    let end = ContinuousClock.now + .seconds(60)
     repeat {
         let loops = entries("task").filter { task in
             (try? String(contentsOfFile: "/proc/self/task/\(task)/comm", encoding: .utf8))?.hasSuffix("-loop\n") == true
@@ -98,7 +98,7 @@ final class Awaited<Value: Sendable>: @unchecked Sendable {
         }
     }
     /// Waits until the value is as wanted; false after a generous limit.
-    func wait(seconds: UInt64 = 20, until wanted: (Value) -> Bool) -> Bool {
+    func wait(seconds: UInt64 = 60, until wanted: (Value) -> Bool) -> Bool {
         let deadline = monotonicNow() + seconds * 1_000_000_000
         return monitor.locked {
             while !wanted(stored) { guard monitor.wait(until: deadline) else { return wanted(stored) } }
@@ -186,4 +186,25 @@ final class Following: Sendable {
         loop.schedule(after: 60) { done.change { $0 = true } }
         _ = done.wait { $0 }
     }
+}
+
+/// The machine; while it is shut, whoever listens waits.
+final class GatedWorld: FileWorld, Sendable {
+    private nonisolated(unsafe) let live = LiveFileWorld()
+    let isShut = Awaited(false)
+    let isInside = Awaited(false)
+    var descriptor: Int32 { live.descriptor }
+    func now() -> UInt64 { live.now() }
+    func watch(_ directory: String, files: Bool) -> WatchAnswer { live.watch(directory, files: files) }
+    func unwatch(_ watch: Int32) { live.unwatch(watch) }
+    func drain(_ heard: (WatchEvent) -> Void) -> Bool {
+        if isShut.value {
+            isInside.change { $0 = true }
+            _ = isShut.wait { !$0 }
+        }
+        return live.drain(heard)
+    }
+    func signature(_ path: String) -> FileSignature { live.signature(path) }
+    func entry(_ path: String) -> PathEntry { live.entry(path) }
+    func close() { live.close() }
 }

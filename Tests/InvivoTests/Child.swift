@@ -51,7 +51,7 @@ final class Child {
     @discardableResult
     func line(with text: String, sourceLocation: SourceLocation = #_sourceLocation) -> String {
         let clock = ContinuousClock()
-        let end = clock.now + .seconds(30)
+        let end = clock.now + .seconds(120)
         while clock.now < end {
             while next < lines.count {
                 next += 1
@@ -74,9 +74,17 @@ final class Child {
         return status & 0x7f == 0 ? (status >> 8) & 0xff : -(status & 0x7f)
     }
 
+    /// Sends a signal, and again as long as it has not ended, which it does by the first one that it does not take for the
+    /// same wish as one before; answers the exit status.
+    func end(bySending signal: Int32) -> Int32 {
+        var wait = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
+        repeat { send(signal) } while poll(&wait, 1, 50) == 0 || read()
+        return end()
+    }
+
     private func read() -> Bool {
         var wait = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
-        guard poll(&wait, 1, 30000) > 0 else { return false }
+        guard poll(&wait, 1, 120_000) > 0 else { return false }
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = Glibc.read(reading, &bytes, bytes.count)
         guard count > 0 else { return false }

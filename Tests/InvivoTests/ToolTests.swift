@@ -272,10 +272,7 @@ extension SwiftAPI {
         @Test func aSecondSignalEndsAToolThatHangs() throws {
             let scratch = try Scratch()
             let child = try hanging(scratch)
-            // What comes within a tenth of a second is the same wish.
-            usleep(200_000)
-            child.send(SIGINT)
-            #expect(child.end() == 130)
+            #expect(child.end(bySending: SIGINT) == 130)
         }
 
         @Test func withWaitAGoodFileIsWaitedFor() throws {
