@@ -52,11 +52,27 @@ public func asCallback(_ body: () -> Void) {
     thread.pointee.engine = former
 }
 
+/// A thread's chain while host code runs that does not belong to it. It is known still: what that code resolves may be what
+/// the chain has made or is making.
+@inline(__always)
+public func setApart(_ chain: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+    UnsafeMutableRawPointer(bitPattern: UInt(bitPattern: chain) | 2)
+}
+
+@inline(__always)
+public func isSetApart(_ chain: UnsafeMutableRawPointer) -> Bool { UInt(bitPattern: chain) & 2 != 0 }
+
+/// The chain that may have been set apart.
+@inline(__always)
+public func joined(_ chain: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
+    isSetApart(chain) ? chain - 2 : chain
+}
+
 /// Runs a host's `destroy` so; what it resolves belongs to no build that is under way.
 public func ending(_ destroy: () -> Void) {
     let thread = currentThread()
     let former = thread.pointee.chain
-    thread.pointee.chain = nil
+    thread.pointee.chain = former.flatMap(setApart)
     asCallback(destroy)
     thread.pointee.chain = former
 }

@@ -100,10 +100,12 @@ extension Engine {
                 nonisolated(unsafe) var found: [Failure] = []
                 if let domain {
                     do throws(Failure) {
-                        try engine.container.run(in: domain) { _ throws(Failure) in found = undo.run() }
+                        try engine.container.run(in: domain) { [self] _ throws(Failure) in
+                            found = engine.container.apart(over: chain) { undo.run() }
+                        }
                     } catch { found.append(error) }
                 } else {
-                    found = undo.run()
+                    found = engine.container.apart(over: chain) { undo.run() }
                 }
                 failures += found
             }
@@ -180,7 +182,7 @@ extension Engine {
             }
         }
         for (domain, steps) in groups {
-            let body: (Deadline?) throws(Failure) -> Void = { deadline throws(Failure) in
+            let visit: (Deadline?) throws(Failure) -> Void = { deadline throws(Failure) in
                 var undo = Undo()
                 do throws(Failure) {
                     for step in steps { try step(&undo) }
@@ -192,6 +194,11 @@ extension Engine {
                     throw failure
                 }
                 work.undos.append((domain, undo))
+            }
+            let body: (Deadline?) throws(Failure) -> Void = { deadline throws(Failure) in
+                try container.apart(over: work.chain) { () -> Result<Void, Failure> in
+                    Result { () throws(Failure) in try visit(deadline) }
+                }.get()
             }
             if let domain {
                 try container.run(in: domain, timeout: options.commitTimeout, body)

@@ -115,8 +115,11 @@ public final class BuildChain: @unchecked Sendable {
     var held: [Entry] = []
     /// Of a commit: called before the new instance of an exclusive definition is made.
     public var beforeExclusive: ((UInt32) throws(Failure) -> Void)?
-    /// The chain whose start phase this one's hook runs in, maybe on another thread: what that has made is there.
+    /// The chain whose start phase this one's hook runs in, maybe on another thread, or beneath what ends in the middle of it:
+    /// what that has made is there.
     let outer: BuildChain?
+    /// Whether `outer` is beneath on the same thread, and goes on only when this one is over.
+    let isApart: Bool
     /// Those that run in this one's start phase. Guarded by the monitor.
     var inner: [BuildChain] = []
     /// How many steps have been deferred.
@@ -136,13 +139,14 @@ public final class BuildChain: @unchecked Sendable {
 
     public init(
         graph: Graph, isReload: Bool = false, isCommit: Bool = false, parent: BuildChain? = nil,
-        outer: BuildChain? = nil
+        outer: BuildChain? = nil, isApart: Bool = false
     ) {
         self.graph = graph
         self.isReload = isReload
         self.isCommit = isCommit
         self.parent = parent
         self.outer = outer
+        self.isApart = isApart
     }
 
     /// An object on its way to being started.

@@ -112,12 +112,8 @@ extension Container {
         guard chain.made.count > mark.made else { return }
         let entries = Array(chain.made[mark.made...])
         chain.made.removeLast(chain.made.count - mark.made)
-        for entry in entries.reversed() {
-            if let cell = entry.cell {
-                let isAtFault = failure?.path == cell.definition.key && chain.root.givesWayTo == nil
-                monitor.locked { reset(cell, isAtFault ? failure : nil) }
-            }
-            _ = ObjectTable.release(entry.object)
+        giveBack(entries.reversed(), chain) { cell in
+            failure?.path == cell.definition.key && chain.root.givesWayTo == nil ? failure : nil
         }
     }
 

@@ -58,7 +58,8 @@ extension Container {
         guard let end = type.pointee.end, let instance = record.pointee.instance else { return }
         let formerEngine = thread.pointee.engine
         let formerChain = thread.pointee.chain
-        thread.pointee.chain = nil
+        // What it resolves is a graph of its own, as in `apart`.
+        thread.pointee.chain = formerEngine == type.pointee.container ? formerChain.flatMap(setApart) : nil
         thread.pointee.engine = type.pointee.container
         end(instance, type.pointee.user_data)
         thread.pointee.engine = formerEngine
@@ -186,7 +187,7 @@ extension Container {
         // What host code lets go of ends before its call returns.
         let outer = thread.pointee.ending
         thread.pointee.ending = iv_ending()
-        type.container.callback { end(record, extra, type) }
+        type.container.apart { end(record, extra, type) }
         thread.pointee.ending = outer
         // What was injected goes last: its users are gone.
         if let extra { type.container.endLate(of: extra.takeUnretainedValue()) }

@@ -90,12 +90,14 @@ extension Container {
         let there = all.filter { object in
             if ObjectTable.leases(object.object) > 0 { return true }
             guard let weak = object.weak else { return false }
-            if let instance = type.description.loadWeak(weak) {
+            return apart {
+                guard let instance = type.description.loadWeak(weak) else {
+                    type.description.freeWeak(weak)
+                    return false
+                }
                 type.description.dispose(instance)
                 return true
             }
-            type.description.freeWeak(weak)
-            return false
         }
         monitor.locked { cell?.keepTracking(there) }
     }
@@ -103,9 +105,9 @@ extension Container {
     /// A tracked object with one lease for the caller; 0 when it is gone.
     public func lease(_ tracked: Cell.Tracked, _ recipe: Recipe) throws(Failure) -> UInt64 {
         if ObjectTable.retain(tracked.object) { return tracked.object }
-        guard let weak = tracked.weak, let type = recipe.type, let instance = type.description.loadWeak(weak) else {
-            return 0
-        }
+        guard let weak = tracked.weak, let type = recipe.type,
+            let instance = apart({ type.description.loadWeak(weak) })
+        else { return 0 }
         return try wrap(type, instance, key: recipe.id)
     }
 }

@@ -87,7 +87,11 @@ extension Container {
     /// The chain of the calling thread; where it has none, one for an outermost build, of what makes an entry of a pool if that
     /// is what is being done.
     func chainForWaiting() -> BuildChain {
-        currentChain ?? BuildChain(graph: currentGraph(), parent: makingChain())
+        if let chain = currentChain { return chain }
+        let beneath = chainBeneath
+        return BuildChain(
+            graph: currentGraph(), parent: beneath == nil ? makingChain() : nil, outer: beneath, isApart: beneath != nil
+        )
     }
 
     /// The chain of the entry that this thread makes, if it makes one.

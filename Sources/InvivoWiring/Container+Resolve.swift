@@ -145,6 +145,10 @@ extension Container {
         var tries = 0
         while true {
             let chain = chainForWaiting()
+            let beneath = chain.isApart ? chain.outer?.root : nil
+            let thread = currentThread().identity
+            if let beneath { monitor.locked { waits.suspend(beneath, thread) } }
+            defer { if let beneath { monitor.locked { waits.resume(beneath, thread) } } }
             do throws(Failure) { return try whole(chain, body, giveBack) } catch {
                 tries += 1
                 // A chain whose hook this one runs in holds what the other waits for: it gives way as a whole.
@@ -237,11 +241,25 @@ extension Container {
     public func abandonCommit(_ chain: BuildChain) {
         chain.starts = []
         chain.startsOf = [:]
-        let held = chain.held.reversed()
+        let held = Array(chain.held.reversed())
         chain.held = []
-        for entry in held {
-            if let cell = entry.cell { monitor.locked { reset(cell, nil) } }
-            _ = ObjectTable.release(entry.object)
+        giveBack(held, chain) { _ in nil }
+    }
+
+    /// What was made, the last first, is nobody's: it can be made anew, also by what ends of it. What can exist only once is
+    /// let go of first.
+    func giveBack(_ entries: [BuildChain.Entry], _ chain: BuildChain, _ failure: (Cell) -> Failure?) {
+        func reset(_ entry: BuildChain.Entry, isExclusive: Bool) {
+            guard let cell = entry.cell, cell.recipe.isExclusive == isExclusive else { return }
+            let failure = failure(cell)
+            monitor.locked { self.reset(cell, failure) }
+        }
+        for entry in entries { reset(entry, isExclusive: false) }
+        apart(over: chain) {
+            for entry in entries {
+                reset(entry, isExclusive: true)
+                _ = ObjectTable.release(entry.object)
+            }
         }
     }
 

@@ -73,7 +73,12 @@ extension Container {
                     monitor.unlock()
                     throw failure
                 }
-                break waiting
+                // Before it is built: host code that runs meanwhile may resolve it.
+                let asked = base.dueToAsk()
+                guard !asked.isEmpty else { break waiting }
+                monitor.unlock()
+                forgetGone(asked, of: base, chain.root)
+                monitor.lock()
             }
         }
         do throws(Failure) { try checkDomain(definition, chain) } catch {
@@ -83,9 +88,7 @@ extension Container {
         cell.state = .building(chain.root)
         cell.attempt += 1
         let weak = cell.weakReference
-        let asked = base.dueToAsk()
         monitor.unlock()
-        if !asked.isEmpty { forgetGone(asked, of: base, chain.root) }
 
         do throws(Failure) {
             if let weak, let revived = try revive(weak, recipe, cell) { return revived }
@@ -136,7 +139,7 @@ extension Container {
 
     /// A weak singleton whose handles are all gone and whose instance is not.
     private func revive(_ weak: UnsafeMutableRawPointer, _ recipe: Recipe, _ cell: Cell) throws(Failure) -> UInt64? {
-        guard let type = recipe.type, let instance = type.description.loadWeak(weak) else { return nil }
+        guard let type = recipe.type, let instance = apart({ type.description.loadWeak(weak) }) else { return nil }
         // The reference that came with it is the new record's.
         let object = try wrap(type, instance, key: recipe.id)
         monitor.locked {
@@ -158,12 +161,12 @@ extension Container {
         guard let description = base.type?.description else { return }
         for one in asked {
             guard let (weak, former) = monitor.locked({ one.cell.beginAsking(root) }) else { continue }
-            let instance = description.loadWeak(weak)
+            let instance = apart { description.loadWeak(weak) }
             monitor.locked {
                 base.endAsking(one, former, isGone: instance == nil)
                 monitor.broadcast()
             }
-            if let instance { callback { description.dispose(instance) } }
+            if let instance { apart { description.dispose(instance) } }
         }
     }
 }

@@ -271,7 +271,24 @@ public final class Container: @unchecked Sendable {
         let thread = currentThread()
         let formerChain = thread.pointee.chain
         let formerEngine = thread.pointee.engine
-        thread.pointee.chain = chain.map { Unmanaged.passUnretained($0).toOpaque() }
+        let beneath = formerChain.flatMap { isSetApart($0) && isBuildingHere ? $0 : nil }
+        thread.pointee.chain = chain.map { Unmanaged.passUnretained($0).toOpaque() } ?? beneath
+        thread.pointee.engine = Unmanaged.passUnretained(self).toOpaque()
+        defer {
+            thread.pointee.chain = formerChain
+            thread.pointee.engine = formerEngine
+        }
+        return body()
+    }
+
+    /// Runs host code that ends something, or may at any moment: what it resolves is a graph of its own. That sees what
+    /// `chain`, or what the calling thread is building, has made, and never waits for it.
+    public func apart<Result>(over chain: BuildChain? = nil, _ body: () -> Result) -> Result {
+        let thread = currentThread()
+        let formerChain = thread.pointee.chain
+        let formerEngine = thread.pointee.engine
+        let beneath = chain.map { Unmanaged.passUnretained($0).toOpaque() } ?? (isBuildingHere ? formerChain : nil)
+        thread.pointee.chain = beneath.flatMap(setApart)
         thread.pointee.engine = Unmanaged.passUnretained(self).toOpaque()
         defer {
             thread.pointee.chain = formerChain
@@ -295,7 +312,18 @@ public final class Container: @unchecked Sendable {
     /// The chain that the calling thread is building for in this runtime.
     var currentChain: BuildChain? {
         let thread = currentThread()
-        guard let chain = thread.pointee.chain else { return nil }
+        guard let chain = thread.pointee.chain, !isSetApart(chain) else { return nil }
+        return self.chain(at: chain, thread)
+    }
+
+    /// The chain of this runtime beneath host code that runs apart from it.
+    var chainBeneath: BuildChain? {
+        let thread = currentThread()
+        guard let chain = thread.pointee.chain, isSetApart(chain) else { return nil }
+        return self.chain(at: joined(chain), thread)
+    }
+
+    private func chain(at chain: UnsafeMutableRawPointer, _ thread: ThreadState) -> BuildChain? {
         if UInt(bitPattern: chain) & 1 != 0 {
             return self.chain(of: (chain - 1).assumingMemoryBound(to: iv_running.self))
         }
@@ -306,7 +334,7 @@ public final class Container: @unchecked Sendable {
     /// Whether the calling thread is in the middle of a build of this runtime. Takes no lock.
     var isBuildingHere: Bool {
         let thread = currentThread()
-        guard let chain = thread.pointee.chain else { return false }
+        guard let chain = thread.pointee.chain.map(joined) else { return false }
         let me = Unmanaged.passUnretained(self).toOpaque()
         if UInt(bitPattern: chain) & 1 != 0 {
             return (chain - 1).assumingMemoryBound(to: iv_running.self).pointee.container == me

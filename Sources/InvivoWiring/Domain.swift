@@ -174,7 +174,7 @@ public final class Job: @unchecked Sendable {
     /// Runs it on this thread. False when it was run, dropped or withdrawn before.
     public func run() -> Bool {
         // What waits further up on this thread goes on only when the job is over.
-        let outer = container.isBuildingHere ? container.currentChain : nil
+        let outer = container.isBuildingHere ? container.currentChain ?? container.chainBeneath : nil
         let beneath = outer.flatMap { $0.root === chain?.root ? nil : $0.root }
         let me = currentThread().identity
         // One that is run inside another one leaves that where it is.
