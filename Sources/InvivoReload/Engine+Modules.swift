@@ -11,7 +11,15 @@ extension Engine {
             entry(table.assumingMemoryBound(to: invivo_table.self), invivo_runtime(bits: container.handle), error)
         }
         let kept = KeptModule(module)
-        container.monitor.locked { modules.append(kept) }
+        let isKept = container.monitor.locked { () -> Bool in
+            guard !container.isClosing else { return false }
+            modules.append(kept)
+            return true
+        }
+        guard isKept else {
+            kept.close()
+            throw Failure(.closed, "the runtime is closing")
+        }
         container.log(.debug, "the module '\(path)' is loaded")
         return kept.handleBits
     }

@@ -36,8 +36,13 @@ extension Engine {
         let override = Override(definition, engine: self)
         var set = ChangeSet(cause: "override \(definition.key)")
         set.overrides = [override]
-        try commit(set)
-        return override.open()
+        // Before it is in place: close ends the handles of those that are.
+        let handle = override.open()
+        do throws(Failure) { try commit(set) } catch {
+            override.closeHandle()
+            throw error
+        }
+        return handle
     }
 
     fileprivate func end(_ override: Override) throws(Failure) {

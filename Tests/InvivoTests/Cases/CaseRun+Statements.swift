@@ -250,15 +250,16 @@ extension CaseRun {
     private func awaited(_ key: String) throws -> InvivoValue {
         let runtime = try runtime()
         let answer = Locked<Result<Object, InvivoError>?>(nil)
+        let end = Happening()
         Task {
             do throws(InvivoError) {
                 let object = try await runtime.resolvedObject(key)
                 answer.withLock { $0 = .success(object) }
             } catch { answer.withLock { $0 = .failure(error) } }
+            end.happens()
         }
-        while true {
-            if let answer = answer.withLock({ $0 }) { return .object(try answer.get()) }
-            try runtime.poll(timeout: .milliseconds(2))
-        }
+        end.wait(polling: runtime)
+        guard let found = answer.withLock({ $0 }) else { throw Script.Problem(description: "nothing was answered") }
+        return .object(try found.get())
     }
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import gc
+import select
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -57,6 +59,7 @@ class Job(threading.Thread):
         self.runner, self.line, self.begin, self.at = runner, line, start, at
         self.answer = Answer()
         self.wrong: Exception | None = None
+        self.ended, self.ending = socket.socketpair()
         self.start()
 
     def run(self) -> None:
@@ -66,11 +69,17 @@ class Job(threading.Thread):
             self.answer = self.runner.answer(self.line, self.line.words[self.at :])
         except Exception as problem:
             self.wrong = problem
+        finally:
+            self.ending.close()
 
     def wait(self) -> Answer:
-        """What it does may need this thread."""
+        """What it does may need this thread: what comes to that is run meanwhile."""
+        runtime = self.runner.runtime
         while self.is_alive():
-            self.runner.runtime.poll(0.002)
+            # The socket ends with the job. A look from time to time, should something come that is not told of.
+            select.select([self.ended, runtime], [], [], 1)
+            runtime.poll(0)
+        self.ended.close()
         self.join()
         if self.wrong is not None:
             raise self.wrong
