@@ -3,18 +3,12 @@
 #ifndef INVIVO_UV_SHIM_H
 #define INVIVO_UV_SHIM_H
 
-#include <pthread.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/vfs.h>
 #include <uv.h>
 
-extern int pthread_attr_setsigmask_np(pthread_attr_t *attributes, const sigset_t *mask);
 extern const char *strerrordesc_np(int code);
 
-static inline int iv_attr_set_mask(pthread_attr_t *attributes, const sigset_t *mask) {
-    return pthread_attr_setsigmask_np(attributes, mask);
-}
 /* The text of an errno value, in English whatever the host's locale; NULL when there is none. */
 static inline const char *iv_error_text(int code) { return strerrordesc_np(code); }
 

@@ -13,8 +13,7 @@ public final class Loop: @unchecked Sendable {
 
     private let monitor = Monitor()
     let home = HomeProcess()
-    private let name: String
-    private var thread = pthread_t()
+    private var thread: OwnThread?
     /// The libuv structures, owned by the thread from its start to its end; freed by it.
     let uv: UnsafeMutablePointer<uv_loop_t>
     private let wake: UnsafeMutablePointer<uv_async_t>
@@ -28,7 +27,6 @@ public final class Loop: @unchecked Sendable {
 
     /// Starts the thread; debuggers and `top` show it by the beginning of `name`.
     public init(name: String) throws(Failure) {
-        self.name = name
         uv = .allocate(capacity: 1)
         wake = .allocate(capacity: 1)
         // libuv aborts the process when its first two descriptors cannot be had, so whether they can is asked before.
@@ -44,17 +42,22 @@ public final class Loop: @unchecked Sendable {
             guard let handle, let data = handle.pointee.loop.pointee.data else { return }
             Unmanaged<Loop>.fromOpaque(data).takeUnretainedValue().runJobs()
         }
+        var failure = Failure(.system, "the loop cannot be made: \(systemText(-code))")
         if code == 0 {
-            // The thread's first act is to take the monitor, so it finds `thread` stored.
-            code = monitor.locked { startThread() }
-            if code == 0 { return }
+            do throws(Failure) {
+                // The thread's first act is to take the monitor, so it finds `thread` stored.
+                try monitor.locked { () throws(Failure) in
+                    thread = try OwnThread("\(name.prefix(8))-loop") { self.run() }
+                }
+                return
+            } catch { failure = error }
             uv_close(erased(wake), nil)
             uv_run(uv, UV_RUN_DEFAULT)
         }
         uv_loop_close(uv)
         uv.deallocate()
         wake.deallocate()
-        throw Failure(.system, "the thread of the loop cannot be started: \(systemText(abs(code)))")
+        throw failure
     }
 
     // MARK: - From any thread
@@ -76,7 +79,7 @@ public final class Loop: @unchecked Sendable {
     /// True on the loop's own thread.
     public var isCurrent: Bool {
         guard home.isHere else { return false }
-        return monitor.locked { state != .stopped && pthread_equal(pthread_self(), thread) != 0 }
+        return monitor.locked { state != .stopped && thread?.isCurrent == true }
     }
 
     /// Runs `job` on the loop's thread in so many milliseconds, and every `repeating` milliseconds after that when it is
@@ -110,8 +113,7 @@ public final class Loop: @unchecked Sendable {
             return true
         }
         guard joins else { return true }
-        pthread_join(thread, nil)
-        _ = iv_sub_u64(iv_live_threads(), 1)
+        thread?.join()
         monitor.locked {
             state = .stopped
             monitor.broadcast()
@@ -143,42 +145,11 @@ public final class Loop: @unchecked Sendable {
     }
 
     private func run() {
-        // Again, because under sanitizers a thread begins with its maker's mask, whatever the attributes say.
-        var mask = Self.blocked
-        pthread_sigmask(SIG_SETMASK, &mask, nil)
         monitor.locked {}
-        iv_name_thread("\(name.prefix(8))-loop")
         uv_run(uv, UV_RUN_DEFAULT)
         uv_loop_close(uv)
         uv.deallocate()
         wake.deallocate()
-    }
-
-    /// Faults stay deliverable, so that a host's crash handler hears of them on this thread too.
-    private static var blocked: sigset_t {
-        var mask = sigset_t()
-        sigfillset(&mask)
-        for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&mask, fault) }
-        return mask
-    }
-
-    /// The mask goes into the attributes: the caller's own is not touched. Zero, or a negative errno value.
-    private func startThread() -> Int32 {
-        var attributes = pthread_attr_t()
-        guard pthread_attr_init(&attributes) == 0 else { return -ENOMEM }
-        defer { pthread_attr_destroy(&attributes) }
-        var mask = Self.blocked
-        iv_attr_set_mask(&attributes, &mask)
-        let context = Unmanaged.passRetained(self)
-        let code = pthread_create(
-            &thread, &attributes,
-            { context in
-                guard let context else { return nil }
-                Unmanaged<Loop>.fromOpaque(context).takeRetainedValue().run()
-                return nil
-            }, context.toOpaque())
-        if code == 0 { _ = iv_add_u64(iv_live_threads(), 1) } else { context.release() }
-        return -code
     }
 
     private static func probeDescriptors(_ count: Int) -> Int32 {

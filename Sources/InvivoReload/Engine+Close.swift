@@ -39,7 +39,7 @@ extension Engine {
             throw error
         }
         let former = container.monitor.locked {
-            () -> (follower: FileFollower?, worker: Worker?, documents: [Document], [ChangeSet]) in
+            () -> (follower: FileFollower?, worker: OwnThread?, documents: [Document], [ChangeSet]) in
             container.isClosing = true
             container.monitor.broadcast()
             defer {

@@ -22,7 +22,7 @@ public final class Engine: @unchecked Sendable {
     /// Left to the worker by the thread that had the turn; the turn goes with it.
     var handed: Handed?
     var observers: [Observer] = []
-    var worker: Worker?
+    var worker: OwnThread?
     var loopThread: Loop?
     var follower: FileFollower?
     /// Calls that are about to follow a file.
@@ -298,7 +298,8 @@ public final class Engine: @unchecked Sendable {
 
     /// Under the monitor.
     func startWorker() throws(Failure) {
-        if worker == nil { worker = try Worker(name: container.name, engine: self) }
+        guard worker == nil else { return }
+        worker = try OwnThread("\(container.name.prefix(8))-reload") { while self.workerStep() {} }
     }
 
     private func noteWaiting(_ domain: Domain) {

@@ -21,7 +21,7 @@ final class LifeRun: @unchecked Sendable {
     private let endsWithFailure: Bool
     private let body: (Int) throws(Failure) -> Void
     private var running = 0
-    private var threads: [TransientThread] = []
+    private var threads: [OwnThread] = []
     private(set) var failures: [Failure] = []
     /// The steps that were done well, in the order in which they were.
     private(set) var done: [Int] = []
@@ -78,7 +78,7 @@ final class LifeRun: @unchecked Sendable {
     private func begin(_ step: Int) {
         states[step] = .running
         running += 1
-        guard let thread = TransientThread(container.name, { self.perform(step) }) else {
+        guard let thread = try? OwnThread("\(container.name.prefix(8))-life", { self.perform(step) }) else {
             states[step] = .waiting
             running -= 1
             return

@@ -1,5 +1,3 @@
-internal import CPlatform
-internal import Glibc
 internal import InvivoBase
 
 /// The few threads that make what somebody asked for without waiting for it. Started when there is something to make and
@@ -12,7 +10,7 @@ final class ResolveThreads: @unchecked Sendable {
     private let name: String
     // Guarded by the monitor.
     private var tasks: [Task] = []
-    private var threads: [pthread_t] = []
+    private var threads: [OwnThread] = []
     private var idle = 0
     private var isStopping = false
 
@@ -23,7 +21,10 @@ final class ResolveThreads: @unchecked Sendable {
         try monitor.locked { () throws(Failure) in
             guard !isStopping else { throw Failure(.closed, "the runtime is closing") }
             if idle <= tasks.count && threads.count < Self.most {
-                do throws(Failure) { threads.append(try startThread()) } catch {
+                do throws(Failure) {
+                    threads.append(
+                        try OwnThread("\(name.prefix(7))-resolve") { while let task = self.next() { task() } })
+                } catch {
                     guard !threads.isEmpty else { throw error }
                 }
             }
@@ -34,42 +35,13 @@ final class ResolveThreads: @unchecked Sendable {
 
     /// Runs what is left, and returns when the threads have ended.
     func stop() {
-        let ending = monitor.locked { () -> [pthread_t] in
+        let ending = monitor.locked { () -> [OwnThread] in
             isStopping = true
             monitor.broadcast()
             defer { threads = [] }
             return threads
         }
-        for thread in ending {
-            pthread_join(thread, nil)
-            _ = iv_sub_u64(iv_live_threads(), 1)
-        }
-    }
-
-    /// Signals are the host's: they are blocked in it.
-    private func startThread() throws(Failure) -> pthread_t {
-        let box = Unmanaged.passRetained(self)
-        var all = sigset_t()
-        var former = sigset_t()
-        var thread = pthread_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_SETMASK, &all, &former)
-        let result = pthread_create(
-            &thread, nil,
-            { context in
-                guard let context else { return nil }
-                let threads = Unmanaged<ResolveThreads>.fromOpaque(context).takeRetainedValue()
-                iv_name_thread("\(threads.name.prefix(7))-resolve")
-                while let task = threads.next() { task() }
-                return nil
-            }, box.toOpaque())
-        pthread_sigmask(SIG_SETMASK, &former, nil)
-        guard result == 0 else {
-            box.release()
-            throw Failure(.system, "no thread could be started: \(String(cString: strerror(result)))")
-        }
-        _ = iv_add_u64(iv_live_threads(), 1)
-        return thread
+        for thread in ending { thread.join() }
     }
 
     private func next() -> Task? {

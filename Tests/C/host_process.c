@@ -149,6 +149,64 @@ static void signals_go_to_threads_of_the_host(void) {
     free(heard);
 }
 
+/* On no thread of the runtime is a fault held back from the host's handlers, and on all of them every other signal is. */
+static pthread_t main_thread;
+static pthread_barrier_t both;
+static int threads_seen, faults_held_back, signals_let_in;
+static void look_at_the_mask(void) {
+    sigset_t mask;
+    pthread_sigmask(SIG_BLOCK, NULL, &mask);
+    if (pthread_equal(pthread_self(), main_thread)) return;
+    __atomic_add_fetch(&threads_seen, 1, __ATOMIC_SEQ_CST);
+    if (sigismember(&mask, SIGSEGV) || sigismember(&mask, SIGABRT)) __atomic_add_fetch(&faults_held_back, 1, __ATOMIC_SEQ_CST);
+    if (!sigismember(&mask, SIGINT) || !sigismember(&mask, SIGUSR1)) __atomic_add_fetch(&signals_let_in, 1, __ATOMIC_SEQ_CST);
+}
+static invivo_status part_init(void *self, const invivo_build *build, const invivo_value *given, size_t count, void *data,
+                               invivo_error **error) {
+    (void)self, (void)build, (void)given, (void)count, (void)data, (void)error;
+    look_at_the_mask();
+    return INVIVO_OK;
+}
+static invivo_status part_start(void *instance, void *data, invivo_error **error) {
+    (void)instance, (void)data, (void)error;
+    look_at_the_mask();
+    pthread_barrier_wait(&both);
+    return INVIVO_OK;
+}
+static void part_resolved(void *data, invivo_object object, const invivo_error *error) {
+    (void)error;
+    invivo_object_release(object);
+    pthread_barrier_wait(data);
+}
+static void faults_on_threads_of_the_runtime_are_the_hosts(void) {
+    invivo_runtime runtime;
+    invivo_key lazy;
+    pthread_barrier_t done;
+    invivo_type_options type = {.struct_size = sizeof(type), .name = "Part", .size = 8, .alignment = 8, .concurrency = INVIVO_SHARED,
+                                .init = part_init};
+    invivo_type_options started = type;
+    started.name = "Started", started.start = part_start;
+    main_thread = pthread_self();
+    pthread_barrier_init(&both, NULL, 2);
+    pthread_barrier_init(&done, NULL, 2);
+    OK(invivo_runtime_open(&runtime, NULL, E));
+    OK(invivo_type_register(runtime, &type, NULL, E));
+    OK(invivo_type_register(runtime, &started, NULL, E));
+    const invivo_definition table[] = {INVIVO_SINGLETON("one", "Started"), INVIVO_SINGLETON("two", "Started"),
+                                       INVIVO_LAZY_SINGLETON("lazy", "Part")};
+    const invivo_assembly assembly = INVIVO_ASSEMBLY("parts", table, .flags = 0);
+    OK(invivo_activate(runtime, &(const invivo_assembly *){&assembly}, 1, NULL, E));
+    OK(invivo_key_find(runtime, "parts.lazy", &lazy, E));
+    OK(invivo_resolve_async(runtime, lazy, NULL, 0, part_resolved, &done, (invivo_domain){0}, E));
+    pthread_barrier_wait(&done);
+    CHECK(threads_seen >= 2);
+    CHECK_EQUAL(faults_held_back, 0);
+    CHECK_EQUAL(signals_let_in, 0);
+    OK(invivo_runtime_close(runtime, E));
+    pthread_barrier_destroy(&both);
+    pthread_barrier_destroy(&done);
+}
+
 /* Handles of one runtime. Each reaches things that the runtime locks, and not by way of the runtime's own handle. */
 typedef struct {
     invivo_source file, memory;
@@ -352,6 +410,7 @@ int main(void) {
     exit_without_close_neither_hangs_nor_crashes(true);
     nothing_of_the_process_is_changed();
     signals_go_to_threads_of_the_host();
+    faults_on_threads_of_the_runtime_are_the_hosts();
     a_host_that_changes_its_directory_is_followed_to_the_same_file();
     a_forked_child_is_told_and_may_open_its_own();
     forks_at_any_moment();

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -60,6 +61,11 @@ static inline int iv_membarrier_all(void) { return iv_membarrier(MEMBARRIER_CMD_
 /* ---- threads, time ----------------------------------------------------------------------------------- */
 
 static inline int iv_gettid(void) { return (int)syscall(SYS_gettid); }
+/* A GNU extension, declared by hand: with _GNU_SOURCE some structs of libc differ from those that Swift sees. */
+extern int pthread_attr_setsigmask_np(pthread_attr_t *attributes, const sigset_t *mask);
+static inline int iv_attr_set_mask(pthread_attr_t *attributes, const sigset_t *mask) {
+    return pthread_attr_setsigmask_np(attributes, mask);
+}
 /* Names the calling thread; at most 15 bytes are kept. */
 static inline void iv_name_thread(const char *name) { (void)prctl(PR_SET_NAME, name, 0, 0, 0); }
 static inline uint64_t iv_now_ns(void) {
