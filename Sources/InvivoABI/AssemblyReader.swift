@@ -222,8 +222,3 @@ struct AssemblyReader {
         return found + inlines.made
     }
 }
-
-extension Definition {
-    /// The host keeps what it gave.
-    fileprivate func disown() { body.keepAlive?.disown() }
-}

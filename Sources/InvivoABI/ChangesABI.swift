@@ -65,15 +65,26 @@ final class OpenChanges: @unchecked Sendable {
 
     func define(_ pointer: UnsafePointer<invivo_definition>?) throws(Failure) -> UInt32 {
         let inlines = InlineDefinitions()
-        let definition = try definition(from: pointer, in: engine.container, inlines: inlines)
+        var read: Definition?
+        let definition: Definition
+        do throws(Failure) {
+            definition = try InvivoABI.definition(from: pointer, in: engine.container, inlines: inlines)
+            read = definition
+            if let visited, definition.id != visited.id || !inlines.made.isEmpty { try requireFree() }
+            for each in [definition] + inlines.made {
+                if let index = defined[each.id] {
+                    throw AssemblyDescription.twice(each.key, set.definitions[index], each)
+                }
+            }
+        } catch {
+            read?.disown()
+            for each in inlines.made { each.disown() }
+            throw error
+        }
         if let visited {
-            if definition.id != visited.id || !inlines.made.isEmpty { try requireFree() }
             // What the copied function and data belong to.
             definition.body.keepAlive?.kept = visited.body.keepAlive
             definition.body.factory?.kept = visited.body.keepAlive
-        }
-        for each in [definition] + inlines.made {
-            if let index = defined[each.id] { throw AssemblyDescription.twice(each.key, set.definitions[index], each) }
         }
         for each in [definition] + inlines.made {
             // What is said last counts.
@@ -211,7 +222,7 @@ public func invivo_define(
     return answering(error) { () throws(Failure) in
         let changes = OpenChanges(try Engine.find(runtime.bits))
         let id = try changes.define(definition)
-        try changes.engine.commit(changes.set)
+        try changes.engine.commit(changes.set, given: changes.set.definitions)
         out?.pointee.bits = changes.engine.container.keyHandle(id)
     }
 }
@@ -226,8 +237,8 @@ public func invivo_override_begin(
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL: an override must be taken back by its handle") }
         let engine = try Engine.find(runtime.bits)
-        out.pointee.bits = try engine.override(
-            try overriding(definition, in: engine.container))
+        let definition = try overriding(definition, in: engine.container)
+        out.pointee.bits = try engine.keeping([definition]) { () throws(Failure) in try engine.override(definition) }
     }
 }
 

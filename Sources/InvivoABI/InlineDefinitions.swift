@@ -45,10 +45,40 @@ final class InlineDefinitions {
 /// An override has nothing inline: what stands in it would have to go with it.
 func overriding(_ pointer: UnsafePointer<invivo_definition>?, in container: Container) throws(Failure) -> Definition {
     let inlines = InlineDefinitions()
-    let definition = try definition(from: pointer, in: container, isOverride: true, inlines: inlines)
-    guard inlines.made.isEmpty else {
-        throw Failure(
-            .argument, "an override has no inline definitions: define them by keys of their own", path: definition.key)
+    var given: Definition?
+    do throws(Failure) {
+        let definition = try definition(from: pointer, in: container, isOverride: true, inlines: inlines)
+        given = definition
+        guard inlines.made.isEmpty else {
+            throw Failure(
+                .argument, "an override has no inline definitions: define them by keys of their own",
+                path: definition.key)
+        }
+        return definition
+    } catch {
+        given?.disown()
+        for each in inlines.made { each.disown() }
+        throw error
     }
-    return definition
+}
+
+extension Definition {
+    /// The host keeps what it gave: the call that was given this fails.
+    func disown() { body.keepAlive?.disown() }
+}
+
+extension Engine {
+    /// Commits what one call was given. When that fails nothing is taken, as by a call that only reads it.
+    func commit(_ set: ChangeSet, given: [Definition]) throws(Failure) {
+        try keeping(given) { () throws(Failure) in try commit(set) }
+    }
+
+    /// The same of anything that commits it.
+    func keeping<Result>(_ given: [Definition], _ commit: () throws(Failure) -> Result) throws(Failure) -> Result {
+        let disowners = given.compactMap { $0.body.keepAlive?.disowner }
+        do throws(Failure) { return try commit() } catch {
+            for disown in disowners { disown() }
+            throw error
+        }
+    }
 }

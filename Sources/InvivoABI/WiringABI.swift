@@ -30,7 +30,8 @@ public func invivo_key_find(
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
         let container = try Container.find(runtime.bits, .runtime)
-        out.pointee.bits = container.keyHandle(try container.definedKey(try text(name, "name")))
+        let id = try container.definedKey(try text(name, "name"), isRead: error != nil)
+        out.pointee.bits = container.keyHandle(id)
     }
 }
 

@@ -183,20 +183,21 @@ public final class Container: @unchecked Sendable {
 
     public func keyName(_ id: UInt32) -> String { monitor.locked { keys.name(id) } }
 
-    /// The id of a defined key; otherwise an error that names the nearest.
-    public func definedKey(_ name: String) throws(Failure) -> UInt32 {
+    /// The id of a defined key; otherwise an error that names the nearest, where somebody reads it.
+    public func definedKey(_ name: String, isRead: Bool = true) throws(Failure) -> UInt32 {
         let graph = visibleGraph
         return try monitor.locked { () throws(Failure) -> UInt32 in
             if let id = keys.id(of: name), graph.cell(id) != nil || graph.block(id) != nil { return id }
-            throw unknownKey(name, in: graph)
+            throw unknownKey(name, in: graph, isRead: isRead)
         }
     }
 
     /// Under the monitor.
-    func unknownKey(_ name: String, in graph: Graph) -> Failure {
+    func unknownKey(_ name: String, in graph: Graph, isRead: Bool = true) -> Failure {
         // A call that close overtook finds nothing any more.
         if isClosing { return Failure(.closed, "the runtime is closed") }
         if let assembly = dormant[name] { return Self.notActive(name, assembly) }
+        guard isRead else { return Failure(.notFound, "no definition has the key '\(name)'", path: name) }
         var known: [String] = []
         for id in 0..<UInt32(keys.count) where graph.isDefined(id) { known.append(keys.name(id)) }
         return Failure(

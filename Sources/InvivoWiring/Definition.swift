@@ -77,6 +77,12 @@ public final class Factory: @unchecked Sendable {
     /// The user data stays the host's.
     public func disown() { ownership.destroy = nil }
 
+    /// The same for later, when this may have been joined with another one, which goes on owning what is its own.
+    public var disowner: () -> Void {
+        let given = ownership
+        return { given.destroy = nil }
+    }
+
     /// Described twice, owned once: from now on the user data ends with the last of the two.
     func join(_ other: Factory) {
         guard ownership !== other.ownership else { return }

@@ -478,6 +478,46 @@ static void what_is_overridden_stays_its_callers(void) {
     CHECK_EQUAL(destroyed, 2);
 }
 
+/* A call that fails takes nothing, whenever it finds out. */
+static void what_a_call_refuses_stays_its_callers(void) {
+    static int held;
+    const invivo_definition good = INVIVO_LAZY_SINGLETON("a.x", "Thing", .user_data = &held, .destroy = count_destroyed);
+    const invivo_definition lacking = INVIVO_LAZY_SINGLETON("a.x", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("left", INVIVO_REF("a.z"))),
+        .user_data = &held, .destroy = count_destroyed);
+    const invivo_definition failing = INVIVO_SINGLETON("a.y", "Thing", .factory = refuse, .user_data = &held, .destroy = count_destroyed);
+    invivo_definition inline_one = INVIVO_LAZY_SINGLETON(NULL, "Thing", .user_data = &held, .destroy = count_destroyed);
+    inline_one.key = NULL;
+    const invivo_injection inner[] = {{.name = "left", .how = INVIVO_INJECT_REFERENCE, .definition = &inline_one}};
+    invivo_definition holder = INVIVO_LAZY_SINGLETON("a.h", "Thing", .properties = inner, .property_count = 1, .user_data = &held,
+        .destroy = count_destroyed);
+    invivo_changes changes;
+    invivo_override override = {0};
+    destroyed = 0;
+    begin();
+    expects_error(invivo_define(runtime, &lacking, NULL, E), INVIVO_E_NOT_FOUND, NULL);
+    expects_error(invivo_define(runtime, &failing, NULL, E), INVIVO_E_HOST, NULL);
+    CHECK_EQUAL(destroyed, 0);
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_define(changes, &good, NULL, E));
+    expects_error(invivo_changes_define(changes, &good, NULL, E), INVIVO_E_EXISTS, NULL);
+    holder.rank = 0, holder.scope = 77;
+    expects_error(invivo_changes_define(changes, &holder, NULL, E), INVIVO_E_ARGUMENT, NULL);
+    CHECK_EQUAL(destroyed, 0);
+    OK(invivo_changes_commit(changes, E));
+    CHECK_EQUAL(destroyed, 0);
+    expects_error(invivo_override_begin(runtime, &lacking, &override, E), INVIVO_E_NOT_FOUND, NULL);
+    holder.key = "a.x", holder.scope = INVIVO_SCOPE_DEFAULT;
+    expects_error(invivo_override_begin(runtime, &holder, &override, E), INVIVO_E_ARGUMENT, NULL);
+    CHECK_EQUAL(destroyed, 0);
+    /* A change set has taken what it was given, whatever becomes of it. */
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_define(changes, &failing, NULL, E));
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_HOST, NULL);
+    CHECK_EQUAL(destroyed, 1);
+    end();
+    CHECK_EQUAL(destroyed, 2);
+}
+
 static void a_set_of_assemblies_is_all_or_nothing(void) {
     const invivo_definition broken_table[] = {INVIVO_SINGLETON("x", "Thing", .factory = refuse)};
     const invivo_assembly broken = INVIVO_ASSEMBLY("broken", broken_table, .flags = 0);
@@ -536,6 +576,7 @@ int main(void) {
     an_inline_definition_has_the_key_of_its_place();
     what_a_definition_holds_is_given_back_once();
     what_is_overridden_stays_its_callers();
+    what_a_call_refuses_stays_its_callers();
     a_set_of_assemblies_is_all_or_nothing();
     a_type_is_looked_for_when_the_definition_takes_effect();
     return check_end();

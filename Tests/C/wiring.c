@@ -689,8 +689,26 @@ static void an_alias_shows_what_is_made_later(void) {
     CHECK(!invivo_runtime_close(own, &error));
 }
 
+/* Keys are dense numbers: what is interned between two of them would show. */
+static void names_that_are_only_asked_for_are_not_kept(void) {
+    invivo_runtime own;
+    invivo_key first, second, missing = {7};
+    invivo_object object;
+    OK(invivo_runtime_open(&own, NULL, E));
+    OK(invivo_key_intern(own, "a.first", &first, E));
+    CHECK_EQUAL(invivo_key_find(own, "a.missing", &missing, NULL), INVIVO_E_NOT_FOUND);
+    CHECK_EQUAL(missing.bits, 0);
+    expects_error(invivo_key_find(own, "a.missing", &missing, E), INVIVO_E_NOT_FOUND, "a.missing: no definition has the key 'a.missing'");
+    expects_error(invivo_resolve_name(own, "b.missing", &object, E), INVIVO_E_NOT_FOUND, NULL);
+    expects_error(invivo_resolve_type(own, "Missing", "c.missing", 0, &object, E), INVIVO_E_NOT_FOUND, NULL);
+    OK(invivo_key_intern(own, "a.second", &second, E));
+    CHECK_EQUAL((uint32_t)second.bits, (uint32_t)first.bits + 1);
+    OK(invivo_runtime_close(own, E));
+}
+
 int main(void) {
     check_begin();
+    names_that_are_only_asked_for_are_not_kept();
     an_alias_shows_what_is_made_later();
     scopes_say_how_often_and_when();
     injection_goes_by_position_name_and_property();

@@ -137,7 +137,8 @@ typedef struct invivo_definition {
     invivo_status (*factory)(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count,
                              void *user_data, invivo_error **error);
     void *user_data;
-    void (*destroy)(void *user_data); /* once, when the definition is gone (also after a failed commit); may be NULL */
+    void (*destroy)(void *user_data); /* once, when the definition is gone, also after the failed commit of a change
+                                       * set that has it; never when the call that was given it fails. May be NULL */
     const invivo_injection *initializer;
     uint64_t initializer_count;
     const invivo_injection *properties; /* set in this order after making; base values for a block's fields */
@@ -193,7 +194,8 @@ typedef struct invivo_definition {
 
 /* The key of a name, made when new. A key's low 32 bits are dense and never change while the runtime lives. */
 INVIVO_API invivo_status invivo_key_intern(invivo_runtime runtime, const char *name, invivo_key *out, invivo_error **error) INVIVO_WAITS;
-/* The key of a defined name; an unknown one is INVIVO_E_NOT_FOUND and names the nearest. */
+/* The key of a defined name. An unknown one is INVIVO_E_NOT_FOUND, leaves no trace, and, unless `error` is NULL, names the
+ * nearest. */
 INVIVO_API invivo_status invivo_key_find(invivo_runtime runtime, const char *name, invivo_key *out, invivo_error **error) INVIVO_WAITS;
 /* Borrowed while the runtime lives; NULL for a bad handle. */
 INVIVO_API const char *invivo_key_name(invivo_key key) INVIVO_WAITS;

@@ -159,8 +159,12 @@ class Resolving(Face):
             if not found:
                 return None
         name = self._name(key)
-        handle = c.invivo_key()
-        core.library.call("key_intern", core.handle, _values.name_bytes(name, "key"), ctypes.byref(handle))
+        handle, text = c.invivo_key(), _values.name_bytes(name, "key")
+        # A name that is only asked for is not kept.
+        if core.library.key_find(core.handle, text, ctypes.byref(handle), None) == c.INVIVO_E_NOT_FOUND:
+            return None
+        if not handle.bits:
+            core.library.call("key_find", core.handle, text, ctypes.byref(handle))
         made = core.definitions.get(name)
         given = arguments if made is None else made.bind(arguments, named)
         return self._ask("resolve_optional", handle, name, given)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import abc
+import ctypes
 import dataclasses
 from typing import Any, NamedTuple, Protocol
 
 import pytest
 
 import invivo
+from invivo import _generated as c
 
 
 class Clock:
@@ -243,6 +245,23 @@ def test_a_factory_that_may_answer_none_says_so_by_its_annotation() -> None:
     with invivo.Runtime(app) as runtime:
         assert runtime[Holder].clock is None
         assert runtime.resolve_optional(Clock) is None
+
+
+def test_a_name_that_is_only_asked_for_is_not_kept() -> None:
+    def number(runtime: invivo.Runtime, name: bytes) -> int:
+        core, key = runtime._open(), c.invivo_key()
+        core.library.call("key_intern", core.handle, name, ctypes.byref(key))
+        return key.bits & 0xFFFFFFFF  # keys are numbered without gaps
+
+    app = invivo.Assembly("app")
+    app.graph(Clock)
+    with invivo.Runtime(app) as runtime:
+        first = number(runtime, b"app.first")
+        assert runtime.resolve_optional("app.missing") is None
+        assert isinstance(runtime.resolve_optional("app.clock"), Clock)
+        assert number(runtime, b"app.second") == first + 1
+    with pytest.raises(invivo.ClosedError):
+        runtime.resolve_optional("app.missing")
 
 
 # ---- what nobody would wait for ------------------------------------------------------------------------
