@@ -44,14 +44,20 @@ public final class Application: @unchecked Sendable {
             try SpecReader.read(content.bytes, file: path.shown, format: SpecFormat.of(fileName: path.shown)))
     }
 
-    /// Any failure reports every error and leaves nothing running.
-    public static func open(_ options: Options) throws(Failure) -> Application {
-        let path = try FilePath(options.manifest)
+    /// The manifest, and where what it names is: found out before code of the application can change the working directory.
+    private static func read(
+        _ path: String
+    ) throws(Failure) -> (manifest: AppManifest, modules: [(ManifestModule, FilePath)], specs: [FilePath]) {
+        let path = try FilePath(path)
         let manifest = try manifest(path)
-        // Before code of the application can change the working directory.
         let modules = try manifest.modules.map { module throws(Failure) in (module, try path.beside(module.modulePath))
         }
-        let specs = try manifest.specs.map { spec throws(Failure) in try path.beside(spec.specPath) }
+        return (manifest, modules, try manifest.specs.map { spec throws(Failure) in try path.beside(spec.specPath) })
+    }
+
+    /// Any failure reports every error and leaves nothing running.
+    public static func open(_ options: Options) throws(Failure) -> Application {
+        let (manifest, modules, specs) = try read(options.manifest)
         let engine = try Engine.open(options.engine)
         do throws(Failure) {
             let unloaded = load(modules, options, engine)
@@ -75,11 +81,7 @@ public final class Application: @unchecked Sendable {
     /// What `open` would find wrong, without making anything: modules are loaded, and nothing of theirs is run but what
     /// registers their types. Answers the wiring that the manifest describes.
     public static func check(_ options: Options) throws(Failure) -> WiringGraph {
-        let path = try FilePath(options.manifest)
-        let manifest = try manifest(path)
-        let modules = try manifest.modules.map { module throws(Failure) in (module, try path.beside(module.modulePath))
-        }
-        let specs = try manifest.specs.map { spec throws(Failure) in try path.beside(spec.specPath) }
+        let (manifest, modules, specs) = try read(options.manifest)
         let engine = try Engine.open(options.engine)
         var failure: Failure?
         var graph: WiringGraph?

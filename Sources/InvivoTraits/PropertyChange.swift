@@ -157,13 +157,7 @@ final class PropertyChange {
     func read(_ instance: UnsafeMutableRawPointer, _ key: String) throws(Failure) {
         do throws(Failure) { present = try capture(instance) } catch { return try refuse(error, key) }
         if property.isNested {
-            (base, goal, end) = settle(
-                property,
-                Part(
-                    base: before?.base, seen: before?.seen, former: before.flatMap { $0.isStuck ? nil : $0.wanted },
-                    wanted: wanted,
-                    newBase: newBase, present: present),
-                path: property.name)
+            (base, goal, end) = settle(property, whole, path: property.name)
         } else {
             settleWhole()
         }
@@ -283,6 +277,12 @@ final class PropertyChange {
         }
     }
 
+    private var whole: Part {
+        Part(
+            base: before?.base, seen: before?.seen, former: before.flatMap { $0.isStuck ? nil : $0.wanted },
+            wanted: wanted, newBase: newBase, present: present)
+    }
+
     private typealias Settled = (base: Value?, goal: Value?, end: Value?)
 
     private func settleWhole() {
@@ -291,13 +291,7 @@ final class PropertyChange {
             (base, goal, end) = (present, wanted, wanted)
             return
         }
-        (base, goal, end) = settleOne(
-            property,
-            Part(
-                base: before?.base, seen: before?.seen, former: before.flatMap { $0.isStuck ? nil : $0.wanted },
-                wanted: wanted,
-                newBase: newBase, present: present),
-            property.name)
+        (base, goal, end) = settleOne(property, whole, property.name)
     }
 
     private func settle(_ property: Property, _ part: Part, path: String) -> Settled {

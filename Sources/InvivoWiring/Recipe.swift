@@ -181,18 +181,24 @@ public final class Recipe: @unchecked Sendable {
             && definition.body.inject == nil && definition.base.isEmpty && type.raw.pointee.is_plain == 1
     }
 
-    /// The same, known to lead back to itself.
-    public func inCircle() -> Recipe {
+    /// The same, with other edges.
+    private func copied(_ edges: [(id: UInt32, edge: Edge)]) -> Recipe {
         let copy = Recipe(
             definition, maker: maker, slots: slots, steps: steps, before: before, after: after, afterAll: afterAll,
-            edges: edges,
-            bindings: bindings, wishes: wishes, missing: missing, asks: asks, awaits: awaits)
-        copy.isInCircle = true
+            edges: edges, bindings: bindings, wishes: wishes, missing: missing, asks: asks, awaits: awaits)
+        copy.isInCircle = isInCircle
         copy.keeps = keeps
         copy.hearing = hearing
         copy.needCount = needCount
         copy.decorators = decorators
         copy.undecorated = undecorated
+        return copy
+    }
+
+    /// The same, known to lead back to itself.
+    public func inCircle() -> Recipe {
+        let copy = copied(edges)
+        copy.isInCircle = true
         return copy
     }
 
@@ -205,13 +211,7 @@ public final class Recipe: @unchecked Sendable {
             edges.removeAll { $0.id == id }
             edges.append((id, .initializer))
         }
-        let copy = Recipe(
-            definition, maker: maker, slots: slots, steps: steps, before: before, after: after, afterAll: afterAll,
-            edges: edges, bindings: bindings, wishes: wishes, missing: missing, asks: asks, awaits: awaits)
-        copy.isInCircle = isInCircle
-        copy.keeps = keeps
-        copy.hearing = hearing
-        copy.needCount = needCount
+        let copy = copied(edges)
         copy.decorators = decorators
         copy.undecorated = base
         return copy

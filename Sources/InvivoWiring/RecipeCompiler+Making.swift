@@ -1,0 +1,165 @@
+internal import InvivoBase
+
+/// What an initializer is given, and what is injected after it.
+extension RecipeCompiler {
+    /// By name or by position: what has no name fills the first gap.
+    mutating func initializer(_ type: ObjectType) -> [Recipe.Slot] {
+        let body = definition.body
+        let parameters = type.description.signature.parameters
+        var slots: [Recipe.Slot] = []
+        var taken = Set<Int>()
+        for injection in body.initializer {
+            let position: Int
+            if let name = injection.name {
+                guard let index = parameters.firstIndex(where: { $0.name == name }) else {
+                    fail(
+                        .arity,
+                        "'\(type.name)' has no initializer parameter '\(name)'\(suggestion(for: name, among: parameters.map(\.name)))"
+                    )
+                    _ = source(injection.source, .initializer, "initializer parameter '\(name)'")
+                    continue
+                }
+                position = index
+            } else {
+                var gap = 0
+                while taken.contains(gap) { gap += 1 }
+                position = gap
+            }
+            guard taken.insert(position).inserted else {
+                fail(.arity, "the initializer parameter '\(injection.name ?? "\(position)")' is given twice")
+                continue
+            }
+            guard body.factory != nil || position < parameters.count else {
+                fail(
+                    .arity,
+                    "'\(type.name)' takes \(parameters.count) initializer arguments, got \(body.initializer.count)")
+                break
+            }
+            let parameter = position < parameters.count ? parameters[position] : nil
+            slots.append(slot(injection.source, position, body.factory == nil ? parameter : nil, type))
+        }
+        let isComplete = body.parameters != nil || definition.scope.isShared
+        if body.factory == nil && isComplete && !definition.isAbstract {
+            for (index, parameter) in parameters.enumerated() where !parameter.isOptional && !taken.contains(index) {
+                fail(.arity, "the initializer parameter '\(parameter.name)' of '\(type.name)' is not given")
+            }
+        }
+        return slots.sorted { $0.position < $1.position }
+    }
+
+    mutating func slot(_ given: Injection.Source, _ position: Int, _ parameter: Parameter?, _ type: ObjectType)
+        -> Recipe.Slot
+    {
+        let what = "initializer parameter '\(parameter?.name ?? "\(position)")'"
+        let before = wrong
+        let signature = type.description.signature
+        var compiled = source(given, .initializer, what, parameter.map { .parameter(signature, $0) } ?? .any)
+        // What comes of something wrong is not checked: that has been told.
+        if let parameter, wrong == before {
+            do throws(Failure) {
+                compiled = try compiled.constant { value throws(Failure) in try signature.checked(value, parameter) }
+            } catch { fail(error.code, error.message) }
+            checkKind(compiled, parameter.kind, what)
+            checkType(compiled, parameter.typeName, what)
+        }
+        return Recipe.Slot(position: position, source: compiled, parameter: parameter)
+    }
+
+    mutating func checkType(_ source: Recipe.Source, _ wanted: String?, _ what: String) {
+        guard let wanted, case .object(let id, _, _) = source, let target = final(id), let type = target.type else {
+            return
+        }
+        if !type.description.isKind(of: wanted) {
+            fail(.type, "\(what) wants a '\(wanted)', and '\(described(id)?.key ?? target.key)' is a '\(type.name)'")
+        }
+    }
+
+    // MARK: properties and methods
+
+    mutating func property(_ injection: Injection, _ type: ObjectType, _ set: inout Set<String>) -> Recipe.Step? {
+        guard let name = injection.name else {
+            fail(.argument, "a property injection needs the property's name")
+            return nil
+        }
+        do throws(Failure) {
+            let property = try type.description.property(named: name).property
+            if property.isReadOnly { throw Failure(.readOnly, "\(type.name).\(name) cannot be set: it is read only") }
+            if !set.insert(property.name).inserted { throw Failure(.exists, "the property '\(name)' is set twice") }
+            let before = wrong
+            var compiled = source(
+                injection.source, property.isInBlock ? .late : .injection, "the property '\(name)'", .property(property)
+            )
+            guard wrong == before else { return nil }
+            if let hears = injection.hears {
+                guard case .all(let ids) = compiled else {
+                    throw Failure(.argument, "only a list of all of a type has candidates that are added and removed")
+                }
+                hearing.insert("the property '\(name)'")
+                return .candidates(
+                    property: type.description.index(of: property), ids, added: try hearer(hears.added, type),
+                    removed: try hearer(hears.removed, type))
+            }
+            compiled = try compiled.constant { value throws(Failure) in
+                do throws(Failure) { return try property.check(value) } catch {
+                    // A field of a nested struct says its own way.
+                    let place = error.path.isEmpty ? name : error.path
+                    throw Failure(error.code, "the property '\(place)': \(error.message)")
+                }
+            }
+            if property.isInBlock {
+                guard let value = compiled.constant else {
+                    throw Failure(.type, "the block property '\(name)' cannot hold an object")
+                }
+                keepInBlock(name, value)
+                return nil
+            }
+            checkKind(compiled, property.kind, "the property '\(name)'")
+            return .property(index: type.description.index(of: property), compiled)
+        } catch {
+            fail(error.code, error.message)
+            return nil
+        }
+    }
+
+    /// A method that takes one object.
+    func hearer(_ name: String, _ type: ObjectType) throws(Failure) -> Int {
+        let method = try type.description.method(named: name)
+        guard method.signature.parameters.count == 1 else {
+            throw Failure(.arity, "'\(name)' must take one object, to be told of candidates: \(method.signature.text)")
+        }
+        return type.description.methods.firstIndex { $0 === method } ?? 0
+    }
+
+    mutating func invocations(_ given: [Invocation], _ type: ObjectType) -> [Recipe.Step] {
+        var steps: [Recipe.Step] = []
+        for invocation in given {
+            do throws(Failure) {
+                let method = try type.description.method(named: invocation.method)
+                let parameters = method.signature.parameters
+                let least = parameters.prefix { !$0.isOptional }.count
+                guard invocation.arguments.count >= least, invocation.arguments.count <= parameters.count else {
+                    throw Failure(
+                        .arity, "\(method.signature.text) is called with \(invocation.arguments.count) arguments")
+                }
+                var sources: [Recipe.Source] = []
+                for (parameter, injection) in zip(parameters, invocation.arguments) {
+                    let what = "the argument '\(parameter.name)' of '\(invocation.method)'"
+                    let before = wrong
+                    let signature = method.signature
+                    var compiled = source(injection.source, .injection, what, .parameter(signature, parameter))
+                    if wrong == before {
+                        compiled = try compiled.constant { value throws(Failure) in
+                            try signature.checked(value, parameter)
+                        }
+                        checkKind(compiled, parameter.kind, what)
+                    }
+                    checkType(compiled, parameter.typeName, what)
+                    sources.append(compiled)
+                }
+                let index = type.description.methods.firstIndex { $0 === method } ?? 0
+                steps.append(.method(index: index, sources))
+            } catch { fail(error.code, error.message) }
+        }
+        return steps
+    }
+}

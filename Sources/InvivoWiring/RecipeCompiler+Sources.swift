@@ -1,0 +1,177 @@
+internal import InvivoBase
+
+/// Where what is injected comes from.
+extension RecipeCompiler {
+    mutating func source(
+        _ given: Injection.Source, _ edge: Recipe.Edge, _ place: String, _ taker: Taker = .any,
+        given argumentEdge: Recipe.Edge? = nil
+    ) -> Recipe.Source {
+        switch given {
+        case .value(let value): return .value(value)
+        case .reference(let key, let arguments, let isOptional):
+            guard let id = present(key) else {
+                if isOptional {
+                    missed.insert(key)
+                } else {
+                    lack(key, isKey: true, "\(place) needs \(missing(key))")
+                }
+                return .value(.null)
+            }
+            note(id, edge)
+            let target = described(id).map(flat)
+            if let target { checkMade(target, place) }
+            let wanted = target?.body.parameters
+            let arguments = arguments.enumerated().map { index, argument in
+                self.argument(argument, index, of: wanted, argumentEdge ?? edge, "\(place), argument \(index)")
+            }
+            if edge != .late, let target { check(arguments.count, target, place) }
+            return .object(id, arguments: arguments, isOptional: isOptional)
+        case .type(let wish): return byType(wish, edge, place)
+        case .all(let wish):
+            wishes.insert(wish.name)
+            let ids = types.all(wish.name, isExact: wish.isExact).map(\.id)
+            bindings[lookup(place)] = ids
+            for id in ids { note(id, edge) }
+            return .all(ids)
+        case .argument(let index):
+            let count = definition.body.parameters?.parameters.count ?? 0
+            if index >= count {
+                fail(
+                    .arity,
+                    "\(place) wants runtime argument \(index), and the definition declares \(count == 0 ? "none" : "\(count)")"
+                )
+            }
+            return .argument(index)
+        case .arguments: return .arguments
+        case .path(let object, let path, let isOptional):
+            let object = source(object, edge, place)
+            checkPath(path, of: object, place)
+            return .path(object, path, isOptional: isOptional)
+        case .list(let items): return .list(items.enumerated().map { source($1, edge, "\(place)[\($0)]") })
+        case .set(let items): return .set(items.enumerated().map { source($1, edge, "\(place)[\($0)]") })
+        case .map(let pairs): return .map(pairs.map { ($0.name, source($0.source, edge, "\(place).\($0.name)")) })
+        case .provider(let target): return provider(target, edge, place, isLazy: false)
+        case .lazy(let target): return provider(target, edge, place, isLazy: true)
+        case .config(let path, let other, let isOptional, let kind):
+            return setting(path, other, isOptional, edge, place, taker.orKind(kind))
+        case .text(let text, let converter): return self.text(text, converter, edge, place, taker)
+        case .said(let node): return said(node, place, taker)
+        case .entry, .entryName:
+            if !definition.isAbstract {
+                fail(.argument, "\(place) wants an entry, and '\(definition.key)' is not one for each of them")
+            }
+            return .arguments
+        case .resolver: return .resolver
+        case .asker:
+            asks = true
+            return .asker
+        }
+    }
+
+    /// It resolves when it is called; what it is given for that it has from the beginning, as its holder would.
+    mutating func provider(
+        _ target: Injection.Source, _ edge: Recipe.Edge, _ place: String, isLazy: Bool
+    ) -> Recipe.Source {
+        if case .config(let path, let other, let isOptional, _) = target {
+            return reader(of: path, other, isOptional, place)
+        }
+        switch source(target, .late, place, given: edge) {
+        case .object(let id, let arguments, _):
+            if isLazy { keeps.insert(id) }
+            return .provider(id, arguments: arguments, isLazy: isLazy)
+        case .value(.null): return .provider(nil, arguments: [], isLazy: isLazy)
+        default:
+            fail(.argument, "\(place): a provider resolves a key or a type")
+            return .value(.null)
+        }
+    }
+
+    /// What is given to a runtime argument of another definition; what is known by now is checked.
+    mutating func argument(
+        _ given: Injection.Source, _ index: Int, of wanted: Signature?, _ edge: Recipe.Edge, _ place: String
+    ) -> Recipe.Source {
+        let before = wrong
+        let compiled = source(given, edge, place, wanted.taker(of: index))
+        guard let wanted, index < wanted.parameters.count, wrong == before else { return compiled }
+        let parameter = wanted.parameters[index]
+        if let value = compiled.constant {
+            do throws(Failure) { _ = try wanted.checked(value, parameter) } catch {
+                fail(error.code, "\(place): \(error.message)")
+            }
+        }
+        checkKind(compiled, parameter.kind, place)
+        checkType(compiled, parameter.typeName, place)
+        return compiled
+    }
+
+    /// As many as it declares; where it declares none they go to the end of its initializer, which must not lack any then.
+    mutating func check(_ count: Int, _ target: Definition, _ place: String, orMore: Bool = false) {
+        let gives = "\(place) gives \(count) argument\(count == 1 ? "" : "s") to"
+        if let parameters = target.body.parameters {
+            let least = orMore ? 0 : parameters.parameters.prefix { !$0.isOptional }.count
+            if count < least || count > parameters.parameters.count { fail(.arity, "\(gives) \(parameters.text)") }
+            return
+        }
+        guard !orMore, !target.isAbstract, target.alias == nil, target.body.choice == nil, target.body.factory == nil,
+            target.body.maker == nil, target.body.constant == nil, let type = target.type
+        else { return }
+        var lacking = type.description.signature.parameters
+        for injection in target.body.initializer {
+            if let name = injection.name {
+                lacking.removeAll { $0.name == name }
+            } else if !lacking.isEmpty {
+                lacking.removeFirst()
+            }
+        }
+        if let first = lacking.dropFirst(count).first(where: { !$0.isOptional }) {
+            fail(.arity, "\(gives) '\(target.key)', whose initializer lacks '\(first.name)'")
+        }
+    }
+
+    /// What is made beside the definition comes before what others make as well.
+    func inOwnAssembly(_ ids: [UInt32]) -> [UInt32] {
+        guard let assembly = definition.body.assembly else { return [] }
+        return ids.filter { described($0)?.body.assembly == assembly }
+    }
+
+    /// What a lookup's binding is kept by: its place in the definition.
+    mutating func lookup(_ place: String) -> String {
+        lookups[place, default: 0] += 1
+        let number = lookups[place] ?? 1
+        return number == 1 ? place : "\(place) (\(number))"
+    }
+
+    mutating func byType(_ wish: Injection.TypeWish, _ edge: Recipe.Edge, _ place: String) -> Recipe.Source {
+        wishes.insert(wish.name)
+        let lookup = lookup(place)
+        // Never itself: a decorator of a type may look for the type.
+        let list = types.all(wish.name, isExact: wish.isExact).filter { $0.id != definition.id }
+        var chosen: UInt32?
+        if !wish.isGreedy, let bound = former?.bindings[lookup]?.first, list.contains(where: { $0.id == bound }) {
+            // A working binding stays.
+            chosen = bound
+        } else {
+            switch types.best(of: list) {
+            case .one(let id): chosen = id
+            case .none:
+                if !wish.isOptional {
+                    lack(
+                        wish.name, isKey: false,
+                        "\(place) needs a '\(wish.name)', and nothing makes one\(suggestion(for: wish.name, among: types.names))"
+                    )
+                }
+            case .several(let ids) where inOwnAssembly(ids).count == 1: chosen = inOwnAssembly(ids)[0]
+            case .several(let ids):
+                let names = ids.prefix(8).compactMap { described($0)?.key }.joined(separator: ", ")
+                fail(
+                    .ambiguous,
+                    "\(place) needs a '\(wish.name)', and several make one: \(names)\(ids.count > 8 ? ", ..." : ""); name one, or give one a higher rank"
+                )
+            }
+        }
+        guard let chosen else { return .value(.null) }
+        bindings[lookup] = [chosen]
+        note(chosen, edge)
+        return .object(chosen, arguments: [], isOptional: wish.isOptional)
+    }
+}
