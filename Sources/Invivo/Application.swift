@@ -41,6 +41,7 @@ public final class Application: Sendable {
         try Core.call(table) { $0.pointee.app_runtime(handle, &runtime, $1) }
         self.handle = handle
         core = try Core.of(table, runtime)
+        core.fillsInjected.store(options.fillsInjected, ordering: .relaxed)
         self.runtime = Runtime(borrowing: core)
     }
 

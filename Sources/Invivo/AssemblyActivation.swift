@@ -58,6 +58,7 @@ struct AssemblyActivation {
 
     private mutating func prepare() throws(InvivoError) -> [String: ActiveAssembly] {
         if let mount, let assembly = given.first {
+            assembly.leaveClosed(besides: core)
             guard assembly.mounted == nil, core.name(of: assembly) == nil else {
                 throw InvivoError(
                     .exists, "the assembly '\(assembly.name)' is active: mount another \(type(of: assembly))",
@@ -209,9 +210,11 @@ struct AssemblyActivation {
         for assembly in given where !all.contains(where: { $0 === assembly }) { all.append(assembly) }
         var index = 0
         var names: [String: Assembly] = [:]
+        var paths: [ObjectIdentifier: String] = [:]
         while index < all.count {
             let assembly = all[index]
             index += 1
+            assembly.leaveClosed(besides: core)
             let name = assembly.name
             let found = Members(of: assembly)
             members[ObjectIdentifier(assembly)] = found
@@ -225,6 +228,14 @@ struct AssemblyActivation {
             }
             names[name] = assembly
             for (member, definition) in found.definitions {
+                if let other = paths.updateValue("\(name).\(member)", forKey: ObjectIdentifier(definition)) {
+                    problems.append(
+                        InvivoError(
+                            .exists,
+                            "the definition stands there already, as '\(other)'; make another one, or say "
+                                + "`alias(of:)`", path: "\(name).\(member)"))
+                    continue
+                }
                 if let place = definition.place, place.core !== core || place.name != "\(name).\(member)" {
                     problems.append(
                         InvivoError(
@@ -266,7 +277,8 @@ struct AssemblyActivation {
             InvivoError(
                 .notFound,
                 "the mount leads \(collaborator.wanted) to '\(target.remapName)', which is no such assembly that is active "
-                    + "or described; there are: \((running + known).map(\.name).joined(separator: ", "))", path: path))
+                    + "or described; there are: \(Set((running + self.known).map(\.name)).sorted().joined(separator: ", "))",
+                path: path))
         return nil
     }
 
@@ -341,6 +353,17 @@ struct AssemblyActivation {
             next[name] = active
         }
         return next
+    }
+}
+
+extension Assembly {
+    /// What was active in a runtime that is closed are recipes again, for another one.
+    fileprivate func leaveClosed(besides core: Core) {
+        let members = Members(of: self)
+        let places = members.definitions.compactMap { $0.definition.place?.core }
+        guard let former = places.first(where: { $0 !== core }), former.isClosed else { return }
+        for (_, definition) in members.definitions where definition.place?.core === former { definition.unbind() }
+        mount(nil)
     }
 }
 

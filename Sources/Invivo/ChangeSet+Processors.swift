@@ -21,13 +21,8 @@ extension ChangeSet {
             return try core.lease(of: instance, as: Value.self, isShared: nil)
         }
         try withArena { arena throws(InvivoError) in
-            var options = invivo_processor()
-            options.struct_size = MemoryLayout<invivo_processor>.size
-            options.name = try arena.name(name)
-            options.priority = priority
-            if let key {
-                options.key = try arena.name(key)
-            } else {
+            var options = try arena.processor(name, key: key, priority)
+            if key == nil {
                 options.type = core.table.pointee.type_name(described)
             }
             try give(&options, decorator)
@@ -45,11 +40,7 @@ extension ChangeSet {
             return next == former ? invivo_object() : try core.lease(of: next)
         }
         try withArena { arena throws(InvivoError) in
-            var options = invivo_processor()
-            options.struct_size = MemoryLayout<invivo_processor>.size
-            options.name = try arena.name(name)
-            options.priority = priority
-            options.key = try arena.name(key)
+            var options = try arena.processor(name, key: key, priority)
             options.type = try arena.name(type)
             try give(&options, decorator)
         }
@@ -62,14 +53,10 @@ extension ChangeSet {
         priority: Int32 = 0
     ) throws(InvivoError) {
         try withArena { arena throws(InvivoError) in
-            var options = invivo_processor()
-            options.struct_size = MemoryLayout<invivo_processor>.size
-            options.name = try arena.name(name)
-            options.priority = priority
+            var options = try arena.processor(name, key: key, priority)
+            options.type = try arena.name(type)
             options.component = try arena.name(component)
-            if let method { options.method = try arena.name(method) }
-            if let type { options.type = try arena.name(type) }
-            if let key { options.key = try arena.name(key) }
+            options.method = try arena.name(method)
             try core.call { $0.pointee.changes_process(handle, &options, $1) }
         }
     }
@@ -94,6 +81,18 @@ extension ChangeSet {
             pointer.release()
             throw error
         }
+    }
+}
+
+extension Arena {
+    /// What all processors say of themselves.
+    func processor(_ name: String, key: String?, _ priority: Int32) throws(InvivoError) -> invivo_processor {
+        var options = invivo_processor()
+        options.struct_size = MemoryLayout<invivo_processor>.size
+        options.name = try self.name(name)
+        options.key = try self.name(key)
+        options.priority = priority
+        return options
     }
 }
 

@@ -94,7 +94,7 @@ struct ActiveMember {
     var isFoundByInterface: Bool
     var takesArguments: Bool
 
-    func isSame(as other: ActiveMember) -> Bool { definition == other.definition && revision == other.revision }
+    func isSame(as other: ActiveMember) -> Bool { revision == other.revision }
 }
 
 extension Draft {

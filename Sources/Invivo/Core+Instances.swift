@@ -73,9 +73,7 @@ extension Core {
 
     /// Another lease of an object: what is of a type that nobody knows here is itself what is meant.
     private func lease(of object: Object) throws(InvivoError) -> invivo_object {
-        guard object.core === self else {
-            throw InvivoError(.handle, "the object belongs to another runtime")
-        }
+        try object.require(in: self)
         try call { table, _ in table.pointee.object_retain(object.handle) }
         return object.handle
     }

@@ -16,6 +16,8 @@ final class Core: Sendable {
     @usableFromInline nonisolated(unsafe) let table: Table
     @usableFromInline let handle: invivo_runtime
     let registry = Locked(Registry())
+    /// Whether injected properties look in it: what its options say, where it was opened here.
+    let fillsInjected = Atomic(true)
     /// `Object`s that the program keeps, and those that components were handed.
     private let programObjects = Atomic(0)
     private let componentObjects = Atomic(0)
@@ -57,6 +59,13 @@ final class Core: Sendable {
             all[identity] = Weak(core: core)
             return core
         }
+    }
+
+    /// Whether nothing can be done with the runtime any more.
+    var isClosed: Bool {
+        var info = invivo_runtime_info()
+        info.struct_size = MemoryLayout<invivo_runtime_info>.size
+        return table.pointee.runtime_inspect(handle, &info, nil) != 0
     }
 
     deinit {

@@ -97,8 +97,11 @@ extension Definition {
             target[keyPath: writable] = try arguments.next(Property.self)
         }
         return saying { draft in
+            let name = propertyName(path)
             draft.steps.append(
-                Draft.Step(property: writable, name: propertyName(path), action: .code(code), injections: [injection]))
+                Draft.Step(
+                    property: writable, name: name ?? "property", action: .code(code), injections: [injection],
+                    isNamed: name != nil))
         }
     }
 
@@ -136,8 +139,8 @@ func valueBehind<Value>(_ instance: AnyObject, _ core: Core) throws(InvivoError)
     return value
 }
 
-/// The last name of a key path, where it has one.
-private func propertyName(_ path: AnyKeyPath) -> String {
-    let name = String(describing: path).split(separator: ".").last.map(String.init) ?? "property"
-    return name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } ? name : "property"
+/// The last name of a key path; nil where it has none, as those to properties that a subclass may override.
+private func propertyName(_ path: AnyKeyPath) -> String? {
+    let name = String(describing: path).split(separator: ".").last.map(String.init)
+    return name.flatMap { $0.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } ? $0 : nil }
 }

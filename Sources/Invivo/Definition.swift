@@ -4,9 +4,11 @@ public import Synchronization
 /// What all definitions have in common, whatever they make.
 public class AnyDefinition: @unchecked Sendable {
     /// Written while it is declared, by one thread, and read by activation.
-    var draft: Draft { didSet { revision += 1 } }
-    /// Counts what was said, so that activation knows what has changed.
-    private(set) var revision = 0
+    var draft: Draft { didSet { revision = Self.nextRevision() } }
+    /// Another one each time that something is said, and of no other definition: by it activation knows what has changed.
+    private(set) var revision = AnyDefinition.nextRevision()
+    private static let revisions = Atomic(0)
+    private static func nextRevision() -> Int { revisions.add(1, ordering: .relaxed).newValue }
     /// Where it stands in a runtime: set by activation, taken away by removal. What it points to is freed with this.
     @usableFromInline let bound = Atomic<UnsafeMutablePointer<Bound>?>(nil)
     /// Of what is written as a method of its assembly.
@@ -94,7 +96,7 @@ public class AnyDefinition: @unchecked Sendable {
 
     /// The graph's outermost object, made by a plan; nil when it takes a resolve.
     func planned(_ bound: UnsafeMutablePointer<Bound>) throws(InvivoError) -> UnsafeMutableRawPointer? {
-        guard let result = bound.pointee.planned, Planning.isPossible else { return nil }
+        guard let result = bound.pointee.planned, Planning.isOutside else { return nil }
         let core = bound.pointee.core.takeUnretainedValue()
         let (plan, tries) = plans.withLock { ($0.plan, $0.tries) }
         if let plan, plan.holds {

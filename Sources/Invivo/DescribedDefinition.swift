@@ -6,7 +6,9 @@ public final class DescribedDefinition {
     private let core: Core
     private let changes: invivo_changes
     private let arena: Arena
+    /// Nothing, once the visit is over.
     private var raw: invivo_definition
+    private var isOver = false
     private var isChanged = false
     private var replacement: Draft?
 
@@ -15,10 +17,22 @@ public final class DescribedDefinition {
         self.changes = changes
         self.arena = arena
         raw = lent
+        key = String(text: lent.key)
+    }
+
+    /// What it was lent is gone from now on.
+    fileprivate func close() {
+        raw = invivo_definition()
+        isOver = true
+    }
+
+    private func requireVisit() throws(InvivoError) {
+        guard isOver else { return }
+        throw InvivoError(.notReady, "the visit is over: a definition is changed while its processor runs", path: key)
     }
 
     /// The key, `assembly.name`.
-    public var key: String { String(text: raw.key) }
+    public let key: String
 
     /// The name of what it makes, where it says that itself.
     public var type: String? {
@@ -66,6 +80,7 @@ public final class DescribedDefinition {
 
     /// Injects a property of a described type, in the place of what was said of it before. Keys are whole.
     public func inject(_ property: String, _ injection: Injection) throws(InvivoError) {
+        try requireVisit()
         var describer = describer
         let entry = describer.entry(injection, property, key, .visited, arena, property)
         if let error = InvivoError(all: describer.problems) { throw error }
@@ -79,6 +94,7 @@ public final class DescribedDefinition {
     public func after<Value>(
         _ type: Value.Type, by hook: @escaping @Sendable (Value) throws -> Void
     ) throws(InvivoError) {
+        try requireVisit()
         let code: @Sendable (AnyObject, inout Arguments) throws -> Void = { object, arguments in
             try hook(valueBehind(object, arguments.core))
         }
@@ -120,7 +136,6 @@ public final class DescribedDefinition {
         try describer.described(key, replacement, arena) { definition, _ throws(InvivoError) in
             try core.call { $0.pointee.changes_define(changes, &definition, nil, $1) }
         }
-        if let error = InvivoError(all: describer.problems) { throw error }
     }
 }
 
@@ -153,12 +168,8 @@ extension ChangeSet {
         let visitor = Unmanaged.passRetained(Visitor(core, visit))
         do throws(InvivoError) {
             try withArena { arena throws(InvivoError) in
-                var options = invivo_processor()
-                options.struct_size = MemoryLayout<invivo_processor>.size
-                options.name = try arena.name(name)
-                options.key = try arena.name(key)
+                var options = try arena.processor(name, key: key, priority)
                 options.type = try arena.name(wanted)
-                options.priority = priority
                 options.user_data = visitor.toOpaque()
                 options.destroy = { data in if let data { Unmanaged<Visitor>.fromOpaque(data).release() } }
                 options.process = { described, changes, data, error in
@@ -198,6 +209,7 @@ private final class Visitor: Sendable {
     func visit(_ described: invivo_definition, _ changes: invivo_changes) throws {
         try withArena { arena throws(InvivoError) in
             let definition = DescribedDefinition(core, described, changes, arena)
+            defer { definition.close() }
             do { try body(definition) } catch { throw InvivoError(error) }
             try definition.end()
         }

@@ -44,6 +44,8 @@ struct Draft {
         var name: String
         var action: Action
         var injections: [Injection] = []
+        /// Whether the name is the property's own.
+        var isNamed = true
 
         enum Action {
             case code(@Sendable (AnyObject, inout Arguments) throws -> Void)

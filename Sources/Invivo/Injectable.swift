@@ -52,6 +52,7 @@ extension Dictionary: Injectable where Key == String {
 extension Provider: Injectable {
     static var injection: Injection { .provider(of: .wanted(Value.self)) }
     static func taken(_ value: invivo_value, _ core: Core) throws(InvivoError) -> Provider<Value> {
+        if let none = nothing(value, as: Value.self) { return Provider { _ throws(InvivoError) in none } }
         let callable = try InvivoValue(reading: value, core, .component).get(Callable.self)
         return Provider { arguments throws(InvivoError) in try callable.call(arguments, core, as: Value.self) }
     }
@@ -60,9 +61,16 @@ extension Provider: Injectable {
 extension Lazy: Injectable {
     static var injection: Injection { .lazy(of: .wanted(Value.self)) }
     static func taken(_ value: invivo_value, _ core: Core) throws(InvivoError) -> Lazy<Value> {
+        if let none = nothing(value, as: Value.self) { return Lazy { () throws(InvivoError) in none } }
         let callable = try InvivoValue(reading: value, core, .component).get(Callable.self)
         return Lazy { () throws(InvivoError) in try callable.call([], core, as: Value.self) }
     }
+}
+
+/// What stands for null in a type that has such a value.
+private func nothing<Value>(_ value: invivo_value, as type: Value.Type) -> Value? {
+    guard value.kind == InvivoKind.null.rawValue, type is any OptionalValue.Type else { return nil }
+    return Optional<Any>.none as Any as? Value
 }
 
 extension Resolver: Injectable {
@@ -74,6 +82,10 @@ extension Core {
     /// A value of the C side as a Swift value of any type. It stays the caller's.
     func take<Value>(_ value: invivo_value, as type: Value.Type) throws(InvivoError) -> Value {
         if let special = type as? any Injectable.Type {
+            // What a definition makes may be a list or a map itself.
+            if value.kind == InvivoKind.object.rawValue, !(type is any OptionalValue.Type), type != Resolver.self {
+                return try self.value(of: value.as.object, as: type, .component)
+            }
             if let taken = try special.taken(value, self) as? Value { return taken }
         } else if value.kind == InvivoKind.object.rawValue, type != InvivoValue.self {
             return try self.value(of: value.as.object, as: type, .component)

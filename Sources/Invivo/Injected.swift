@@ -118,7 +118,7 @@ final class InjectedBox<Value>: AnyInjectedBox, @unchecked Sendable {
     func get() throws(InvivoError) -> Value {
         let (filled, birth) = state.withLock { $0 }
         if let filled { return filled }
-        guard let core = birth.core ?? CurrentRuntime.core else { throw InvivoError.unfilled }
+        guard let core = CurrentRuntime.filling(birth.core ?? CurrentRuntime.core) else { throw InvivoError.unfilled }
         let value = try find(core)
         fill(value)
         return value
@@ -205,7 +205,7 @@ extension Provider: EmptyInjectable {
     /// Looks in the current runtime, or throws.
     public static var nothingInjected: Provider {
         Provider { arguments throws(InvivoError) in
-            guard let core = CurrentRuntime.core else { throw InvivoError.unfilled }
+            guard let core = CurrentRuntime.filling(CurrentRuntime.core) else { throw InvivoError.unfilled }
             let provider: Provider = try core.find(Provider.self, near: nil)
             return try provider.resolve(arguments)
         }
@@ -216,7 +216,7 @@ extension Lazy: EmptyInjectable {
     /// Looks in the current runtime, or throws.
     public static var nothingInjected: Lazy {
         Lazy { () throws(InvivoError) in
-            guard let core = CurrentRuntime.core else { throw InvivoError.unfilled }
+            guard let core = CurrentRuntime.filling(CurrentRuntime.core) else { throw InvivoError.unfilled }
             return try core.find(Value.self, near: nil)
         }
     }

@@ -21,6 +21,13 @@ extension Injection {
 
     /// The same for a place of a type, where that does not show to the engine.
     func placed(in type: Any.Type) -> Injection {
+        let wrapped = (type as? any OptionalValue.Type)?.wrapped ?? type
+        if case .config = how, let place = wrapped as? AnyClass, wrapped != Object.self, wrapped != Callable.self {
+            var copy = self
+            copy.place = place
+            if wrapped != type { copy.isOptional = true }
+            return copy
+        }
         guard case .config(let path, let other, .any) = how,
             let shape = (type as? any InvivoConvertible.Type)?.invivoShape, shape.choices.isEmpty
         else { return self }

@@ -49,6 +49,8 @@ public struct Injection {
     var isOptional = false
     var isExact = false
     var isGreedy = false
+    /// The class of the place, for texts of the configuration, which its converter reads.
+    var place: AnyClass?
     /// The methods that hear of candidates of a list that come and go.
     var hears: (added: String, removed: String)?
 
@@ -138,7 +140,16 @@ public struct Injection {
     public static var asker: Injection { Injection(.asker) }
 
     /// The same; null when nothing has the key or type, or what makes it answers nothing.
-    public var optional: Injection { with { $0.isOptional = true } }
+    /// A provider or lazy is null as long as there is nothing to resolve.
+    public var optional: Injection {
+        with { copy in
+            switch how {
+            case .provider(let of): copy.how = .provider(Inner(of.injection.optional))
+            case .lazy(let of): copy.how = .lazy(Inner(of.injection.optional))
+            default: copy.isOptional = true
+            }
+        }
+    }
 
     /// The same; of a type itself only, not of what is derived from it.
     public var exact: Injection { with { $0.isExact = true } }

@@ -95,7 +95,9 @@ extension InvivoValue {
                 pairs?[index] = invivo_pair(name: data, length: length, value: try value.borrowed(arena, core))
             }
             return invivo_map(pairs, UInt64(values.count))
-        case .object(let object): return invivo_object_value(object.handle)
+        case .object(let object):
+            try object.require(in: core)
+            return invivo_object_value(object.handle)
         case .instance(let instance):
             let handle = try core.lease(of: instance, isDescribed: false)
             arena.atEnd { _ = core.table.pointee.object_release(handle) }

@@ -47,17 +47,24 @@ struct Parameter: Sendable {
 extension [Parameter] {
     func described(_ arena: Arena) throws(InvivoError) -> UnsafePointer<invivo_parameter>? {
         var table: [invivo_parameter] = []
-        for parameter in self {
-            let shape = parameter.shape()
+        let shapes = map { $0.shape() }
+        let needed = shapes.map(\.isOptional).neededCount
+        for (index, (parameter, shape)) in zip(self, shapes).enumerated() {
+            // One that may be null and must be given is of any kind: what it is, it checks itself.
+            let isKnown = shape.choices.isEmpty && (!shape.isOptional || index >= needed)
             table.append(
                 invivo_parameter(
-                    name: try arena.name(parameter.name),
-                    kind: (shape.choices.isEmpty ? shape.kind : .any).rawValue,
-                    flags: shape.isOptional ? UInt32(INVIVO_PARAMETER_OPTIONAL) : 0,
-                    type_name: try arena.name(shape.typeName)))
+                    name: try arena.name(parameter.name), kind: (isKnown ? shape.kind : .any).rawValue,
+                    flags: index >= needed ? UInt32(INVIVO_PARAMETER_OPTIONAL) : 0,
+                    type_name: isKnown ? try arena.name(shape.typeName) : nil))
         }
         return UnsafePointer(arena.table(table))
     }
+}
+
+extension [Bool] {
+    /// Of parameters, whether each may be null: how many must be given. Only the last ones may be left out.
+    var neededCount: Int { (lastIndex(of: false) ?? -1) + 1 }
 }
 
 /// The Swift side of a method; owned by the box of its type.

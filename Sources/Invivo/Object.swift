@@ -32,6 +32,14 @@ public final class Object: Sendable {
         _ = core.table.pointee.object_release(handle)
     }
 
+    /// Throws where it is of another runtime.
+    func require(in core: Core) throws(InvivoError) {
+        guard self.core === core else {
+            throw InvivoError(
+                .handle, "the object belongs to another runtime: ask that one for what is to be done to it")
+        }
+    }
+
     /// Reads a property.
     public func get<Value: InvivoConvertible>(
         _ property: String, as type: Value.Type = Value.self

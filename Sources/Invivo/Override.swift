@@ -18,10 +18,6 @@ public final class Override: Sendable {
         self.core = core
         self.key = key
         self.handle = Locked(handle)
-        if let error = InvivoError(all: describer.problems) {
-            try? end()
-            throw error
-        }
     }
 
     /// Takes it back, in any order with others. A second time does nothing.
@@ -102,9 +98,8 @@ extension Runtime {
     }
 
     private func override(_ definition: AnyDefinition, _ draft: Draft) throws(InvivoError) -> Override {
-        guard let place = definition.place, definition.isActive, place.core === core else {
-            throw definition.notActive()
-        }
+        _ = try definition.standing()
+        guard let place = definition.place, place.core === core else { throw definition.notActive() }
         let assembly = core.registry.withLock { registry in
             registry.assemblies.values.first { $0.members.values.contains { $0.name == place.name } }?.assembly
         }

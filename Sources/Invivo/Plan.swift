@@ -238,10 +238,8 @@ enum Planning {
     /// The runtime of the plan that runs, 0 for none; 1 when it is spoilt, 2 inside a callback of any runtime.
     private static var state: UInt { UInt(bitPattern: pthread_getspecific(key)) }
 
-    /// Whether a plan may begin: inside a callback what is made may belong to a graph that is being made.
-    static var isPossible: Bool { state == 0 }
-
-    /// The same for who reads what is shared: inside, what is read becomes a dependency.
+    /// Whether the calling code makes nothing for a runtime. Inside, what is made may belong to a graph that is being made, so
+    /// that no plan begins, and what is read becomes a dependency.
     @usableFromInline static var isOutside: Bool { state == 0 }
 
     static func beginCallback() -> UInt {

@@ -19,6 +19,9 @@ public final class Pool<Value: AnyObject & Sendable>: Sendable {
         type = Value.self == Object.self ? invivo_type() : try core.type(of: Value.self, isShared: true)
     }
 
+    /// One that has no name, and so cannot be found again, ends with the last who has it.
+    deinit { if name == nil { _ = core.table.pointee.pool_close(handle, nil) } }
+
     /// The living value of a key, or a new one that `make` answers: called once, however many threads ask.
     public func get(
         _ key: some InvivoConvertible, _ make: () throws -> Value
@@ -117,7 +120,7 @@ public final class Pool<Value: AnyObject & Sendable>: Sendable {
         return Int(clamping: count)
     }
 
-    /// Ends the pool; its values are who holds them's.
+    /// Ends the pool; its values are who holds them's. One with a name lives until then, or until the runtime closes.
     public func close() throws(InvivoError) {
         try core.call { $0.pointee.pool_close(handle, $1) }
     }

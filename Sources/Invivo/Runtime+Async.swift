@@ -37,9 +37,9 @@ private final class Waiting: Sendable {
 extension Definition where Value: Sendable {
     /// What it makes, made where it belongs while the calling task waits.
     public func resolved(_ arguments: repeat each Argument) async throws(InvivoError) -> Value {
-        guard let place, isActive else { throw notActive() }
-        let core = place.core
-        let object = try await core.resolved(place.key, with: try values(core, repeat each arguments))
+        let bound = try standing()
+        let core = bound.pointee.core.takeUnretainedValue()
+        let object = try await core.resolved(bound.pointee.key, with: try values(core, repeat each arguments))
         return try core.value(of: object.handle, as: Value.self)
     }
 }

@@ -3,7 +3,9 @@ internal import CInvivo
 extension Runtime {
     /// The object of a key made with runtime arguments, whatever language made it, held until it is let go.
     public func object(_ name: String, with arguments: [any InvivoConvertible]) throws(InvivoError) -> Object {
-        guard let object = try found(name, arguments, isOptional: false) else {
+        var key = invivo_key()
+        try core.call(naming: name) { $0.pointee.key_find(core.handle, $1, &key, $2) }
+        guard let object = try found(key, arguments, isOptional: false) else {
             throw InvivoError(.null, "what makes '\(name)' answered null", path: name)
         }
         return object
@@ -12,7 +14,8 @@ extension Runtime {
     /// The same, or nil where nothing has the key, its definition lies dormant, or what makes it answers null.
     public func objectIfAny(_ name: String, with arguments: [any InvivoConvertible] = []) throws(InvivoError) -> Object?
     {
-        try found(name, arguments, isOptional: true)
+        guard let key = try core.key(ifDefined: name) else { return nil }
+        return try found(key, arguments, isOptional: true)
     }
 
     /// The object of a key that a written function knows.
@@ -31,17 +34,6 @@ extension Runtime {
     }
 
     private func found(
-        _ name: String, _ arguments: [any InvivoConvertible], isOptional: Bool
-    ) throws(InvivoError) -> Object? {
-        var key = invivo_key()
-        try core.call(naming: name) {
-            isOptional
-                ? $0.pointee.key_intern(core.handle, $1, &key, $2) : $0.pointee.key_find(core.handle, $1, &key, $2)
-        }
-        return try found(key, arguments, isOptional: isOptional)
-    }
-
-    private func found(
         _ key: invivo_key, _ arguments: [any InvivoConvertible], isOptional: Bool
     ) throws(InvivoError) -> Object? {
         let values = try arguments.values()
@@ -55,5 +47,17 @@ extension Runtime {
             }
         }
         return object.bits == 0 ? nil : Object(taking: object, core)
+    }
+}
+
+extension Core {
+    /// The key of a name; nil where nothing has it. A name that is only asked for is not kept.
+    func key(ifDefined name: String) throws(InvivoError) -> invivo_key? {
+        var key = invivo_key()
+        let status = try Arena.whole(name).withCString { table.pointee.key_find(handle, $0, &key, nil) }
+        if status == 0 { return key }
+        if status == InvivoError.Code.notFound.rawValue { return nil }
+        try call(naming: name) { $0.pointee.key_find(handle, $1, &key, $2) }
+        return key
     }
 }

@@ -6,13 +6,14 @@ extension Runtime {
     ///
     /// - Parameter shared: It becomes the shared instance of its key, which must not be built yet.
     public func inject(_ object: Object, as key: String? = nil, shared: Bool = false) throws(InvivoError) {
+        try object.require(in: core)
         try core.inject(object.handle, key, shared)
     }
 
     /// The same for an object of any Swift class.
     public func inject(_ instance: AnyObject, as key: String? = nil, shared: Bool = false) throws(InvivoError) {
         // An object whose type is not known here is itself what is meant.
-        if let object = instance as? Object { return try core.inject(object.handle, key, shared) }
+        if let object = instance as? Object { return try inject(object, as: key, shared: shared) }
         let object = try core.lease(of: instance, isDescribed: false)
         defer { _ = core.table.pointee.object_release(object) }
         try core.inject(object, key, shared)
@@ -33,6 +34,7 @@ extension Runtime {
         children: (Object) throws -> [Object], keyOf: (Object) throws -> String? = { _ in nil },
         isForeign: (Object) -> Bool = { _ in false }
     ) throws(InvivoError) {
+        try root.require(in: core)
         try withoutActuallyEscaping(children) { children throws(InvivoError) in
             try withoutActuallyEscaping(keyOf) { keyOf throws(InvivoError) in
                 try withoutActuallyEscaping(isForeign) { isForeign throws(InvivoError) in
@@ -58,6 +60,7 @@ extension Runtime {
     ) throws(InvivoError) {
         let held: Object
         if let object = root as? Object {
+            try object.require(in: core)
             held = object
         } else {
             held = Object(taking: try core.lease(of: root, isDescribed: false), core)
@@ -67,7 +70,9 @@ extension Runtime {
             tree.struct_size = MemoryLayout<invivo_tree>.size
             if let key { tree.key = try arena.name(key) }
             tree.flags = onlyKnown ? UInt32(INVIVO_INTO_KNOWN) : 0
-            try core.call { $0.pointee.inject_tree(held.handle, &tree, $1) }
+            try ChildrenWalk.during { () throws(InvivoError) in
+                try core.call { $0.pointee.inject_tree(held.handle, &tree, $1) }
+            }
         }
     }
 }
@@ -140,6 +145,7 @@ private final class TreeWalk {
             below[parent.bits] = nil
             return invivo_object()
         }
+        try found[Int(index)].require(in: core)
         let child = found[Int(index)].handle
         let status = core.table.pointee.object_retain(child)
         guard status == 0 else { throw InvivoError(taking: nil, status: status, table: core.table) }

@@ -32,6 +32,7 @@ public final class Runtime: Sendable {
             }
         }
         core = try Core.of(table, handle)
+        core.fillsInjected.store(options.fillsInjected, ordering: .relaxed)
         isOwner = true
         do throws(InvivoError) {
             if options.home == .mainActor || (options.home == .automatic && MainActorDomain.isAwaiting) {

@@ -79,7 +79,10 @@ extension Runtime {
     /// Attaches a live instance of a described class to a key: what documents say for it is applied now and at every
     /// reload, until the target is let go.
     public func attachTarget(_ instance: AnyObject, _ key: String) throws(InvivoError) -> Target {
-        if let object = instance as? Object { return try Target(object, key) }
+        if let object = instance as? Object {
+            try object.require(in: core)
+            return try Target(object, key)
+        }
         return try Target(try object(for: instance), key)
     }
 

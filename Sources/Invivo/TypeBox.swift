@@ -15,8 +15,8 @@ final class TypeBox: Sendable {
     private let willInject: (@Sendable (AnyObject) throws -> Void)?
     private let didInject: (@Sendable (AnyObject) throws -> Void)?
     private let takeResolver: (@Sendable (AnyObject, Resolver) throws -> Void)?
-    private let children: (@Sendable (AnyObject) throws -> [AnyObject])?
-    private let keyName: (@Sendable (AnyObject) throws -> String?)?
+    let children: (@Sendable (AnyObject) throws -> [AnyObject])?
+    let keyName: (@Sendable (AnyObject) throws -> String?)?
     private let properties: [PropertyBox?]
     private let needs: [Need]
     private let methods: [MethodBox]
@@ -40,11 +40,11 @@ final class TypeBox: Sendable {
         needs = Need.all(of: instances, core)
     }
 
-    private static func box(_ data: UnsafeMutableRawPointer?) -> TypeBox? {
+    static func box(_ data: UnsafeMutableRawPointer?) -> TypeBox? {
         data.map { Unmanaged<TypeBox>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    private static func object(_ instance: UnsafeMutableRawPointer?) -> AnyObject? {
+    static func object(_ instance: UnsafeMutableRawPointer?) -> AnyObject? {
         instance.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
     }
 
@@ -152,41 +152,6 @@ final class TypeBox: Sendable {
             box.core.forget(box)
         }
         return options
-    }
-}
-
-extension TypeBox {
-    /// How a tree of its instances is walked.
-    fileprivate func addTree(_ options: inout invivo_type_options) {
-        if children != nil {
-            options.child = { instance, data, index, out, error in
-                guard let box = TypeBox.box(data), let object = TypeBox.object(instance), let out else {
-                    return InvivoError.Code.internal.rawValue
-                }
-                return answering(box.core.table, error) {
-                    let below = try box.children?(object) ?? []
-                    guard index < UInt64(below.count) else {
-                        out.pointee = invivo_object()
-                        return
-                    }
-                    out.pointee = try box.core.lease(of: below[Int(index)], isDescribed: false)
-                }
-            }
-        }
-        if keyName != nil {
-            options.key_name = { instance, data, out, error in
-                guard let box = TypeBox.box(data), let object = TypeBox.object(instance), let out else {
-                    return InvivoError.Code.internal.rawValue
-                }
-                return answering(box.core.table, error) {
-                    guard let name = try box.keyName?(object) else { return }
-                    // The text of a key lives as long as the runtime.
-                    var key = invivo_key()
-                    try box.core.call(naming: name) { $0.pointee.key_intern(box.core.handle, $1, &key, $2) }
-                    out.pointee = box.core.table.pointee.key_name(key)
-                }
-            }
-        }
     }
 }
 

@@ -7,6 +7,7 @@ private final class Part: @unchecked Sendable {
     var clock: Ticker?
     var steps: [String] = []
     var title = ""
+    var asked = 0
     let name: String
     let below: [Part]
     init(_ name: String = "part", _ below: [Part] = []) {
@@ -27,8 +28,14 @@ private final class Part: @unchecked Sendable {
             part.steps.append("takes \(try resolver("app.clock", as: Ticker.self) === part.clock)")
         }
         type.didInject { $0.steps.append("did \($0.clock != nil)") }
-        type.children { $0.below }
-        type.key { $0.name == "named" ? "ui.named" : nil }
+        type.children { part in
+            part.asked += 1
+            return part.below
+        }
+        type.key { part in
+            if part.name.hasPrefix("wants ") { return String(part.name.dropFirst(6)) }
+            return part.name == "named" ? "ui.named" : nil
+        }
     }
 }
 
@@ -102,6 +109,34 @@ extension SwiftAPI {
                 try runtime.injectTree(root)
                 #expect(([root] + root.below).map(\.title) == ["named", "named", "named"])
                 #expect(root.below.allSatisfy { $0.clock != nil })
+            }
+        }
+
+        @Test func whatIsBelowAnObjectIsAskedForOnce() throws {
+            try withRuntime { runtime in
+                try runtime.define("app.clock") { _ in Ticker() }
+                try runtime.register(Part.type)
+                let root = Part("root", (0..<100).map { Part("part \($0)", [Part("leaf")]) })
+                try runtime.injectTree(root)
+                #expect(root.below.allSatisfy { $0.clock != nil && $0.below[0].clock != nil })
+                #expect(root.asked == 1 && root.below.allSatisfy { $0.asked == 1 && $0.below[0].asked == 1 })
+            }
+        }
+
+        @Test func aKeyThatATreeNamesInVainIsNotKept() throws {
+            try withRuntime { runtime in
+                try runtime.define("app.clock") { _ in Ticker() }
+                try runtime.register(Part.type)
+                func inject(_ numbers: Range<Int>) {
+                    for number in numbers {
+                        let part = Part("wants ui.\(String(repeating: "name", count: 256))\(number)")
+                        #expect(failure { try runtime.injectTree(part) }.code == .notFound)
+                    }
+                }
+                inject(0..<1000)
+                let before = residentBytes()
+                inject(1000..<9000)
+                #expect(residentBytes() - before < 4_000_000)
             }
         }
 

@@ -94,6 +94,17 @@ final class Scratch {
     }
 }
 
+/// How much memory the process has in use.
+func residentBytes() -> Int {
+    guard let file = fopen("/proc/self/statm", "r") else { return 0 }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    guard fgets(&line, Int32(line.count), file) != nil else { return 0 }
+    let words = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).split(
+        separator: " ")
+    return words.count > 1 ? (Int(words[1]) ?? 0) * Int(getpagesize()) : 0
+}
+
 /// Polls a runtime until something holds, or a generous time is over.
 func eventually(
     _ runtime: Runtime, sourceLocation: SourceLocation = #_sourceLocation, _ holds: () throws -> Bool
