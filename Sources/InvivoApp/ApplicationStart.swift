@@ -83,6 +83,10 @@ struct ApplicationStart {
                 wiring.definitions.append(outline)
             }
         }
+        // What is found while they are read is found of the wiring too.
+        for index in failures.indices where failures[index].path.hasPrefix("components.") {
+            failures[index].finding = failures[index].finding ?? Finding(failures[index].code)
+        }
         for decorator in manifest.decorators { wiring.processors.append(try processor(decorator)) }
         if let config = manifest.config {
             let document = try engine.prepareDocument(path: nil, name: manifest.file)

@@ -1,0 +1,192 @@
+/* What bindings of languages live on: descriptions of types, what making a key comes to, words of versions and cells that are
+ * read directly, a check of a manifest, and callbacks that end before the runtimes that call them. */
+#include "thing.h"
+
+static void a_type_says_what_it_takes(void) {
+    invivo_runtime runtime = thing_runtime();
+    invivo_type type;
+    OK(invivo_type_find(runtime, "Thing", &type, E));
+    CHECK_TEXT(invivo_type_name(type), "Thing");
+    CHECK_EQUAL(invivo_type_parameter_count(type), 2);
+    invivo_parameter parameter;
+    OK(invivo_type_parameter_at(type, 0, &parameter));
+    CHECK_TEXT(parameter.name, "given");
+    CHECK_EQUAL(parameter.kind, INVIVO_KIND_OBJECT);
+    CHECK_EQUAL(parameter.flags, INVIVO_PARAMETER_OPTIONAL);
+    OK(invivo_type_parameter_at(type, 1, &parameter));
+    CHECK_TEXT(parameter.name, "number");
+    CHECK(invivo_type_parameter_at(type, 2, &parameter) != INVIVO_OK);
+    CHECK_EQUAL(invivo_type_parameter_count((invivo_type){0}), 0);
+    CHECK_EQUAL(invivo_type_property_count(type), 2);
+    invivo_property property;
+    OK(invivo_type_property_at(type, 1, &property));
+    CHECK_TEXT(property.name, "number");
+    CHECK_EQUAL(invivo_type_method_count(type), 0);
+    OK(invivo_runtime_close(runtime, E));
+}
+
+static void versions_and_cells_are_read_where_they_lie(void) {
+    invivo_runtime runtime = thing_runtime();
+    invivo_key key;
+    const invivo_definition definition = {.struct_size = sizeof definition, .key = "a.thing", .scope = INVIVO_SCOPE_LAZY_SINGLETON, .type_name = "Thing"};
+    OK(invivo_define(runtime, &definition, &key, E));
+    CHECK(invivo_key_is_of(key, runtime));
+    const uint64_t *word = invivo_key_version(key), version = invivo_version_read(word);
+    CHECK(version != 0);
+    invivo_view view = invivo_view_begin(runtime);
+    const invivo_entry *entry = invivo_view_entry(view, key);
+    CHECK(entry && entry->type != 0);
+    CHECK(!invivo_entry_cell(entry) || !invivo_cell_instance(invivo_entry_cell(entry)));
+    CHECK(!invivo_view_get(view, key) && !invivo_view_get_confined(view, key));
+    CHECK(!invivo_view_entry(view, (invivo_key){0}));
+    invivo_view_end(view);
+    thing *made = thing_of(thing_shared(runtime, "a.thing"));
+    view = invivo_view_begin(runtime);
+    invivo_cell *cell = invivo_entry_cell(invivo_view_entry(view, key));
+    CHECK(cell && invivo_cell_instance(cell) == made && invivo_view_get(view, key) == made);
+    CHECK(invivo_version_read(word) == version);
+    invivo_view_end(view);
+    OK(invivo_define(runtime, &definition, &key, E));
+    CHECK(invivo_version_read(word) != version);
+    OK(invivo_runtime_close(runtime, E));
+    CHECK(invivo_version_read(word) != version && invivo_version_read(word) != 0); /* it lies there for ever */
+}
+
+static void a_confined_object_is_read_in_its_domain_alone(void) {
+    thing_concurrency = INVIVO_CONFINED;
+    invivo_runtime runtime = thing_runtime();
+    thing_concurrency = INVIVO_SHARED;
+    invivo_key key;
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.thing", .scope = INVIVO_SCOPE_SINGLETON, .type_name = "Thing"}, &key, E));
+    thing *made = thing_of(thing_shared(runtime, "a.thing"));
+    invivo_view view = invivo_view_begin(runtime);
+    CHECK(invivo_view_get_confined(view, key) == made);
+    CHECK(invivo_view_get(view, key) == made);
+    invivo_view_end(view);
+    OK(invivo_runtime_close(runtime, E));
+}
+
+static const invivo_value *of(const invivo_value *map, const char *name) {
+    for (uint64_t i = 0; map && map->kind == INVIVO_KIND_MAP && i < map->as.map.count; i++)
+        if (strcmp(map->as.map.pairs[i].name, name) == 0) return &map->as.map.pairs[i].value;
+    return NULL;
+}
+static invivo_status make_own(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data, invivo_error **error) {
+    (void)build, (void)arguments, (void)count, (void)user_data, (void)error;
+    *instance = malloc(1);
+    return INVIVO_OK;
+}
+static void release_own(void *instance, void *user_data) { (void)user_data, free(instance); }
+static void what_making_comes_to_is_a_list_of_steps(void) {
+    invivo_runtime runtime = thing_runtime();
+    static const invivo_parameter parameters[] = {{.name = "inner", .kind = INVIVO_KIND_ANY, .flags = INVIVO_PARAMETER_OPTIONAL}};
+    const invivo_type_options options = {.struct_size = sizeof options, .name = "Own", .make = make_own, .release = release_own, .parameters = parameters, .parameter_count = 1};
+    invivo_injection inner[] = {{.name = "inner", .how = INVIVO_INJECT_REFERENCE, .reference = "a.inner"}};
+    invivo_changes changes;
+    invivo_key key;
+    invivo_value outline = {0};
+    OK(invivo_type_register(runtime, &options, NULL, E));
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.inner", .type_name = "Own"}, NULL, E));
+    OK(invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.outer", .type_name = "Own", .scope = INVIVO_SCOPE_PROTOTYPE, .initializer = inner, .initializer_count = 1}, &key, E));
+    OK(invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.shared", .type_name = "Own", .scope = INVIVO_SCOPE_LAZY_SINGLETON}, NULL, E));
+    OK(invivo_changes_commit(changes, E));
+    OK(invivo_key_outline(runtime, key, &outline, E));
+    const invivo_value *steps = of(&outline, "steps");
+    if (CHECK(steps && steps->kind == INVIVO_KIND_LIST && steps->as.list.count == 2)) {
+        const invivo_value *first = &steps->as.list.items[0], *second = &steps->as.list.items[1];
+        CHECK_TEXT(of(first, "key")->as.string.data, "a.inner");
+        CHECK_TEXT(of(second, "key")->as.string.data, "a.outer");
+        CHECK(of(second, "type") && of(second, "type")->kind == INVIVO_KIND_TYPE);
+        const invivo_value *arguments = of(second, "arguments");
+        CHECK(arguments && arguments->as.list.count == 1 && of(&arguments->as.list.items[0], "object"));
+    }
+    invivo_value_clear(&outline);
+    /* It takes a resolve: what is shared, and what is not known. */
+    OK(invivo_key_find(runtime, "a.shared", &key, E));
+    OK(invivo_key_outline(runtime, key, &outline, E));
+    CHECK_EQUAL(outline.kind, INVIVO_KIND_NULL);
+    CHECK(invivo_key_outline(runtime, (invivo_key){0}, &outline, NULL) == INVIVO_E_HANDLE);
+    OK(invivo_runtime_close(runtime, E));
+}
+
+static invivo_status load(void *user_data, invivo_runtime runtime, const char *name, const char *path, invivo_error **error) {
+    (void)user_data, (void)name, (void)path, (void)error;
+    thing_register(runtime, "Thing");
+    return INVIVO_OK;
+}
+static void a_manifest_is_checked_without_making_anything(void) {
+    invivo_app_options options = {.struct_size = sizeof options, .manifest = "app.yaml", .load_module = load};
+    invivo_value graph = {0};
+    invivo_error *error = NULL;
+    things_made = 0;
+    write_text("things.py", "");
+    write_text("app.yaml", "modules: { things: things.py }\ncomponents:\n  a.one: { type: Thing, properties: { left: $a.two } }\n  a.two: { type: Thing, scope: singleton }\n");
+    OK(invivo_app_check(&options, INVIVO_GRAPH_DOT, &graph, E));
+    CHECK(graph.kind == INVIVO_KIND_STRING && strstr(graph.as.string.data, "digraph") && strstr(graph.as.string.data, "a.two"));
+    invivo_value_clear(&graph);
+    OK(invivo_app_check(&options, 0, NULL, E));
+    /* All of it, each once, with its place, the nearest name and the name of what was found. */
+    write_text("app.yaml", "modules: { things: things.py }\ncomponents:\n  a.one: { type: Thing, properties: { left: $a.tow, numer: 1 } }\n"
+                           "  a.two: { type: Thing, scope: singleton, properties: { number: loud } }\n  a.three: { type: Thin }\n");
+    CHECK(invivo_app_check(&options, 0, NULL, &error) != INVIVO_OK);
+    static const char *const rules[][3] = {{"wiring.unknown-property", "app.yaml:3:53: ", "did you mean 'number'?"}, {"wiring.missing", "app.yaml:3:3: a.one", "did you mean 'a.two'?"},
+                                           {"wiring.type", "app.yaml:4:65: ", "loud"}, {"wiring.missing", "app.yaml:5:20: ", "did you mean 'Thing'?"}};
+    if (!CHECK_EQUAL(invivo_error_count(error), 4)) fprintf(stderr, "%s\n", invivo_error_text(error));
+    for (int i = 0; i < 4; i++) {
+        bool is_told = false;
+        for (size_t j = 0; j < invivo_error_count(error); j++) {
+            const invivo_error *one = invivo_error_at(error, j);
+            is_told |= strcmp(invivo_error_rule(one), rules[i][0]) == 0 && strncmp(invivo_error_text(one), rules[i][1], strlen(rules[i][1])) == 0 && strstr(invivo_error_text(one), rules[i][2]);
+        }
+        if (!is_told) check_failed(__FILE__, __LINE__, "%s %s %s is not in\n%s", rules[i][0], rules[i][1], rules[i][2], invivo_error_text(error));
+    }
+    invivo_error_release(error);
+    CHECK_EQUAL(things_made, 0);
+}
+
+static int logged, ended;
+static void told(void *user_data, const invivo_report *report) { (void)user_data, (void)report, logged++; }
+static invivo_status invoked(void *user_data, const invivo_value *arguments, size_t count, invivo_value *result, invivo_error **error) {
+    (void)user_data, (void)arguments, (void)count, (void)error;
+    *result = invivo_int64(5);
+    return INVIVO_OK;
+}
+static void destroyed(void *user_data) { (void)user_data, ended++; }
+static void callbacks_end_before_the_runtimes_that_call_them(void) {
+    const invivo_callbacks own = {.struct_size = sizeof own, .invoke = invoked, .reloaded = told, .destroy = destroyed};
+    invivo_callbacks guarded = {.struct_size = sizeof guarded};
+    invivo_runtime runtime = thing_runtime();
+    invivo_observer observer;
+    invivo_callable callable;
+    invivo_value result = {0};
+    OK(invivo_callbacks_guard(&own, &guarded, E));
+    CHECK(guarded.invoke && guarded.invoke != invoked);
+    invivo_callbacks second = {.struct_size = sizeof second};
+    CHECK(invivo_callbacks_guard(&own, &second, NULL) != INVIVO_OK); /* one at a time */
+    OK(invivo_callable_make(runtime, &(invivo_callable_options){.struct_size = sizeof(invivo_callable_options), .invoke = guarded.invoke, .destroy = guarded.destroy}, &callable, E));
+    OK(invivo_observe(runtime, &(invivo_observer_options){.struct_size = sizeof(invivo_observer_options), .reloaded = guarded.reloaded}, &observer, E));
+    OK(invivo_callable_call(callable, NULL, 0, &result, E));
+    CHECK_EQUAL(result.as.signed_integer, 5);
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.thing", .type_name = "Thing"}, NULL, E));
+    CHECK_EQUAL(logged, 1);
+    OK(invivo_callbacks_end(E));
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.other", .type_name = "Thing"}, NULL, E));
+    CHECK_EQUAL(logged, 1);
+    expects_error(invivo_callable_call(callable, NULL, 0, &result, E), INVIVO_E_CLOSED, NULL);
+    OK(invivo_callable_release(callable));
+    CHECK_EQUAL(ended, 0);
+    OK(invivo_runtime_close(runtime, E));
+}
+
+int main(void) {
+    check_begin();
+    check_directory();
+    a_type_says_what_it_takes();
+    versions_and_cells_are_read_where_they_lie();
+    a_confined_object_is_read_in_its_domain_alone();
+    what_making_comes_to_is_a_list_of_steps();
+    a_manifest_is_checked_without_making_anything();
+    callbacks_end_before_the_runtimes_that_call_them();
+    return check_end();
+}
