@@ -99,7 +99,10 @@ extension Engine {
         var nodes: [WiringGraph.Node] = []
         for (id, definition) in plan.definitions where definition != nil {
             guard let recipe = plan.editor.recipe(id) else { continue }
-            nodes.append(node(id, recipe, container.keyName))
+            var node = node(id, recipe, container.keyName)
+            // The recipe of a plain alias is that of what it names.
+            if recipe.id != id, let place = definition?.place { node.place = place }
+            nodes.append(node)
         }
         nodes.sort { $0.key < $1.key }
         return (WiringGraph(generation: container.currentGraph().generation, nodes: nodes), [])

@@ -121,9 +121,10 @@ static void a_manifest_is_checked_without_making_anything(void) {
     invivo_error *error = NULL;
     things_made = 0;
     write_text("things.py", "");
-    write_text("app.yaml", "modules: { things: things.py }\ncomponents:\n  a.one: { type: Thing, properties: { left: $a.two } }\n  a.two: { type: Thing, scope: singleton }\n");
+    write_text("app.yaml", "modules: { things: things.py }\ncomponents:\n  a.one: { type: Thing, properties: { left: $a.two } }\n  a.two: { type: Thing, scope: singleton }\n  a.alias: { alias: a.two }\n");
     OK(invivo_app_check(&options, INVIVO_GRAPH_DOT, &graph, E));
     CHECK(graph.kind == INVIVO_KIND_STRING && strstr(graph.as.string.data, "digraph") && strstr(graph.as.string.data, "a.two"));
+    CHECK(strstr(graph.as.string.data, "app.yaml:5")); /* also where a name is declared */
     invivo_value_clear(&graph);
     OK(invivo_app_check(&options, 0, NULL, E));
     /* All of it, each once, with its place, the nearest name and the name of what was found. */
