@@ -93,7 +93,8 @@ extension WiringGraph {
 
     /// For Graphviz. What is shared is a box, the rest is round; what comes late is dotted, what is injected afterwards dashed.
     public var dot: String {
-        var out = "digraph wiring {\n    rankdir=LR;\n    fontname=\"sans-serif\";\n    node [fontname=\"sans-serif\", fontsize=10];\n"
+        var out = "digraph wiring {\n    rankdir=LR;\n    fontname=\"sans-serif\";\n"
+        out += "    node [fontname=\"sans-serif\", fontsize=10];\n"
         out += "    edge [fontname=\"sans-serif\", fontsize=8];\n"
         for (number, assembly) in assemblies.enumerated() {
             out += "    subgraph cluster_\(number) {\n        label=\(Self.dotQuoted([assembly.name]));\n"
