@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
 from ._assembly import Assembly, collaborators_of
+from ._hints import is_assembly
 from ._index import behaves
 from ._members import describing
 from ._recipes import Recipe, Ref
@@ -53,7 +54,8 @@ class Gathering:
         self.found: dict[Assembly, dict[str, Any]] = {}
         for each in self.all:  # grows meanwhile
             if not isinstance(each, Assembly):
-                raise WrongTypeError(f"an invivo.Assembly is wanted, not {each!r}")
+                hint = "; make one of the class" if is_assembly(each) else ""
+                raise WrongTypeError(f"an invivo.Assembly is wanted, not {each!r}{hint}")
             if each._core is not None and each._core is not core and not each._core.closed:
                 raise ExistsError(
                     f"the assembly {each.name!r} is active in another runtime: make another instance of it",

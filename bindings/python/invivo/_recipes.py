@@ -330,8 +330,34 @@ class Recipe:
     def __iter__(self) -> Iterator[Any]:
         raise TypeError(f"{self!r} is a recipe, not the object itself: it cannot be iterated over")
 
+    def __format__(self, _: str) -> str:
+        raise TypeError(f"{self!r} is a recipe, not the object itself: it has no text yet; {_BY_FUNCTION}")
+
     def __repr__(self) -> str:
         return f"<invivo recipe: {said(self._node)}>"
+
+
+_BY_FUNCTION = "a function that the definition calls, new(function, ...), gets the object"
+
+
+def _refusing(name: str) -> Callable[..., Any]:
+    def refuse(self: Recipe, *_: Any) -> Any:
+        raise TypeError(f"{self!r} is a recipe, not the object itself: it has no {name} yet; {_BY_FUNCTION}")
+
+    return refuse
+
+
+_BINARY = (
+    *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod", "pow"),
+    *("lshift", "rshift", "and", "xor", "or"),
+)
+_OTHER = (
+    *("eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "abs", "invert"),
+    *("int", "float", "index", "round", "len", "getitem", "contains"),
+)
+# A member describes once: what it would work out from an object, or compare with one, is refused and not wrong.
+for _name in (*_BINARY, *(f"r{each}" for each in _BINARY), *_OTHER):
+    setattr(Recipe, f"__{_name}__", _refusing(f"__{_name}__"))
 
 
 class Step(Recipe):

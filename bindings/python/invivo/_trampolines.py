@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from . import _generated as c
+from .errors import ExistsError
 
 if TYPE_CHECKING:
     from ._core import Core
@@ -65,7 +66,13 @@ def _guard(library: Library) -> dict[str, Any]:
         setattr(ours, name, trampoline.thunk)
     with _guarding:
         if library.table not in _guards:
-            library.call("callbacks_guard", ctypes.byref(ours), ctypes.byref(guards))
+            try:
+                library.call("callbacks_guard", ctypes.byref(ours), ctypes.byref(guards))
+            except ExistsError:
+                raise ExistsError(
+                    "another interpreter of this process, or another copy of this package, has the library already: "
+                    "there can be one"
+                ) from None
             _guards[library.table] = {name: getattr(guards, name) for name in Trampoline.named}
             _guarded.append(library)
     return _guards[library.table]

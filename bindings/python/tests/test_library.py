@@ -104,3 +104,19 @@ def test_the_structures_are_as_long_as_a_c_compiler_says(tmp_path: Path) -> None
     subprocess.run([compiler, "-I", str(include), str(source), "-o", str(program)], check=True)
     said = subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout.split()
     assert [ctypes.sizeof(each) for each in named] == [int(size) for size in said]
+
+
+def test_another_interpreter_of_the_process_is_told_that_there_can_be_one(script) -> None:
+    pytest.importorskip("_xxsubinterpreters")
+    done = script(
+        "import sys, _xxsubinterpreters, invivo\n"
+        "with invivo.Runtime(): pass\n"
+        "other = _xxsubinterpreters.create()\n"
+        "try: _xxsubinterpreters.run_string(other, f'import sys; sys.path[:0] = {sys.path!r}; "
+        "import invivo; invivo.Runtime()')\n"
+        "except _xxsubinterpreters.RunFailedError as problem: print(problem)\n"
+        "_xxsubinterpreters.destroy(other)\n"
+        "with invivo.Runtime(): pass\n"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "another interpreter of this process" in done.stdout

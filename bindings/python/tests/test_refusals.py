@@ -305,3 +305,41 @@ def test_a_member_has_no_name_that_every_assembly_has(name: str) -> None:
 
     with pytest.raises(invivo.ArgumentError, match=f"every assembly has a {name}"):
         type("Named", (invivo.Assembly,), {name: invivo.graph(describe)})
+
+
+class Watch:
+    def __init__(self, rate: int, name: str = "") -> None:
+        self.rate, self.name = rate, name
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        lambda rate: rate + 1,
+        lambda rate: 2 * rate,
+        lambda rate: -rate,
+        lambda rate: int(rate),
+        lambda rate: 1 if rate == 3 else 2,
+        lambda rate: 1 if rate != 3 else 2,
+        lambda rate: 1 if rate > 3 else 2,
+        lambda rate: 1 if rate in (3, 4) else 2,
+        lambda rate: f"at {rate}",
+        lambda rate: rate[0],
+        lambda rate: len(rate),
+    ],
+)
+def test_what_a_member_would_work_out_of_an_argument_is_refused(thing: Any) -> None:
+    class Watches(invivo.Assembly):
+        @invivo.prototype
+        def watch(self, rate: int) -> Watch:
+            return invivo.new(Watch, thing(rate))
+
+    with pytest.raises(TypeError, match="<invivo recipe: the argument rate> is a recipe, not the object itself"):
+        invivo.Runtime(Watches())
+
+
+def test_a_class_in_the_place_of_an_assembly_is_told_so() -> None:
+    class Watches(invivo.Assembly): ...
+
+    with pytest.raises(invivo.WrongTypeError, match="make one of the class"):
+        invivo.Runtime(Watches)  # type: ignore[arg-type]
