@@ -109,7 +109,8 @@ INVIVO_API const char *invivo_version_text(void) INVIVO_NOWAIT;
 typedef struct invivo_error invivo_error;
 
 /* Makes an error, for a callback to answer with. `path` (key path, may be NULL) and `message` are copied.
- * `cause` (may be NULL) is taken over. Never NULL unless memory is out. */
+ * `cause` (may be NULL) is taken over; of more than 250 causes beneath each other those in between are left out. Never NULL
+ * unless memory is out. */
 INVIVO_API invivo_error *invivo_error_make(invivo_status code, const char *message, const char *path,
                                            invivo_error *cause) INVIVO_NOWAIT;
 

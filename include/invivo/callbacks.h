@@ -70,7 +70,8 @@ typedef struct invivo_callbacks {
 } invivo_callbacks;
 
 /* Answers functions that do what those of `callbacks` do, until invivo_callbacks_end; after it they do nothing and answer
- * INVIVO_E_CLOSED (`stop` INVIVO_OK: what ended with its language needs none). They stay callable as long as the process lives: give these to runtimes, of any copy of the library.
+ * INVIVO_E_CLOSED (`stop` INVIVO_OK: what ended with its language needs none). They stay callable as long as the process
+ * lives: give these to runtimes, of any copy of the library.
  * A process has one such set in each copy; after its end another may come, whose user data must not repeat. */
 INVIVO_API invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_callbacks *out,
                                                 invivo_error **error) INVIVO_NOWAIT;

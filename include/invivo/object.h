@@ -25,6 +25,7 @@ INVIVO_API invivo_status invivo_object_call(invivo_object object, const char *me
 /* The instance, borrowed while the lease is held. `type` zero = any; otherwise another type is INVIVO_E_TYPE. */
 INVIVO_API invivo_status invivo_object_instance(invivo_object object, invivo_type type, void **out,
                                                 invivo_error **error) INVIVO_WAITS;
+/* Its type. */
 INVIVO_API invivo_status invivo_object_type(invivo_object object, invivo_type *out, invivo_error **error) INVIVO_WAITS;
 /* The key it was made for; zero when none. */
 INVIVO_API invivo_status invivo_object_key(invivo_object object, invivo_key *out, invivo_error **error) INVIVO_WAITS;

@@ -220,6 +220,7 @@ INVIVO_API invivo_status invivo_changes_open(invivo_runtime runtime, invivo_chan
  * user_data. The same key twice in one set is INVIVO_E_EXISTS, which names both places. */
 INVIVO_API invivo_status invivo_changes_define(invivo_changes changes, const invivo_definition *definition, invivo_key *out,
                                                invivo_error **error) INVIVO_WAITS;
+/* Takes a definition away. When the set is committed, a key without one is INVIVO_E_NOT_FOUND, and so is what still needs it. */
 INVIVO_API invivo_status invivo_changes_remove(invivo_changes changes, const char *key, invivo_error **error) INVIVO_WAITS;
 /* Gives or replaces the text of an in-memory document; NULL text takes the document away. Copied. */
 INVIVO_API invivo_status invivo_changes_document(invivo_changes changes, const char *name, const char *text, uint64_t length,
@@ -240,12 +241,14 @@ INVIVO_API invivo_status invivo_changes_reset(invivo_changes changes, const char
 /* The same for all instances of a scope (INVIVO_SCOPE_SINGLETON, _LAZY_SINGLETON, _WEAK_SINGLETON). It costs what is held,
  * not what is defined. */
 INVIVO_API invivo_status invivo_changes_reset_scope(invivo_changes changes, uint32_t scope, invivo_error **error) INVIVO_WAITS;
-/* Commits and closes the set, also when it fails. Waits until the reload is done. All errors are in `error` at once. */
+/* Commits and closes the set, also when it fails. Waits until the reload is done; from inside a callback, where that is refused, it
+ * answers INVIVO_E_WOULD_WAIT: there it is submitted. All errors are in `error` at once. */
 INVIVO_API invivo_status invivo_changes_commit(invivo_changes changes, invivo_error **error) INVIVO_WAITS;
 /* Hands the set to the scheduler and closes it: the outcome reaches observers. Allowed from inside callbacks. Sets that wait
  * at the same time become one reload, in which of what several say (a definition of the same key) the later holds, as after one
  * reload each; the report names them all. When that fails each set is tried by itself, in their order. */
 INVIVO_API invivo_status invivo_changes_submit(invivo_changes changes, invivo_error **error) INVIVO_WAITS;
+/* Closes the set without a commit, and calls `destroy` of what it was given. A stale or zero handle does nothing. */
 INVIVO_API void invivo_changes_discard(invivo_changes changes) INVIVO_WAITS;
 
 /* Changes definitions before they are compiled, or replaces objects when they are made: of one key, of one type, or all. */
