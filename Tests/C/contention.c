@@ -110,7 +110,8 @@ static void override(invivo_override *own) {
         return;
     }
     describe(below(KEYS), &definition, into);
-    if (!ENDS(invivo_override_begin(runtime, &definition, own, E), 0)) own->bits = 0;
+    /* Close ends the handle of the type. */
+    if (!ENDS(invivo_override_begin(runtime, &definition, own, E), INVIVO_E_HANDLE)) own->bits = 0;
 }
 static void hold(invivo_object held[HELD], invivo_object object) {
     int place = below(HELD);
