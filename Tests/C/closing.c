@@ -382,13 +382,14 @@ static void *use_until_stopped(void *what) {
     return NULL;
 }
 
+static int race_rounds = 140;
 static void a_call_that_races_with_close_gets_a_status(void) {
     static const invivo_parameter parameters[] = {{.name = "next", .kind = INVIVO_KIND_OBJECT, .flags = INVIVO_PARAMETER_OPTIONAL}};
     static const char empty[] = "{}";
     invivo_property in_block = voice_properties[0];
     in_block.flags |= INVIVO_PROPERTY_BLOCK;
     write_text("a.yaml", "{}\n");
-    for (int round = 0; round < 140; round++) {
+    for (int round = 0; round < race_rounds; round++) {
         invivo_type_options type = {.struct_size = sizeof(type), .name = "Voice", .size = sizeof(voice), .concurrency = INVIVO_SHARED,
                                     .block_size = sizeof(voice), .properties = &in_block, .property_count = 1,
                                     .parameters = parameters, .parameter_count = 1};
@@ -495,7 +496,8 @@ static void an_object_attached_by_two_threads_has_one_key(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    if (argc > 1) race_rounds = atoi(argv[1]);
     check_begin();
     check_directory();
     close_waits_for_a_build_under_way();
