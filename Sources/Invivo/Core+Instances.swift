@@ -81,17 +81,35 @@ extension Core {
     /// Whether a type was registered here: its instances are those of Swift classes.
     func isOwn(_ type: invivo_type) -> Bool { registry.withLock { $0.types[type.bits] != nil } }
 
+    /// The object of an instance that was not known a moment ago: one, also when several threads ask at once.
     private func wrapped(_ instance: AnyObject, _ type: invivo_type) throws(InvivoError) -> invivo_object {
-        var handle = invivo_object()
-        let pointer = Unmanaged.passRetained(instance)
-        do throws(InvivoError) {
-            try call { $0.pointee.object_wrap(self.handle, type, pointer.toOpaque(), &handle, $1) }
-        } catch {
-            pointer.release()
-            throw error
+        let identity = ObjectIdentifier(instance)
+        while true {
+            var handle = invivo_object()
+            // Nothing in here calls code of the program.
+            let known = try wrapping.withLock { (_) throws(InvivoError) -> invivo_object? in
+                if case .object(let known)? = registry.withLock({ $0.instances[identity] }),
+                    table.pointee.object_retain(known) == 0
+                {
+                    return known
+                }
+                let pointer = Unmanaged.passRetained(instance)
+                do throws(InvivoError) {
+                    try call { $0.pointee.object_wrap(self.handle, type, pointer.toOpaque(), &handle, $1) }
+                } catch {
+                    pointer.release()
+                    throw error
+                }
+                remember(instance, as: .object(handle))
+                return nil
+            }
+            guard let known else { return handle }
+            if isInstance(known, instance) { return known }
+            // Of one that lay at the same address.
+            registry.withLock {
+                if $0.instances[identity] == .object(known) { $0.instances[identity] = nil }
+            }
         }
-        remember(instance, as: .object(handle))
-        return handle
     }
 
     private func leased(_ known: Registry.Known) -> invivo_object? {
@@ -128,8 +146,15 @@ extension Core {
         }
     }
 
+    /// An object of an instance has ended. Another thread may have made the instance another one meanwhile, which stays.
     func forget(_ instance: AnyObject) {
-        _ = registry.withLock { $0.instances.removeValue(forKey: ObjectIdentifier(instance)) }
+        let identity = ObjectIdentifier(instance)
+        let noted = registry.withLock { $0.instances[identity] }
+        if case .object(let known)? = noted, table.pointee.object_retain(known) == 0 {
+            _ = table.pointee.object_release(known)
+            return
+        }
+        registry.withLock { if $0.instances[identity] == noted { $0.instances[identity] = nil } }
     }
 
     /// The type under which the class of an instance was described; describes it now when the class says how.

@@ -16,6 +16,9 @@ final class Core: Sendable {
     @usableFromInline nonisolated(unsafe) let table: Table
     @usableFromInline let handle: invivo_runtime
     let registry = Locked(Registry())
+    /// Held while an instance becomes an object, so that it becomes one. Taken before the registry, and never around code of the
+    /// program.
+    let wrapping = Locked(())
     /// Whether injected properties look in it: what its options say, where it was opened here.
     let fillsInjected = Atomic(true)
     /// `Object`s that the program keeps, and those that components were handed.
@@ -135,6 +138,8 @@ struct Registry {
     var blocks: [String: BlockType] = [:]
     /// Under what an instance is known to the runtime. May be out of date, and is checked on use.
     var instances: [ObjectIdentifier: Known] = [:]
+    /// The boxes of values that were runtime arguments and can be compared.
+    var boxes = ComparedBoxes()
     /// The assemblies that are active, by name.
     var assemblies: [String: ActiveAssembly] = [:]
     /// Those that were described, by name.
@@ -158,8 +163,16 @@ struct Registry {
         var names: [String]
     }
 
-    enum Known {
+    enum Known: Equatable {
         case object(invivo_object)
         case key(invivo_key)
+
+        static func == (one: Known, other: Known) -> Bool {
+            switch (one, other) {
+            case (.object(let one), .object(let other)): one.bits == other.bits
+            case (.key(let one), .key(let other)): one.bits == other.bits
+            default: false
+            }
+        }
     }
 }

@@ -192,7 +192,9 @@ public final class Definition<Value, each Argument>: AnyDefinition, @unchecked S
 
     func values(_ core: Core, _ arguments: repeat each Argument) throws(InvivoError) -> [InvivoValue] {
         var values: [InvivoValue] = []
-        for argument in repeat each arguments { values.append(try core.argument(argument)) }
+        for argument in repeat each arguments {
+            values.append(try core.argument(argument, isKept: draft.isKept, in: place?.name))
+        }
         return values
     }
 

@@ -64,6 +64,8 @@ struct Draft {
 
     /// Nil: the parent's, or graph.
     var scope: Scope?
+    /// Whether its scope is one of the program's own.
+    var isPlaced = false
     /// What it makes, without the optional of what may be none.
     var value: Any.Type
     /// The name of what it makes, where how it is made does not say that.
@@ -99,6 +101,14 @@ struct Draft {
     var more: [(inout invivo_definition, Arena, Core) throws -> Void] = []
     /// What is wrong with it already.
     var problems: [InvivoError] = []
+
+    /// Whether what is made is kept, for each of its arguments.
+    var isKept: Bool {
+        switch scope {
+        case .prototype, .graph, nil: isPlaced
+        case .singleton, .lazySingleton, .weakSingleton, .context, .thread: true
+        }
+    }
 }
 
 /// Values that may be none, as a definition makes them.

@@ -98,11 +98,6 @@ extension Core {
             : InvivoError(.type, "expected a \(type), got \(value.kindName)")
     }
 
-    /// Any Swift value as an argument: what does not cross as a value crosses as an object, and none of it as null.
-    func argument<Value>(_ value: Value) throws(InvivoError) -> InvivoValue {
-        if let convertible = value as? any InvivoConvertible { return try convertible.asInvivo() }
-        return Invivo.instance(of: value).map { .instance($0) } ?? .null
-    }
 }
 
 extension invivo_value {

@@ -66,6 +66,7 @@ extension Definition {
     /// One for each place of a scope of the program's own, which the runtime was given by `Runtime.scope`.
     public func inScope(_ name: String) -> Definition {
         saying { draft in
+            draft.isPlaced = true
             draft.more.append { definition, arena, _ in
                 definition.scope = UInt32(INVIVO_SCOPE_HOST)
                 definition.scope_name = try arena.name(name)

@@ -1,0 +1,80 @@
+extension Core {
+    /// Any Swift value as a runtime argument: what does not cross as a value crosses as an object, and none of it as null.
+    /// Equal values that are Hashable cross as one object as long as anybody has it, so that what is kept for each of its
+    /// arguments is found again; class instances are told apart by identity.
+    ///
+    /// - Parameters:
+    ///   - isKept: Whether what is made is kept for each of its arguments, which then have to be comparable.
+    ///   - key: What is resolved, for the error.
+    func argument<Value>(_ value: Value, isKept: Bool, in key: String?) throws(InvivoError) -> InvivoValue {
+        if let convertible = value as? any InvivoConvertible { return try convertible.asInvivo() }
+        guard let instance = Invivo.instance(of: value) else { return .null }
+        guard let box = instance as? any AnyBoxed else { return .instance(instance) }
+        // An existential may hold an instance of a class.
+        if Swift.type(of: box.any) is AnyClass { return .instance(box.any as AnyObject) }
+        guard let content = box.any as? AnyHashable else {
+            guard !isKept else {
+                throw InvivoError(
+                    .type,
+                    "\(key.map { "what '\($0)' makes" } ?? "what is made") is kept for each of its arguments, and a "
+                        + "\(Swift.type(of: box.any)) cannot be compared with another; make it Hashable, InvivoConvertible or a class, "
+                        + "or the definition a prototype")
+            }
+            return .instance(instance)
+        }
+        return .instance(theBox(of: content, box))
+    }
+
+    /// The living box of an equal value of the type, or this one from now on.
+    private func theBox(of content: AnyHashable, _ box: any AnyBoxed) -> AnyObject {
+        let place = ComparedBoxes.Place(type: ObjectIdentifier(Swift.type(of: box)), hash: content.hashValue)
+        var compared: [any AnyBoxed] = []
+        // Comparing is the program's code, and so is what ends with a box: neither runs under the lock.
+        while true {
+            let living = registry.withLock { $0.boxes.living(at: place) }
+            let others = living.filter { one in !compared.contains { $0 === one } }
+            if let same = others.first(where: { $0.any as? AnyHashable == content }) { return same }
+            compared += others
+            let (isNoted, ended) = registry.withLock { $0.boxes.note(box, at: place, besides: compared) }
+            withExtendedLifetime(ended) {}
+            if isNoted { return box }
+        }
+    }
+}
+
+/// Boxes by type and hash, without holding them. Under the registry's lock; what it answers keeps boxes alive until the lock
+/// is given back.
+struct ComparedBoxes {
+    struct Place: Hashable {
+        var type: ObjectIdentifier
+        var hash: Int
+    }
+
+    private struct Entry {
+        weak var box: (any AnyBoxed)?
+    }
+
+    private var entries: [Place: [Entry]] = [:]
+    /// At how many places it is looked for boxes that have ended: twice as many as were alive the last time.
+    private var limit = 64
+
+    func living(at place: Place) -> [any AnyBoxed] { entries[place]?.compactMap(\.box) ?? [] }
+
+    /// Notes a box unless somebody has noted another meanwhile. Answers also what must not end under the lock.
+    mutating func note(
+        _ box: any AnyBoxed, at place: Place, besides known: [any AnyBoxed]
+    ) -> (isNoted: Bool, held: [any AnyBoxed]) {
+        var held = living(at: place)
+        guard held.allSatisfy({ one in known.contains { $0 === one } }) else { return (false, held) }
+        entries[place] = held.map { Entry(box: $0) } + [Entry(box: box)]
+        if entries.count > limit {
+            entries = entries.filter { place, _ in
+                let living = living(at: place)
+                held += living
+                return !living.isEmpty
+            }
+            limit = max(64, 2 * entries.count)
+        }
+        return (true, held)
+    }
+}
