@@ -48,7 +48,8 @@ static void expect_failure(const line *said, invivo_status status, invivo_error 
         expected = true, finds += is_finds;
         case_line = below;
         char name[64] = "INVIVO_E_";
-        for (const char *at = below->words[1].text; *at; at++) strncat(name, (char[]){(char)toupper((unsigned char)*at), 0}, 1);
+        size_t end = strlen(name);
+        for (const char *at = below->words[1].text; *at && end + 1 < sizeof name; at++) name[end++] = (char)toupper((unsigned char)*at);
         if (!is_finds && strcmp(name, invivo_status_name(status))) WRONG("it answers %s: %s", invivo_status_name(status), invivo_error_text(error));
         bool found = false;
         for (size_t j = 0; j < invivo_error_count(error) && !found; j++) {

@@ -60,7 +60,7 @@ STATEMENT(all) {
 }
 STATEMENT(make) {
     UNUSED;
-    invivo_value arguments[16];
+    invivo_value arguments[16] = {{0}};
     invivo_object object = {0};
     kind *kind = kind_named(words[1].text);
     size_t length = arguments_of(words + 2, count - 2, arguments);

@@ -42,7 +42,7 @@ static rule_of_event *rule_make(const char *event) {
     if (rule || rule_count == sizeof rules / sizeof *rules) return rule;
     rule = &rules[rule_count++];
     memset(rule, 0, sizeof *rule);
-    snprintf(rule->event, sizeof rule->event, "%s", event);
+    snprintf(rule->event, sizeof rule->event, "%.*s", (int)sizeof rule->event - 1, event);
     return rule;
 }
 static struct timespec world_limit(void) {
