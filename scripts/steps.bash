@@ -1,7 +1,7 @@
 # Steps with progress and a summary, for the scripts beside it.
 #
 #   step "name" command...     runs a command, shows what it prints, notes whether it went well and how long it took
-#   summary                    prints one line a step and answers whether all went well
+#   summary                    prints one line a step, what failed steps said of it, and answers whether all went well
 #
 # Set `steps` to how many there are before the first, and `logs` to a directory for what each prints.
 
@@ -9,23 +9,26 @@ steps=0
 logs=
 _done=0
 _lines=()
+_told=()
 _passed=0
 _failed=0
 
 step() {
-    local name=$1 started status
+    local name=$1 started status log
     shift
+    log=$logs/${name//[^A-Za-z0-9]/-}.log
     _done=$((_done + 1))
     started=$SECONDS
     printf '\n=== [%d/%d] %s\n' "$_done" "$steps" "$name"
     # In a subshell of its own, so that the first command that fails ends the step and only the step. Bash forgets that
     # wish inside `if` and `||`: call `step` as a plain command.
-    (set -eo pipefail; "$@") 2>&1 </dev/null | tee "$logs/${name//[^A-Za-z0-9]/-}.log"
+    (set -eo pipefail; "$@") 2>&1 </dev/null | tee "$log"
     if [ "${PIPESTATUS[0]}" -eq 0 ]; then
         status=ok
         _passed=$((_passed + 1))
     else
         status=FAILED
+        _told+=("$log")
         _failed=$((_failed + 1))
     fi
     printf '=== [%d/%d] %s: %s, %d s\n' "$_done" "$steps" "$name" "$status" $((SECONDS - started))
@@ -33,10 +36,22 @@ step() {
     [ "$status" = ok ]
 }
 
+# The lines of a log that say what failed, and its last ones: few enough to be read at the end of a long output.
+failures() {
+    grep -anE '✘|[Ff]ailed|FAILED|[Ee]rror: |ERROR|WARNING: |SUMMARY: |Fatal|Traceback|Timeout|: warning: ' "$1" | tail -n 6
+    echo "..."
+    tail -n 3 "$1"
+}
+
 summary() {
+    local log
     printf '\n=== summary\n'
     printf '%s\n' "${_lines[@]}"
     echo "what each step printed: $logs"
+    for log in "${_told[@]}"; do
+        echo "--- ${log##*/}"
+        failures "$log" | cut -c 1-160
+    done
     echo "$_passed passed, $_failed failed"
     [ "$_failed" -eq 0 ]
 }

@@ -94,16 +94,27 @@ final class Scratch {
     }
 }
 
-/// How much memory the process has in use. AddressSanitizer keeps what is freed for a while: nothing is counted then.
-func residentBytes() -> Int {
-    guard dlsym(nil, "__asan_init") == nil else { return 0 }
-    guard let file = fopen("/proc/self/statm", "r") else { return 0 }
-    defer { fclose(file) }
-    var line = [CChar](repeating: 0, count: 256)
-    guard fgets(&line, Int32(line.count), file) != nil else { return 0 }
-    let words = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).split(
-        separator: " ")
-    return words.count > 1 ? (Int(words[1]) ?? 0) * Int(getpagesize()) : 0
+/// How much the process has allocated, by the C library's own account: nothing else that a process holds sways it. The
+/// allocators of sanitizers are not in that account; it stands still there.
+func allocatedBytes() -> Int {
+    typealias Account = @convention(c) (CInt, OpaquePointer) -> CInt
+    var text: UnsafeMutablePointer<CChar>?
+    var length = 0
+    guard let symbol = dlsym(nil, "malloc_info"), let stream = open_memstream(&text, &length) else { return 0 }
+    _ = unsafeBitCast(symbol, to: Account.self)(0, OpaquePointer(stream))
+    fclose(stream)
+    defer { free(text) }
+    guard let text else { return 0 }
+    // The totals of the process follow those of its heaps.
+    let lines = String(cString: text).split(separator: "\n")
+    func total(_ beginning: String) -> Int {
+        guard let line = lines.last(where: { $0.hasPrefix(beginning) }),
+            let size = line.split(separator: "\"").last(where: { $0.allSatisfy(\.isNumber) })
+        else { return 0 }
+        return Int(size) ?? 0
+    }
+    let held = total("<system type=\"current\"") + total("<total type=\"mmap\"")
+    return held - total("<total type=\"fast\"") - total("<total type=\"rest\"")
 }
 
 /// Polls a runtime until something holds, or a generous time is over.
