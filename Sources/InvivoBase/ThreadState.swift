@@ -21,6 +21,25 @@ extension UnsafeMutablePointer where Pointee == iv_thread {
         return pointee.id
     }
 
+    /// Runs `body` with another chain and engine; what the thread was in the middle of can be found meanwhile.
+    @inlinable @inline(__always)
+    public func inside<Result>(
+        chain: UnsafeMutableRawPointer?, engine: UnsafeMutableRawPointer?, _ body: () -> Result
+    ) -> Result {
+        var around = iv_around(chain: pointee.chain, engine: pointee.engine, outer: pointee.around)
+        return withUnsafeMutablePointer(to: &around) { around in
+            pointee.around = around
+            pointee.chain = chain
+            pointee.engine = engine
+            defer {
+                pointee.chain = around.pointee.chain
+                pointee.engine = around.pointee.engine
+                pointee.around = around.pointee.outer
+            }
+            return body()
+        }
+    }
+
     /// Has this thread's end give back its reader slots and object slots.
     public func prepareForExit() {
         guard pointee.prepared == 0 else { return }

@@ -118,6 +118,8 @@ public final class BuildChain: @unchecked Sendable {
     /// The chain whose start phase this one's hook runs in, maybe on another thread, or beneath what ends in the middle of it:
     /// what that has made is there.
     let outer: BuildChain?
+    /// The chain of another runtime that the calling thread was in the middle of when this one began. For messages.
+    let beneath: BuildChain?
     /// Whether `outer` is beneath on the same thread, and goes on only when this one is over.
     let isApart: Bool
     /// Those that run in this one's start phase. Guarded by the monitor.
@@ -139,7 +141,7 @@ public final class BuildChain: @unchecked Sendable {
 
     public init(
         graph: Graph, isReload: Bool = false, isCommit: Bool = false, parent: BuildChain? = nil,
-        outer: BuildChain? = nil, isApart: Bool = false
+        outer: BuildChain? = nil, isApart: Bool = false, beneath: BuildChain? = nil
     ) {
         self.graph = graph
         self.isReload = isReload
@@ -147,6 +149,7 @@ public final class BuildChain: @unchecked Sendable {
         self.parent = parent
         self.outer = outer
         self.isApart = isApart
+        self.beneath = beneath
     }
 
     /// An object on its way to being started.
@@ -161,6 +164,12 @@ public final class BuildChain: @unchecked Sendable {
 
     var mark: Mark {
         Mark(made: made.count, completed: completed.count, deferred: deferrals, starts: starts.count)
+    }
+
+    /// What the word of a thread holds, unless that is a program.
+    static func at(_ word: UnsafeMutableRawPointer?) -> BuildChain? {
+        guard let word, UInt(bitPattern: word) & 1 == 0 else { return nil }
+        return Unmanaged<BuildChain>.fromOpaque(joined(word)).takeUnretainedValue()
     }
 
     /// The chain at the beginning: all of one thread of calls wait as one.
@@ -198,7 +207,7 @@ public final class BuildChain: @unchecked Sendable {
         while let here = next {
             way = here.frames.map(\.recipe.key) + way
             if let pool = here.pool { way.insert("the pool '\(pool)'", at: 0) }
-            next = here.parent ?? here.outer
+            next = here.parent ?? here.beneath ?? here.outer
         }
         return way.joined(separator: " -> ")
     }

@@ -143,6 +143,7 @@ public final class Cell: @unchecked Sendable {
             let raw = raw
             let former = raw.isBuilding ? raw.chain : nil
             defer { former?.release() }
+            if former != nil { WaitsAcross.over(self) }
             switch newValue {
             case .cold:
                 _ = former?.takeUnretainedValue().buildTimes.removeValue(forKey: ObjectIdentifier(self))

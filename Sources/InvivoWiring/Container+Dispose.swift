@@ -58,8 +58,12 @@ extension Container {
         guard let end = type.pointee.end, let instance = record.pointee.instance else { return }
         let formerEngine = thread.pointee.engine
         let formerChain = thread.pointee.chain
+        let isOwn = formerEngine == type.pointee.container
+        guard isOwn || formerChain == nil else {
+            return thread.inside(chain: nil, engine: type.pointee.container) { end(instance, type.pointee.user_data) }
+        }
         // What it resolves is a graph of its own, as in `apart`.
-        thread.pointee.chain = formerEngine == type.pointee.container ? formerChain.flatMap(setApart) : nil
+        thread.pointee.chain = isOwn ? formerChain.flatMap(setApart) : nil
         thread.pointee.engine = type.pointee.container
         end(instance, type.pointee.user_data)
         thread.pointee.engine = formerEngine

@@ -88,17 +88,36 @@ extension Container {
     /// is what is being done.
     func chainForWaiting() -> BuildChain {
         if let chain = currentChain { return chain }
-        let beneath = chainBeneath
+        let thread = currentThread()
+        let isNested = thread.pointee.around != nil || thread.pointee.making != nil
+        let beneath = chainBeneath ?? (isNested ? chainAround : nil)
+        if isNested { giveChains(thread) }
         return BuildChain(
-            graph: currentGraph(), parent: beneath == nil ? makingChain() : nil, outer: beneath, isApart: beneath != nil
-        )
+            graph: currentGraph(), parent: beneath == nil ? makingChain() : nil, outer: beneath,
+            isApart: beneath != nil,
+            beneath: thread.pointee.engine == Unmanaged.passUnretained(self).toOpaque()
+                ? nil : BuildChain.at(thread.pointee.chain))
+    }
+
+    /// Entries of other runtimes that this thread makes get chains, so that others see what they wait for.
+    private func giveChains(_ thread: ThreadState) {
+        var next = thread.pointee.making
+        while let making = next {
+            next = making.pointee.outer
+            guard making.pointee.chain == nil, let owner = making.pointee.container,
+                owner != Unmanaged.passUnretained(self).toOpaque()
+            else { continue }
+            Unmanaged<Container>.fromOpaque(owner).takeUnretainedValue().giveChain(making, parent: nil)
+        }
     }
 
     /// The chain of the entry that this thread makes, if it makes one.
     func makingChain() -> BuildChain? {
-        guard let making = iv_thread()!.pointee.making,
-            making.pointee.container == Unmanaged.passUnretained(self).toOpaque()
-        else { return nil }
+        var innermost = iv_thread()!.pointee.making
+        while let making = innermost, making.pointee.container != Unmanaged.passUnretained(self).toOpaque() {
+            innermost = making.pointee.outer
+        }
+        guard let making = innermost else { return nil }
         if making.pointee.chain == nil { giveChain(making, parent: outerChain(making)) }
         return making.pointee.chain.map { Unmanaged<BuildChain>.fromOpaque($0).takeUnretainedValue() }
     }
@@ -112,11 +131,15 @@ extension Container {
 
     /// Gives what makes an entry a chain, for what it resolves and waits for.
     func giveChain(_ making: UnsafeMutablePointer<iv_pool_making>, parent: BuildChain?) {
-        let chain = BuildChain(graph: parent?.graph ?? currentGraph(), parent: parent)
+        let around = parent == nil ? chainAround : nil
+        let chain = BuildChain(
+            graph: parent?.graph ?? currentGraph(), parent: parent, outer: around, isApart: around != nil,
+            beneath: around == nil ? nil : BuildChain.at(currentThread().pointee.chain))
         monitor.locked {
             making.pointee.chain = Unmanaged.passRetained(chain).toOpaque()
-            if let ticket = making.pointee.ticket {
-                Unmanaged<Ticket>.fromOpaque(ticket).takeUnretainedValue().chain = chain
+            if let ticket = making.pointee.ticket.map({ Unmanaged<Ticket>.fromOpaque($0).takeUnretainedValue() }) {
+                ticket.chain = chain
+                WaitsAcross.known(chain.root, for: ticket)
             }
         }
     }

@@ -155,7 +155,7 @@ extension Container {
                 guard chain.parent == nil, chain.outer == nil, let other = chain.givesWayTo, tries < Self.mostTries
                 else { throw error }
                 chain.givesWayTo = nil
-                waitForBuild(of: other)
+                try waitForBuild(of: other, chain)
             }
         }
     }
@@ -183,9 +183,20 @@ extension Container {
         }
     }
 
-    /// Until nobody builds it, serving the calling thread's domain meanwhile. The caller holds nothing that others wait for.
-    private func waitForBuild(of cell: Cell) {
-        monitor.locked { wait { if case .building = cell.state { false } else { true } } }
+    /// Until nobody builds it, serving the calling thread's domain meanwhile. The caller holds nothing of this runtime that others
+    /// wait for.
+    private func waitForBuild(of cell: Cell, _ chain: BuildChain) throws(Failure) {
+        let standing = Standing(chain)
+        monitor.lock()
+        defer { monitor.unlock() }
+        while case .building(let other) = cell.state {
+            // Another runtime beneath may hold something.
+            if let way = WaitsAcross.begin(standing, for: cell, cell.definition.key, of: other) {
+                throw waitsForCycle(Waits.Circle(path: way), chain, cell)
+            }
+            if !serveOwnDomain() { monitor.wait() }
+            WaitsAcross.end(standing, for: cell)
+        }
     }
 
     /// An outermost resolve failed: nothing of it stays.

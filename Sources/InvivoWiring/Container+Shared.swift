@@ -15,6 +15,7 @@ extension Container {
         monitor.lock()
         var awaited = -1
         var isAsked = false
+        var standing: Standing?
         waiting: while true {
             // That of a place is found by who knows the place.
             if !recipe.scope.isPlaced { cell = base.variant(arguments, gone: &gone) }
@@ -58,11 +59,18 @@ extension Container {
                     other.isAskedToGiveWay = true
                     monitor.broadcast()
                 } else {
+                    if standing == nil { standing = Standing(root) }
+                    if let way = standing.flatMap({ WaitsAcross.begin($0, for: cell, cell.definition.key, of: other) })
+                    {
+                        monitor.unlock()
+                        throw waitsForCycle(Waits.Circle(path: way), root, cell)
+                    }
                     root.waitingOn = .cell(cell)
                 }
                 waits.begin(root, thread)
                 if !serveOwnDomain() { monitor.wait() }
                 waits.end(root, thread)
+                if !goesFirst, let standing { WaitsAcross.end(standing, for: cell) }
                 root.waitingOn = nil
                 isAsked = root.isAskedToGiveWay
                 root.isAskedToGiveWay = false

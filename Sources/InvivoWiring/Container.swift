@@ -271,31 +271,20 @@ public final class Container: @unchecked Sendable {
     func inside<Result>(chain: BuildChain?, _ body: () -> Result) -> Result {
         let thread = currentThread()
         let formerChain = thread.pointee.chain
-        let formerEngine = thread.pointee.engine
         let beneath = formerChain.flatMap { isSetApart($0) && isBuildingHere ? $0 : nil }
-        thread.pointee.chain = chain.map { Unmanaged.passUnretained($0).toOpaque() } ?? beneath
-        thread.pointee.engine = Unmanaged.passUnretained(self).toOpaque()
-        defer {
-            thread.pointee.chain = formerChain
-            thread.pointee.engine = formerEngine
-        }
-        return body()
+        return thread.inside(
+            chain: chain.map { Unmanaged.passUnretained($0).toOpaque() } ?? beneath,
+            engine: Unmanaged.passUnretained(self).toOpaque(), body)
     }
 
     /// Runs host code that ends something, or may at any moment: what it resolves is a graph of its own. That sees what
     /// `chain`, or what the calling thread is building, has made, and never waits for it.
     public func apart<Result>(over chain: BuildChain? = nil, _ body: () -> Result) -> Result {
         let thread = currentThread()
-        let formerChain = thread.pointee.chain
-        let formerEngine = thread.pointee.engine
-        let beneath = chain.map { Unmanaged.passUnretained($0).toOpaque() } ?? (isBuildingHere ? formerChain : nil)
-        thread.pointee.chain = beneath.flatMap(setApart)
-        thread.pointee.engine = Unmanaged.passUnretained(self).toOpaque()
-        defer {
-            thread.pointee.chain = formerChain
-            thread.pointee.engine = formerEngine
-        }
-        return body()
+        let beneath =
+            chain.map { Unmanaged.passUnretained($0).toOpaque() } ?? (isBuildingHere ? thread.pointee.chain : nil)
+        return thread.inside(
+            chain: beneath.flatMap(setApart), engine: Unmanaged.passUnretained(self).toOpaque(), body)
     }
 
     /// Runs `body` as a callback of this runtime: it may not wait for a reload.
@@ -322,6 +311,19 @@ public final class Container: @unchecked Sendable {
         let thread = currentThread()
         guard let chain = thread.pointee.chain, isSetApart(chain) else { return nil }
         return self.chain(at: joined(chain), thread)
+    }
+
+    /// The chain of this runtime beneath what another one does on the calling thread, which came from here.
+    var chainAround: BuildChain? {
+        let thread = currentThread()
+        let me = Unmanaged.passUnretained(self).toOpaque()
+        guard thread.pointee.engine != me else { return nil }
+        var next = thread.pointee.around
+        while let around = next {
+            if around.pointee.engine == me, let chain = BuildChain.at(around.pointee.chain) { return chain }
+            next = around.pointee.outer
+        }
+        return nil
     }
 
     private func chain(at chain: UnsafeMutableRawPointer, _ thread: ThreadState) -> BuildChain? {

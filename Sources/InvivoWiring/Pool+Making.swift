@@ -132,6 +132,7 @@ extension Pool {
     private func wait(for ticket: Ticket) throws(Failure) {
         let chain = container.chainForWaiting().root
         let thread = currentThread().identity
+        let standing = Standing(chain)
         container.monitor.lock()
         while !ticket.isDone {
             // What starts an object that the maker made waits for the maker.
@@ -139,7 +140,11 @@ extension Pool {
             let circle = ticket.chain.flatMap {
                 container.waits.circle(from: $0.root, to: chain, on: thread, ticket.name)
             }
-            if let way = isOwn ? [ticket.name] : circle?.path {
+            var way = isOwn ? [ticket.name] : circle?.path
+            if way == nil {
+                way = WaitsAcross.begin(standing, for: ticket, ticket.name, of: ticket.chain?.root)
+            }
+            if let way {
                 container.monitor.unlock()
                 let path = (chain.frames.map(\.recipe.key) + way).joined(separator: " -> ")
                 throw Failure(.cycle, "the wiring goes round in a circle: \(path)", path: ticket.name)
@@ -148,6 +153,7 @@ extension Pool {
             container.waits.begin(chain, thread)
             if !container.serveOwnDomain() { container.monitor.wait() }
             container.waits.end(chain, thread)
+            WaitsAcross.end(standing, for: ticket)
             chain.waitingOn = nil
         }
         let failure = ticket.failure
@@ -163,22 +169,18 @@ extension Pool {
         let thread = iv_thread()!
         making.pointee.container = Unmanaged.passUnretained(container).toOpaque()
         making.pointee.outer = thread.pointee.making
-        let formerChain = thread.pointee.chain
-        let formerEngine = thread.pointee.engine
         // What it resolves are graphs of their own. A chain for them is made when one is needed, but inside of one at once.
-        if formerChain != nil {
+        if thread.pointee.chain != nil {
             container.giveChain(making, parent: container.currentChain)
             making.pointee.chain.map { Unmanaged<BuildChain>.fromOpaque($0).takeUnretainedValue().pool = name }
         }
-        thread.pointee.chain = making.pointee.chain
-        thread.pointee.engine = making.pointee.container
         thread.pointee.making = making
         var made = invivo_object()
         var error: OpaquePointer?
-        let status = maker.function(maker.userData, value, &made, &error)
+        let status = thread.inside(chain: making.pointee.chain, engine: making.pointee.container) {
+            maker.function(maker.userData, value, &made, &error)
+        }
         thread.pointee.making = making.pointee.outer
-        thread.pointee.engine = formerEngine
-        thread.pointee.chain = formerChain
 
         do throws(Failure) {
             if status != 0 {
@@ -234,6 +236,7 @@ extension Pool {
             let ticket = Unmanaged<Ticket>.fromOpaque(known).takeRetainedValue()
             container.monitor.locked {
                 ticket.isDone = true
+                WaitsAcross.over(ticket)
                 // Who waited for a making that gave way makes it himself.
                 ticket.failure = failure?.code == .cycle ? nil : failure
                 ticket.chain = nil

@@ -252,6 +252,13 @@ struct iv_ending { struct iv_record *first, *last; uint64_t is_open; };
 
 /* One for each thread; freed by its end. */
 struct iv_block;
+/* What a thread was in the middle of when it went into code of a runtime, on its stack: a build may lead from one runtime
+ * through others and back. */
+struct iv_around {
+    void *chain, *engine; /* as in iv_thread */
+    struct iv_around *outer;
+};
+
 struct iv_thread {
     struct iv_core *core;     /* the last one read, and its slot */
     struct iv_reader *reader;
@@ -261,6 +268,7 @@ struct iv_thread {
     void *chain;              /* the call chain of builds under way on this thread, unretained; with its lowest bit set the
                                  program being run (struct iv_running) */
     void *engine;             /* the engine whose reload or job this thread is running, unretained */
+    struct iv_around *around; /* what that is inside of, the innermost first */
     struct iv_block *block;   /* of which objects are being disposed of further up, and how many were meanwhile */
     uint64_t block_gone;
     struct iv_ending ending;

@@ -1,0 +1,136 @@
+internal import CPlatform
+internal import InvivoBase
+internal import Synchronization
+
+/// What a thread that is about to wait is in the middle of: the chains on its stack, of whatever runtime. None of them goes on
+/// before the wait is over.
+struct Standing {
+    let thread: UInt64
+    private var chains: Set<ObjectIdentifier> = []
+    /// What they make, from the outermost on.
+    private var keys: [String] = []
+    /// Whether they are of several runtimes.
+    let isAcross: Bool
+
+    /// Of the calling thread, which waits on behalf of `chain`.
+    init(_ chain: BuildChain) {
+        let state = currentThread()
+        thread = state.identity
+        var found: [BuildChain] = []
+        var seen: Set<ObjectIdentifier> = []
+        func add(_ chain: BuildChain?) {
+            var next = chain
+            while let here = next, seen.insert(ObjectIdentifier(here)).inserted {
+                found.append(here)
+                next = here.parent ?? here.outer
+            }
+        }
+        add(chain)
+        add(BuildChain.at(state.pointee.chain))
+        var around = state.pointee.around
+        while let here = around {
+            add(BuildChain.at(here.pointee.chain))
+            around = here.pointee.outer
+        }
+        var making = state.pointee.making
+        while let here = making {
+            add(BuildChain.at(here.pointee.chain))
+            making = here.pointee.outer
+        }
+        chains = seen
+        keys = found.reversed().flatMap { $0.frames.map(\.recipe.key) }
+        let owner = chain.graph.raw.pointee.owner
+        isAcross = found.contains { $0.graph.raw.pointee.owner != owner }
+    }
+
+    func has(_ chain: ObjectIdentifier) -> Bool { chains.contains(chain) }
+
+    /// What it makes beneath `key`, or all where that is none of them.
+    func keys(after key: String) -> [String] {
+        keys.firstIndex(of: key).map { Array(keys[($0 + 1)...]) } ?? keys
+    }
+}
+
+/// Who waits for whom in the whole process: for circles that lead through several runtimes, each of which sees its own part
+/// (`Waits`). Only threads that are about to wait come here. Its lock is a leaf: it is taken under the monitors of containers,
+/// and nothing is done under it but looking.
+///
+/// Whoever waits enters it in the monitor of the runtime that waits, and what is waited for leaves it in the same monitor
+/// when it is there or given up: what stands here holds. So the last one to close a circle finds it.
+enum WaitsAcross {
+    private struct Wait {
+        let standing: Standing
+        /// The cell or ticket.
+        let awaited: ObjectIdentifier
+        let name: String
+        /// The chain that makes it; nil while it has none.
+        var maker: ObjectIdentifier?
+    }
+    private static let monitor = Monitor(isProcessWide: true)
+    private nonisolated(unsafe) static var waits: [Wait] = []
+    /// How many there are.
+    private static let count = Atomic<Int>(0)
+
+    /// Enters that `standing` waits for what `maker` makes; unless that closes a circle through several runtimes: then the keys
+    /// on the way. Under the monitor of the runtime.
+    static func begin(_ standing: Standing, for awaited: AnyObject, _ name: String, of maker: BuildChain?) -> [String]? {
+        let wait = Wait(
+            standing: standing, awaited: ObjectIdentifier(awaited), name: name, maker: maker.map { ObjectIdentifier($0) })
+        return monitor.locked {
+            if let circle = circle(wait) { return circle }
+            waits.append(wait)
+            count.store(waits.count, ordering: .relaxed)
+            return nil
+        }
+    }
+
+    /// It waits no longer.
+    static func end(_ standing: Standing, for awaited: AnyObject) {
+        monitor.locked {
+            let awaited = ObjectIdentifier(awaited)
+            let mine = waits.lastIndex { $0.awaited == awaited && $0.standing.thread == standing.thread }
+            if let mine { waits.remove(at: mine) }
+            count.store(waits.count, ordering: .relaxed)
+        }
+    }
+
+    /// What is waited for is there, or nobody makes it any more. Under the monitor of the runtime, which the waits were entered in.
+    static func over(_ awaited: AnyObject) {
+        // Its own waits are seen: they were entered in the same monitor.
+        guard count.load(ordering: .relaxed) > 0 else { return }
+        monitor.locked {
+            let awaited = ObjectIdentifier(awaited)
+            waits.removeAll { $0.awaited == awaited }
+            count.store(waits.count, ordering: .relaxed)
+        }
+    }
+
+    /// Who makes it has a chain. Under the monitor of the runtime.
+    static func known(_ maker: BuildChain, for awaited: AnyObject) {
+        monitor.locked {
+            let awaited = ObjectIdentifier(awaited)
+            for index in waits.indices where waits[index].awaited == awaited {
+                waits[index].maker = ObjectIdentifier(maker)
+            }
+        }
+    }
+
+    private static func circle(_ wait: Wait) -> [String]? {
+        // Circles within one runtime are its own matter.
+        guard wait.standing.isAcross || waits.contains(where: \.standing.isAcross) else { return nil }
+        var seen: Set<Int> = []
+        func follow(_ last: Wait, _ path: [String], _ isAcross: Bool) -> [String]? {
+            guard let maker = last.maker else { return nil }
+            if wait.standing.has(maker) {
+                return isAcross ? path + wait.standing.keys(after: last.name) + [wait.name] : nil
+            }
+            for (index, next) in waits.enumerated()
+            where next.standing.has(maker) && seen.insert(index).inserted {
+                let way = path + next.standing.keys(after: last.name) + [next.name]
+                if let found = follow(next, way, isAcross || next.standing.isAcross) { return found }
+            }
+            return nil
+        }
+        return follow(wait, [wait.name], wait.standing.isAcross)
+    }
+}
