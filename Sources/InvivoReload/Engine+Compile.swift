@@ -155,12 +155,15 @@ extension Engine {
             {
                 holders.formUnion(dependents.holders(of: id))
             }
+            // What is of another type may not fit any more.
+            if let former, former.type !== recipe.type { holders.formUnion(holdersByAnyName(of: id)) }
             // Nobody may need what is not made any more.
             if recipe.isAbstract, former?.id != id || former?.isAbstract == false {
                 holders.formUnion(dependents.holders(of: id))
                 holders.formUnion(aliases[id] ?? [])
             }
         }
+        for (id, definition) in changed where definition?.alias != nil { holders.formUnion(holdersByAnyName(of: id)) }
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) where definition == nil {
             for holder in dependents.holders(of: id).sorted() where changed[holder] == nil {
                 holders.insert(holder)
@@ -208,6 +211,18 @@ extension Engine {
                 failures += compiler.failures[before...]
             }
         }
+    }
+
+    /// Who needs a key, by its own name or by an alias.
+    private func holdersByAnyName(of id: UInt32) -> Set<UInt32> {
+        var names: Set<UInt32> = [id]
+        var queue = [id]
+        var holders: Set<UInt32> = []
+        while let name = queue.popLast() {
+            holders.formUnion(dependents.holders(of: name))
+            for alias in aliases[name] ?? [] where names.insert(alias).inserted { queue.append(alias) }
+        }
+        return holders.subtracting(names)
     }
 
     // MARK: circles

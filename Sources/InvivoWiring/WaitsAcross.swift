@@ -73,9 +73,11 @@ enum WaitsAcross {
 
     /// Enters that `standing` waits for what `maker` makes; unless that closes a circle through several runtimes: then the keys
     /// on the way. Under the monitor of the runtime.
-    static func begin(_ standing: Standing, for awaited: AnyObject, _ name: String, of maker: BuildChain?) -> [String]? {
+    static func begin(_ standing: Standing, for awaited: AnyObject, _ name: String, of maker: BuildChain?) -> [String]?
+    {
         let wait = Wait(
-            standing: standing, awaited: ObjectIdentifier(awaited), name: name, maker: maker.map { ObjectIdentifier($0) })
+            standing: standing, awaited: ObjectIdentifier(awaited), name: name,
+            maker: maker.map { ObjectIdentifier($0) })
         return monitor.locked {
             if let circle = circle(wait) { return circle }
             waits.append(wait)

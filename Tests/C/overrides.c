@@ -87,10 +87,94 @@ static void an_object_stands_in_for_a_key(void) {
     end();
 }
 
+/* A type whose places want objects of "Wave", which a Node is and a Leaf is not. */
+static invivo_type wave_type, player_type;
+static void begin_typed(void) {
+    static const char *supertypes[] = {"Wave"};
+    static const invivo_parameter wants[] = {{.name = "input", .kind = INVIVO_KIND_OBJECT, .type_name = "Wave", .flags = INVIVO_PARAMETER_OPTIONAL}};
+    static const invivo_method takes[] = {{.struct_size = sizeof(invivo_method), .name = "play", .parameters = wants, .parameter_count = 1, .call = call_add}};
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Saw", .size = sizeof(node), .alignment = _Alignof(node),
+                                   .concurrency = INVIVO_SHARED, .init = node_init, .deinit = node_deinit,
+                                   .supertypes = supertypes, .supertype_count = 1};
+    begin();
+    OK(invivo_type_register(runtime, &options, &wave_type, E));
+    options.name = "Player", options.supertype_count = 0, options.parameters = wants, options.parameter_count = 1;
+    options.methods = takes, options.method_count = 1;
+    OK(invivo_type_register(runtime, &options, &player_type, E));
+    DEFINE("a.wave", LAZY_SINGLETON, .type = wave_type);
+}
+/* Whoever stands in for a.wave is refused, as one who is defined anew; nothing has changed. */
+static void expects_refused(const char *text) {
+    invivo_override none = {0};
+    invivo_object leaf = {0};
+    invivo_definition wrong = {.struct_size = sizeof wrong, .key = "a.wave", .type = leaf_type};
+    expects_error(invivo_override_begin(runtime, &wrong, &none, E), INVIVO_E_TYPE, text);
+    CHECK(none.bits == 0);
+    OK(invivo_object_make(runtime, leaf_type, NULL, 0, &leaf, E));
+    wrong.type = (invivo_type){0}, wrong.constant = leaf;
+    expects_error(invivo_override_begin(runtime, &wrong, &none, E), INVIVO_E_TYPE, text);
+    drop(leaf);
+    wrong = (invivo_definition){.struct_size = sizeof wrong, .key = "a.wave", .type = leaf_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON};
+    expects_error(invivo_define(runtime, &wrong, NULL, E), INVIVO_E_TYPE, text);
+    invivo_override fits = {0};
+    OK(invivo_override_begin(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.wave", .type = wave_type}, &fits, E));
+    OK(invivo_override_end(fits, E));
+    drop(resolve("a.player"));
+}
+
+static void what_does_not_fit_where_it_is_needed_is_refused(void) {
+    static const invivo_injection initializer[] = {KEY("input", "a.wave")};
+    static const invivo_invocation method[] = {{.method = "play", .arguments = initializer, .argument_count = 1}};
+    static const invivo_injection by_alias[] = {KEY("input", "a.other")};
+    for (int is_made = 0; is_made < 2; is_made++) {
+        begin_typed();
+        DEFINE("a.player", LAZY_SINGLETON, .type = player_type, INITIALIZER(initializer));
+        if (is_made) drop(resolve("a.player"));
+        expects_refused("a.player: initializer parameter 'input' wants a 'Wave', and 'a.wave' is a 'Leaf'");
+        end();
+        begin_typed();
+        DEFINE("a.player", PROTOTYPE, .type = player_type, .methods = method, .method_count = 1);
+        if (is_made) drop(resolve("a.player"));
+        expects_refused("a.player: the argument 'input' of 'play' wants a 'Wave', and 'a.wave' is a 'Leaf'");
+        end();
+        begin_typed();
+        describe();
+        ADD_ALIAS("a.another", "a.wave");
+        ADD_ALIAS("a.other", "a.another");
+        ADD("a.player", LAZY_SINGLETON, .type = player_type, INITIALIZER(by_alias));
+        commit();
+        if (is_made) drop(resolve("a.player"));
+        expects_refused("a.player: initializer parameter 'input' wants a 'Wave', and 'a.other' is a 'Leaf'");
+        end();
+    }
+    /* What an alias leads to. */
+    begin_typed();
+    describe();
+    ADD_ALIAS("a.other", "a.wave");
+    ADD("a.leaf", LAZY_SINGLETON, .type = leaf_type);
+    ADD("a.player", LAZY_SINGLETON, .type = player_type, INITIALIZER(by_alias));
+    commit();
+    describe();
+    ADD_ALIAS("a.other", "a.leaf");
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_TYPE, "a.player: initializer parameter 'input' wants a 'Wave', and 'a.other' is a 'Leaf'");
+    invivo_override none;
+    expects_error(invivo_override_begin(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.wave", .alias = "a.leaf"}, &none, E),
+                  INVIVO_E_TYPE, "a.player: initializer parameter 'input' wants a 'Wave', and 'a.other' is a 'Leaf'");
+    drop(resolve("a.player"));
+    end();
+    /* Who has it from a parent. */
+    begin_typed();
+    DEFINE("a.abstract", LAZY_SINGLETON, .type = player_type, .flags = INVIVO_DEFINITION_ABSTRACT, INITIALIZER(initializer));
+    DEFINE("a.player", LAZY_SINGLETON, .type = (invivo_type){0}, .parent = "a.abstract");
+    expects_refused(NULL);
+    end();
+}
+
 int main(void) {
     check_begin();
     main_thread = pthread_self();
     overrides_lie_on_each_other_and_go_in_any_order();
     an_object_stands_in_for_a_key();
+    what_does_not_fit_where_it_is_needed_is_refused();
     return check_end();
 }
