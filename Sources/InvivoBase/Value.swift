@@ -89,6 +89,24 @@ public enum Value: Sendable {
         }
     }
 
+    /// A number without its kind: equal for equal numbers (-0 is 0, a NaN its bits).
+    public enum Worth: Hashable, Sendable {
+        case negative(Int64)
+        case natural(UInt64)
+        case fraction(UInt64)
+    }
+
+    /// What it is worth; nil of what is no number.
+    public var worth: Worth? {
+        switch self {
+        case .uint64(let number): .natural(number)
+        case .float(let number): Worth(Double(number))
+        case .double(let number): Worth(number)
+        case .enumeration: nil
+        default: signedInteger.map { $0 < 0 ? .negative($0) : .natural(UInt64($0)) }
+        }
+    }
+
     /// The value of `name` in a map.
     public subscript(name: String) -> Value? {
         guard case .map(let pairs) = self else { return nil }
@@ -97,8 +115,11 @@ public enum Value: Sendable {
 
     /// The same kind and the same content, exactly: floating-point numbers by their bits (NaN is itself, -0 is not 0),
     /// objects, types and callables by identity, enumerations by number, maps whatever their order.
-    public func isSame(as other: Value) -> Bool {
-        switch (self, other) {
+    ///
+    /// With `numbersByWorth` numbers of all kinds are the same when they are equal.
+    public func isSame(as other: Value, numbersByWorth: Bool = false) -> Bool {
+        if numbersByWorth, let a = worth, let b = other.worth { return a == b }
+        return switch (self, other) {
         case (.null, .null): true
         case (.bool(let a), .bool(let b)): a == b
         case (.int8(let a), .int8(let b)): a == b
@@ -113,7 +134,7 @@ public enum Value: Sendable {
         case (.double(let a), .double(let b)): a.bitPattern == b.bitPattern
         case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
         case (.bytes(let a), .bytes(let b)): a == b
-        case (.list, .list), (.map, .map): Self.areSame(self, other)
+        case (.list, .list), (.map, .map): Self.areSame(self, other, numbersByWorth)
         case (.object(let a), .object(let b)): a.bits == b.bits
         case (.type(let a), .type(let b)): a === b
         case (.callable(let a), .callable(let b)): a === b
@@ -124,14 +145,14 @@ public enum Value: Sendable {
     }
 
     /// Lists and maps, without recursion: values may lie deep in each other and the stack may be small.
-    private static func areSame(_ a: Value, _ b: Value) -> Bool {
+    private static func areSame(_ a: Value, _ b: Value, _ numbersByWorth: Bool) -> Bool {
         var pairs = [(a, b)]
         func compare(_ a: Value, _ b: Value) -> Bool {
             switch (a, b) {
             case (.list, .list), (.map, .map):
                 pairs.append((a, b))
                 return true
-            default: return a.isSame(as: b)
+            default: return a.isSame(as: b, numbersByWorth: numbersByWorth)
             }
         }
         while let pair = pairs.popLast() {
@@ -153,5 +174,17 @@ public enum Value: Sendable {
             }
         }
         return true
+    }
+}
+
+extension Value.Worth {
+    fileprivate init(_ number: Double) {
+        if let whole = Int64(exactly: number) {
+            self = whole < 0 ? .negative(whole) : .natural(UInt64(whole))
+        } else if let whole = UInt64(exactly: number) {
+            self = .natural(whole)
+        } else {
+            self = .fraction(number.bitPattern)
+        }
     }
 }

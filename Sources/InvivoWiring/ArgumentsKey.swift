@@ -1,13 +1,14 @@
 internal import InvivoBase
 
-/// Runtime arguments as a key: equal when each is the same value, objects and callables by identity. Never by a hash alone.
+/// Runtime arguments as a key: equal when each is the same value, numbers by what they are worth, as in pools, objects and
+/// callables by identity. Never by a hash alone.
 struct ArgumentsKey: Hashable, Sendable {
     let values: [Value]
 
     init(_ values: [Value]) { self.values = values }
 
     static func == (a: ArgumentsKey, b: ArgumentsKey) -> Bool {
-        Value.list(a.values).isSame(as: .list(b.values))
+        Value.list(a.values).isSame(as: .list(b.values), numbersByWorth: true)
     }
 
     func hash(into hasher: inout Hasher) {
@@ -18,12 +19,10 @@ struct ArgumentsKey: Hashable, Sendable {
     }
 
     private static func hash(_ value: Value, into hasher: inout Hasher, _ inner: inout [Value]) {
+        if let worth = value.worth { return hasher.combine(worth) }
         hasher.combine(value.kind.rawValue)
         switch value {
         case .bool(let bool): hasher.combine(bool)
-        case .uint64(let number): hasher.combine(number)
-        case .float(let number): hasher.combine(number.bitPattern)
-        case .double(let number): hasher.combine(number.bitPattern)
         case .string(let text): for byte in text.utf8 { hasher.combine(byte) }
         case .bytes(let bytes): hasher.combine(bytes)
         case .list(let items):
@@ -35,7 +34,7 @@ struct ArgumentsKey: Hashable, Sendable {
         case .callable(let callable): hasher.combine(ObjectIdentifier(callable))
         case .type(let type): hasher.combine(ObjectIdentifier(type))
         case .enumeration(let number, _): hasher.combine(number)
-        default: hasher.combine(value.signedInteger)
+        default: break
         }
     }
 }

@@ -346,7 +346,8 @@ INVIVO_API invivo_status invivo_define_block(invivo_runtime runtime, const char 
  * domain; elsewhere, and where something is to be made that needs one, the answer is INVIVO_E_DOMAIN, never a wait for that
  * domain: invivo_resolve_async leads there. */
 INVIVO_API invivo_status invivo_resolve(invivo_runtime runtime, invivo_key key, invivo_object *out, invivo_error **error) INVIVO_WAITS;
-/* With runtime arguments. A shared object is kept for each key and set of arguments, compared by value (objects by identity). */
+/* With runtime arguments. A shared object is kept for each key and set of arguments, compared by value (numbers whatever
+ * their kinds, objects by identity). */
 INVIVO_API invivo_status invivo_resolve_with(invivo_runtime runtime, invivo_key key, const invivo_value *arguments,
                                              size_t count, invivo_object *out, invivo_error **error) INVIVO_WAITS;
 /* The same, or zero when the key has no definition, lies dormant, or what makes it answers null. */
