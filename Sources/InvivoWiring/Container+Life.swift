@@ -78,7 +78,7 @@ extension Container {
                 try inDomain(of: start.record, chain, 0) { (description, instance) throws(Failure) in
                     try description.prepare(instance)
                 }
-            } catch { throw error.named(start.name) }
+            } catch { throw error.named(start.name, start.definition?.place ?? Place()) }
             set(.prepared, start.record)
         }
     }
@@ -98,7 +98,7 @@ extension Container {
             }
         } catch {
             set(.failed, record)
-            throw error.named(name)
+            throw error.named(name, place(of: record, chain))
         }
         set(.started, record)
         let took = monotonicNow() - begun
@@ -106,7 +106,7 @@ extension Container {
         var failure = Failure(
             .timeout,
             "the start of \(Self.type(record).name) took \(Self.milliseconds(took)), and may take \(Self.milliseconds(limit))",
-            path: name)
+            path: name, at: place(of: record, chain))
         if let other = stop(record, name, chain) { failure.others.append(other) }
         set(.failed, record)
         throw failure
@@ -140,7 +140,7 @@ extension Container {
             try inDomain(of: record, chain, 0) { (description, instance) throws(Failure) in
                 try description.stop(instance)
             }
-        } catch { failure = error.named(name) }
+        } catch { failure = error.named(name, place(of: record, chain)) }
         set(.stopped, record)
         return failure ?? overrun(of: record, monotonicNow() - begun)
     }
@@ -157,7 +157,7 @@ extension Container {
         return Failure(
             .timeout,
             "the stop of \(Self.type(record).name) took \(Self.milliseconds(took)), and may take \(Self.milliseconds(limit))",
-            path: name(of: record))
+            path: name(of: record), at: place(of: record, nil))
     }
 
     /// Stops objects that are about to be disposed of: users before what they use, independent ones at the same time. The
@@ -301,7 +301,7 @@ extension Container {
         guard isStarted, let instance = record.pointee.instance else { return }
         let begun = monotonicNow()
         do throws(Failure) { try Self.type(record).description.stop(instance) } catch {
-            return noteStopFailure(error.named(name(of: record)))
+            return noteStopFailure(error.named(name(of: record), place(of: record, nil)))
         }
         if let failure = overrun(of: record, monotonicNow() - begun) { noteStopFailure(failure) }
     }
@@ -351,6 +351,12 @@ extension Container {
         record.pointee.key == 0 ? Self.type(record).name : keyName(record.pointee.key - 1)
     }
 
+    /// Where the definition of an object's key is declared, as it is in the graph of a chain, or at present.
+    private func place(of record: Record, _ chain: BuildChain?) -> Place {
+        guard record.pointee.key > 0 else { return Place() }
+        return (chain?.graph ?? currentGraph()).recipe(record.pointee.key - 1)?.definition.place ?? Place()
+    }
+
     /// Calls a function of an object's type where the object may be touched. What the function resolves sees `chain`'s graph
     /// and what has been made in it.
     private func inDomain(
@@ -379,10 +385,11 @@ extension Container {
 }
 
 extension Failure {
-    /// With the key that it is about, where it says none.
-    func named(_ key: String) -> Failure {
+    /// With the key that it is about and where that is declared, where it says none.
+    func named(_ key: String, _ place: Place) -> Failure {
         var named = self
         if named.path.isEmpty { named.path = key }
+        if named.place.file.isEmpty { named.place = place }
         return named
     }
 }

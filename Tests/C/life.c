@@ -368,6 +368,42 @@ static void a_failing_prepare_starts_nothing(void) {
     end();
 }
 
+static void a_hook_that_fails_says_where_its_definition_is_declared(void) {
+    static const char *const hooks[] = {"prepare:a", "start:a", "stop:a"};
+    for (int hook = 0; hook < 3; hook++) {
+        for (int by_resolve = 0; by_resolve < 2; by_resolve++) {
+            invivo_object none;
+            begin();
+            describe();
+            if (by_resolve)
+                ADD("s.a", LAZY_SINGLETON, shared_type, .file = "app.c", .line = 7, .column = 3);
+            else
+                ADD("s.a", SINGLETON, shared_type, .file = "app.c", .line = 7, .column = 3);
+            fail_at = hooks[hook];
+            if (hook == 2) {
+                commit();
+                if (by_resolve) drop(resolve("s.a"));
+                expects_error(invivo_stop(runtime, key_of("s.a"), E), INVIVO_E_HOST, "app.c:7:3: s.a: on purpose");
+            } else if (by_resolve) {
+                commit();
+                expects_error(invivo_resolve_name(runtime, "s.a", &none, E), INVIVO_E_HOST, "app.c:7:3: s.a: on purpose");
+            } else {
+                expects_error(invivo_changes_commit(changes, E), INVIVO_E_HOST, "app.c:7:3: s.a: on purpose");
+            }
+            end();
+        }
+    }
+    begin();
+    describe();
+    ADD("s.a", SINGLETON, shared_type, .file = "app.c", .line = 7, .column = 3);
+    commit();
+    fail_at = "stop:a";
+    check_error = NULL;
+    CHECK_EQUAL(invivo_runtime_close(runtime, E), INVIVO_E_STOP);
+    CHECK(strstr(invivo_error_text(check_error), "app.c:7:3: s.a: on purpose"));
+    invivo_error_release(check_error);
+}
+
 /* `text` says after `what` how many milliseconds it took: 30 and, on a machine that is busy, any number more. */
 static bool tells_how_long(const char *text, const char *what) {
     const char *found = strstr(text, what);
@@ -668,6 +704,7 @@ int main(void) {
     a_start_may_resolve();
     a_failing_start_stops_what_was_started();
     a_failing_prepare_starts_nothing();
+    a_hook_that_fails_says_where_its_definition_is_declared();
     a_start_that_overruns_its_deadline_fails_with_how_long_it_took();
     stops_that_fail_are_gathered();
     starting_twice_and_stopping_what_is_not_started_do_nothing();

@@ -71,6 +71,34 @@ def test_a_failing_start_stops_what_was_started_and_keeps_its_exception() -> Non
         assert runtime.states == []
 
 
+class Studio(invivo.Assembly):
+    @invivo.singleton
+    def clock(self) -> Clock:
+        return invivo.new(Clock)
+
+
+@pytest.mark.parametrize("hook", ["prepare", "start", "stop"])
+def test_a_failing_hook_says_where_its_definition_is_declared(hook: str) -> None:
+    runtime = invivo.Runtime()
+    line = Studio.clock.__wrapped__.__code__.co_firstlineno  # type: ignore[attr-defined]
+    Service.fails = f"{hook}:clock"
+    with pytest.raises(invivo.Error) as raised:
+        runtime.activate(Studio())
+        runtime.stop("studio.clock")
+    error = raised.value
+    assert (error.path, error.file, error.line) == ("studio.clock", __file__, line)
+    assert f"{__file__}:{line}" in str(error)
+    Service.fails = None
+    runtime.close()
+
+
+def test_a_stop_that_fails_at_the_end_says_where_its_definition_is_declared() -> None:
+    runtime = invivo.Runtime(Studio())
+    Service.fails = "stop:clock"
+    with pytest.raises(invivo.StopError, match=rf"{Path(__file__).name}:\d+: studio.clock: .*stop:clock on purpose"):
+        runtime.close()
+
+
 def test_stops_that_fail_are_raised_by_close_which_closes() -> None:
     runtime = invivo.Runtime()
     runtime.define(Clock, "a.clock", "singleton")
