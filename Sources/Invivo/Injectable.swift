@@ -4,6 +4,12 @@ internal import CInvivo
 protocol Injectable {
     static var injection: Injection { get }
     static func taken(_ value: invivo_value, _ core: Core) throws(InvivoError) -> Self
+    /// Whether it is made here, of no value.
+    static var isOwn: Bool { get }
+}
+
+extension Injectable {
+    static var isOwn: Bool { false }
 }
 
 extension Injection {
@@ -16,7 +22,8 @@ extension Injection {
 extension Optional: Injectable {
     static var injection: Injection { Injection.wanted(Wrapped.self).optional }
     static func taken(_ value: invivo_value, _ core: Core) throws(InvivoError) -> Wrapped? {
-        value.kind == InvivoKind.null.rawValue ? nil : try core.take(value, as: Wrapped.self)
+        let isOwn = (Wrapped.self as? any Injectable.Type)?.isOwn == true
+        return value.kind == InvivoKind.null.rawValue && !isOwn ? nil : try core.take(value, as: Wrapped.self)
     }
 }
 
@@ -35,6 +42,10 @@ extension Array: Injectable {
     }
 }
 
+/// A type that as a parameter wants one object of each definition.
+private protocol AllOfAType {}
+extension Array: AllOfAType {}
+
 extension Dictionary: Injectable where Key == String {
     static var injection: Injection { Injection(.type(self)) }
     static func taken(_ value: invivo_value, _ core: Core) throws(InvivoError) -> [String: Value] {
@@ -50,8 +61,11 @@ extension Dictionary: Injectable where Key == String {
 }
 
 extension Provider: Injectable {
-    static var injection: Injection { .provider(of: .wanted(Value.self)) }
+    /// All of a type are asked for here: a provider of the runtime's answers one object.
+    static var isOwn: Bool { Value.self is any AllOfAType.Type }
+    static var injection: Injection { isOwn ? Injection(.own) : .provider(of: .wanted(Value.self)) }
     static func taken(_ value: invivo_value, _ core: Core) throws(InvivoError) -> Provider<Value> {
+        if isOwn { return try found(core, nil) }
         if let none = nothing(value, as: Value.self) { return Provider { _ throws(InvivoError) in none } }
         let callable = try InvivoValue(reading: value, core, .component).get(Callable.self)
         return Provider { arguments throws(InvivoError) in try callable.call(arguments, core, as: Value.self) }
@@ -74,6 +88,7 @@ private func nothing<Value>(_ value: invivo_value, as type: Value.Type) -> Value
 }
 
 extension Resolver: Injectable {
+    static var isOwn: Bool { true }
     static var injection: Injection { Injection(.own) }
     static func taken(_ value: invivo_value, _ core: Core) throws(InvivoError) -> Resolver { Resolver(core, nil) }
 }

@@ -81,7 +81,10 @@ extension RecipeCompiler {
             return .provider(id, arguments: arguments, isLazy: isLazy)
         case .value(.null): return .provider(nil, arguments: [], isLazy: isLazy)
         default:
-            fail(.argument, "\(place): a provider resolves a key or a type")
+            fail(
+                .argument,
+                "\(place): a \(isLazy ? "lazy" : "provider") resolves a key or a type; a list of them is asked for by a "
+                    + "resolver")
             return .value(.null)
         }
     }

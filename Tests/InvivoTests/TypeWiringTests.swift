@@ -50,6 +50,39 @@ extension SwiftAPI {
             }
         }
 
+        @Test func aProviderOfAllOfATypeAsksEachTime() throws {
+            final class Hall: Sendable {
+                let all: Provider<[any Ticker]>
+                let perhaps: Provider<[Instrument]>?
+                init(all: Provider<[any Ticker]>, perhaps: Provider<[Instrument]>?) {
+                    self.all = all
+                    self.perhaps = perhaps
+                }
+            }
+            final class Town: Assembly {
+                let quartz = lazySingleton { Quartz() }.rank(1)
+                let organ = prototype(Organ.init)
+                let hall = lazySingleton(Hall.init)
+            }
+            try withRuntime { runtime throws in
+                let hall = try runtime.activate(Town()).hall()
+                #expect(try hall.all().map(\.name) == ["quartz"])
+                try runtime.define("town.dial") { _ in Sundial() }
+                #expect(try hall.all().map(\.name) == ["quartz", "sundial"])
+                #expect(try hall.perhaps?().count == 1)
+                #expect(failure { _ = try hall.all(1) }.code == .arity)
+            }
+        }
+
+        @Test func aLazyOfAllOfATypeSaysWhatToWriteInstead() throws {
+            final class Hall: Sendable { init(all: Lazy<[any Ticker]>) {} }
+            final class Town: Assembly { let hall = prototype(Hall.init) }
+            try withRuntime { runtime throws in
+                let error = failure { try runtime.activate(Town()) }
+                #expect(error.code == .argument && error.message.contains("a list of them is asked for by a resolver"))
+            }
+        }
+
         final class Node: @unchecked Sendable {
             @Injected var later: Lazy<Leaf>
             init() {}

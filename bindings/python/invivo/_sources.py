@@ -19,7 +19,7 @@ from ._members import Bound
 from ._objects import Type
 from ._recipes import Draft, Options, Recipe, Ref
 from ._types import VALUE, is_plain
-from .errors import AmbiguousError, Error, NotFoundError, WrongTypeError
+from .errors import AmbiguousError, ArgumentError, Error, NotFoundError, WrongTypeError
 
 
 class Sources:
@@ -284,6 +284,12 @@ class Sources:
                 **self.at(name),
             )
         what = f"no definition makes a {wanted.__name__}" if wanted is not None else "nothing says what it is"
+        if hint.item is not None and hint.item.late == "all":
+            raise ArgumentError(
+                f"{made.made} wants {name!r}, all of a type from a {hint.late}, which gives one object: annotate a "
+                "parameter with invivo.Runtime, and ask it by resolve_all(...)",
+                **self.at(name),
+            )
         raise NotFoundError(
             f"{made.made} wants {name!r}, and {what}: define it, or pass {name}=... with the definition",
             **self.at(name),

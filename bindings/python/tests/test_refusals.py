@@ -343,3 +343,13 @@ def test_a_class_in_the_place_of_an_assembly_is_told_so() -> None:
 
     with pytest.raises(invivo.WrongTypeError, match="make one of the class"):
         invivo.Runtime(Watches)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("late", [invivo.Provider[list[Clock]], invivo.Lazy[list[Clock]]])
+def test_all_of_a_type_from_a_provider_says_what_to_write_instead(late: Any) -> None:
+    class Hall:
+        def __init__(self, clocks: Any) -> None: ...
+
+    Hall.__init__.__annotations__["clocks"] = late
+    with invivo.Runtime() as runtime, pytest.raises(invivo.ArgumentError, match=r"ask it by resolve_all\(\.\.\.\)"):
+        runtime.define(Hall, "a.hall")
