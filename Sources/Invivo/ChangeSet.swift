@@ -46,6 +46,18 @@ public final class ChangeSet {
         complete()
     }
 
+    /// Hands the set over without waiting; its outcome reaches observers.
+    func submit() throws(InvivoError) {
+        guard !hasAssemblies else {
+            throw InvivoError(
+                .unsupported,
+                "assemblies come and go in a change set that is waited for: their properties are factories when it has "
+                    + "succeeded. Say `changes` in the place of `submit`, outside of callbacks")
+        }
+        isOpen = false
+        try core.call { $0.pointee.changes_submit(handle, $1) }
+    }
+
     /// Ends a set in which there is nothing to commit.
     func end() {
         isOpen = false

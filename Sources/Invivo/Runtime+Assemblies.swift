@@ -28,6 +28,15 @@ extension Runtime {
         try activation.describe()
     }
 
+    /// Takes descriptions back: nobody brings these assemblies along any more, and their properties are recipes again. Those
+    /// that they need stay described. What is active stays active. One that was not described is `.notFound`.
+    public func forget(_ assembly: Assembly, _ others: Assembly...) throws(InvivoError) {
+        for each in [assembly] + others { try core.forget(each.name, each) }
+    }
+
+    /// The same for an assembly of any language by its name.
+    public func forget(assembly name: String) throws(InvivoError) { try core.forget(name, nil) }
+
     /// Activates an assembly under a prefix of its own, beside others of its class:
     ///
     ///     let left = try runtime.mount(Channel(), as: "left", remap: ["clock.main": "studio.clock"])
@@ -81,6 +90,18 @@ extension Core {
         try call(naming: name) { $0.pointee.assembly_state(handle, $1, &state, $2) }
         return state
     }
+
+    /// Takes a description back; that of another assembly of the name stays.
+    fileprivate func forget(_ name: String, _ assembly: Assembly?) throws(InvivoError) {
+        let known = registry.withLock { $0.knownAssemblies[name]?.assembly }
+        if let assembly, assembly !== known {
+            throw InvivoError(.notFound, "the assembly '\(name)' was not described here", path: name)
+        }
+        try call(naming: name) { $0.pointee.assembly_forget(handle, $1, $2) }
+        registry.withLock { _ = $0.knownAssemblies.removeValue(forKey: name) }
+        guard let known, self.name(of: known) == nil else { return }
+        known.leave()
+    }
 }
 
 extension ChangeSet {
@@ -131,13 +152,17 @@ extension ChangeSet {
         let former = core.registry.withLock { $0.assemblies[name] }
         core.registry.withLock { $0.activate(name, nil) }
         let undo = { core.registry.withLock { $0.activate(name, former) } }
-        let finish = {
-            guard let assembly = former?.assembly else { return }
-            let members = Members(of: assembly)
-            for (_, definition) in members.definitions { definition.unbind() }
-            for (_, collaborator) in members.collaborators { collaborator.meet(nil) }
-            assembly.mount(nil)
-        }
+        let finish = { () -> Void in former?.assembly?.leave() }
         stage(isAny: true, undo: [undo], finish: [finish])
+    }
+}
+
+extension Assembly {
+    /// Its properties are recipes again.
+    fileprivate func leave() {
+        let members = Members(of: self)
+        for (_, definition) in members.definitions { definition.unbind() }
+        for (_, collaborator) in members.collaborators { collaborator.meet(nil) }
+        mount(nil)
     }
 }

@@ -84,10 +84,10 @@ extension Runtime {
     }
 
     /// Calls `body` with what is at a whole path (null: nothing) and the generation, after each reload that changed it or
-    /// anything below it.
+    /// anything below it. What it throws is noted: see `note`.
     @discardableResult
     public func observe(
-        configuration path: String, _ body: @escaping @Sendable (InvivoValue, UInt64) -> Void
+        configuration path: String, _ body: @escaping @Sendable (InvivoValue, UInt64) throws -> Void
     ) throws(InvivoError) -> Observer {
         let box = Unmanaged.passRetained(ConfigBox(core, body))
         var options = invivo_config_observer_options()
@@ -96,7 +96,7 @@ extension Runtime {
         options.changed = { data, _, value, generation in
             guard let data, let value else { return }
             let box = Unmanaged<ConfigBox>.fromOpaque(data).takeUnretainedValue()
-            if let value = try? InvivoValue(reading: value.pointee, box.core) { box.hear(value, generation) }
+            box.core.noting { try box.hear(InvivoValue(reading: value.pointee, box.core), generation) }
         }
         options.destroy = { data in
             if let data { Unmanaged<ConfigBox>.fromOpaque(data).release() }
@@ -199,9 +199,9 @@ extension ChangeSet {
 /// What the C side holds of an observer of the configuration.
 private final class ConfigBox: Sendable {
     let core: Core
-    let hear: @Sendable (InvivoValue, UInt64) -> Void
+    let hear: @Sendable (InvivoValue, UInt64) throws -> Void
 
-    init(_ core: Core, _ hear: @escaping @Sendable (InvivoValue, UInt64) -> Void) {
+    init(_ core: Core, _ hear: @escaping @Sendable (InvivoValue, UInt64) throws -> Void) {
         self.core = core
         self.hear = hear
     }

@@ -25,10 +25,10 @@ public final class Observer: Sendable {
 /// What the C side holds of an observer.
 private final class ObserverBox: Sendable {
     let core: Core
-    let hear: @Sendable (Reload) -> Void
+    let hear: @Sendable (Reload) throws -> Void
     let end: @Sendable () -> Void
 
-    init(_ core: Core, _ hear: @escaping @Sendable (Reload) -> Void, _ end: @escaping @Sendable () -> Void) {
+    init(_ core: Core, _ hear: @escaping @Sendable (Reload) throws -> Void, _ end: @escaping @Sendable () -> Void) {
         self.core = core
         self.hear = hear
         self.end = end
@@ -36,14 +36,15 @@ private final class ObserverBox: Sendable {
 }
 
 extension Runtime {
-    /// Calls `body` after every reload, committed or failed, in order, on the thread that ran it.
+    /// Calls `body` after every reload, committed or failed, in order, on the thread that ran it. What it throws is noted: see
+    /// `note`.
     @discardableResult
-    public func observe(_ body: @escaping @Sendable (Reload) -> Void) throws(InvivoError) -> Observer {
+    public func observe(_ body: @escaping @Sendable (Reload) throws -> Void) throws(InvivoError) -> Observer {
         try observe(body, end: {})
     }
 
     private func observe(
-        _ body: @escaping @Sendable (Reload) -> Void, end: @escaping @Sendable () -> Void
+        _ body: @escaping @Sendable (Reload) throws -> Void, end: @escaping @Sendable () -> Void
     ) throws(InvivoError) -> Observer {
         let box = Unmanaged.passRetained(ObserverBox(core, body, end))
         var options = invivo_observer_options()
@@ -52,7 +53,7 @@ extension Runtime {
         options.reloaded = { data, report in
             guard let data, let report else { return }
             let box = Unmanaged<ObserverBox>.fromOpaque(data).takeUnretainedValue()
-            box.hear(Reload(report, box.core.table))
+            box.core.noting { try box.hear(Reload(report, box.core.table)) }
         }
         options.destroy = { data in
             guard let data else { return }
@@ -81,5 +82,24 @@ extension Runtime {
             continuation.finish()
         }
         return stream
+    }
+}
+
+extension Runtime {
+    /// Logs an error and keeps it as `lastError`, until a reload succeeds: for what goes wrong in code that has nobody to
+    /// throw it to. Any thread may call it; a closed runtime ignores it.
+    public func note(_ error: any Error) { core.note(InvivoError(error)) }
+}
+
+extension Core {
+    /// Calls an observer, which has nobody to throw to.
+    func noting(_ body: () throws -> Void) {
+        do { try body() } catch { note(InvivoError(error)) }
+    }
+
+    fileprivate func note(_ error: InvivoError) {
+        let raw = error.made(table)
+        _ = table.pointee.runtime_note_error(handle, raw)
+        table.pointee.error_release(raw)
     }
 }

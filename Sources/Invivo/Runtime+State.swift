@@ -48,3 +48,30 @@ extension Runtime {
         return InvivoError(taking: error, status: 0, table: core.table)
     }
 }
+
+extension Runtime {
+    /// What is alive in the process, over all runtimes of this copy of the library.
+    public struct Alive: Sendable, Hashable {
+        public let runtimes: UInt64
+        public let objects: UInt64
+        public let callables: UInt64
+        public let errors: UInt64
+        public let graphs: UInt64
+        public let blocks: UInt64
+        /// Threads that the library has started.
+        public let threads: UInt64
+        /// File descriptors that the library has opened.
+        public let descriptors: UInt64
+    }
+
+    /// What is alive in the process: what a test compares at its end. Nil where the library cannot be used.
+    public static var alive: Alive? {
+        guard let table = try? Core.own() else { return nil }
+        var raw = invivo_live_counts()
+        raw.struct_size = MemoryLayout<invivo_live_counts>.size
+        table.pointee.live(&raw)
+        return Alive(
+            runtimes: raw.runtimes, objects: raw.objects, callables: raw.callables, errors: raw.errors,
+            graphs: raw.graphs, blocks: raw.blocks, threads: raw.threads, descriptors: raw.descriptors)
+    }
+}

@@ -191,6 +191,32 @@ extension SwiftAPI {
             }
         }
 
+        @Test func aDescriptionIsTakenBack() throws {
+            try withRuntime { runtime throws in
+                let (synth, tuning) = (Synth(), Tuning())
+                try runtime.describe(tuning)
+                #expect(failure { try runtime.forget(Tuning()) }.code == .notFound)
+                try runtime.forget(tuning)
+                #expect(try runtime.state(ofAssembly: "tuning") == .unknown)
+                #expect(failure { try runtime.forget(tuning) }.code == .notFound)
+                #expect(failure { try runtime.forget(assembly: "tuning") }.code == .notFound)
+                #expect(failure { try runtime.activate(synth) }.description.contains("Tuning"))
+                // Its properties are recipes that may go elsewhere.
+                let other = try Runtime()
+                _ = try other.activate(tuning).scale()
+                try other.remove(tuning)
+                try other.close()
+                // What is active stays so.
+                try runtime.describe(tuning)
+                try runtime.activate(tuning)
+                try runtime.forget(assembly: "tuning")
+                #expect(try runtime.state(ofAssembly: "tuning") == .active)
+                _ = try tuning.scale()
+                try runtime.remove(tuning)
+                #expect(try runtime.state(ofAssembly: "tuning") == .unknown)
+            }
+        }
+
         @Test func assembliesComeAndGoInOneReloadWithWhatElseChanges() throws {
             try withRuntime { runtime throws in
                 let (synth, tuning) = (Synth(), Tuning())

@@ -74,6 +74,32 @@ extension Object {
 extension SwiftAPI {
     /// What a described type says of its objects' making.
     @Suite struct DescribedTypeTests {
+        @Test func aTypeSaysWhatItHas() throws {
+            final class Amp {
+                var gain = 0.5
+                var count: Int64 = 3
+            }
+            try withRuntime { runtime throws in
+                try runtime.register(
+                    ObjectType<Amp>(confined: "SpokenAmp") { type in
+                        type.make("gain") { (gain: Double) in Amp() }
+                        type.property("gain", \.gain, in: 0...2, step: 0.1, unit: "dB", text: "How loud", was: ["loud"])
+                        type.property("count", \.count)
+                        type.method("louder", "by", text: "Louder") { (amp: Amp, by: Double) in amp.gain + by }
+                    })
+                let type = try runtime.type("SpokenAmp")
+                #expect(type.properties.map(\.name) == ["gain", "count"])
+                let gain = try #require(type.properties.first)
+                #expect(gain.kind == .double && gain.minimum == 0 && gain.maximum == 2 && gain.step == 0.1)
+                #expect(gain.unit == "dB" && gain.text == "How loud" && gain.was == ["loud"] && !gain.isReadOnly)
+                #expect(type.properties.last?.kind == .int64 && type.properties.last?.maximum == nil)
+                #expect(type.parameters.map(\.name) == ["gain"] && type.parameters.first?.kind == .double)
+                let method = try #require(type.methods.first)
+                #expect(type.methods.count == 1 && method.name == "louder" && method.text == "Louder")
+                #expect(method.parameters.map(\.name) == ["by"] && method.result == .double)
+            }
+        }
+
         @Test func aTypesNeedsAreFilledWhereverItsObjectsAreMadeUnlessTurnedOff() throws {
             try withRuntime { runtime in
                 let clock: Key<Ticker> = try runtime.define("app.clock") { _ in Ticker() }

@@ -109,6 +109,77 @@ extension SwiftAPI {
                 try eventually(runtime) { Counted.alive.load(ordering: .relaxed) == before }
             }
         }
+
+        @Test func aSubmittedSetIsCommittedLaterWhereWaitingIsRefused() throws {
+            try withRuntime { runtime throws in
+                let reloads = Log<Reload>()
+                let refusals = Log<InvivoError>()
+                let observer = try runtime.observe { reload in
+                    reloads.add(reload)
+                    guard reload.generation == 1 else { return }
+                    refusals.add(failure { try runtime.define("a.clock") { _ in Clock() } })
+                    try runtime.submit { changes in _ = try changes.define("a.clock") { _ in Clock() } }
+                }
+                try runtime.define("a.first") { _ in Clock() }
+                try eventually(runtime) { reloads.all.count == 2 }
+                #expect(refusals.all.map(\.code) == [.wouldWait])
+                #expect(reloads.all[1].isCommitted && reloads.all[1].changes.map(\.key) == ["a.clock"])
+                _ = try runtime.resolve("a.clock", as: Clock.self)
+                try observer.close()
+            }
+        }
+
+        @Test func aSubmittedSetThatFailsIsToldToObservers() throws {
+            try withRuntime { runtime throws in
+                let reloads = Log<Reload>()
+                let observer = try runtime.observe { reloads.add($0) }
+                try runtime.submit { changes in
+                    try changes.define("a.player", Player.type, initializer: ["clock": .reference("a.nowhere")])
+                }
+                try eventually(runtime) { !reloads.all.isEmpty }
+                #expect(reloads.all[0].error?.description.contains("a.nowhere") == true)
+                #expect(try runtime.info.definitions == 0)
+                try observer.close()
+            }
+        }
+
+        @Test func assembliesAreNotSubmitted() throws {
+            final class One: Assembly { let clock = lazySingleton { Clock() } }
+            try withRuntime { runtime throws in
+                let one = One()
+                let error = failure { try runtime.submit { try $0.activate(one) } }
+                #expect(error.code == .unsupported && error.message.contains("Say `changes`"))
+                #expect(try runtime.state(ofAssembly: "one") == .unknown)
+                _ = try runtime.activate(one).clock()
+                #expect(failure { try runtime.submit { try $0.remove(one) } }.code == .unsupported)
+                _ = try one.clock()
+            }
+        }
+
+        @Test func whatAnObserverThrowsIsNoted() throws {
+            try withRuntime { runtime throws in
+                let observer = try runtime.observe { _ in throw InvivoError(.system, "no paper") }
+                try runtime.define("a.clock") { _ in Clock() }
+                #expect(runtime.lastError?.message == "no paper")
+                try observer.close()
+                try runtime.define("b.clock") { _ in Clock() }
+                #expect(runtime.lastError == nil)
+                let paths = try runtime.observe(configuration: "a") { _, _ in throw InvivoError(.system, "no ink") }
+                try runtime.configure("a", 1)
+                #expect(runtime.lastError?.message == "no ink")
+                runtime.note(InvivoError(.host, "said by hand", path: "a.clock"))
+                #expect(runtime.lastError?.path == "a.clock")
+                try paths.close()
+            }
+        }
+
+        @Test func whatIsAliveIsCounted() throws {
+            let before = try #require(Runtime.alive)
+            let runtime = try Runtime()
+            #expect(Runtime.alive?.runtimes == before.runtimes + 1)
+            try runtime.close()
+            #expect(Runtime.alive == before)
+        }
     }
 
     @Suite struct TargetTests {

@@ -20,7 +20,7 @@ from ._members import Member, describe_alone, describe_members
 from ._processors import Described, Processor, decorator, visitor
 from ._recipes import Options, Scope
 from ._wiring import plan_all
-from .errors import ArgumentError, Error, ExistsError, StaleError, within
+from .errors import ArgumentError, Error, ExistsError, NotFoundError, StaleError, within
 
 if TYPE_CHECKING:
     from ._core import Core
@@ -290,6 +290,20 @@ class Changes:
                 core.library.call("assembly_describe", core.handle, ctypes.byref(options))
         self._bind({plan.definition.key: plan.definition for plan in plans}, [])
         core.described.update(self._activated)
+
+    def forget(self, known: Assembly | str) -> None:
+        """Takes a description back, at once; what is active stays active."""
+        self._open()
+        core, name = self._core, known if isinstance(known, str) else known.name
+        if isinstance(known, Assembly) and known not in core.described:
+            raise NotFoundError(f"the assembly {name!r} was not described here", path=name)
+        core.library.call("assembly_forget", core.handle, _values.name_bytes(name))
+        its = [each for each in core.described if each.name == name]
+        core.described.difference_update(its)
+        if core.assembly_state(name) != c.INVIVO_ASSEMBLY_ACTIVE:
+            self.deactivate(*its)
+            self._bind({}, [*self._removed, *self._orphans({})])
+        self._done = True
 
     def _unmount(self) -> None:
         for assembly in self._mounted:

@@ -74,6 +74,12 @@ class Changing(Resolving):
         ``activate``, or an application's manifest) resolving says which assembly must be activated."""
         self.changes().describe(*assemblies)
 
+    def forget(self, *known: Assembly | str) -> None:
+        """Takes descriptions back, by the assemblies or by their names, whatever language described them: nobody brings
+        them along any more, and members of Python's are recipes again. What is active stays active."""
+        for each in known:
+            self.changes().forget(each)
+
     def remove(self, *gone: Assembly | str) -> None:
         """Takes assemblies away, with all their definitions, and single definitions by their keys, in one reload."""
         with self.changes() as changes:

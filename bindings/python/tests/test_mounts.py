@@ -321,6 +321,33 @@ music = Music()
 """
 
 
+def test_a_description_is_taken_back() -> None:
+    voice = Voice()
+    with invivo.Runtime() as runtime:
+        runtime.describe(voice)
+        with pytest.raises(invivo.NotFoundError, match="the assembly 'voice' was not described here"):
+            runtime.forget(Voice())
+        runtime.forget(voice)
+        assert runtime.assembly_state("voice") == "unknown"
+        for known in (voice, "voice"):
+            with pytest.raises(invivo.NotFoundError):
+                runtime.forget(known)
+        with pytest.raises(invivo.NotFoundError):
+            runtime["voice.filter"]
+        with invivo.Runtime() as other:  # its members are recipes again
+            other.activate(voice)
+            assert voice.lead().filter is voice.filter()
+            other.remove(voice)
+        runtime.describe(voice)
+        runtime.activate(voice)
+        runtime.forget("voice")  # what is active stays so
+        assert runtime.assembly_state("voice") == "active"
+        runtime.activate(voice)
+        assert voice.lead().filter is voice.filter()
+        runtime.remove(voice)
+        assert runtime.assembly_state("voice") == "unknown"
+
+
 def test_a_manifest_activates_what_python_modules_describe(tmp_path: Path) -> None:
     (tmp_path / "music.py").write_text(MODULE)
     manifest = tmp_path / "app.yaml"
