@@ -178,8 +178,8 @@ struct AssemblyReader {
     private static func whole(_ key: String, _ name: String, _ names: [String]) -> String {
         guard key.contains(".") else { return "\(name).\(key)" }
         // A base's own name is that of whoever took it over.
-        for other in names where other != name && key.hasPrefix(other + ".") {
-            return name + key.dropFirst(other.count)
+        for other in names where !other.isSameName(as: name) {
+            if let rest = key.rest(after: other + ".") { return "\(name).\(rest)" }
         }
         return key
     }

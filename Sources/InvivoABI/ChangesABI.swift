@@ -56,7 +56,7 @@ final class OpenChanges: @unchecked Sendable {
 
     func remove(_ id: UInt32, _ name: String) {
         if defined.removeValue(forKey: id) != nil {
-            set.definitions.removeAll { $0.id == id || $0.body.owner == name }
+            set.definitions.removeAll { $0.id == id || $0.body.owner?.isSameName(as: name) == true }
             defined = [:]
             for (index, definition) in set.definitions.enumerated() { defined[definition.id] = index }
         }

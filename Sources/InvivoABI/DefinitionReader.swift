@@ -172,7 +172,7 @@ private func signature(_ given: invivo_definition, _ key: String) throws(Failure
         guard isOptional || found.last?.isOptional != true else {
             throw Failure(.argument, "the parameter '\(name)' is needed, but comes after an optional one", path: key)
         }
-        guard !found.contains(where: { $0.name == name }) else {
+        guard !found.contains(where: { $0.name.isSameName(as: name) }) else {
             throw Failure(.argument, "two parameters are named '\(name)'", path: key)
         }
         found.append(
@@ -294,7 +294,7 @@ private func source(
     case INVIVO_INJECT_MAP:
         var pairs: [(name: String, source: Injection.Source)] = []
         for item in items {
-            guard let name = item.name, !pairs.contains(where: { $0.name == name }) else {
+            guard let name = item.name, !pairs.contains(where: { $0.name.isSameName(as: name) }) else {
                 throw fail("items of a map need a name each, all different")
             }
             pairs.append((name, item.source))

@@ -192,7 +192,9 @@ private struct ComponentMaker {
         var parameters: [Parameter] = []
         for parameter in given {
             var kind: ValueKind? = parameter.type == nil ? .any : .object
-            if let name = parameter.kind { kind = ValueKind.allCases.first { $0.name == name && $0 != .null } }
+            if let name = parameter.kind {
+                kind = ValueKind.allCases.first { $0.name.isSameName(as: name) && $0 != .null }
+            }
             guard let kind else {
                 let names = ValueKind.allCases.map(\.name)
                 wrong.append(
@@ -220,7 +222,7 @@ private struct ComponentMaker {
         let parameters = type?.description.signature.parameters ?? []
         return given.enumerated().compactMap { position, injection in
             let parameter =
-                injection.name.map { name in parameters.first { $0.name == name } }
+                injection.name.map { name in parameters.first { $0.name.isSameName(as: name) } }
                 ?? parameters.dropFirst(position).first
             return source(injection, parameter.map { .parameter($0) } ?? .kind(nil)).map {
                 Injection(name: injection.name, $0)
@@ -261,7 +263,7 @@ private struct ComponentMaker {
 
     mutating func invocations(_ given: [ManifestCall]) -> [Invocation] {
         given.map { call in
-            let method = type?.description.methods.first { $0.name == call.method }
+            let method = type?.description.methods.first { $0.name.isSameName(as: call.method) }
             let parameters = method?.signature.parameters ?? []
             var arguments: [Injection] = []
             for (index, argument) in call.arguments.enumerated() {

@@ -30,6 +30,25 @@ extension String {
     }
 }
 
+extension String {
+    /// What follows `prefix`, byte by byte; nil where it does not begin with that.
+    public func rest(after prefix: String) -> String? {
+        guard utf8.starts(with: prefix.utf8) else { return nil }
+        return String(decoding: utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
+    }
+
+    /// Whether its bytes end with those of `suffix`.
+    public func endsWithName(_ suffix: String) -> Bool { utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8) }
+}
+
+extension String? {
+    /// Whether both are the same name, or none.
+    public func isSameName(as other: String?) -> Bool {
+        guard let self, let other else { return self == nil && other == nil }
+        return self.isSameName(as: other)
+    }
+}
+
 /// A dictionary whose keys are names.
 public struct NameTable<Value>: Sequence {
     private var table: [Name: Value]
@@ -64,6 +83,11 @@ public struct NameTable<Value>: Sequence {
     @discardableResult
     public mutating func removeValue(forKey name: String) -> Value? { table.removeValue(forKey: Name(name)) }
 
+    @discardableResult
+    public mutating func updateValue(_ value: Value, forKey name: String) -> Value? {
+        table.updateValue(value, forKey: Name(name))
+    }
+
     public func filter(_ isKept: ((key: String, value: Value)) throws -> Bool) rethrows -> NameTable {
         NameTable(try table.filter { try isKept(($0.key.text, $0.value)) })
     }
@@ -79,6 +103,7 @@ public struct NameTable<Value>: Sequence {
 }
 
 extension NameTable: Sendable where Value: Sendable {}
+extension NameTable: Equatable where Value: Equatable {}
 
 extension NameTable: ExpressibleByDictionaryLiteral {
     public init(dictionaryLiteral elements: (String, Value)...) { self.init(elements) }

@@ -55,7 +55,7 @@ extension Property {
     func checkedChoice(_ value: Value) throws(Failure) -> Value {
         switch value {
         case .string(let name), .enumeration(_, let name?):
-            guard let choice = choices.first(where: { $0.name == name }) else {
+            guard let choice = choices.first(where: { $0.name.isSameName(as: name) }) else {
                 let near = suggestion(for: name, among: choices.map(\.name))
                 throw Failure(.range, "'\(name)' is not one of \(choiceList)\(near)")
             }
@@ -91,7 +91,11 @@ extension Property {
         var found: [Value?] = Array(repeating: nil, count: fields.count)
         var given: [Int: String] = [:]
         for pair in pairs {
-            guard let index = fields.firstIndex(where: { $0.name == pair.name || $0.was.contains(pair.name) }) else {
+            guard
+                let index = fields.firstIndex(where: {
+                    $0.name.isSameName(as: pair.name) || $0.was.contains(where: pair.name.isSameName(as:))
+                })
+            else {
                 let near = suggestion(for: pair.name, among: fields.map(\.name))
                 problems.append(
                     Failure(.property, "'\(self.name)' has no field '\(pair.name)'\(near)", path: pair.name))

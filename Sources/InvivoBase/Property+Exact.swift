@@ -78,7 +78,8 @@ extension Property {
         case (.bool, .uint8): .bool(true)
         case (.map, .map(let pairs)) where isNested && isField:
             .map(
-                pairs.map { pair in (pair.name, fields.first { $0.name == pair.name }?.shown(pair.value) ?? pair.value)
+                pairs.map { pair in
+                    (pair.name, fields.first { $0.name.isSameName(as: pair.name) }?.shown(pair.value) ?? pair.value)
                 })
         default: exact
         }

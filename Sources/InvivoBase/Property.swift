@@ -135,7 +135,7 @@ public final class Property: @unchecked Sendable {
             case .map(let present) = try get(instance)
         else { return value }
         let whole = present.map { pair in (name: pair.name, value: value[pair.name] ?? pair.value) }
-        let added = given.filter { pair in !present.contains { $0.name == pair.name } }
+        let added = given.filter { pair in !present.contains { $0.name.isSameName(as: pair.name) } }
         return .map(whole + added)
     }
 

@@ -110,7 +110,7 @@ public enum Value: Sendable {
     /// The value of `name` in a map.
     public subscript(name: String) -> Value? {
         guard case .map(let pairs) = self else { return nil }
-        return pairs.first { $0.name == name }?.value
+        return pairs.first { $0.name.isSameName(as: name) }?.value
     }
 
     /// The same kind and the same content, exactly: floating-point numbers by their bits (NaN is itself, -0 is not 0),
@@ -163,12 +163,13 @@ public enum Value: Sendable {
             case (.map(var a), .map(var b)):
                 guard a.count == b.count else { return false }
                 // The usual case first; sorting only when the order differs.
-                if !a.elementsEqual(b, by: { $0.name == $1.name }) {
-                    a.sort { $0.name < $1.name }
-                    b.sort { $0.name < $1.name }
+                if !a.elementsEqual(b, by: { $0.name.isSameName(as: $1.name) }) {
+                    a.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+                    b.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
                 }
                 for index in a.indices {
-                    guard a[index].name == b[index].name, compare(a[index].value, b[index].value) else { return false }
+                    guard a[index].name.isSameName(as: b[index].name), compare(a[index].value, b[index].value)
+                    else { return false }
                 }
             default: return false
             }

@@ -7,7 +7,7 @@ struct ActiveAssembly: Sendable {
     var description: AssemblyDescription
     let remaps: [AssemblyRemap]
     /// The assemblies to which references lead, by their prefixes.
-    var bound: [String: String] = [:]
+    var bound: NameTable<String> = [:]
     /// The ids of its keys that were replaced or removed by themselves since it was activated: what the table says of them
     /// counts no more, until it is activated with other content, or taken away and activated again.
     var alone: Set<UInt32> = []
@@ -17,8 +17,7 @@ struct ActiveAssembly: Sendable {
     }
 
     /// Its definitions under the keys that they have here. `used` receives the remaps that something follows.
-    func expanded(_ intern: (String) throws(Failure) -> UInt32, used: inout Set<String>) throws(Failure) -> [Definition]
-    {
+    func expanded(_ intern: (String) throws(Failure) -> UInt32, used: inout NameSet) throws(Failure) -> [Definition] {
         var found: [Definition] = []
         for definition in description.definitions {
             let key = try self.key(definition)
@@ -43,20 +42,19 @@ struct ActiveAssembly: Sendable {
 
     /// A key under the assembly's own name, under the one it has here.
     private func inside(_ key: String) -> String? {
-        let own = description.name + "."
-        return key.hasPrefix(own) ? "\(name).\(key.dropFirst(own.count))" : nil
+        key.rest(after: description.name + ".").map { "\(name).\($0)" }
     }
 
     /// Where a reference leads.
-    private func rename(_ key: String, _ used: inout Set<String>) -> String {
+    private func rename(_ key: String, _ used: inout NameSet) -> String {
         if description.members.contains(key) { return inside(key) ?? key }
-        let fitting = remaps.filter { key == $0.from || key.hasPrefix($0.from + ".") }
+        let fitting = remaps.filter { key.isSameName(as: $0.from) || key.rest(after: $0.from + ".") != nil }
         if let best = fitting.max(by: { $0.from.utf8.count < $1.from.utf8.count }) {
             used.insert(best.from)
-            return best.to + key.dropFirst(best.from.count)
+            return best.to + (key.rest(after: best.from) ?? "")
         }
-        for (prefix, assembly) in bound where key.hasPrefix(prefix + ".") {
-            return assembly + key.dropFirst(prefix.count)
+        for (prefix, assembly) in bound {
+            if let rest = key.rest(after: prefix + ".") { return "\(assembly).\(rest)" }
         }
         return key
     }

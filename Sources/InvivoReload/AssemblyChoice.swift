@@ -100,9 +100,9 @@ struct AssemblyChoice {
             let name = order[place]
             place += 1
             guard var assembly = next[name] else { continue }
-            var bound: [String: String] = [:]
+            var bound: NameTable<String> = [:]
             for collaborator in assembly.description.collaborators
-            where !assembly.remaps.contains(where: { $0.from == collaborator.prefix }) {
+            where !assembly.remaps.contains(where: { $0.from.isSameName(as: collaborator.prefix) }) {
                 if let found = find(collaborator, for: assembly) { bound[collaborator.prefix] = found }
             }
             if bound != assembly.bound {
@@ -114,18 +114,20 @@ struct AssemblyChoice {
     }
 
     private mutating func find(_ wish: AssemblyDescription.Collaborator, for asking: ActiveAssembly) -> String? {
-        let others = next.keys.filter { $0 != asking.name }
+        let others = next.keys.filter { !$0.isSameName(as: asking.name) }
         func fitting(_ names: [String]) -> (exact: [String], derived: [String]) {
-            let all = names.filter { $0 == wish.wanted || next[$0]?.description.isKind(of: wish.wanted) == true }
-            return (all.filter { $0 == wish.wanted }, all.filter { $0 != wish.wanted })
+            let all = names.filter {
+                $0.isSameName(as: wish.wanted) || next[$0]?.description.isKind(of: wish.wanted) == true
+            }
+            return (all.filter(wish.wanted.isSameName(as:)), all.filter { !$0.isSameName(as: wish.wanted) })
         }
         // A working binding stays, unless it is asked for again with what may take its place.
         let former = asking.bound[wish.prefix] ?? engine.assemblies[asking.name]?.bound[wish.prefix]
         let kept = former.flatMap { fitting([$0].filter { next[$0] != nil }) }.flatMap {
             $0.exact.first ?? $0.derived.first
         }
-        if let kept, !given.contains(asking.name) { return kept }
-        let explicit = fitting(given.filter { $0 != asking.name })
+        if let kept, !given.contains(where: asking.name.isSameName(as:)) { return kept }
+        let explicit = fitting(given.filter { !$0.isSameName(as: asking.name) })
         if !explicit.derived.isEmpty { return only(explicit.derived, wish, asking) }
         if let found = explicit.exact.first ?? kept { return found }
         let active = fitting(others.sorted())

@@ -62,7 +62,7 @@ public struct ChangeSet: Sendable {
 
     /// What the document in memory of that name is to say; the last word holds.
     public mutating func say(_ content: Content, in name: String) {
-        named.removeAll { $0.name == name }
+        named.removeAll { $0.name.isSameName(as: name) }
         named.append((name, content))
     }
 
@@ -98,10 +98,10 @@ public struct ChangeSet: Sendable {
         overrides += later.overrides
         endedOverrides += later.endedOverrides
         for processor in later.processors {
-            processors.removeAll { $0.name == processor.name }
-            removedProcessors.removeAll { $0 == processor.name }
+            processors.removeAll { $0.name.isSameName(as: processor.name) }
+            removedProcessors.removeAll { $0.isSameName(as: processor.name) }
         }
-        for name in later.removedProcessors { processors.removeAll { $0.name == name } }
+        for name in later.removedProcessors { processors.removeAll { $0.name.isSameName(as: name) } }
         processors += later.processors
         removedProcessors += later.removedProcessors
         resets += later.resets

@@ -30,7 +30,7 @@ extension Engine {
         var kept: Set<UInt32> = Set(owners.keys)
         for name in choice.order where choice.isChanged(name) {
             guard let next = choice.next[name] else { continue }
-            var used: Set<String> = []
+            var used: NameSet = []
             do throws(Failure) {
                 let container = container
                 let expanded = try next.expanded(
@@ -111,7 +111,7 @@ extension Engine {
 
     /// The ids of what an assembly brought and is still there.
     private func memberIDs(_ assembly: ActiveAssembly) -> Set<UInt32> {
-        var unused: Set<String> = []
+        var unused: NameSet = []
         let container = container
         let expanded = try? assembly.expanded({ key throws(Failure) in try container.intern(key) }, used: &unused)
         return Set((expanded ?? []).map(\.id)).filter { definitions[$0]?.body.assembly == assembly.name }

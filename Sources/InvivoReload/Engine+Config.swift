@@ -23,7 +23,9 @@ extension Engine {
                 next.operators.removeAll { $0.path == path }
                 next.operators.append((path, node))
             } else {
-                next.operators.removeAll { $0.path == path || path.isEmpty || $0.path.hasPrefix(path + ".") }
+                next.operators.removeAll {
+                    $0.path.isSameName(as: path) || path.isEmpty || $0.path.rest(after: path + ".") != nil
+                }
             }
         }
         next.tree = ConfigTree()

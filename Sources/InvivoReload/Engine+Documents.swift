@@ -96,7 +96,7 @@ extension Engine {
         container.monitor.locked {
             for (name, content) in set.named {
                 let document: Document
-                if let found = openDocuments.first(where: { $0.path == nil && $0.name == name }) {
+                if let found = openDocuments.first(where: { $0.path == nil && $0.name.isSameName(as: name) }) {
                     document = found
                 } else {
                     document = Document(name: name, path: nil, engine: self)

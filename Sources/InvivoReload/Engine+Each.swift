@@ -63,7 +63,7 @@ extension Engine {
 
     /// A pattern and what stands in it, at any depth; which is made no more by itself.
     private func family(of pattern: Definition, _ plan: inout Plan) -> [Definition] {
-        var children: [String: [Definition]] = [:]
+        var children: NameTable<[Definition]> = [:]
         for definition in plan.definitions.values {
             if let definition, let owner = definition.body.owner, definition.body.entry == nil {
                 children[owner, default: []].append(definition)
@@ -125,7 +125,7 @@ extension Engine {
     }
 
     private func checked(_ entries: [ConfigEntry], _ path: String) throws(Failure) -> [ConfigEntry] {
-        var seen: Set<String> = []
+        var seen: NameSet = []
         for entry in entries {
             guard !entry.name.isEmpty, !entry.name.contains(where: { ".[]".contains($0) }) else {
                 throw Failure(

@@ -12,15 +12,15 @@ extension Engine {
         guard !set.processors.isEmpty || !set.removedProcessors.isEmpty else { return }
         var next = processors
         for name in set.removedProcessors {
-            guard next.contains(where: { $0.name == name }) else {
+            guard next.contains(where: { $0.name.isSameName(as: name) }) else {
                 let near = suggestion(for: name, among: next.map(\.name).sorted())
                 failures.append(Failure(.notFound, "no processor has the name '\(name)'\(near)", path: name))
                 continue
             }
-            next.removeAll { $0.name == name }
+            next.removeAll { $0.name.isSameName(as: name) }
         }
         for processor in set.processors {
-            next.removeAll { $0.name == processor.name }
+            next.removeAll { $0.name.isSameName(as: processor.name) }
             next.append(processor)
         }
         let ordered = next.enumerated().sorted {

@@ -124,7 +124,7 @@ extension Engine {
     func carryOut(_ prepared: Prepared) -> Attempt {
         let isNothing = prepared.plan == nil && prepared.failure == nil
         var changes: [Report.Change] = []
-        var settings: [String: ConfigNode?] = [:]
+        var settings: NameTable<ConfigNode?> = [:]
         var stopFailures: [Failure] = []
         var formerly: Formerly?
         // One reference to what is about to be changed.

@@ -66,7 +66,7 @@ extension Engine {
         var parameters = base.body.parameters
         var type = base.body.type
         var parent = base.body.parent
-        var seen: Set<String> = [base.key]
+        var seen: NameSet = [base.key]
         while let name = parent, seen.insert(name).inserted, let next = described(name) {
             scope = scope ?? next.body.scope
             parameters = parameters ?? next.body.parameters

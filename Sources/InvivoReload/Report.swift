@@ -19,14 +19,14 @@ public final class Report: @unchecked Sendable {
     public let phases: [UInt64]
 
     /// What is now at each path of the configuration whose value changed, or that what changed lies below.
-    let settings: [String: ConfigNode?]
+    let settings: NameTable<ConfigNode?>
 
     /// What may live on of keys that are made anew, each time by another one.
     private let formerly: Formerly?
 
     init(
         generation: UInt64, cause: String, failure: Failure?, stopFailure: Failure?, changes: [Change],
-        phases: [UInt64], settings: [String: ConfigNode?] = [:], formerly: Formerly? = nil
+        phases: [UInt64], settings: NameTable<ConfigNode?> = [:], formerly: Formerly? = nil
     ) {
         self.formerly = formerly
         self.settings = settings

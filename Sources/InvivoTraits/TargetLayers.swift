@@ -80,10 +80,10 @@ extension Value {
         var pairs = whole.map { pair in
             (
                 name: pair.name,
-                value: own.first { $0.name == pair.name }?.value.completed(from: pair.value) ?? pair.value
+                value: own.first { $0.name.isSameName(as: pair.name) }?.value.completed(from: pair.value) ?? pair.value
             )
         }
-        pairs += own.filter { mine in !whole.contains { $0.name == mine.name } }
+        pairs += own.filter { mine in !whole.contains { $0.name.isSameName(as: mine.name) } }
         return .map(pairs)
     }
 }

@@ -151,7 +151,9 @@ extension Value {
         }
         var pairs: [(name: String, value: Value)] = []
         for entry in entries {
-            if let field = property.fields.first(where: { $0.name == entry.key || $0.was.contains(entry.key) }) {
+            if let field = property.fields.first(where: {
+                $0.name.isSameName(as: entry.key) || $0.was.contains(where: entry.key.isSameName(as:))
+            }) {
                 guard let value = said(entry.value, for: field, path: "\(path).\(entry.key)", &failures) else {
                     continue
                 }
@@ -196,7 +198,9 @@ extension Value {
         case .map(let entries):
             var pairs: [(name: String, value: Value)] = []
             for entry in entries {
-                let field = property?.fields.first { $0.name == entry.key || $0.was.contains(entry.key) }
+                let field = property?.fields.first {
+                    $0.name.isSameName(as: entry.key) || $0.was.contains(where: entry.key.isSameName(as:))
+                }
                 pairs.append((entry.key, try Value(spec: entry.value, for: field)))
             }
             self = .map(pairs)

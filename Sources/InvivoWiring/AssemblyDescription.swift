@@ -68,10 +68,10 @@ public final class AssemblyDescription: @unchecked Sendable {
         return AssemblyDescription(
             name: name, definitions: definitions + added,
             collaborators: collaborators + more.collaborators.filter { !collaborators.contains($0) },
-            kinds: kinds + more.kinds.filter { !kinds.contains($0) }, place: place)
+            kinds: kinds + more.kinds.filter { !kinds.contains(where: $0.isSameName(as:)) }, place: place)
     }
 
-    public func isKind(of name: String) -> Bool { kinds.contains(name) }
+    public func isKind(of name: String) -> Bool { kinds.contains(where: name.isSameName(as:)) }
 
     /// Two definitions of one key, told by both places.
     public static func twice(_ key: String, _ one: Definition, _ other: Definition) -> Failure {

@@ -102,7 +102,7 @@ extension Container {
         var value = start
         for (index, name) in path.enumerated() {
             if value.isNull && isOptional { return .null }
-            if case .map(let pairs) = value, let found = pairs.first(where: { $0.name == name })?.value {
+            if case .map(let pairs) = value, let found = pairs.first(where: { $0.name.isSameName(as: name) })?.value {
                 value = found
                 continue
             }

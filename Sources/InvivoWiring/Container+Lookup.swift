@@ -75,7 +75,7 @@ extension Container {
     private func isNamed(_ id: UInt32, _ name: String?) -> Bool {
         guard let name else { return true }
         let key = keyName(id)
-        return key == name || key.hasSuffix("." + name)
+        return key.isSameName(as: name) || key.endsWithName("." + name)
     }
 
     private func names(_ ids: [UInt32]) -> String {

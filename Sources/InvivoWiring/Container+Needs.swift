@@ -5,7 +5,7 @@ extension Container {
     /// At registration: every need names a property that can be set, once.
     func checkNeeds(_ needs: [Injection], of type: TypeDescription) throws(Failure) {
         var failures: [Failure] = []
-        var names: Set<String> = []
+        var names: NameSet = []
         for (index, need) in needs.enumerated() {
             do throws(Failure) {
                 guard let name = need.name else {

@@ -9,7 +9,7 @@ extension Container {
         let pool = try Pool(self, name: name, maker: maker, destroy: nil)
         let index = try monitor.locked { () throws(Failure) -> UInt64 in
             guard !isClosing else { throw Failure(.closed, "the runtime is closing") }
-            if let name, pools.contains(where: { $0?.isNamed == true && $0?.name == name }) {
+            if let name, pools.contains(where: { $0?.isNamed == true && $0?.name.isSameName(as: name) == true }) {
                 throw Failure(.exists, "a pool '\(name)' is open already")
             }
             return try enter(pool)
@@ -45,7 +45,7 @@ extension Container {
     /// The handle of a named pool.
     public func pool(named name: String) throws(Failure) -> UInt64 {
         try monitor.locked { () throws(Failure) -> UInt64 in
-            if let index = pools.firstIndex(where: { $0?.isNamed == true && $0?.name == name }) {
+            if let index = pools.firstIndex(where: { $0?.isNamed == true && $0?.name.isSameName(as: name) == true }) {
                 return (HandleKind.pool.rawValue << 28 | tag) << 32 | UInt64(index)
             }
             if isClosing { throw Failure(.closed, "the runtime is closed") }

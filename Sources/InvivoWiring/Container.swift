@@ -43,7 +43,7 @@ public final class Container: @unchecked Sendable {
     /// What resolves made while building: key -> keys it got, beyond what its definition names.
     public var dynamicDependencies: [UInt32: Set<UInt32>] = [:]
     /// Scopes with places, by name.
-    var scopes: [String: PlacedScope] = ["thread": PlacedScope("thread", nil)]
+    var scopes: NameTable<PlacedScope> = ["thread": PlacedScope("thread", nil)]
     /// By the index in their handles; nil when closed.
     var pools: [Pool?] = []
     /// Lists of pools that readers may have seen; freed at the end.
@@ -63,7 +63,7 @@ public final class Container: @unchecked Sendable {
     /// What providers and lazies claim.
     let lates = LateTable()
     /// What reads values from texts, by name.
-    public var converters: [String: TextConverter] = [:]
+    public var converters: NameTable<TextConverter> = [:]
     /// Kinds in which hosts read the values at paths of the configuration.
     public var configKinds: [UInt32: Set<ValueKind>] = [:]
     /// What failed in stops, while somebody gathers that. Guarded by the monitor.
@@ -248,7 +248,8 @@ public final class Container: @unchecked Sendable {
         let scopes = monitor.locked { forgetScopes() }
         defer { withExtendedLifetime(scopes) {} }
         let former = monitor.locked {
-            () -> (Graph, NameTable<ObjectType>, [Domain], [NameTable<AssemblyDescription>], [String: TextConverter]) in
+            () -> (Graph, NameTable<ObjectType>, [Domain], [NameTable<AssemblyDescription>], NameTable<TextConverter>)
+            in
             defer {
                 converters = [:]
                 graph = Graph(generation: graph.generation, keys: keys)

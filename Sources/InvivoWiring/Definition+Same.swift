@@ -5,12 +5,15 @@ extension Definition {
     /// change sets made of its base values does not count. Every other field of `Body` is compared here.
     public func isSame(as other: Definition) -> Bool {
         let (a, b) = (body, other.body)
-        return key.isSameName(as: other.key) && a.scope == b.scope && a.scopeName == b.scopeName && a.flags == b.flags
+        return key.isSameName(as: other.key) && a.scope == b.scope && a.scopeName.isSameName(as: b.scopeName)
+            && a.flags == b.flags
             && a.rank == b.rank
             && a.startTimeout == b.startTimeout && a.stopTimeout == b.stopTimeout
-            && a.type === b.type && a.typeName == b.typeName && a.alias == b.alias && a.parent == b.parent
-            && a.owner == b.owner && a.origin == b.origin && same(a.choice, b.choice) { $0.isSame(as: $1) }
-            && a.blockImage == b.blockImage && a.each == b.each && a.entry == b.entry
+            && a.type === b.type && a.typeName.isSameName(as: b.typeName) && a.alias.isSameName(as: b.alias)
+            && a.parent.isSameName(as: b.parent)
+            && a.owner.isSameName(as: b.owner) && a.origin.isSameName(as: b.origin)
+            && same(a.choice, b.choice) { $0.isSame(as: $1) }
+            && a.blockImage == b.blockImage && a.each.isSameName(as: b.each) && a.entry.isSameName(as: b.entry)
             && a.constant?.bits == b.constant?.bits && Self.areSame(a.parameters, b.parameters)
             && same(a.factory, b.factory) { $0.isSame(as: $1) } && same(a.keepAlive, b.keepAlive) { $0.isSame(as: $1) }
             && same(a.inject, b.inject) { $0.isSame(as: $1) }
@@ -30,17 +33,20 @@ extension Definition {
     private static func areSame(_ a: Signature?, _ b: Signature?) -> Bool {
         same(a?.parameters, b?.parameters) { a, b in
             a.elementsEqual(b) {
-                $0.name == $1.name && $0.kind == $1.kind && $0.isOptional == $1.isOptional && $0.typeName == $1.typeName
+                $0.name.isSameName(as: $1.name) && $0.kind == $1.kind && $0.isOptional == $1.isOptional
+                    && $0.typeName.isSameName(as: $1.typeName)
             }
         }
     }
 
     private static func areSame(_ a: [Injection], _ b: [Injection]) -> Bool {
-        a.elementsEqual(b) { $0.name == $1.name && $0.hears == $1.hears && $0.source.isSame(as: $1.source) }
+        a.elementsEqual(b) {
+            $0.name.isSameName(as: $1.name) && $0.hears == $1.hears && $0.source.isSame(as: $1.source)
+        }
     }
 
     private static func areSame(_ a: [Invocation], _ b: [Invocation]) -> Bool {
-        a.elementsEqual(b) { $0.method == $1.method && areSame($0.arguments, $1.arguments) }
+        a.elementsEqual(b) { $0.method.isSameName(as: $1.method) && areSame($0.arguments, $1.arguments) }
     }
 }
 
@@ -65,7 +71,7 @@ extension DefinitionChoice.When {
     func isSame(as other: DefinitionChoice.When) -> Bool {
         switch (self, other) {
         case (.equal(let a), .equal(let b)): a.isSame(as: b)
-        case (.exact(let a), .exact(let b)), (.kind(let a), .kind(let b)): a == b
+        case (.exact(let a), .exact(let b)), (.kind(let a), .kind(let b)): a.isSameName(as: b)
         case (.named, .named), (.otherwise, .otherwise): true
         default: false
         }
@@ -80,27 +86,28 @@ extension Injection.Source {
         return switch (self, other) {
         case (.value(let a), .value(let b)): a.isSame(as: b)
         case (.reference(let a, let given, let isOptional), .reference(let b, let others, let isOtherOptional)):
-            a == b && isOptional == isOtherOptional && all(given, others)
+            a.isSameName(as: b) && isOptional == isOtherOptional && all(given, others)
         case (.type(let a), .type(let b)), (.all(let a), .all(let b)): a == b
         case (.argument(let a), .argument(let b)): a == b
         case (.arguments, .arguments), (.resolver, .resolver), (.asker, .asker): true
         case (.path(let a, let path, let isOptional), .path(let b, let otherPath, let isOtherOptional)):
-            a.isSame(as: b) && path == otherPath && isOptional == isOtherOptional
+            a.isSame(as: b) && path.elementsEqual(otherPath) { $0.isSameName(as: $1) } && isOptional == isOtherOptional
         case (.list(let a), .list(let b)), (.set(let a), .set(let b)): all(a, b)
         case (.map(let a), .map(let b)):
-            a.elementsEqual(b) { $0.name == $1.name && $0.source.isSame(as: $1.source) }
+            a.elementsEqual(b) { $0.name.isSameName(as: $1.name) && $0.source.isSame(as: $1.source) }
         case (
             .config(let a, let other, let isOptional, let kind),
             .config(let b, let otherOther, let isOtherOptional, let otherKind)
         ):
-            a == b && kind == otherKind && isOptional == isOtherOptional
+            a.isSameName(as: b) && kind == otherKind && isOptional == isOtherOptional
                 && same(other, otherOther) { $0.isSame(as: $1) }
         case (.entry(let a, let other, let isOptional), .entry(let b, let otherOther, let isOtherOptional)):
-            a == b && isOptional == isOtherOptional && all(other.map { [$0] } ?? [], otherOther.map { [$0] } ?? [])
+            a.isSameName(as: b) && isOptional == isOtherOptional
+                && all(other.map { [$0] } ?? [], otherOther.map { [$0] } ?? [])
         case (.entryName, .entryName): true
         case (.said(let a), .said(let b)): a.value.isSame(as: b.value)
         case (.text(let a, let converter), .text(let b, let otherConverter)):
-            converter == otherConverter && a.isSame(as: b)
+            converter.isSameName(as: otherConverter) && a.isSame(as: b)
         case (.provider(let a), .provider(let b)), (.lazy(let a), .lazy(let b)): a.isSame(as: b)
         default: false
         }

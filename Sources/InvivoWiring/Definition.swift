@@ -250,8 +250,12 @@ public final class Definition: @unchecked Sendable {
             }
             body.keepAlive = body.keepAlive ?? former.keepAlive
             body.parameters = body.parameters ?? former.parameters
-            var properties = former.properties.map { old in body.properties.first { $0.name == old.name } ?? old }
-            properties += body.properties.filter { own in !former.properties.contains { $0.name == own.name } }
+            var properties = former.properties.map { old in
+                body.properties.first { $0.name.isSameName(as: old.name) } ?? old
+            }
+            properties += body.properties.filter { own in
+                !former.properties.contains { $0.name.isSameName(as: own.name) }
+            }
             body.properties = properties
             body.methods =
                 former.methods.filter { old in !body.methods.contains { $0.method == old.method } } + body.methods

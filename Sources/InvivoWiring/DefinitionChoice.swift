@@ -38,7 +38,7 @@ extension DefinitionChoice.When {
     func fits(_ value: Value) -> Bool {
         switch self {
         case .equal(let wanted): return value.isEqual(to: wanted)
-        case .exact(let name): return value.describedType?.name == name
+        case .exact(let name): return value.describedType?.name.isSameName(as: name) ?? false
         case .kind(let name): return value.describedType?.isKind(of: name) ?? false
         case .named:
             if case .string = value { return true }

@@ -5,8 +5,8 @@ internal import InvivoBase
 public final class LaterSupertypes: @unchecked Sendable {
     private let monitor = Monitor()
     // Guarded by the monitor.
-    private var types: [String: [String]] = [:]
-    private var supertypes: [String: Set<String>] = [:]
+    private var types: NameTable<[String]> = [:]
+    private var supertypes: NameTable<NameSet> = [:]
 
     public func add(_ supertype: String, to type: String) {
         monitor.locked {
@@ -16,6 +16,6 @@ public final class LaterSupertypes: @unchecked Sendable {
     }
 
     func types(that supertype: String) -> [String] { monitor.locked { types[supertype] ?? [] } }
-    func supertypes(of type: String) -> Set<String> { monitor.locked { supertypes[type] ?? [] } }
-    var names: [String] { monitor.locked { Array(types.keys) } }
+    func supertypes(of type: String) -> NameSet { monitor.locked { supertypes[type] ?? [] } }
+    var names: [String] { monitor.locked { types.keys } }
 }

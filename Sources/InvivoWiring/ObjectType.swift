@@ -80,11 +80,11 @@ public final class ObjectType: @unchecked Sendable {
 public final class ObjectExtra: @unchecked Sendable {
     /// Leases on what was injected, given back after the object is disposed.
     public var injected: [Value] = []
-    public var injectedProperties: [String: Value] = [:]
+    public var injectedProperties: NameTable<Value> = [:]
     /// Whether there is or was a provider or lazy among them that claims something. Guarded by the container's monitor.
     var hasLate = false
     /// Of a step that injects all of a type: whose objects these are, in their order.
-    var candidates: [String: [UInt32]] = [:]
+    var candidates: NameTable<[UInt32]> = [:]
     /// The traits room's state of the object (base values and what is applied).
     public var tuning: AnyObject?
     /// Called once before disposal: attachments let go.

@@ -44,7 +44,8 @@ struct PackedRecipe {
             else { return nil }
             // By position what has no name fills the first gap; told apart only where nothing is named before it.
             guard injection.name != nil || body.initializer[..<index].allSatisfy({ $0.name == nil }) else { return nil }
-            let position = injection.name.map { name in parameters.firstIndex { $0.name == name } ?? 8 } ?? index
+            let position =
+                injection.name.map { name in parameters.firstIndex { $0.name.isSameName(as: name) } ?? 8 } ?? index
             guard position < 8, let slot = recipe.slots.first(where: { $0.position == position }),
                 case .object(let id, let given, false) = slot.source, given.isEmpty,
                 let place = type.container.monitor.locked({ () -> UInt32? in

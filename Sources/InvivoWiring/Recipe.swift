@@ -83,7 +83,7 @@ public final class Recipe: @unchecked Sendable {
     /// The keys it names or was bound to, each with the strongest way.
     public let edges: [(id: UInt32, edge: Edge)]
     /// What each lookup by type was bound to, by its place in the definition.
-    public let bindings: [String: [UInt32]]
+    public let bindings: NameTable<[UInt32]>
     /// The names of types it looks for.
     public let wishes: Set<String>
     /// The keys that it would take and that nothing has.
@@ -97,7 +97,7 @@ public final class Recipe: @unchecked Sendable {
     /// Whether something leads from it back to it: its objects may hold each other.
     public nonisolated(unsafe) var isInCircle = false
     /// The places of lists whose holder hears when a candidate comes or goes.
-    nonisolated(unsafe) var hearing: Set<String> = []
+    nonisolated(unsafe) var hearing: NameSet = []
     /// How many of the first steps are what its type needs, whatever definition there is.
     nonisolated(unsafe) var needCount = 0
     /// What takes the place of its objects when they are made, in order.
@@ -108,7 +108,7 @@ public final class Recipe: @unchecked Sendable {
     init(
         _ definition: Definition, maker: Maker, slots: [Slot], steps: [Step], before: [Step], after: [Step],
         afterAll: [Step],
-        edges: [(id: UInt32, edge: Edge)], bindings: [String: [UInt32]], wishes: Set<String>,
+        edges: [(id: UInt32, edge: Edge)], bindings: NameTable<[UInt32]>, wishes: Set<String>,
         missing: Set<String> = [], asks: Bool, awaits: Set<String>
     ) {
         self.definition = definition
@@ -158,7 +158,7 @@ public final class Recipe: @unchecked Sendable {
     }
 
     /// The lookups by type whose holder does not hear of changes.
-    public var deafBindings: [String: [UInt32]] { bindings.filter { !hearing.contains($0.key) } }
+    public var deafBindings: NameTable<[UInt32]> { bindings.filter { !hearing.contains($0.key) } }
 
     public var isExclusive: Bool { definition.body.flags.contains(.exclusive) }
 

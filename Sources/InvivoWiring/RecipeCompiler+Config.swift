@@ -181,7 +181,7 @@ extension RecipeCompiler {
     /// The definition that is planned with says what the block holds.
     mutating func keepInBlock(_ name: String, _ value: Value) {
         definition = definition.with { body in
-            guard let index = body.properties.firstIndex(where: { $0.name == name }) else { return }
+            guard let index = body.properties.firstIndex(where: { $0.name.isSameName(as: name) }) else { return }
             body.properties[index] = Injection(name: name, .value(value))
         }
     }

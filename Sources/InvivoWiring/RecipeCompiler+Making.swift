@@ -11,7 +11,7 @@ extension RecipeCompiler {
         for injection in body.initializer {
             let position: Int
             if let name = injection.name {
-                guard let index = parameters.firstIndex(where: { $0.name == name }) else {
+                guard let index = parameters.firstIndex(where: { $0.name.isSameName(as: name) }) else {
                     fail(
                         .arity,
                         "'\(type.name)' has no initializer parameter '\(name)'\(suggestion(for: name, among: parameters.map(\.name)))"
@@ -76,7 +76,7 @@ extension RecipeCompiler {
 
     // MARK: properties and methods
 
-    mutating func property(_ injection: Injection, _ type: ObjectType, _ set: inout Set<String>) -> Recipe.Step? {
+    mutating func property(_ injection: Injection, _ type: ObjectType, _ set: inout NameSet) -> Recipe.Step? {
         guard let name = injection.name else {
             fail(.argument, "a property injection needs the property's name")
             return nil

@@ -121,7 +121,7 @@ extension RecipeCompiler {
         var lacking = type.description.signature.parameters
         for injection in target.body.initializer {
             if let name = injection.name {
-                lacking.removeAll { $0.name == name }
+                lacking.removeAll { $0.name.isSameName(as: name) }
             } else if !lacking.isEmpty {
                 lacking.removeFirst()
             }

@@ -36,16 +36,16 @@ public struct RecipeCompiler {
     var former: Recipe?
     private var edges: [UInt32: Recipe.Edge] = [:]
     private var edgeOrder: [UInt32] = []
-    var bindings: [String: [UInt32]] = [:]
+    var bindings: NameTable<[UInt32]> = [:]
     var wishes: Set<String> = []
     var missed: Set<String> = []
     /// How many lookups by type there were at each place: a method that is called twice has each place twice.
-    var lookups: [String: Int] = [:]
+    var lookups: NameTable<Int> = [:]
     var asks = false
     /// What a definition that may wait lacks, and which of that are keys.
     private var lacks: [String] = []
     private var awaits: Set<String> = []
-    var hearing: Set<String> = []
+    var hearing: NameSet = []
     var keeps: Set<UInt32> = []
 
     public init(
@@ -253,7 +253,7 @@ public struct RecipeCompiler {
 
     /// A child says each property once; the second would be lost where the parent has it too.
     private mutating func checkProperties() {
-        var seen: Set<String> = []
+        var seen: NameSet = []
         for name in definition.body.properties.compactMap(\.name) where !seen.insert(name).inserted {
             fail(.exists, "the property '\(name)' is set twice")
         }
@@ -334,7 +334,7 @@ public struct RecipeCompiler {
                 ? .abstract : type.isBlockOnly ? .block : body.factory.map { .factory($0) } ?? .initializer
             slots = initializer(type)
         }
-        var set = Set<String>()
+        var set = NameSet()
         var steps: [Recipe.Step] = []
         for need in needs(of: type, besides: body.properties) {
             if let step = property(need, type, &set) { steps.append(step) }

@@ -122,7 +122,9 @@ extension ConfigNode {
         case .map(let pairs):
             var values: [(name: String, value: Value)] = []
             for pair in pairs {
-                let field = property?.fields.first { $0.name == pair.name || $0.was.contains(pair.name) }
+                let field = property?.fields.first {
+                    $0.name.isSameName(as: pair.name) || $0.was.contains(where: pair.name.isSameName(as:))
+                }
                 let name = field.flatMap { Taker.property($0).converter }
                 values.append((pair.name, try pair.node.read(field, field?.kind ?? .any, name, converter)))
             }

@@ -159,6 +159,152 @@ static void manifests(void) {
     OK(invivo_app_close(app, E));
 }
 
+/* ---- what a runtime knows by names of their own -------------------------------------------------------- */
+
+static const char *const names[] = {COMPOSED, APART};
+
+static void pools(void) {
+    invivo_pool opened[2], found;
+    runtime = thing_runtime();
+    for (int i = 0; i < 2; i++) {
+        const invivo_pool_options options = {.struct_size = sizeof options, .name = names[i]};
+        OK(invivo_pool_open(runtime, &options, &opened[i], E));
+    }
+    for (int i = 0; i < 2; i++)
+        if (OK(invivo_pool_find(runtime, names[i], &found, E))) CHECK(found.bits == opened[i].bits);
+    OK(invivo_runtime_close(runtime, E));
+}
+
+static invivo_status convert(void *user_data, const char *text, uint64_t length, invivo_value *out, invivo_error **error) {
+    (void)text, (void)length, (void)error;
+    *out = invivo_int64((int64_t)(intptr_t)user_data);
+    return INVIVO_OK;
+}
+static void converters(void) {
+    invivo_value read = {0};
+    runtime = thing_runtime();
+    for (int i = 0; i < 2; i++) {
+        const invivo_converter_options options = {.struct_size = sizeof options, .name = names[i], .convert = convert, .user_data = (void *)(intptr_t)(i + 1)};
+        OK(invivo_converter_register(runtime, &options, E));
+    }
+    for (int i = 0; i < 2; i++) {
+        OK(invivo_convert(runtime, names[i], "x", 1, &read, E));
+        CHECK_EQUAL(read.as.signed_integer, i + 1);
+    }
+    OK(invivo_converter_unregister(runtime, COMPOSED, E));
+    OK(invivo_convert(runtime, APART, "x", 1, &read, E));
+    expects_error(invivo_convert(runtime, COMPOSED, "x", 1, &read, E), INVIVO_E_NOT_FOUND, NULL);
+    OK(invivo_runtime_close(runtime, E));
+}
+
+static invivo_status find_place(void *user_data, uint64_t *place, invivo_error **error) {
+    (void)error;
+    *place = (uint64_t)(uintptr_t)user_data;
+    return INVIVO_OK;
+}
+static void scopes(void) {
+    static const char *const keys[] = {"a.one", "a.two"};
+    invivo_object made[2], again;
+    runtime = thing_runtime();
+    for (int i = 0; i < 2; i++) {
+        const invivo_scope_options options = {.struct_size = sizeof options, .name = names[i], .find = find_place, .user_data = (void *)(uintptr_t)7};
+        OK(invivo_scope_register(runtime, &options, E));
+        OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = keys[i], .type_name = "Thing",
+                                                       .scope = INVIVO_SCOPE_HOST, .scope_name = names[i]}, NULL, E));
+        made[i] = thing_shared(runtime, keys[i]);
+    }
+    OK(invivo_scope_end(runtime, COMPOSED, 7, E));
+    again = thing_shared(runtime, "a.one");
+    CHECK(again.bits != made[0].bits);
+    again = thing_shared(runtime, "a.two");
+    CHECK(again.bits == made[1].bits);
+    OK(invivo_runtime_close(runtime, E));
+}
+
+static int decorated[2];
+static invivo_status decorate(invivo_object object, const invivo_build *build, invivo_object *out, void *user_data, invivo_error **error) {
+    (void)object, (void)build, (void)out, (void)error;
+    ++*(int *)user_data;
+    return INVIVO_OK;
+}
+static void processors(void) {
+    invivo_changes changes;
+    runtime = thing_runtime();
+    OK(invivo_changes_open(runtime, &changes, E));
+    for (int i = 0; i < 2; i++) {
+        const invivo_processor processor = {.struct_size = sizeof processor, .name = names[i], .decorate = decorate, .user_data = &decorated[i]};
+        OK(invivo_changes_process(changes, &processor, E));
+    }
+    OK(invivo_changes_commit(changes, E));
+    define("a.one", NULL, 1);
+    CHECK_EQUAL(number_of("a.one"), 1);
+    CHECK_EQUAL(decorated[0], 1);
+    CHECK_EQUAL(decorated[1], 1);
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_unprocess(changes, COMPOSED, E));
+    OK(invivo_changes_commit(changes, E));
+    CHECK_EQUAL(number_of("a.one"), 1);
+    CHECK_EQUAL(decorated[0], 1);
+    CHECK_EQUAL(decorated[1], 2);
+    OK(invivo_runtime_close(runtime, E));
+}
+
+/* The name under which something is looked for by its type. */
+static void lookups_by_type(void) {
+    invivo_object object;
+    runtime = thing_runtime();
+    define("a." COMPOSED, NULL, 1);
+    expects_error(invivo_resolve_type(runtime, "Thing", APART, 0, &object, E), INVIVO_E_NOT_FOUND, NULL);
+    define("a." APART, NULL, 2);
+    for (int i = 0; i < 2; i++) {
+        if (!OK(invivo_resolve_type(runtime, "Thing", names[i], 0, &object, E))) continue;
+        CHECK_EQUAL(thing_of(object)->number, i + 1);
+        OK(invivo_object_release(object));
+    }
+    OK(invivo_runtime_close(runtime, E));
+}
+
+/* Prefixes, what an outer reference is led to, and operators over a part of the configuration. */
+static void prefixes(void) {
+    static const char from_composed[] = COMPOSED ".out", from_apart[] = APART ".out";
+    const invivo_injection out[] = {{.name = "left", .how = INVIVO_INJECT_REFERENCE, .reference = from_apart},
+                                    {.name = "number", .how = INVIVO_INJECT_VALUE, .value = invivo_int64(3)}};
+    const invivo_definition member[] = {
+        {.struct_size = sizeof(invivo_definition), .key = "one", .type_name = "Thing", .scope = INVIVO_SCOPE_LAZY_SINGLETON, .properties = out, .property_count = 2}};
+    const invivo_assembly part = {.struct_size = sizeof part, .name = "part", .definitions = member, .definition_count = 1};
+    const invivo_remap other[] = {{COMPOSED, "elsewhere"}}, right[] = {{APART, "elsewhere"}};
+    runtime = thing_runtime();
+    define(from_composed, NULL, 1);
+    define(from_apart, NULL, 2);
+    define("elsewhere.out", NULL, 4);
+    expects_error(invivo_mount(runtime, &part, "p", other, 1, E), INVIVO_E_ARGUMENT, NULL); /* nothing uses it */
+    OK(invivo_mount(runtime, &part, "p." COMPOSED, right, 1, E));
+    OK(invivo_mount(runtime, &part, "p." APART, NULL, 0, E));
+    CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "p." COMPOSED ".one"))->left), "elsewhere.out");
+    CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "p." APART ".one"))->left), from_apart);
+    OK(invivo_runtime_close(runtime, E));
+}
+
+/* A definition that names the other one is another definition. */
+static void what_is_defined_anew(void) {
+    runtime = thing_runtime();
+    define("a." COMPOSED, NULL, 1);
+    define("a." APART, NULL, 2);
+    define("a.alias", "a." COMPOSED, 0);
+    CHECK_EQUAL(number_of("a.alias"), 1);
+    define("a.alias", "a." APART, 0);
+    CHECK_EQUAL(number_of("a.alias"), 2);
+    for (int i = 0; i < 2; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "a.%s", names[i]);
+        invivo_injection left[] = {{.name = "left", .how = INVIVO_INJECT_REFERENCE, .reference = key}};
+        OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.holder", .type_name = "Thing",
+                                                       .scope = INVIVO_SCOPE_LAZY_SINGLETON, .properties = left, .property_count = 1}, NULL, E));
+        CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "a.holder"))->left), key);
+    }
+    OK(invivo_runtime_close(runtime, E));
+}
+
 int main(void) {
     check_begin();
     check_directory();
@@ -168,5 +314,12 @@ int main(void) {
     the_configuration();
     assemblies_and_what_is_in_them();
     manifests();
+    pools();
+    converters();
+    scopes();
+    processors();
+    lookups_by_type();
+    prefixes();
+    what_is_defined_anew();
     return check_end();
 }
