@@ -76,6 +76,9 @@ class Changes:
         under the same name is replaced."""
         self._open()
         core = self._core
+        for each in assemblies:
+            if each not in self._activated and self._is_lost(each):
+                _leave(core, [each])
         gathering = Gathering(core, assemblies, self._mounted)
         seen: dict[str, Definition] = {}
         former = {each: each._collaborators for each in gathering.all}
@@ -105,6 +108,15 @@ class Changes:
             self._add(made)
         for each in gathering.all:
             self._processors += [one for one in each.processors if one not in core.processors.values()]
+
+    def _is_lost(self, assembly: Assembly) -> bool:
+        """Whether it counts as active here alone: a submitted set has failed, or another language took it away."""
+        core = self._core
+        return (
+            assembly._core is core
+            and assembly not in core.described
+            and core.assembly_state(assembly.name) == c.INVIVO_ASSEMBLY_UNKNOWN
+        )
 
     def decorate(
         self,
@@ -153,6 +165,8 @@ class Changes:
         ``prefix.member``. What it refers to outside of itself follows ``remap``: keys, or the first parts of keys, and
         what they become."""
         self._open()
+        if self._is_lost(assembly):
+            _leave(self._core, [assembly])
         if assembly._core is not None:
             raise ExistsError(
                 f"the assembly {assembly.name!r} is active: mount another instance of {type(assembly).__name__}",
@@ -301,8 +315,7 @@ class Changes:
         its = [each for each in core.described if each.name == name]
         core.described.difference_update(its)
         if core.assembly_state(name) != c.INVIVO_ASSEMBLY_ACTIVE:
-            self.deactivate(*its)
-            self._bind({}, [*self._removed, *self._orphans({})])
+            _leave(core, its)
         self._done = True
 
     def _unmount(self) -> None:
@@ -517,3 +530,11 @@ class Changes:
             self.commit()
         else:
             self.discard()
+
+
+def _leave(core: Core, assemblies: list[Assembly]) -> None:
+    """Their members are recipes again, without a word to the library."""
+    changes = Changes(core)
+    changes.deactivate(*assemblies)
+    changes._bind({}, [*changes._removed, *changes._orphans({})])
+    changes._done = True

@@ -348,6 +348,34 @@ def test_a_description_is_taken_back() -> None:
         assert runtime.assembly_state("voice") == "unknown"
 
 
+def test_an_assembly_whose_submitted_activation_failed_is_activated_again() -> None:
+    class Card:
+        missing = True
+
+        def __init__(self) -> None:
+            if Card.missing:
+                raise OSError("no card")
+
+    class Sound(invivo.Assembly):
+        @invivo.singleton
+        def card(self) -> Card:
+            return invivo.new(Card)
+
+    sound, left = Sound(), Sound()
+    with invivo.Runtime() as runtime, runtime.reloads() as reloads:
+        changes = runtime.changes()
+        changes.activate(sound)
+        changes.mount(left, "left")
+        changes.submit()
+        report = reloads.wait(60)
+        assert report is not None and not report.committed and "no card" in str(report.error)
+        Card.missing = False
+        runtime.activate(sound)
+        runtime.mount(left, "left")
+        assert runtime.assembly_state("sound") == runtime.assembly_state("left") == "active"
+        assert sound.card() is not left.card()
+
+
 def test_a_manifest_activates_what_python_modules_describe(tmp_path: Path) -> None:
     (tmp_path / "music.py").write_text(MODULE)
     manifest = tmp_path / "app.yaml"
