@@ -368,7 +368,9 @@ def test_an_assembly_whose_submitted_activation_failed_is_activated_again() -> N
         changes.mount(left, "left")
         changes.submit()
         report = reloads.wait(60)
-        assert report is not None and not report.committed and "no card" in str(report.error)
+        assert report is not None
+        assert not report.committed
+        assert "no card" in str(report.error)
         Card.missing = False
         runtime.activate(sound)
         runtime.mount(left, "left")
