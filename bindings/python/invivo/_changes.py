@@ -77,7 +77,7 @@ class Changes:
         self._open()
         core = self._core
         for each in assemblies:
-            if each not in self._activated and self._is_lost(each):
+            if isinstance(each, Assembly) and each not in self._activated and self._is_lost(each):
                 _leave(core, [each])
         gathering = Gathering(core, assemblies, self._mounted)
         seen: dict[str, Definition] = {}
@@ -165,7 +165,7 @@ class Changes:
         ``prefix.member``. What it refers to outside of itself follows ``remap``: keys, or the first parts of keys, and
         what they become."""
         self._open()
-        if self._is_lost(assembly):
+        if isinstance(assembly, Assembly) and self._is_lost(assembly):
             _leave(self._core, [assembly])
         if assembly._core is not None:
             raise ExistsError(
