@@ -59,18 +59,34 @@ public func invivo_pool_get(
     _ user_data: UnsafeMutableRawPointer!, _ out: UnsafeMutablePointer<invivo_object>!,
     _ error_out: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
-    guard let out, let key else { return report(Failure(.argument, "out or key is NULL"), error_out) }
-    var isClear = true
-    out.pointee.bits = Pool.fastPeek(pool.bits, key, isClear: &isClear)
-    if out.pointee.bits != 0 { return 0 }
-    let maker = maker(make, user_data)
-    do throws(Failure) {
-        if isClear, let made = try Pool.getMissing(pool.bits, key, maker) {
-            out.pointee.bits = made
-            return 0
+    guard let out, let key else { return nullOutOrKey(error_out) }
+    let (object, isMissing) = PoolSearch.find(pool.bits, key)
+    out.pointee.bits = object
+    return object != 0 ? 0 : getOtherwise(pool, key, isMissing, make, user_data, out, error_out)
+}
+
+// Colder ways stand apart, so that the hot one needs no room for them.
+@inline(never)
+private func nullOutOrKey(_ error: UnsafeMutablePointer<OpaquePointer?>?) -> invivo_status {
+    report(Failure(.argument, "out or key is NULL"), error)
+}
+
+@inline(never)
+private func getOtherwise(
+    _ pool: invivo_pool, _ key: UnsafePointer<invivo_value>, _ isMissing: Bool, _ make: invivo_pool_make?,
+    _ userData: UnsafeMutableRawPointer?, _ out: UnsafeMutablePointer<invivo_object>,
+    _ error: UnsafeMutablePointer<OpaquePointer?>?
+) -> invivo_status {
+    let maker = maker(make, userData)
+    var made: UInt64 = 0
+    if isMissing {
+        do throws(Failure) { made = try PoolSearch.make(pool.bits, key, maker) } catch let failure {
+            return report(failure, error)
         }
-    } catch { return report(error, error_out) }
-    return getSlowly(pool, key, maker, out, error_out)
+    }
+    guard made != 0 else { return getSlowly(pool, key, maker, out, error) }
+    out.pointee.bits = made
+    return 0
 }
 
 @inline(never)
@@ -96,10 +112,20 @@ public func invivo_pool_peek(
     guard let out else { return Status.argument.rawValue }
     out.pointee = invivo_object()
     guard let key else { return Status.argument.rawValue }
-    var isClear = true
-    out.pointee.bits = Pool.fastPeek(pool.bits, key, isClear: &isClear)
-    if out.pointee.bits != 0 { return 0 }
-    if isClear { return Status.notFound.rawValue }
+    let (object, isMissing) = PoolSearch.find(pool.bits, key)
+    out.pointee.bits = object
+    return object != 0 ? 0 : peekOtherwise(pool, key, isMissing, out)
+}
+
+@inline(never)
+private func peekOtherwise(
+    _ pool: invivo_pool, _ key: UnsafePointer<invivo_value>, _ isMissing: Bool,
+    _ out: UnsafeMutablePointer<invivo_object>
+) -> invivo_status {
+    if isMissing {
+        PoolSearch.leave()
+        return Status.notFound.rawValue
+    }
     do throws(Failure) {
         guard let object = try Pool.find(pool.bits).peek(key) else { return Status.notFound.rawValue }
         out.pointee.bits = object

@@ -259,9 +259,9 @@ public enum ObjectTable {
         guard let slot = slot(bits) else { return false }
         var state = iv_load_u64(iv_slot_state(slot))
         while true {
-            guard state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & (1 << 33 | tooMany) == 0,
-                state & 0x1_ffff_ffff != 0
-            else { return retainOnTrial(slot, bits) }
+            // A stale handle stays so.
+            guard state >> UInt64(IV_GENERATION_SHIFT) == generation(bits) else { return false }
+            guard state & (1 << 33 | tooMany) == 0, state & 0x1_ffff_ffff != 0 else { return retainOnTrial(slot, bits) }
             if iv_cas_u64(iv_slot_state(slot), &state, state &+ 1) { return true }
         }
     }

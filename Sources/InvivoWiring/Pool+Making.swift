@@ -28,27 +28,7 @@ extension Pool {
         }
     }
 
-    /// The same for a text or number that was looked up and not found, in one section. Nil when it must go the general way.
-    @inline(never)
-    public static func getMissing(_ bits: UInt64, _ value: UnsafePointer<invivo_value>, _ given: Maker?) throws(Failure)
-        -> UInt64?
-    {
-        guard let (raw, reader, core) = enter(bits) else { return nil }
-        guard let key = PoolKey(simple: value, seed: raw.pointee.seed), let owner = raw.pointee.owner else {
-            leave(reader)
-            return nil
-        }
-        let pool = Unmanaged<Pool>.fromOpaque(owner).takeUnretainedValue()
-        guard let maker = given ?? pool.maker, Readers.beginBuild(reader, core) else {
-            leave(reader)
-            return nil
-        }
-        leave(reader)
-        defer { Readers.endBuild(reader) }
-        return try pool.make(key, value, maker)
-    }
-
-    private func make(_ key: PoolKey, _ value: UnsafePointer<invivo_value>, _ maker: Maker) throws(Failure) -> UInt64 {
+    func make(_ key: PoolKey, _ value: UnsafePointer<invivo_value>, _ maker: Maker) throws(Failure) -> UInt64 {
         let outcome = withUnsafeTemporaryAllocation(of: iv_pool_making.self, capacity: 1) { memory in
             Result { () throws(Failure) -> UInt64 in
                 let making = memory.baseAddress.unsafelyUnwrapped
@@ -76,6 +56,40 @@ extension Pool {
 
     /// Finds a living object, or enters that `making` makes it.
     private func claim(_ key: PoolKey, for making: UnsafeMutablePointer<iv_pool_making>) throws(Failure) -> Claim {
+        let shard = shard(key.shard)
+        iv_pool_lock(shard)
+        // Mostly there is a place, with nobody or with an object that has ended.
+        guard let table = iv_pool_table_of(shard), let slot = PoolTable.find(table, key) ?? PoolTable.room(table, key),
+            PoolTable.isObject(slot.pointee.value) || slot.pointee.value == 0
+        else {
+            iv_pool_unlock(shard)
+            return try claimOtherwise(key, for: making)
+        }
+        let value = slot.pointee.value
+        if value != 0 {
+            if ObjectTable.retain(value) {
+                iv_pool_unlock(shard)
+                return .found(value)
+            }
+            uncount(key)
+        }
+        iv_store_u64(iv_pool_slot_value(slot), 0xe << 60 | UInt64(UInt(bitPattern: making)))
+        iv_pool_unlock(shard)
+        return .claimed
+    }
+
+    /// With the shard's lock: what ended in this place was counted, and is none of those that are over any more.
+    @inline(__always)
+    private func uncount(_ key: PoolKey) {
+        if Int64(bitPattern: iv_load_u64(iv_pool_ended(raw, key.shard))) > 0 {
+            _ = iv_sub_u64(iv_pool_ended(raw, key.shard), 1)
+        }
+    }
+
+    @inline(never)
+    private func claimOtherwise(_ key: PoolKey, for making: UnsafeMutablePointer<iv_pool_making>) throws(Failure)
+        -> Claim
+    {
         var owed: [PoolWeak] = []
         let slot = try locked(key, &owed)
         defer { for weak in owed { drop(weak) } }
@@ -96,10 +110,7 @@ extension Pool {
             }
             owed.append(weak)
         }
-        // It was counted when it ended, and is none of those that are over any more.
-        if PoolTable.isObject(value), Int64(bitPattern: iv_load_u64(iv_pool_ended(raw, key.shard))) > 0 {
-            _ = iv_sub_u64(iv_pool_ended(raw, key.shard), 1)
-        }
+        if PoolTable.isObject(value) { uncount(key) }
         store(slot, key, 0xe << 60 | UInt64(UInt(bitPattern: making)))
         unlock(key)
         return .claimed
@@ -213,6 +224,7 @@ extension Pool {
             _ = ObjectTable.release(object)
             throw Failure(.handle, "what makes an entry of the pool '\(name)' answered an object of another runtime")
         }
+        if record.pointee.type.pointee.has_weak == 0 { return object }
         do throws(Failure) { return try self.value(for: object) } catch {
             _ = ObjectTable.release(object)
             throw error

@@ -127,19 +127,6 @@ public final class Pool: @unchecked Sendable {
         Readers.leave(reader)
     }
 
-    /// Looks a text or number up. An object is leased for the caller.
-    @inline(__always)
-    static func lookup(_ bits: UInt64, _ value: UnsafePointer<invivo_value>) -> Found {
-        guard let (raw, reader, _) = enter(bits) else { return .unclear }
-        guard let key = PoolKey(simple: value, seed: raw.pointee.seed) else {
-            leave(reader)
-            return .unclear
-        }
-        let found = read(raw, key, holdsWeak: false)
-        leave(reader)
-        return found
-    }
-
     /// In a reading section. Without `holdsWeak` an entry whose instance must be asked for is unclear.
     @inline(__always)
     static func read(_ raw: UnsafeMutablePointer<iv_pool>, _ key: PoolKey, holdsWeak: Bool) -> Found {
@@ -158,17 +145,6 @@ public final class Pool: @unchecked Sendable {
         if ObjectTable.retain(known) { return .object(known) }
         guard holdsWeak else { return .unclear }
         return hold(weak) ? .weak(weak) : .nothing
-    }
-
-    /// The fast way of C: the object of a key with one lease, or 0.
-    public static func fastPeek(_ bits: UInt64, _ value: UnsafePointer<invivo_value>, isClear: inout Bool) -> UInt64 {
-        switch lookup(bits, value) {
-        case .object(let object): return object
-        case .nothing: return 0
-        case .weak, .unclear:
-            isClear = false
-            return 0
-        }
     }
 
     /// The pool of a handle.

@@ -96,6 +96,11 @@ enum PoolTable {
         return slot
     }
 
+    /// The same; nil also where there is no room.
+    static func room(_ table: Table, _ key: PoolKey) -> PoolSlot? {
+        table.pointee.used < table.pointee.limit ? append(table, key) : nil
+    }
+
     private static func free(_ table: Table, _ head: UInt64) -> PoolSlot {
         let slots = iv_pool_slots(table).unsafelyUnwrapped
         let capacity = table.pointee.capacity
