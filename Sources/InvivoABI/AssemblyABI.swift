@@ -144,7 +144,7 @@ extension OpenChanges {
         for index in 0..<count {
             guard let each = given?[index] else { break }
             let from = try text(each.from, "remaps[\(index)].from")
-            guard !remaps.contains(where: { $0.from == from }) else {
+            guard !remaps.contains(where: { $0.from.isSameName(as: from) }) else {
                 throw Failure(.argument, "'\(from)' is remapped twice", path: prefix)
             }
             remaps.append(AssemblyRemap(from: from, to: try text(each.to, "remaps[\(index)].to")))

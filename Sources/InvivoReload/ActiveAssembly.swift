@@ -13,7 +13,8 @@ struct ActiveAssembly: Sendable {
     var alone: Set<UInt32> = []
 
     func isSame(as other: ActiveAssembly) -> Bool {
-        remaps == other.remaps && description.isSame(as: other.description)
+        remaps.elementsEqual(other.remaps) { $0.from.isSameName(as: $1.from) && $0.to.isSameName(as: $1.to) }
+            && description.isSame(as: other.description)
     }
 
     /// Its definitions under the keys that they have here. `used` receives the remaps that something follows.

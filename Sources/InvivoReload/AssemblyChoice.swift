@@ -75,6 +75,18 @@ struct AssemblyChoice {
                     path: name, at: description.place))
             return
         }
+        // Under one name an assembly replaces what it was before, not another one.
+        if !activation.extends, let former, !former.description.name.isSameName(as: description.name) {
+            let own = former.description.name
+            failures.append(
+                Failure(
+                    .exists,
+                    (own.isSameName(as: name) ? "the assembly '\(own)' is active" : "the assembly '\(own)' is mounted")
+                        + " under this name, declared at \(former.description.place.text): '\(description.name)' needs another "
+                        + "name, or to take that away first",
+                    path: name, at: description.place))
+            return
+        }
         active.bound = [:]
         next[name] = active
         changed.insert(name)

@@ -91,6 +91,48 @@ static void a_mount_comes_and_goes_alone(void) {
     end();
 }
 
+/* Under one name an assembly replaces what it was before, not another one: that is taken away first, or in the same reload. */
+static void another_assembly_is_not_replaced(void) {
+    const invivo_remap remaps[] = {{"clock.main", "stage.clock"}};
+    const invivo_definition one[] = {INVIVO_LAZY_SINGLETON("clock", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("number", INVIVO_INT(7))))};
+    const invivo_assembly organ = {.struct_size = sizeof organ, .name = "organ", .definitions = one, .definition_count = 1, .file = "organ.c", .line = 3};
+    const invivo_assembly left = {.struct_size = sizeof left, .name = "left", .definitions = one, .definition_count = 1, .file = "left.c", .line = 5};
+    const invivo_assembly again = {.struct_size = sizeof again, .name = "stage", .definitions = one, .definition_count = 1};
+    const invivo_assembly *pointer = &left;
+    invivo_error *error = NULL;
+    invivo_changes changes;
+    prepare();
+    invivo_object clock = thing_shared(runtime, "stage.clock");
+    CHECK_EQUAL(invivo_mount(runtime, &organ, "stage", NULL, 0, &error), INVIVO_E_EXISTS);
+    CHECK(strstr(invivo_error_text(error), "organ.c:3: stage: the assembly 'stage' is active under this name, declared at ") != NULL);
+    CHECK(strstr(invivo_error_text(error), ": 'organ' needs another name, or to take that away first") != NULL);
+    invivo_error_release(error);
+    CHECK(thing_shared(runtime, "stage.clock").bits == clock.bits);
+    OK(mount("left", remaps, 1));
+    invivo_object lead = thing_shared(runtime, "left.lead");
+    error = NULL;
+    CHECK_EQUAL(invivo_mount(runtime, &organ, "left", NULL, 0, &error), INVIVO_E_EXISTS);
+    CHECK(strstr(invivo_error_text(error), "organ.c:3: left: the assembly 'voice' is mounted under this name, declared at ") != NULL);
+    invivo_error_release(error);
+    expects_error(invivo_activate(runtime, &pointer, 1, NULL, E), INVIVO_E_EXISTS, NULL);
+    CHECK(thing_shared(runtime, "left.lead").bits == lead.bits);
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_deactivate(changes, "left", E));
+    OK(invivo_changes_mount(changes, &organ, "left", NULL, 0, E));
+    OK(invivo_changes_commit(changes, E));
+    CHECK_EQUAL(thing_of(thing_shared(runtime, "left.clock"))->number, 7);
+    /* Its own name is no other one. */
+    OK(invivo_mount(runtime, &organ, "organ", NULL, 0, E));
+    pointer = &organ;
+    OK(invivo_activate(runtime, &pointer, 1, NULL, E));
+    pointer = &again;
+    const char *gone = "stage";
+    OK(invivo_deactivate(runtime, &gone, 1, E));
+    OK(invivo_activate(runtime, &pointer, 1, NULL, E));
+    CHECK_EQUAL(thing_of(thing_shared(runtime, "stage.clock"))->number, 7);
+    end();
+}
+
 static void a_mount_that_cannot_be_is_told(void) {
     const invivo_remap wrong[] = {{"clock.mian", "stage.clock"}}, twice[] = {{"clock", "stage"}, {"clock", "output"}};
     invivo_definition outside[] = {voice_table[3]};
@@ -187,6 +229,7 @@ int main(void) {
     check_begin();
     mounts_of_one_assembly_stand_beside_each_other();
     a_mount_comes_and_goes_alone();
+    another_assembly_is_not_replaced();
     a_mount_that_cannot_be_is_told();
     who_asks_is_known_through_aliases_and_mounts_and_gets_one_of_its_own();
     return check_end();

@@ -106,7 +106,8 @@ typedef struct invivo_remap {
 /* Activates an assembly under a prefix of its own, beside others of the same table: its member `voice` is then the key
  * "left.voice". References among its members stay inside the mount; those that lead out follow `remaps`, the longest that
  * fits. A remap that nothing uses is an error. Lookups by type from inside a mount prefer what the same mount makes. Mounted
- * again the same way it is nothing; deactivated by its prefix. */
+ * again the same way it is nothing; deactivated by its prefix. A prefix under which another assembly is active is
+ * INVIVO_E_EXISTS, which names both places. */
 INVIVO_API invivo_status invivo_mount(invivo_runtime runtime, const invivo_assembly *assembly, const char *prefix,
                                       const invivo_remap *remaps, size_t count, invivo_error **error) INVIVO_WAITS;
 

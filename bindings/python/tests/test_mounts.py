@@ -404,3 +404,30 @@ def test_the_host_gives_the_assemblies_or_the_manifest_lists_them(tmp_path: Path
     manifest.write_text("modules: { music: music.py }\nassemblies: [music]\n")
     with pytest.raises(invivo.ExistsError, match="only one of the two"):
         App(manifest, assemblies=[Studio()])
+
+
+def test_a_mount_does_not_replace_another_assembly() -> None:
+    class Lamp:
+        pass
+
+    class Lamps(invivo.Assembly):
+        @invivo.lazy_singleton
+        def lamp(self) -> Lamp:
+            return invivo.new(Lamp)
+
+    class Others(Lamps):
+        pass
+
+    class Strangers(invivo.Assembly):
+        @invivo.lazy_singleton
+        def lamp(self) -> Lamp:
+            return invivo.new(Lamp)
+
+    with invivo.Runtime(Lamps()) as runtime:
+        lamp = runtime["lamps.lamp"]
+        with pytest.raises(invivo.ExistsError, match=r"the assembly 'lamps' is active .* 'strangers' needs another"):
+            runtime.mount(Strangers(), "lamps")
+        assert runtime["lamps.lamp"] is lamp
+        runtime.mount(Others(), "left")
+        with pytest.raises(invivo.ExistsError, match=r"the assembly 'lamps' is mounted .* 'strangers' needs another"):
+            runtime.mount(Strangers(), "left")
