@@ -105,6 +105,9 @@ extension Describer {
         case .lazy(let of):
             kind(INVIVO_INJECT_LAZY)
             items = [of.injection]
+        case .weak(let of):
+            kind(INVIVO_INJECT_WEAK)
+            items = [of.injection]
         case .config where injection.place != nil:
             var text = injection
             text.place = nil

@@ -81,6 +81,16 @@ extension Lazy: Injectable {
     }
 }
 
+extension Weak: Injectable {
+    static var injection: Injection { .weak(of: .wanted(Value.self)) }
+    static func taken(_ value: invivo_value, _ core: Core) throws(InvivoError) -> Weak<Value> {
+        // Nothing has a definition of it, where it may be missing.
+        if nothing(value, as: Value.self) != nil { return Weak { _ throws(InvivoError) in nil } }
+        let callable = try InvivoValue(reading: value, core, .component).get(Callable.self)
+        return Weak { arguments throws(InvivoError) in try callable.call(arguments, core, as: Value?.self) }
+    }
+}
+
 /// What stands for null in a type that has such a value.
 private func nothing<Value>(_ value: invivo_value, as type: Value.Type) -> Value? {
     guard value.kind == InvivoKind.null.rawValue, type is any OptionalValue.Type else { return nil }

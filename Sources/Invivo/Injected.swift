@@ -6,6 +6,7 @@ internal import CInvivo
 ///         @Injected var clock: Clock?                        // what the one definition of a Clock makes
 ///         @Injected var mixer: any Mixer = SilentMixer()     // the same; the silent one where there is none
 ///         @Injected var voices: Provider<Voice>              // makes one for each call
+///         @Injected var recorder: Weak<Recorder>             // the one that there is, if there is one
 ///         @InjectedIfAny var meter: Meter?                   // nothing where nothing makes one
 ///         @InjectedByKey("synth.lead") var lead: Voice?
 ///     }
@@ -16,13 +17,13 @@ internal import CInvivo
 /// `Runtime.Options.fillsInjected` turns it off for a runtime.
 ///
 /// A getter cannot throw, so no form of it may have nothing to answer with: a property is an optional, has a value of its
-/// own, or is a `Provider` or `Lazy`, whose call throws. `try $clock.get()` throws the reason why it is empty. What must be
+/// own, or is a `Provider`, `Lazy` or `Weak`, whose call throws. `try $clock.get()` throws the reason why it is empty. What must be
 /// there is best taken by the initializer.
 @propertyWrapper
 public struct Injected<Value> {
     let box: InjectedBox<Value>
 
-    /// A property that is empty until it is filled: an optional, a `Provider` or a `Lazy`.
+    /// A property that is empty until it is filled: an optional, a `Provider`, a `Lazy` or a `Weak`.
     public init() where Value: EmptyInjectable {
         box = InjectedBox(empty: .nothingInjected) { core throws(InvivoError) in try Value.demanded(core) }
     }
@@ -151,7 +152,7 @@ extension Injected: InjectedProperty {
         if let optional = Value.self as? any OptionalValue.Type { return .wanted(optional.wrapped) }
         let wanted = Injection.wanted(Value.self)
         switch wanted.how {
-        case .provider, .lazy, .all: return wanted
+        case .provider, .lazy, .weak, .all: return wanted
         default: return wanted.optional
         }
     }
@@ -218,6 +219,17 @@ extension Lazy: EmptyInjectable {
         Lazy { () throws(InvivoError) in
             guard let core = CurrentRuntime.filling(CurrentRuntime.core) else { throw InvivoError.unfilled }
             return try core.find(Value.self, near: nil)
+        }
+    }
+}
+
+extension Weak: EmptyInjectable {
+    /// Throws: only a runtime that makes or injects the object fills it.
+    public static var nothingInjected: Weak {
+        Weak { _ throws(InvivoError) in
+            throw InvivoError(
+                .notReady, "no runtime has made or injected the object, which is what fills a Weak<\(Value.self)> of it"
+            )
         }
     }
 }

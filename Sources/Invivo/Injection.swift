@@ -27,6 +27,7 @@ public struct Injection {
         case map([(name: String, injection: Injection)])
         case provider(Inner)
         case lazy(Inner)
+        case weak(Inner)
         /// What needs nothing of the graph, made here.
         case own
         case asker
@@ -136,16 +137,20 @@ public struct Injection {
     /// A `Lazy` of what another injection gives.
     public static func lazy(of injection: Injection) -> Injection { Injection(.lazy(Inner(injection))) }
 
+    /// A `Weak` of what another injection names.
+    public static func weak(of injection: Injection) -> Injection { Injection(.weak(Inner(injection))) }
+
     /// The key for which the object is made, or null. What it goes into is never shared.
     public static var asker: Injection { Injection(.asker) }
 
     /// The same; null when nothing has the key or type, or what makes it answers nothing.
-    /// A provider or lazy is null as long as there is nothing to resolve.
+    /// A provider, lazy or weak reference is null as long as there is nothing to resolve.
     public var optional: Injection {
         with { copy in
             switch how {
             case .provider(let of): copy.how = .provider(Inner(of.injection.optional))
             case .lazy(let of): copy.how = .lazy(Inner(of.injection.optional))
+            case .weak(let of): copy.how = .weak(Inner(of.injection.optional))
             default: copy.isOptional = true
             }
         }

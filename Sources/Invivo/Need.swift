@@ -89,6 +89,9 @@ final class Need: @unchecked Sendable {
         case .lazy(let of):
             entry.how = UInt32(INVIVO_INJECT_LAZY)
             items = [of.injection]
+        case .weak(let of):
+            entry.how = UInt32(INVIVO_INJECT_WEAK)
+            items = [of.injection]
         case .value(let value):
             entry.how = UInt32(INVIVO_INJECT_VALUE)
             entry.value = try value.asInvivo().borrowed(arena, core)
@@ -110,7 +113,7 @@ extension Injection {
     var wishes: [Any.Type] {
         switch how {
         case .type(let type), .all(let type): [type]
-        case .provider(let of), .lazy(let of): of.injection.wishes
+        case .provider(let of), .lazy(let of), .weak(let of): of.injection.wishes
         default: []
         }
     }

@@ -179,6 +179,15 @@ extension Lazy: Found {
     }
 }
 
+extension Weak: Found {
+    static func found(_ core: Core, _ assembly: String?) throws(InvivoError) -> Weak<Value> {
+        throw InvivoError(
+            .unsupported,
+            "a Weak<\(Value.self)> is injected, into an initializer, a property or a method; a lookup answers an object"
+        )
+    }
+}
+
 extension Resolver: Found {
     static func found(_ core: Core, _ assembly: String?) throws(InvivoError) -> Resolver { Resolver(core, nil) }
 }

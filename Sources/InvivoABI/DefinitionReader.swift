@@ -302,6 +302,7 @@ private func source(
         return .map(pairs)
     case INVIVO_INJECT_PROVIDER: return .provider(try only())
     case INVIVO_INJECT_LAZY: return .lazy(try only())
+    case INVIVO_INJECT_WEAK: return .weak(try only())
     case INVIVO_INJECT_CONFIG:
         guard items.count < 2 else { throw fail("items has \(items.count): a path has one default") }
         guard given.index < 256, let kind = ValueKind(rawValue: UInt32(given.index)) else {

@@ -181,6 +181,9 @@ final class LentDefinition {
         case .lazy(let target):
             say(Int(INVIVO_INJECT_LAZY))
             (lent.items, lent.item_count) = items([target])
+        case .weak(let target):
+            say(Int(INVIVO_INJECT_WEAK))
+            (lent.items, lent.item_count) = items([target])
         case .resolver: say(Int(INVIVO_INJECT_RESOLVER))
         case .asker: say(Int(INVIVO_INJECT_ASKER))
         }

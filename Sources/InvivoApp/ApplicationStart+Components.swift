@@ -342,6 +342,7 @@ private struct ComponentMaker {
             return items.first.map { .path($0, names, isOptional: form.isOptional) }
         case .provider: return items.first.map { .provider($0) }
         case .lazy: return items.first.map { .lazy($0) }
+        case .weak: return items.first.map { .weak($0) }
         case .argument: return .argument(form.index)
         case .arguments: return .arguments
         case .text: return items.first.map { .text($0, converter: form.converter) }

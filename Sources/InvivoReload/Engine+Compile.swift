@@ -162,6 +162,14 @@ extension Engine {
                 holders.formUnion(dependents.holders(of: id))
                 holders.formUnion(aliases[id] ?? [])
             }
+            // Nobody may look for what nobody keeps any more, by whatever name.
+            if !recipe.scope.isShared, former?.scope.isShared == true {
+                var names = [id]
+                while let name = names.popLast() {
+                    holders.formUnion(dependents.holders(of: name))
+                    names += aliases[name] ?? []
+                }
+            }
         }
         for (id, definition) in changed where definition?.alias != nil { holders.formUnion(holdersByAnyName(of: id)) }
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) where definition == nil {

@@ -10,7 +10,8 @@ internal import InvivoBase
 ///     { $all: Filter }                         a list, one of each; `added: plug, removed: unplug`, methods of the component
 ///                                              that hear of what comes and goes later
 ///     { $path: theme.name, of: $app.settings } a property of another object
-///     { $provider: $synth.voice }              a callable that resolves each time; `$lazy`: once
+///     { $provider: $synth.voice }              a callable that resolves each time; `$lazy`: once; `$weak`: one that
+///                                              answers what there is, and makes nothing
 ///     { $argument: 0 }                         a runtime argument; `$arguments: all`, the list of them
 ///     { $text: '64 KiB', by: bytes }           what a text says; also `$text: $config.limit`
 ///     { $set: [a, b] }                         a list in which what is equal is there once
@@ -19,7 +20,8 @@ internal import InvivoBase
 ///     { $resolver: any } and { $asker: key }
 public struct ManifestForm: Sendable {
     public enum Kind: String, Sendable, CaseIterable {
-        case config, key, new, type, all, path, provider, lazy, argument, arguments, text, set, entry, resolver, asker
+        case config, key, new, type, all, path, provider, lazy, weak, argument, arguments, text, set, entry, resolver
+        case asker
         case entryName = "entry-name"
 
         /// What may stand beside it.
@@ -91,7 +93,7 @@ extension ManifestChecker {
             } else {
                 checker.expected("the number of a runtime argument, from 0", head.value, path: inner)
             }
-        case .provider, .lazy: form.items = [injection(head.value, inner)]
+        case .provider, .lazy, .weak: form.items = [injection(head.value, inner)]
         case .set:
             form.items = injections(checker.list(head.value, "of values", path: inner) ?? [], path: inner)
         case .text:

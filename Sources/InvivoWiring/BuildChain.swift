@@ -71,19 +71,22 @@ public final class BuildChain: @unchecked Sendable {
     /// What a chain waits for while another one makes it.
     enum Awaited {
         case cell(Cell)
+        /// What asks whether a weak singleton is still there.
+        case revival(Cell)
         /// An entry of a pool.
         case ticket(Ticket)
 
         /// Who makes it; nil when that waits for nobody, or nobody makes it any more.
         var builder: BuildChain? {
             switch self {
-            case .cell(let cell): if case .building(let builder) = cell.state { builder } else { nil }
+            case .cell(let cell), .revival(let cell):
+                if case .building(let builder) = cell.state { builder } else { nil }
             case .ticket(let ticket): ticket.chain?.root
             }
         }
         var name: String {
             switch self {
-            case .cell(let cell): cell.definition.key
+            case .cell(let cell), .revival(let cell): cell.definition.key
             case .ticket(let ticket): ticket.name
             }
         }

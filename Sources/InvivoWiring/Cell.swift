@@ -29,6 +29,8 @@ public final class Cell: @unchecked Sendable {
         var undecorated: UInt64 = 0
         var weakObject: UInt64 = 0
         var weakReference: UnsafeMutableRawPointer?
+        /// The weak reference is being asked, by who builds it.
+        var isReviving = false
         /// The runtime arguments of a cell that is one of another's.
         var arguments: [Value] = []
         var place: (scope: PlacedScope, place: UInt64)?
@@ -214,6 +216,11 @@ public final class Cell: @unchecked Sendable {
         get { knownRest?.weakReference }
         set { if newValue != nil || knownRest != nil { rest.weakReference = newValue } }
     }
+    /// Under the monitor: whether the weak reference is being asked if its object is still there. Only who builds it does that.
+    var isReviving: Bool {
+        get { knownRest?.isReviving ?? false }
+        set { if newValue || knownRest != nil { rest.isReviving = newValue } }
+    }
     private var arguments: [Value] { knownRest?.arguments ?? [] }
     /// Of an instance that belongs to a place: which.
     var place: (scope: PlacedScope, place: UInt64)? {
@@ -352,13 +359,23 @@ public final class Cell: @unchecked Sendable {
     /// reference and what the cell was; nil when somebody was faster.
     func beginAsking(_ root: BuildChain) -> (weak: UnsafeMutableRawPointer, former: State)? {
         guard let weak = weakReference, !isHeld() else { return nil }
-        defer { state = .building(root) }
+        defer { beginReviving(root) }
         return (weak, state)
+    }
+
+    /// Under the monitor, of what is not being built: the same where there are no others to ask for.
+    @discardableResult
+    func beginReviving(_ root: BuildChain) -> UnsafeMutableRawPointer? {
+        guard let weak = weakReference else { return nil }
+        state = .building(root)
+        isReviving = true
+        return weak
     }
 
     /// Under the monitor, by who asked: the object is gone, and with it its arguments, or not.
     func endAsking(_ asked: Asked, _ former: State, isGone: Bool) {
         asked.cell.state = isGone ? .cold : former
+        asked.cell.isReviving = false
         guard isGone, knownRest?.variants[asked.key] === asked.cell else { return }
         knownRest?.variants[asked.key] = nil
         knownRest?.mostVariants = max(16, variants.count * 2)
@@ -385,6 +402,12 @@ public final class Cell: @unchecked Sendable {
         rest.variants[key] = cell
         return (cell, true)
     }
+
+    /// Under the monitor: the cell of a place that is known.
+    func known(_ key: ArgumentsKey) -> Cell? { variants[key] }
+
+    /// Under the monitor: the cell of these runtime arguments, if it is known.
+    func known(_ arguments: [Value]) -> Cell? { arguments.isEmpty ? self : variants[ArgumentsKey(arguments)] }
 
     /// Under the monitor; somebody else has it still.
     func forget(_ key: ArgumentsKey) { knownRest?.variants[key] = nil }

@@ -12,21 +12,39 @@ extension Container {
             throw Failure(.cycle, "the choice does not end", path: recipe.key, at: recipe.definition.place)
         }
         let value = try value(of: chooser, recipe, arguments, chain)
+        guard let chosen = try chosen(value, options, recipe, chain) else { return 0 }
+        // The choice's edges do not name it.
+        if chosen.isNamed { chain.noteDependency(chosen.id) }
+        let bound = try values(of: chosen.sources, recipe, arguments, chain)
+        return try resolve(chosen.id, bound + chosen.passed(arguments, recipe), chain)
+    }
+
+    /// The definition that a choice is, and what is given to it.
+    struct Chosen {
+        let id: UInt32
+        let sources: [Recipe.Source]
+        /// Whether what the chooser gave is its name.
+        let isNamed: Bool
+
+        /// Declared arguments are the choice's own; what it is gets what the option says.
+        func passed(_ arguments: [Value], _ choice: Recipe) -> [Value] {
+            choice.definition.body.parameters == nil ? arguments : []
+        }
+    }
+
+    /// What the first option says that fits `value`; nil when that is nothing.
+    func chosen(
+        _ value: Value, _ options: [(when: DefinitionChoice.When, use: Recipe.Source?)], _ recipe: Recipe,
+        _ chain: BuildChain
+    ) throws(Failure) -> Chosen? {
         guard let option = options.first(where: { $0.when.fits(value) }) else {
             throw noOption(value, options.map(\.when), recipe.definition, at: recipe.definition.place)
         }
-        // Declared arguments are the choice's own; what it is gets what the option says.
-        let passed = recipe.definition.body.parameters == nil ? arguments : []
         guard let use = option.use else {
-            let id = try id(named: value, for: recipe, chain)
-            // The choice's edges do not name it.
-            chain.noteDependency(id)
-            return try resolve(id, passed, chain)
+            return Chosen(id: try id(named: value, for: recipe, chain), sources: [], isNamed: true)
         }
-        guard case .object(let target, let sources, _) = use else { return 0 }
-        var bound: [Value] = []
-        for source in sources { bound.append(try self.value(of: source, recipe, arguments, chain)) }
-        return try resolve(target, bound + passed, chain)
+        guard case .object(let id, let sources, _) = use else { return nil }
+        return Chosen(id: id, sources: sources, isNamed: false)
     }
 
     /// The keys that a name may mean to a definition: of its own assembly, from the inside out, then whole.

@@ -64,20 +64,14 @@ extension Container {
         case .path(let object, let path, let isOptional):
             return try follow(path, from: try value(of: object, recipe, arguments, chain), isOptional, recipe)
         case .list(let items): return .list(try values(of: items, recipe, arguments, chain))
-        case .set(let items):
-            var distinct: [Value] = []
-            for value in try values(of: items, recipe, arguments, chain)
-            where !distinct.contains(where: { $0.isSame(as: value) }) {
-                distinct.append(value)
-            }
-            return .list(distinct)
+        case .set(let items): return .list(distinct(try values(of: items, recipe, arguments, chain)))
         case .map(let pairs):
             var values: [(name: String, value: Value)] = []
             for pair in pairs { values.append((pair.name, try value(of: pair.source, recipe, arguments, chain))) }
             return .map(values)
-        case .provider(let id, let sources, let isLazy):
+        case .late(let id, let sources, let kind):
             guard let id else { return .null }
-            return .callable(provider(id, try values(of: sources, recipe, arguments, chain), isLazy: isLazy))
+            return .callable(late(kind, id, try values(of: sources, recipe, arguments, chain)))
         case .config(_, let source): return try value(of: source, recipe, arguments, chain)
         case .setting(let setting): return .callable(callable(for: setting))
         case .resolver: return .callable(resolver())
@@ -95,8 +89,15 @@ extension Container {
         return values
     }
 
+    /// What is equal once.
+    func distinct(_ values: [Value]) -> [Value] {
+        var distinct: [Value] = []
+        for value in values where !distinct.contains(where: { $0.isSame(as: value) }) { distinct.append(value) }
+        return distinct
+    }
+
     /// The property at a path of an object, as "theme.name" of settings.
-    private func follow(_ path: [String], from start: Value, _ isOptional: Bool, _ recipe: Recipe) throws(Failure)
+    func follow(_ path: [String], from start: Value, _ isOptional: Bool, _ recipe: Recipe) throws(Failure)
         -> Value
     {
         var value = start

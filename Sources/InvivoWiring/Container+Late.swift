@@ -3,23 +3,31 @@ public import InvivoBase
 
 /// Callables that resolve when they are called, and what they hold until then.
 extension Container {
-    /// A callable that resolves a key when it is called, in the generation of that moment.
-    func provider(_ id: UInt32, _ bound: [Value], isLazy: Bool) -> Callable {
+    /// A callable that resolves a key when it is called, or looks for what there is of it, in the generation of that moment.
+    func late(_ kind: Recipe.Late, _ id: UInt32, _ bound: [Value]) -> Callable {
         let name = keyName(id)
-        let holds = isLazy || bound.contains(where: \.holdsReference)
+        let holds = kind == .lazy || bound.contains(where: \.holdsReference)
         let claims = holds ? LateClaims(id, bound: bound, lates) : nil
-        return Callable(isLazy ? "lazy '\(name)'" : "provider of '\(name)'", claims: claims) {
+        return Callable(Self.description(of: kind, name), claims: claims) {
             [weak self] (arguments) throws(Failure) -> Value in
             guard let self else { throw Failure(.closed, "the runtime is closed", path: name) }
-            guard let claims else { return try self.value(of: id, bound + arguments) }
+            guard let claims else { return try self.value(of: id, bound + arguments, kind) }
             let resolve = { () throws(Failure) -> Value in
                 var given: [Value] = []
                 for value in self.monitor.locked({ claims.bound }) {
                     given.append(value.holdsReference ? try value.leasedAnew() : value)
                 }
-                return try self.value(of: id, given + arguments)
+                return try self.value(of: id, given + arguments, kind)
             }
-            return isLazy ? try self.lazily(claims, resolve) : try resolve()
+            return kind == .lazy ? try self.lazily(claims, resolve) : try resolve()
+        }
+    }
+
+    private static func description(of kind: Recipe.Late, _ name: String) -> String {
+        switch kind {
+        case .provider: "provider of '\(name)'"
+        case .lazy: "lazy '\(name)'"
+        case .weak: "weak reference to '\(name)'"
         }
     }
 
@@ -55,8 +63,8 @@ extension Container {
         return nil
     }
 
-    private func value(of id: UInt32, _ arguments: [Value]) throws(Failure) -> Value {
-        let object = try resolve(id, arguments: arguments)
+    private func value(of id: UInt32, _ arguments: [Value], _ kind: Recipe.Late = .provider) throws(Failure) -> Value {
+        let object = kind == .weak ? try existing(id, arguments) : try resolve(id, arguments: arguments)
         return object == 0 ? .null : .object(ObjectLease(owning: object))
     }
 

@@ -43,7 +43,7 @@ extension Recipe.Source {
     fileprivate func forEachLease(_ body: (ObjectLease) -> Void) {
         switch self {
         case .value(let value): value.forEachLease(body)
-        case .object(_, let arguments, _), .provider(_, let arguments, _):
+        case .object(_, let arguments, _), .late(_, let arguments, _):
             for source in arguments { source.forEachLease(body) }
         case .path(let source, _, _): source.forEachLease(body)
         case .list(let items), .set(let items): for source in items { source.forEachLease(body) }

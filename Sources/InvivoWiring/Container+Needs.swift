@@ -91,7 +91,8 @@ extension Injection.Source {
         switch self {
         case .argument, .arguments: true
         case .reference(_, let arguments, _): arguments.contains(where: \.takesArguments)
-        case .path(let source, _, _), .provider(let source), .lazy(let source): source.takesArguments
+        case .path(let source, _, _), .provider(let source), .lazy(let source), .weak(let source):
+            source.takesArguments
         case .list(let items), .set(let items): items.contains(where: \.takesArguments)
         case .map(let pairs): pairs.contains { $0.source.takesArguments }
         default: false

@@ -295,12 +295,10 @@ extension Container {
         }
         guard chain.frames.count < Self.deepest, iv_stack_left() > Self.leastStack else { throw tooDeep(recipe, chain) }
         if case .alias(let target) = recipe.maker {
-            // Declared arguments are its own; what it names gets what it says.
-            let isWhole = recipe.definition.body.parameters != nil
-            let given = isWhole ? try checked(arguments, recipe) : arguments
-            var passed: [Value] = []
-            for slot in recipe.slots { passed.append(try value(of: slot.source, recipe, given, chain)) }
-            return try resolve(target, isWhole ? passed : passed + given, chain)
+            let given = try passed(by: recipe, arguments) { (given) throws(Failure) in
+                try values(of: recipe.slots.map(\.source), recipe, given, chain)
+            }
+            return try resolve(target, given ?? [], chain)
         }
         if case .dormant(let needs) = recipe.maker {
             throw Failure(
@@ -372,11 +370,22 @@ extension Container {
             at: recipe.definition.place)
     }
 
+    /// What an alias gives to what it names; nil where `values` is. Declared arguments are its own; what it names gets what
+    /// it says.
+    func passed(
+        by alias: Recipe, _ arguments: [Value], _ values: ([Value]) throws(Failure) -> [Value]?
+    ) throws(Failure) -> [Value]? {
+        let isWhole = alias.definition.body.parameters != nil
+        let given = isWhole ? try checked(arguments, alias) : arguments
+        guard let passed = try values(given) else { return nil }
+        return isWhole ? passed : passed + given
+    }
+
     func same(_ a: [Value], _ b: [Value]) -> Bool {
         a.isEmpty && b.isEmpty || ArgumentsKey(a) == ArgumentsKey(b)
     }
 
-    private func checked(_ arguments: [Value], _ recipe: Recipe) throws(Failure) -> [Value] {
+    func checked(_ arguments: [Value], _ recipe: Recipe) throws(Failure) -> [Value] {
         guard let parameters = recipe.definition.body.parameters else {
             guard arguments.isEmpty || !recipe.scope.isShared else {
                 throw Failure(

@@ -96,6 +96,7 @@ extension Container {
         cell.state = .building(chain.root)
         cell.attempt += 1
         let weak = cell.weakReference
+        if weak != nil { cell.isReviving = true }
         monitor.unlock()
 
         do throws(Failure) {
@@ -119,6 +120,7 @@ extension Container {
     /// Under the monitor: nobody builds it any more.
     func reset(_ cell: Cell, _ failure: Failure?) {
         cell.state = .cold
+        cell.isReviving = false
         cell.failure = failure
         monitor.broadcast()
     }
@@ -145,9 +147,15 @@ extension Container {
             at: recipe.definition.place)
     }
 
-    /// A weak singleton whose handles are all gone and whose instance is not.
-    private func revive(_ weak: UnsafeMutableRawPointer, _ recipe: Recipe, _ cell: Cell) throws(Failure) -> UInt64? {
-        guard let type = recipe.type, let instance = apart({ type.description.loadWeak(weak) }) else { return nil }
+    /// A weak singleton whose handles are all gone and whose instance is not; by who builds it.
+    func revive(_ weak: UnsafeMutableRawPointer, _ recipe: Recipe, _ cell: Cell) throws(Failure) -> UInt64? {
+        guard let type = recipe.type, let instance = apart({ type.description.loadWeak(weak) }) else {
+            monitor.locked {
+                cell.isReviving = false
+                monitor.broadcast()
+            }
+            return nil
+        }
         // The reference that came with it is the new record's.
         let object = try wrap(type, instance, key: recipe.id)
         monitor.locked {
@@ -157,6 +165,7 @@ extension Container {
             }
             noteBuilt(cell)
             cell.weakObject = object
+            cell.isReviving = false
             cell.state = .built
             monitor.broadcast()
         }

@@ -77,6 +77,7 @@ extension Injection.Source {
         case .map(let pairs): .map(pairs.map { ($0.name, $0.source.filled(entry)) })
         case .provider(let target): .provider(target.filled(entry))
         case .lazy(let target): .lazy(target.filled(entry))
+        case .weak(let target): .weak(target.filled(entry))
         case .config(let path, let other, let isOptional, let kind):
             .config(path, default: other?.filled(entry), isOptional: isOptional, kind: kind)
         case .text(let text, let converter): .text(text.filled(entry), converter: converter)

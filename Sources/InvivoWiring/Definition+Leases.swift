@@ -38,7 +38,8 @@ extension Injection.Source {
         switch self {
         case .value(let value): value.forEachLease(see)
         case .reference(_, let arguments, _): for source in arguments { source.forEachLease(see) }
-        case .path(let source, _, _), .provider(let source), .lazy(let source), .text(let source, _):
+        case .path(let source, _, _), .provider(let source), .lazy(let source), .weak(let source),
+            .text(let source, _):
             source.forEachLease(see)
         case .list(let items), .set(let items): for source in items { source.forEachLease(see) }
         case .map(let pairs): for pair in pairs { pair.source.forEachLease(see) }

@@ -36,13 +36,18 @@ extension Definition {
     }
 
     /// Whether something in it is a runtime argument.
-    public var usesArguments: Bool {
+    public var usesArguments: Bool { says(\.usesArguments) }
+
+    /// Whether something in it is the key for which it is made.
+    var usesAsker: Bool { says(\.usesAsker) }
+
+    private func says(_ what: (Injection.Source) -> Bool) -> Bool {
         let given = body.initializer + body.properties
         let calls = body.methods + body.before + body.after + body.afterAll + (body.maker.map { [$0.invocation] } ?? [])
         let chosen = (body.choice?.options ?? []).compactMap(\.use) + (body.choice.map { [$0.chooser] } ?? [])
-        return (given + calls.flatMap(\.arguments)).contains { $0.source.usesArguments }
-            || chosen.contains(where: \.usesArguments)
-            || body.maker?.object.usesArguments == true
+        return (given + calls.flatMap(\.arguments)).contains { what($0.source) }
+            || chosen.contains(where: what)
+            || body.maker.map { what($0.object) } == true
     }
 }
 
@@ -71,6 +76,7 @@ extension Injection.Source {
         case .map(let pairs): .map(pairs.map { ($0.name, $0.source.renamed(rename)) })
         case .provider(let target): .provider(target.renamed(rename))
         case .lazy(let target): .lazy(target.renamed(rename))
+        case .weak(let target): .weak(target.renamed(rename))
         case .config(let path, let other, let isOptional, let kind):
             .config(path, default: other?.renamed(rename), isOptional: isOptional, kind: kind)
         case .entry(let path, let other, let isOptional):
@@ -87,7 +93,7 @@ extension Injection.Source {
         case .path(let object, _, _): [object]
         case .list(let items), .set(let items): items
         case .map(let pairs): pairs.map(\.source)
-        case .provider(let target), .lazy(let target), .text(let target, _): [target]
+        case .provider(let target), .lazy(let target), .weak(let target), .text(let target, _): [target]
         case .config(_, let other, _, _), .entry(_, let other, _): other.map { [$0] } ?? []
         default: []
         }
@@ -98,5 +104,9 @@ extension Injection.Source {
         case .argument, .arguments: true
         default: parts.contains(where: \.usesArguments)
         }
+    }
+
+    var usesAsker: Bool {
+        if case .asker = self { true } else { parts.contains(where: \.usesAsker) }
     }
 }

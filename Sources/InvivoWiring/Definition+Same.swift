@@ -108,7 +108,8 @@ extension Injection.Source {
         case (.said(let a), .said(let b)): a.value.isSame(as: b.value)
         case (.text(let a, let converter), .text(let b, let otherConverter)):
             converter.isSameName(as: otherConverter) && a.isSame(as: b)
-        case (.provider(let a), .provider(let b)), (.lazy(let a), .lazy(let b)): a.isSame(as: b)
+        case (.provider(let a), .provider(let b)), (.lazy(let a), .lazy(let b)), (.weak(let a), .weak(let b)):
+            a.isSame(as: b)
         default: false
         }
     }

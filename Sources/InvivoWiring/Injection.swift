@@ -19,6 +19,8 @@ public struct Injection: Sendable {
         case provider(Source)
         /// A callable that resolves it once.
         case lazy(Source)
+        /// A callable that answers what there is of it when it is called, and makes nothing.
+        case weak(Source)
         case resolver
         case asker
         /// The configuration value at a path, as the definition's own scopes see it; the default where there is none. The kind

@@ -1,6 +1,6 @@
 internal import InvivoBase
 
-/// What a provider or lazy claims: what it was given for its calls, and what a lazy has resolved.
+/// What a provider, lazy or weak reference claims: what it was given for its calls, and what a lazy has resolved.
 ///
 /// It counts for the object that the callable was injected into, so that a circle through it ends like every other. When
 /// that object ends, what is still there goes on as the callable's own. Guarded by the container's monitor; leases are let
@@ -85,7 +85,7 @@ final class LateClaims: @unchecked Sendable {
     }
 }
 
-/// All providers and lazies of a runtime that claim something, by what they resolve. Any thread; its lock comes after the
+/// All callables of that kind of a runtime that claim something, by what they resolve. Any thread; its lock comes after the
 /// container's monitor.
 final class LateTable: @unchecked Sendable {
     private struct Entry { weak var claims: LateClaims? }
@@ -121,7 +121,7 @@ extension Value {
         return found
     }
 
-    /// What the providers and lazies in it claim.
+    /// What the providers, lazies and weak references in it claim.
     func forEachLate(_ body: (LateClaims) -> Void) {
         switch self {
         case .callable(let callable): if let claims = callable.claims as? LateClaims { body(claims) }

@@ -47,8 +47,19 @@ public final class PlacedScope: @unchecked Sendable {
 
     deinit { if let host, let destroy { ending { destroy(host.userData) } } }
 
-    /// Where the calling code is. Runs host code.
+    /// Where the calling code is; nowhere in it is an error. Runs host code.
     func current(for key: String, at place: Place) throws(Failure) -> UInt64 {
+        let found = try find(for: key, at: place)
+        guard found != 0 else {
+            throw Failure(
+                .notReady, "'\(key)' has the scope '\(name)', and the calling code is nowhere in it", path: key,
+                at: place)
+        }
+        return found
+    }
+
+    /// Where the calling code is; 0: nowhere in it. Runs host code.
+    func find(for key: String, at place: Place) throws(Failure) -> UInt64 {
         guard let host else { return currentThread().identity }
         var found: UInt64 = 0
         do throws(Failure) {
@@ -58,11 +69,6 @@ public final class PlacedScope: @unchecked Sendable {
             if failure.path.isEmpty { failure.path = key }
             if failure.place.file.isEmpty { failure.place = place }
             throw failure
-        }
-        guard found != 0 else {
-            throw Failure(
-                .notReady, "'\(key)' has the scope '\(name)', and the calling code is nowhere in it", path: key,
-                at: place)
         }
         return found
     }
@@ -118,6 +124,13 @@ extension Container {
             }
             return placed
         }
+    }
+
+    /// What the cell of a place is known by, where the calling code is; nil when that is nowhere. Runs host code.
+    func placeKey(_ recipe: Recipe, _ arguments: [Value]) throws(Failure) -> ArgumentsKey? {
+        guard recipe.scope != .context else { return nil }
+        let place = try scope(of: recipe).find(for: recipe.key, at: recipe.definition.place)
+        return place == 0 ? nil : ArgumentsKey([.uint64(place)] + arguments)
     }
 
     /// Where a context's table of instances will be asked for; there are none yet.

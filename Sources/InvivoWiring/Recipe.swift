@@ -14,13 +14,23 @@ public final class Recipe: @unchecked Sendable {
         case list([Source])
         case set([Source])
         case map([(name: String, source: Source)])
-        case provider(UInt32?, arguments: [Source], isLazy: Bool)
+        case late(UInt32?, arguments: [Source], Late)
         case resolver
         case asker
         /// What the configuration said for one of these paths when it was compiled, or the default.
         case config([UInt32], Source)
         /// A callable that answers what the configuration says when it is called.
         case setting(ConfigSetting)
+    }
+
+    /// What a callable that is injected does when it is called.
+    public enum Late: Sendable {
+        /// It resolves.
+        case provider
+        /// It resolves once.
+        case lazy
+        /// It answers what there is.
+        case weak
     }
 
     public struct Slot: Sendable {

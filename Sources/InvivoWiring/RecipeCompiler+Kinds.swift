@@ -22,6 +22,33 @@ extension RecipeCompiler {
         }
     }
 
+    /// Of what is made anew for whoever asks there is never an instance that could be found.
+    mutating func checkKept(_ id: UInt32, _ what: String) {
+        guard let target = final(id), let reason = neverKept(target, []) else { return }
+        fail(
+            .argument,
+            "\(what) is a weak reference to '\(described(id)?.key ?? target.key)', \(reason): there is never an instance "
+                + "to find; use a provider, which makes one, or give it a scope that keeps one")
+    }
+
+    /// Why nobody ever finds an instance of it that somebody else was given; nil where that may be.
+    private func neverKept(_ target: Definition, _ seen: Set<UInt32>) -> String? {
+        let body = target.body
+        if let choice = body.choice {
+            let ends = choice.options.allSatisfy { option in
+                guard case .reference(let key, _, _)? = option.use, let id = identify(key), !seen.contains(id),
+                    let chosen = final(id)
+                else { return false }
+                return neverKept(chosen, seen.union([target.id, id])) != nil
+            }
+            return ends && !choice.options.isEmpty ? "a choice of what is made anew each time" : nil
+        }
+        // An instance that is there already, or what nobody makes: that is told elsewhere.
+        if body.constant != nil || target.isAbstract { return nil }
+        guard target.scope.isShared else { return "which has the scope '\(target.scope.name)'" }
+        return target.usesAsker ? "which asks for whom it is made and so is never shared" : nil
+    }
+
     /// A path begins with a property of the object that it starts from, where it is known which type that has: what a method
     /// answers and what stands for another may be of a derived one.
     mutating func checkPath(_ path: [String], of source: Recipe.Source, _ what: String) {
@@ -41,7 +68,7 @@ extension Recipe.Source {
         case .object: .object
         case .all, .arguments, .list, .set: .list
         case .map: .map
-        case .provider, .resolver, .setting: .callable
+        case .late, .resolver, .setting: .callable
         case .value, .argument, .path, .asker, .config: nil
         }
     }

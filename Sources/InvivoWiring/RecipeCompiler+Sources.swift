@@ -50,8 +50,9 @@ extension RecipeCompiler {
         case .list(let items): return .list(items.enumerated().map { source($1, edge, "\(place)[\($0)]") })
         case .set(let items): return .set(items.enumerated().map { source($1, edge, "\(place)[\($0)]") })
         case .map(let pairs): return .map(pairs.map { ($0.name, source($0.source, edge, "\(place).\($0.name)")) })
-        case .provider(let target): return provider(target, edge, place, isLazy: false)
-        case .lazy(let target): return provider(target, edge, place, isLazy: true)
+        case .provider(let target): return late(.provider, target, edge, place)
+        case .lazy(let target): return late(.lazy, target, edge, place)
+        case .weak(let target): return late(.weak, target, edge, place)
         case .config(let path, let other, let isOptional, let kind):
             return setting(path, other, isOptional, edge, place, taker.orKind(kind))
         case .text(let text, let converter): return self.text(text, converter, edge, place, taker)
@@ -68,23 +69,29 @@ extension RecipeCompiler {
         }
     }
 
-    /// It resolves when it is called; what it is given for that it has from the beginning, as its holder would.
-    mutating func provider(
-        _ target: Injection.Source, _ edge: Recipe.Edge, _ place: String, isLazy: Bool
+    /// It asks when it is called; what it is given for that it has from the beginning, as its holder would.
+    mutating func late(
+        _ kind: Recipe.Late, _ target: Injection.Source, _ edge: Recipe.Edge, _ place: String
     ) -> Recipe.Source {
-        if case .config(let path, let other, let isOptional, _) = target {
+        if case .config(let path, let other, let isOptional, _) = target, kind != .weak {
             return reader(of: path, other, isOptional, place)
         }
         switch source(target, .late, place, given: edge) {
         case .object(let id, let arguments, _):
-            if isLazy { keeps.insert(id) }
-            return .provider(id, arguments: arguments, isLazy: isLazy)
-        case .value(.null): return .provider(nil, arguments: [], isLazy: isLazy)
+            if kind == .lazy { keeps.insert(id) }
+            if kind == .weak { checkKept(id, place) }
+            return .late(id, arguments: arguments, kind)
+        case .value(.null): return .late(nil, arguments: [], kind)
         default:
+            let name =
+                switch kind {
+                case .provider: "provider"
+                case .lazy: "lazy"
+                case .weak: "weak reference"
+                }
             fail(
                 .argument,
-                "\(place): a \(isLazy ? "lazy" : "provider") resolves a key or a type; a list of them is asked for by a "
-                    + "resolver")
+                "\(place): a \(name) resolves a key or a type; a list of them is asked for by a resolver")
             return .value(.null)
         }
     }

@@ -28,7 +28,7 @@ extension Recipe.Source {
         switch self {
         case .value, .argument, .arguments, .resolver, .asker, .setting: false
         // What it resolves is nothing to its holder; what it was given for that is.
-        case .provider(_, let arguments, _): arguments.contains { $0.names(ids) }
+        case .late(_, let arguments, _): arguments.contains { $0.names(ids) }
         case .config(let paths, let source):
             (ids.map { paths.contains(where: $0.contains) } ?? true) || source.names(ids)
         case .object(let id, let arguments, _): (ids?.contains(id) ?? true) || arguments.contains { $0.names(ids) }

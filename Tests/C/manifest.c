@@ -263,6 +263,37 @@ static void a_component_may_stand_in_another(void) {
             "app.yaml:3:59: components.a.x.properties.thing.$new: no type 'Nota' is registered, did you mean 'Note'?\n");
 }
 
+static void a_component_refers_weakly_to_others(void) {
+    OK(open_app("modules: { notes: notes.py }\n"
+                "components:\n"
+                "  a.held: { type: Loud, scope: weak-singleton, parameters: [note], init: [{ $argument: 0 }] }\n"
+                "  a.holder: { type: Note, properties: { thing: { $weak: { $key: a.held, arguments: [60] } }, other: { $weak: { $key: a.none, optional: true } } } }\n",
+                E));
+    CHECK_TEXT(said("a.holder", NULL, 0), "call null");
+    invivo_object holder, held;
+    invivo_key key;
+    void *instance;
+    invivo_value found = invivo_null(), sixty = invivo_int64(60);
+    OK(invivo_resolve_name(runtime, "a.holder", &holder, E));
+    OK(invivo_object_instance(holder, (invivo_type){0}, &instance, E));
+    OK(invivo_callable_call(((note *)instance)->call, NULL, 0, &found, E));
+    CHECK_EQUAL(found.kind, INVIVO_KIND_NULL);
+    OK(invivo_key_find(runtime, "a.held", &key, E));
+    OK(invivo_resolve_with(runtime, key, &sixty, 1, &held, E));
+    OK(invivo_callable_call(((note *)instance)->call, NULL, 0, &found, E));
+    CHECK(found.kind == INVIVO_KIND_OBJECT && found.as.object.bits == held.bits);
+    invivo_value_clear(&found);
+    OK(invivo_object_release(held));
+    OK(invivo_callable_call(((note *)instance)->call, NULL, 0, &found, E));
+    CHECK_EQUAL(found.kind, INVIVO_KIND_NULL);
+    OK(invivo_object_release(holder));
+    OK(invivo_app_close(app, E));
+    refused("modules: { notes: notes.py }\ncomponents:\n  a.y: { type: Loud, scope: prototype }\n"
+            "  a.x: { type: Note, properties: { thing: { $weak: $a.y } } }\n",
+            "app.yaml:4:3: a.x: the property 'thing' is a weak reference to 'a.y', which has the scope 'prototype': there is never an "
+            "instance to find; use a provider, which makes one, or give it a scope that keeps one\n");
+}
+
 static void components_decorate_others(void) {
     OK(open_app("modules: { notes: notes.py }\n"
                 "components:\n"
@@ -329,6 +360,7 @@ int main(void) {
     everything_that_is_data_can_be_said();
     a_component_hears_of_candidates();
     a_component_may_stand_in_another();
+    a_component_refers_weakly_to_others();
     components_decorate_others();
     what_is_wrong_is_told_with_its_place();
     return check_end();

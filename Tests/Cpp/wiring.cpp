@@ -68,6 +68,11 @@ struct band {
     invivo::provider<voice> more;
 };
 
+struct watcher {
+    explicit watcher(invivo::weak<voice> lead) : lead(std::move(lead)) {}
+    invivo::weak<voice> lead;
+};
+
 static void describe(invivo_runtime runtime) {
     invivo::name<sound>("Sound");
     invivo::type<clock_part>("Clock").property<&clock_part::ticks>("ticks").method<&clock_part::tick>("tick", {"by"}).add(runtime);
@@ -82,6 +87,7 @@ static void describe(invivo_runtime runtime) {
         .stop<&voice::stop>()
         .add(runtime);
     invivo::type<band>("Band").constructor<std::vector<invivo::ref<sound>>, invivo::provider<voice>>({"all", "more"}).add(runtime);
+    invivo::type<watcher>("Watcher").constructor<invivo::weak<voice>>({"lead"}).add(runtime);
 }
 
 static void a_graph_of_classes() {
@@ -96,14 +102,18 @@ static void a_graph_of_classes() {
                         .give("clock", invivo::from("synth.clock")).give("gain", invivo::argument(0)).give("name", "voice"))
             .define(invivo::definition("synth.band").of<band>().graph().with(
                 invivo::list({invivo::from("synth.lead"), invivo::from("synth.voice", 0.25)}),
-                invivo::provider_of(invivo::from("synth.voice"))));
+                invivo::provider_of(invivo::from("synth.voice"))))
+            .define(invivo::definition("synth.watcher").of<watcher>().graph().with(invivo::weak_of(invivo::from("synth.lead"))));
         set.check();
         set.commit();
     }
+    invivo::ref<watcher> watching = own.resolve<watcher>("synth.watcher");
+    CHECK(!watching->lead() && started == 0);
     invivo::key<voice> lead = own.key_of<voice>("synth.lead");
     invivo::ref<voice> first = own.resolve(lead);
     CHECK(first->gain == 0.5 && first->name == "lead" && first->note == -1);
     CHECK(own.resolve<voice>("synth.lead") == first);
+    CHECK(watching->lead() == first);
     CHECK(own.resolve<clock_part>().get() == &first->clock);
     CHECK(started == 1);
     invivo::ref<voice> other = own.resolve<voice>("synth.voice", 0.75);
@@ -131,7 +141,7 @@ static void a_graph_of_classes() {
     invivo::changes(own.raw()).document("tuning.yaml", "traits: { synth.lead: [Set: { gain: 1.25 }] }").commit();
     CHECK(first->gain == 1.25);
     CHECK(throws(INVIVO_E_BUSY, "", [&] { own.close(); }));
-    first = {}, other = {}, all = {};
+    first = {}, other = {}, all = {}, watching = {};
     own.close();
     CHECK(alive == 0 && started == stopped && started > 0);
 }

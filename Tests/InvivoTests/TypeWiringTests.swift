@@ -83,6 +83,75 @@ extension SwiftAPI {
             }
         }
 
+        final class Watcher: Sendable {
+            let organ: Weak<Organ>
+            let quartz: Weak<any Ticker>
+            let missing: Weak<Desk>?
+            let none: Weak<Desk?>
+            init(organ: Weak<Organ>, quartz: Weak<any Ticker>, missing: Weak<Desk>?, none: Weak<Desk?>) {
+                self.organ = organ
+                self.quartz = quartz
+                self.missing = missing
+                self.none = none
+            }
+        }
+        final class Listener: @unchecked Sendable {
+            @Injected var organ: Weak<Organ>
+            var pipes: Weak<Pipe>?
+            init() {}
+        }
+        final class Pipe: Sendable {
+            let length: Int
+            init(_ length: Int) { self.length = length }
+        }
+        final class Church: Assembly {
+            let quartz = lazySingleton { Quartz() }
+            let organ = weakSingleton(Organ.init)
+            let pipe = weakSingleton { (_, length: Int) in Pipe(length) }
+            let watcher = lazySingleton(Watcher.init)
+            let listener = lazySingleton { Listener() }
+                .inject(\.pipes, .weak(of: .member(\Church.pipe)))
+        }
+
+        @Test func aWeakAnswersWhatThereIsAndKeepsNothing() throws {
+            try withRuntime { runtime throws in
+                let church = try runtime.activate(Church())
+                let (watcher, listener) = (try church.watcher(), try church.listener())
+                #expect(watcher.missing == nil)
+                #expect(try watcher.none() == nil && watcher.organ() == nil && watcher.quartz() == nil)
+                #expect(try listener.organ() == nil && listener.pipes?(3) == nil)
+                let quartz = try church.quartz()
+                #expect(try watcher.quartz() as AnyObject? === quartz)
+                weak var gone: Organ?
+                func hold() throws {
+                    let organ = try church.organ()
+                    gone = organ
+                    #expect(try watcher.organ() === organ && listener.organ() === organ)
+                }
+                try hold()
+                #expect(try gone == nil && watcher.organ() == nil && listener.organ() == nil)
+                let pipe = try church.pipe(3)
+                #expect(try listener.pipes?(3) === pipe && listener.pipes?(4) == nil)
+                withExtendedLifetime(pipe) {}
+            }
+        }
+
+        final class Fickle: Assembly {
+            let organ = prototype(Organ.init)
+            let listener = lazySingleton { Listener() }
+        }
+
+        @Test func aWeakOfWhatIsNeverSharedIsRefused() throws {
+            try withRuntime { runtime throws in
+                let error = failure { _ = try runtime.activate(Fickle()) }
+                #expect(error.code == .argument)
+                #expect(error.message.contains("use a provider"), "\(error.message)")
+                let early = Listener()
+                #expect(failure { _ = try early.organ() }.code == .notReady)
+                #expect(failure { _ = try runtime.resolve(Weak<Organ>.self) }.code == .unsupported)
+            }
+        }
+
         final class Node: @unchecked Sendable {
             @Injected var later: Lazy<Leaf>
             init() {}

@@ -186,10 +186,11 @@ INVIVO_API invivo_status invivo_changes_mount(invivo_changes changes, const invi
 /* In a definition with `.each = "voices"`: what its entry says at a path below it, and the entry's name. */
 #define INVIVO_ENTRY(path) .how = INVIVO_INJECT_ENTRY, .reference = (path)
 #define INVIVO_ENTRY_NAME() .how = INVIVO_INJECT_ENTRY_NAME
-/* Arguments of a reference, items of a list, the target of a provider. */
+/* Arguments of a reference, items of a list, the target of a provider or weak reference. */
 #define INVIVO_WITH(...) .items = INVIVO_TABLE_(invivo_injection, __VA_ARGS__), .item_count = INVIVO_COUNT_(invivo_injection, __VA_ARGS__)
 #define INVIVO_LIST(...) .how = INVIVO_INJECT_LIST, INVIVO_WITH(__VA_ARGS__)
 #define INVIVO_PROVIDER(...) .how = INVIVO_INJECT_PROVIDER, INVIVO_WITH(INVIVO_GIVE(__VA_ARGS__))
+#define INVIVO_WEAK(...) .how = INVIVO_INJECT_WEAK, INVIVO_WITH(INVIVO_GIVE(__VA_ARGS__))
 /* A definition that stands where it is used, with the key of its place ("camelot.knight.quest"):
  * INVIVO_INLINE(INVIVO_SCOPE_GRAPH, "Quest", INVIVO_PROPERTIES(...)). */
 #define INVIVO_INLINE(its_scope, ...) .how = INVIVO_INJECT_REFERENCE, .definition = INVIVO_INLINE_(its_scope, __VA_ARGS__, .reserved = 0)

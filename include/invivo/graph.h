@@ -32,7 +32,7 @@ enum {
  *     built_ns    how long making its shared instance took, with all that was made for it first; only where one is
  *     file, line, column  where it is declared, as far as it was said
  *     needs       a list of maps: key, and how it comes: "initializer", "injection" (property or method), "late" (a
- *                 provider or lazy), "asked" (resolved while its shared instance was made), "alias"
+ *                 provider, lazy or weak reference), "asked" (resolved while its shared instance was made), "alias"
  *
  * Counts of a moment: other threads go on meanwhile. */
 INVIVO_API invivo_status invivo_graph_describe(invivo_runtime runtime, uint32_t format, invivo_value *out, invivo_error **error) INVIVO_WAITS;

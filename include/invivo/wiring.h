@@ -38,6 +38,15 @@ enum {
      * What it has resolved counts as injected into its holder: circles through lazies end like others. A reload that changes it
      * lets go of it, whether anybody asks again or not. When the holder ends it is the callable's own. */
     INVIVO_INJECT_LAZY = 11,
+    /* A callable that answers the instance of items[0] that there is when it is called, null when there is none: a shared one
+     * that is built, a weak singleton that somebody holds, of a scope with places the one of the calling place, a constant. The
+     * lease that comes with it is the caller's. It makes nothing, holds no instance, is never captive, and sets no order of
+     * building, starting or ending; a reload of what it names leaves its holder alone. While an instance is made there is none
+     * yet; what is made with it finds it in its hooks when it is complete. What is given to items[0] is as for PROVIDER; where an
+     * alias or a choice would have to make what it gives, there is none. Of a prototype, of graph scope, or of what takes its
+     * ASKER there never is one: an error of the plan. Threads and errors are those of PROVIDER: what is confined is answered in
+     * its domain alone; it waits for no build. */
+    INVIVO_INJECT_WEAK = 16,
     INVIVO_INJECT_RESOLVER = 12, /* a callable that resolves the key it is called with, further arguments passed on */
     INVIVO_INJECT_ASKER = 13,    /* the key for which it is made, as a string; null when none. What it goes into is never shared */
     /* The configuration value at the path `reference`, in the kind of the place it goes to (config.h says where a path is

@@ -90,7 +90,7 @@ STATEMENT(call) {
     invivo_value_clear(&object);
     return status;
 }
-STATEMENT(invoke) { /* a provider, lazy or resolver */
+STATEMENT(invoke) { /* a provider, lazy, weak reference or resolver */
     UNUSED;
     invivo_value arguments[16], callable = value_at(words[1].text);
     size_t length = arguments_of(words + 2, count - 2, arguments);

@@ -161,7 +161,7 @@ static invivo_injection injection_of(const part *word) {
         /* `first`: 1: the first item is the reference, the others are items; 2: it may be missing; 0: all are items. */
         {"ref", INVIVO_INJECT_REFERENCE, 1}, {"type", INVIVO_INJECT_TYPE, 1}, {"all", INVIVO_INJECT_ALL, 1},
         {"args", INVIVO_INJECT_ARGUMENTS, 0}, {"list", INVIVO_INJECT_LIST, 0}, {"set", INVIVO_INJECT_SET, 0},
-        {"map", INVIVO_INJECT_MAP, 0}, {"provider", INVIVO_INJECT_PROVIDER, 0}, {"lazy", INVIVO_INJECT_LAZY, 0},
+        {"map", INVIVO_INJECT_MAP, 0}, {"provider", INVIVO_INJECT_PROVIDER, 0}, {"lazy", INVIVO_INJECT_LAZY, 0}, {"weak", INVIVO_INJECT_WEAK, 0},
         {"resolver", INVIVO_INJECT_RESOLVER, 0}, {"asker", INVIVO_INJECT_ASKER, 0}, {"config", INVIVO_INJECT_CONFIG, 1},
         {"entry", INVIVO_INJECT_ENTRY, 2}, {"entry_name", INVIVO_INJECT_ENTRY_NAME, 0}, {"path", INVIVO_INJECT_PATH, 1},
     };

@@ -187,6 +187,7 @@ struct Parts: Sendable {
         case ("map", _): return .map(of: try items.map { (name: $0.label ?? "", injection: try injection($0)) })
         case ("provider", 1): return .provider(of: try injection(items[0]))
         case ("lazy", 1): return .lazy(of: try injection(items[0]))
+        case ("weak", 1): return .weak(of: try injection(items[0]))
         case ("resolver", 0): return .resolver
         case ("asker", 0): return .asker
         case ("config", 1): return .config(items[0].text)

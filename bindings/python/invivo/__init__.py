@@ -57,6 +57,7 @@ from ._recipes import (
     Provider,
     Resolver,
     Scope,
+    Weak,
     arguments,
     asker,
     call,
@@ -76,6 +77,7 @@ from ._recipes import (
     resolver,
     scoped,
     text,
+    weak,
     wire,
 )
 from ._reloads import Change, Observer, Reloads, Report
@@ -128,6 +130,7 @@ __all__ = [
     "UInt32",
     "UInt64",
     "View",
+    "Weak",
     "WiringNode",
     "arguments",
     "asker",
@@ -172,6 +175,7 @@ __all__ = [
     "takes_runtime",
     "text",
     "tunable",
+    "weak",
     "weak_singleton",
     "will_inject",
     "wire",

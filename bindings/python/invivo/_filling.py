@@ -116,6 +116,8 @@ class Filling(Resolving):
         find = self.resolve_optional if hint.optional or inner.optional else self.resolve
         if hint.late is None:
             return find(what)
+        if hint.late == "weak":
+            raise NotReadyError("a weak reference is filled where the library makes or injects the object", path=place)
         if what not in self:
             if hint.optional or inner.optional:
                 return None

@@ -25,8 +25,8 @@ KEYS_LANGUAGES: Final[Mapping[str, int]] = {
 
 @dataclass(frozen=True)
 class Need:
-    """What a key needs, and how it comes: "initializer", "injection" (attribute or method), "late" (a provider or
-    lazy), "asked" (resolved while the shared instance was made) or "alias"."""
+    """What a key needs, and how it comes: "initializer", "injection" (attribute or method), "late" (a provider, a lazy
+    or a weak reference), "asked" (resolved while the shared instance was made) or "alias"."""
 
     key: str
     how: str

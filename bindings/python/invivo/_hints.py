@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from . import _generated as c
 from ._marks import Asker, Enumeration, Inject, Kind, Named
-from ._recipes import Lazy, Provider, Resolver
+from ._recipes import Lazy, Provider, Resolver, Weak
 from .errors import RangeError, WrongTypeError
 
 KIND_NAMES: dict[int, str] = {number: name.removeprefix("INVIVO_KIND_").lower() for name, number in c.KINDS}
@@ -29,7 +29,14 @@ def same(value: Any) -> Any:
     return value
 
 
-Late = Literal["provider", "lazy", "all", "resolver", "asker", "runtime"]
+Late = Literal["provider", "lazy", "weak", "all", "resolver", "asker", "runtime"]
+
+# What asks for its target when it is called.
+LATE: dict[str, int] = {
+    "provider": c.INVIVO_INJECT_PROVIDER,
+    "lazy": c.INVIVO_INJECT_LAZY,
+    "weak": c.INVIVO_INJECT_WEAK,
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -184,14 +191,14 @@ RUNTIMES: list[type] = []  # the class of runtimes, which needs this module
 
 
 def _late_hint(plain: Any, arguments: tuple[Any, ...]) -> Hint | None:
-    """A provider, a lazy, all of a type, a resolver or the runtime; None for anything else."""
+    """A provider, a lazy, a weak reference, all of a type, a resolver or the runtime; None for anything else."""
     if plain is Resolver:
         return Hint(kind=c.INVIVO_KIND_CALLABLE, late="resolver")
-    if plain is Provider or plain is Lazy:
+    if plain in (Provider, Lazy, Weak):
         item = hint_of(arguments[0]) if arguments else Hint()
         if plain is Lazy:
             return Hint(kind=c.INVIVO_KIND_CALLABLE, late="lazy", item=item, decode=_as_lazy)
-        return Hint(kind=c.INVIVO_KIND_CALLABLE, late="provider", item=item)
+        return Hint(kind=c.INVIVO_KIND_CALLABLE, late="weak" if plain is Weak else "provider", item=item)
     if plain in RUNTIMES:
         return Hint(optional=True, late="runtime")
     if not arguments:

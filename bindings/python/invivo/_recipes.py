@@ -48,6 +48,14 @@ class Lazy(Generic[T_co]):
         return "<invivo.Lazy>"
 
 
+class Weak(Generic[T_co]):
+    """Answers the ``T`` that there is when it is called, None when there is none; its arguments are those of the
+    definition behind it. It makes nothing and keeps nothing alive."""
+
+    def __call__(self, *arguments: Any) -> T_co | None:
+        raise TypeError("an invivo.Weak comes from a runtime: annotate a parameter or an attribute with it")
+
+
 class Resolver:
     """Resolves the key that it is called with; further arguments are passed on."""
 
@@ -99,10 +107,10 @@ class Path:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Late:
-    """A provider, or (once) a lazy."""
+    """A callable that asks for its target when it is called."""
 
     target: Any
-    once: bool
+    kind: Literal["provider", "lazy", "weak"]
 
 
 _MISSING: Any = object()
@@ -386,9 +394,9 @@ def said(node: Any) -> str:
             return f"{said(start._node)}.{method}(...)"
         case Argument(name=name):
             return f"the argument {name}"
-        case Late(target=target, once=once):
+        case Late(target=target, kind=kind):
             of = said(node_of(target)) if isinstance(target, Recipe) else repr(target)
-            return f"{'a lazy' if once else 'a provider'} of {of}"
+            return f"a {kind}{' reference' if kind == 'weak' else ''} of {of}"
         case All(of=of):
             return f"all {of.__name__}"
         case Constant(value=value):
@@ -500,12 +508,17 @@ def every(of: type[T], /, *, exact: bool = False, added: str | None = None, remo
 
 def provider(recipe: T, /) -> Provider[T]:
     """In a definition: a callable that resolves the recipe each time."""
-    return cast("Provider[T]", Recipe(Late(recipe, False)))
+    return cast("Provider[T]", Recipe(Late(recipe, "provider")))
 
 
 def lazy(recipe: T, /) -> Lazy[T]:
     """In a definition: resolves the recipe when it is first asked for."""
-    return cast("Lazy[T]", Recipe(Late(recipe, True)))
+    return cast("Lazy[T]", Recipe(Late(recipe, "lazy")))
+
+
+def weak(recipe: T, /) -> Weak[T]:
+    """In a definition: a callable that answers what there is of the recipe, and None when there is nothing."""
+    return cast("Weak[T]", Recipe(Late(recipe, "weak")))
 
 
 def arguments() -> list[Any]:

@@ -12,7 +12,7 @@ from . import _recipes
 from ._assembly import Assembly
 from ._definitions import KEPT, Definition, of_recipe
 from ._describe import Method, Parameter
-from ._hints import Hint, is_assembly
+from ._hints import LATE, Hint, is_assembly
 from ._index import Known, all_candidates, ambiguous, candidates
 from ._injections import Injection, Plan
 from ._members import Bound
@@ -107,13 +107,12 @@ class Sources:
                 return Injection("", how=c.INVIVO_INJECT_ARGUMENTS)
             case _recipes.Path(start=start, names=names):
                 return Injection("", ".".join(names), how=c.INVIVO_INJECT_PATH, items=(self.source(start, place),))
-            case _recipes.Late(target=target, once=once):
-                how = c.INVIVO_INJECT_LAZY if once else c.INVIVO_INJECT_PROVIDER
+            case _recipes.Late(target=target, kind=kind):
                 inner = self.source(
                     target.reference() if not isinstance(target, Recipe) and hasattr(target, "reference") else target,
                     place,
                 )
-                return Injection("", how=how, items=(inner,))
+                return Injection("", how=LATE[kind], items=(inner,))
             case _recipes.Own(what=what):
                 return Injection("", how=c.INVIVO_INJECT_RESOLVER if what == "resolver" else c.INVIVO_INJECT_ASKER)
             case _recipes.Constant(value=value):
@@ -229,7 +228,7 @@ class Sources:
         if hint.inject is not None:
             optional |= c.INVIVO_INJECT_GREEDY if hint.inject.greedy else 0
             optional |= c.INVIVO_INJECT_EXACT if hint.inject.exact else 0
-        late = {"provider": c.INVIVO_INJECT_PROVIDER, "lazy": c.INVIVO_INJECT_LAZY}.get(hint.late or "")
+        late = LATE.get(hint.late or "")
         if key is not None:
             found = Injection(name, self.made.absolute(key), flags=optional & c.INVIVO_INJECT_OPTIONAL)
             return found if late is None else Injection(name, how=late, items=(dataclasses.replace(found, name=""),))

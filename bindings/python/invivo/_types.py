@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from . import _generated as c
 from . import _trampolines, _values
 from ._describe import Description, Method, Parameter, Property, call, describe
-from ._hints import Hint, is_assembly, is_protocol
+from ._hints import LATE, Hint, is_assembly, is_protocol
 from ._marks import Tunable, component_name
 from .errors import Error, ExistsError, StaleError, WrongTypeError
 
@@ -403,11 +403,10 @@ class _Tables:
         """What the class marks, for the library to fill. None where Python alone can find it: by a protocol, by a name
         within an assembly, an assembly, or the runtime itself."""
         found = (c.invivo_injection * len(marked))()
-        ways = {"provider": c.INVIVO_INJECT_PROVIDER, "lazy": c.INVIVO_INJECT_LAZY}
         for slot, each in zip(found, marked, strict=True):
             hint, inner = each.hint, each.hint.item or each.hint
             key, wanted = hint.key or inner.key, inner.wanted
-            if hint.late not in (None, "provider", "lazy", "all", "resolver") or each.read_only:
+            if hint.late not in (None, *LATE, "all", "resolver") or each.read_only:
                 return None
             slot.name = _values.name_bytes(each.name)
             if hint.late == "resolver":
@@ -418,10 +417,10 @@ class _Tables:
             if (key is None or "." not in key) and (key is not None or wanted is None or not _is_nominal(wanted)):
                 return None
             target = slot
-            if hint.late in ways:
+            if hint.late in LATE:
                 items = (c.invivo_injection * 1)()
                 self._held.append(items)
-                slot.how, slot.items, slot.item_count = ways[hint.late], items, 1
+                slot.how, slot.items, slot.item_count = LATE[hint.late], items, 1
                 target = items[0]
             assert hint.inject is not None
             target.flags = c.INVIVO_INJECT_OPTIONAL if hint.optional or inner.optional else 0

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Optional, Protocol, runtime_checkable
 import pytest
 
 import invivo
-from invivo import Inject, Lazy, Named, Provider
+from invivo import Inject, Lazy, Named, Provider, Weak
 
 
 class Clock:
@@ -129,6 +129,75 @@ def test_providers_make_each_time_and_lazies_wait() -> None:
         runtime.define(Engine, "app.engine")
         assert runtime[Player] is player, "who holds a lazy is left alone"
         assert player.engine.value is runtime[Engine]
+
+
+def test_a_weak_reference_answers_what_there_is() -> None:
+    class Voice: ...
+
+    class Player:
+        marked: Weak[Clock] = invivo.injected()
+
+        def __init__(
+            self,
+            voice: Weak[Voice],
+            clock: Weak[Clock],
+            named: Annotated[Weak[Any], Named("clock")],
+            missing: Weak[Missing] | None,
+        ) -> None:
+            self.voice, self.clock, self.named, self.missing = voice, clock, named, missing
+
+    app = app_of(Player, Clock)
+    app.weak_singleton(Voice)
+    with invivo.Runtime(app) as runtime:
+        player = runtime[Player]
+        assert player.missing is None
+        assert player.clock() is player.named() is player.marked() is None
+        clock = runtime[Clock]
+        assert player.clock() is player.named() is player.marked() is clock
+        assert player.voice() is None
+        voice = runtime[Voice]
+        assert player.voice() is voice
+        del voice
+        gc.collect()
+        assert player.voice() is None, "it holds nothing"
+    with pytest.raises(invivo.errors.ClosedError):
+        player.clock()
+
+
+def test_a_weak_reference_in_a_definition() -> None:
+    class Studio(invivo.Assembly):
+        @invivo.weak_singleton
+        def voice(self, note: int) -> Clock:
+            return invivo.new(Clock, note)
+
+        @invivo.lazy_singleton
+        def player(self) -> Held:
+            return invivo.new(Held, invivo.weak(self.voice(3)))
+
+    with invivo.Runtime(Studio("studio")) as runtime:
+        held = runtime.resolve("studio.player")
+        assert held.thing() is None
+        voice = runtime.resolve("studio.voice", 3)
+        assert held.thing() is voice
+        assert runtime.resolve("studio.player") is held
+
+
+def test_a_weak_reference_to_what_is_never_shared_is_refused() -> None:
+    class Player:
+        def __init__(self, clock: Weak[Clock]) -> None:
+            self.clock = clock
+
+    app = app_of(Player)
+    app.prototype(Clock)
+    with pytest.raises(invivo.errors.ArgumentError, match="use a provider"):
+        invivo.Runtime(app)
+    with pytest.raises(TypeError, match="comes from a runtime"):
+        Weak()()
+
+
+class Held:
+    def __init__(self, thing: Any) -> None:
+        self.thing = thing
 
 
 def test_the_runtime_a_resolver_and_the_asker_can_be_asked_for() -> None:

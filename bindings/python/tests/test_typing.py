@@ -23,6 +23,7 @@ class Knight:
     fort: Fort
     make: Callable[[int], Fort]
     later: invivo.Lazy[Fort]
+    weak: invivo.Weak[Fort]
     forts: list[Fort]
     clock: Fort = invivo.injected()
     def __init__(self, name: str, *, age: int = 3) -> None: ...
@@ -48,6 +49,7 @@ class Camelot(invivo.Assembly, name="camelot"):
         knight.fort = self.other.fort(3)
         knight.make = self.weather.fort
         knight.later = invivo.lazy(self.weather.fort(1))
+        knight.weak = invivo.weak(self.weather.fort(1))
         knight.forts = [self.weather.fort(1), *invivo.every(Fort)]
         knight.say("hail")
         return knight
@@ -69,6 +71,7 @@ class Camelot(invivo.Assembly, name="camelot"):
         knight.say(3)  # E: arg-type
         knight.make = self.knight  # E: assignment
         knight.later = invivo.lazy(self.knight("x"))  # E: arg-type
+        knight.weak = invivo.weak(self.knight("x"))  # E: arg-type
         invivo.new(Knight, "x", age="y")  # E: arg-type
         invivo.new(Knight)  # E: call-arg
         return invivo.new(Fort, 3)  # E: return-value
@@ -115,6 +118,8 @@ with invivo.Runtime(camelot := Camelot()) as runtime:
     provider: invivo.Provider[Knight] = invivo.provider(camelot.knight("x"))
     made: Knight = provider()
     lazy: Fort = invivo.lazy(camelot.weather.fort(1)).value
+    there: Fort | None = invivo.weak(camelot.weather.fort(1))()
+    certain: Fort = invivo.weak(camelot.weather.fort(1))()  # E: assignment
     maybe_fort: Fort = camelot.port()  # E: assignment
     camelot.turned(age=3, name="x")
     camelot.turned("x", 3)  # E: arg-type

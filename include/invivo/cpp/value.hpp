@@ -381,6 +381,20 @@ private:
     callable make_;
 };
 
+/// Answers the T that there is, with a lease, or an empty one: what INVIVO_INJECT_WEAK injects.
+template <typename T> class weak {
+public:
+    weak() noexcept = default;
+    explicit weak(callable find) noexcept : find_(std::move(find)) {}
+    template <typename... Arguments> ref<T> operator()(const Arguments &...arguments) const {
+        return find_(arguments...).template as<std::optional<ref<T>>>().value_or(ref<T>());
+    }
+    const callable &function() const noexcept { return find_; }
+
+private:
+    callable find_;
+};
+
 namespace detail {
 template <> struct convert<callable> {
     static constexpr bool is_optional = false;
@@ -400,7 +414,12 @@ template <typename T> struct convert<provider<T>> : convert<callable> {
     static invivo_value borrow(const provider<T> &thing, scratch &room) { return convert<callable>::borrow(thing.function(), room); }
     static provider<T> read(const invivo_value &from) { return provider<T>(convert<callable>::read(from)); }
 };
+template <typename T> struct convert<weak<T>> : convert<callable> {
+    static invivo_value borrow(const weak<T> &thing, scratch &room) { return convert<callable>::borrow(thing.function(), room); }
+    static weak<T> read(const invivo_value &from) { return weak<T>(convert<callable>::read(from)); }
+};
 template <> struct is_plain_value<callable> : std::true_type {};
+template <typename T> struct is_plain_value<weak<T>> : std::true_type {};
 template <typename T> struct is_plain_value<provider<T>> : std::true_type {};
 } // namespace detail
 

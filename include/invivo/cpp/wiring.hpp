@@ -118,6 +118,8 @@ inline injection list(std::vector<injection> items) { return injection::of(INVIV
 /// A function that makes it each time; that makes it once.
 inline injection provider_of(injection what) { return injection::of(INVIVO_INJECT_PROVIDER, {}, {std::move(what)}); }
 inline injection lazy_of(injection what) { return injection::of(INVIVO_INJECT_LAZY, {}, {std::move(what)}); }
+/// A function that answers what there is of it, and makes nothing.
+inline injection weak_of(injection what) { return injection::of(INVIVO_INJECT_WEAK, {}, {std::move(what)}); }
 
 /// The same, what is equal once; a map by names.
 inline injection set(std::vector<injection> items) { return injection::of(INVIVO_INJECT_SET, {}, std::move(items)); }

@@ -152,6 +152,9 @@ class Injections:
     def in_lazy(self, of: Word) -> Any:
         return invivo.lazy(self.of(of))
 
+    def in_weak(self, of: Word) -> Any:
+        return invivo.weak(self.of(of))
+
     def in_resolver(self) -> Any:
         return invivo.resolver()
 
