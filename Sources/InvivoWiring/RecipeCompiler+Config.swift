@@ -91,6 +91,7 @@ extension RecipeCompiler {
         let path = "config.\(found.candidates[found.ids.count - 1])"
         for one in failure.all {
             let at = one.place.line > 0 || !one.place.file.isEmpty ? one.place : definition.place
+            configured[failures.count] = "\(path)\0\(at.text)\0\(one.message)"
             tell(
                 Failure(one.code, "\(place) of '\(definition.key)': \(one.message)", path: path, at: at, cause: nil))
         }

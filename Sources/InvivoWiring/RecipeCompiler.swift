@@ -31,6 +31,8 @@ public struct RecipeCompiler {
     var definition: Definition
     /// What the configuration will say.
     public var config = ConfigLookup.none
+    /// What is wrong with which value of the documents, by its place in `failures`.
+    var configured: [Int: String] = [:]
     /// The value that was found last, for messages about it.
     var foundNode: ConfigNode?
     var former: Recipe?
@@ -135,11 +137,35 @@ public struct RecipeCompiler {
         failed.append(definition.id)
     }
 
-    /// All failures so far, without those that a definition only took over: they are told of the parent.
+    /// All failures so far, without those that a definition only took over: they are told of the parent. What is wrong with one
+    /// value of the documents is told once, of the first that needs it.
     public var ownFailures: [Failure] {
+        var firsts: [String: Int] = [:]
+        var others: [Int: Set<UInt32>] = [:]
+        for (index, what) in configured.sorted(by: { $0.key < $1.key }) {
+            guard let first = firsts[what] else {
+                firsts[what] = index
+                continue
+            }
+            others[first, default: []].insert(failed[index])
+        }
+        var told: [(UInt32, Failure)] = []
+        for (index, id) in failed.enumerated() {
+            var failure = failures[index]
+            if let what = configured[index], firsts[what] != index { continue }
+            let count = (others[index] ?? []).subtracting([id]).count
+            if count > 0 {
+                failure.message += " (\(count) more \(count == 1 ? "definition needs" : "definitions need") it)"
+            }
+            told.append((id, failure))
+        }
+        return withoutInherited(told)
+    }
+
+    private func withoutInherited(_ told: [(UInt32, Failure)]) -> [Failure] {
         var messages: [UInt32: Set<String>] = [:]
-        for (id, failure) in zip(failed, failures) { messages[id, default: []].insert(failure.message) }
-        return zip(failed, failures).filter { id, failure in
+        for (id, failure) in told { messages[id, default: []].insert(failure.message) }
+        return told.filter { id, failure in
             var seen: Set<UInt32> = [id]
             var child = described(id)
             while let name = child?.body.parent, let parent = identify(name), seen.insert(parent).inserted {

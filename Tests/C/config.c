@@ -208,6 +208,26 @@ static void a_mount_is_configured_by_its_prefix_then_as_its_assembly(void) {
     close_runtime();
 }
 
+/* Many that need one value, or take it over from a parent: it is wrong in one place. */
+static void a_value_that_does_not_fit_is_told_once(void) {
+    static const char *const keys[] = {"synth.one", "synth.two", "bass.three"};
+    const invivo_injection voices = config("count", "voices");
+    invivo_changes changes;
+    open_runtime();
+    OK(says("a.yaml", "config: { global: { voices: loud } }", E));
+    OK(invivo_changes_open(runtime, &changes, E));
+    invivo_definition parent = {.struct_size = sizeof parent, .key = "synth.parent", .type = type, .initializer = &voices, .initializer_count = 1};
+    OK(invivo_changes_define(changes, &parent, NULL, E));
+    for (int i = 0; i < 3; i++) {
+        invivo_definition child = {.struct_size = sizeof child, .key = keys[i], .parent = "synth.parent"};
+        OK(invivo_changes_define(changes, &child, NULL, E));
+    }
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_CONVERSION,
+                  "a.yaml:1:29: config.global.voices: initializer parameter 'count' of 'synth.parent': expected a number at character 1 of "
+                  "'loud' (3 more definitions need it)");
+    close_runtime();
+}
+
 static void missing_configuration_is_told_with_who_needs_it_and_where_it_was_looked_for(void) {
     const invivo_injection voices = config("count", "voices");
     invivo_injection optional = voices, other = voices;
@@ -600,6 +620,7 @@ int main(void) {
     documents_that_say_something_else_are_refused_with_their_places();
     an_assembly_sees_its_own_scope_and_what_is_global();
     a_mount_is_configured_by_its_prefix_then_as_its_assembly();
+    a_value_that_does_not_fit_is_told_once();
     missing_configuration_is_told_with_who_needs_it_and_where_it_was_looked_for();
     initializers_are_remade_properties_injected_again_providers_and_views_neither();
     a_provider_of_configuration_reads_what_holds_when_it_is_called();
