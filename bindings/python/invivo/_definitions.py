@@ -130,6 +130,7 @@ def definition(
     """A definition of a class, of a factory whose annotation says what it makes, or of a registered type; declared
     `depth` frames up."""
     check_scope(scope)
+    check_key(key)
     caller = sys._getframe(depth)
     file, line = caller.f_code.co_filename, caller.f_lineno
     more: dict[str, Any] = {}
@@ -154,6 +155,11 @@ def definition(
     return Definition(
         key, scope, makes, factory, dict(overrides), file, line, options=options or Options(), home=assembly, **more
     )
+
+
+def check_key(key: object) -> None:
+    if key is not None and not isinstance(key, str):
+        raise ArgumentError(f"a key is a text, and {key!r} is none: what is defined comes first, then its key")
 
 
 def check_scope(scope: str | None) -> None:

@@ -10,7 +10,7 @@ import typing
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from ._definitions import Definition, check_scope, may_be_none, of_recipe, plain_class
+from ._definitions import Definition, check_key, check_scope, may_be_none, of_recipe, plain_class
 from ._describe import parameters_of
 from ._fitting import may_be
 from ._hints import hints_of
@@ -235,6 +235,7 @@ def describe_members(assembly: Assembly, known: Mapping[str, type]) -> list[Defi
 
 def describe_alone(member: Member, key: str | None, known: Mapping[str, type]) -> Definition:
     """The definition of a function that stands in no assembly."""
+    check_key(key)
     member = Member(member.function, member.scope, member.options, is_method=False)
     key = member.name if key is None else key
     try:

@@ -353,3 +353,15 @@ def test_all_of_a_type_from_a_provider_says_what_to_write_instead(late: Any) -> 
     Hall.__init__.__annotations__["clocks"] = late
     with invivo.Runtime() as runtime, pytest.raises(invivo.ArgumentError, match=r"ask it by resolve_all\(\.\.\.\)"):
         runtime.define(Hall, "a.hall")
+
+
+def test_a_class_in_the_place_of_a_key_is_told_so() -> None:
+    @invivo.prototype
+    def clock(rate: int) -> Clock:
+        return invivo.new(Clock, rate)
+
+    says = "a key is a text, and .*Clock.* is none: what is defined comes first, then its key"
+    with invivo.Runtime() as runtime:
+        for what in ("app.clock", Clock, clock):
+            with pytest.raises(invivo.ArgumentError, match=says):
+                runtime.define(what, Clock)  # type: ignore[arg-type]
