@@ -87,7 +87,7 @@ extension Core {
         while true {
             var handle = invivo_object()
             // Nothing in here calls code of the program.
-            let known = try wrapping.withLock { (_) throws(InvivoError) -> invivo_object? in
+            let known = try wrapping.alone { () throws(InvivoError) -> invivo_object? in
                 if case .object(let known)? = registry.withLock({ $0.instances[identity] }),
                     table.pointee.object_retain(known) == 0
                 {

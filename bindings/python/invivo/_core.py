@@ -76,6 +76,8 @@ class Face(Protocol):
 
     def entered(self) -> _current.Entering: ...
 
+    def _entered_to_end(self) -> _current.Ending: ...
+
 
 class CallableItem:
     """A Python function that the library holds."""
@@ -285,6 +287,10 @@ class Core:
     def entered(self) -> _current.Entering | contextlib.nullcontext[None]:
         """While an object is made its runtime is the current one."""
         return self.faces[0].entered() if self.faces else contextlib.nullcontext()
+
+    def _entered_to_end(self) -> _current.Ending | contextlib.nullcontext[None]:
+        """The same while an object ends, which the collector of garbage may do anywhere."""
+        return self.faces[0]._entered_to_end() if self.faces else contextlib.nullcontext()
 
     def adopt(self, thing: Any, record: _types.TypeRecord, key: int = 0) -> Entry:
         """An entry for an object that the library is about to hold."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import threading
 from typing import TYPE_CHECKING, Any
 
 from ._marks import Injected, filled_by
@@ -19,13 +20,36 @@ _entered: contextvars.ContextVar[Entered] = contextvars.ContextVar("invivo.curre
 _default: list[Runtime] = []
 
 
+class _Ends(threading.local):
+    """While something ends on a thread, what was entered there is kept here and the context is left alone: a collection of
+    garbage may have ended it, in the middle of another change of that context. CPython before 3.12 collects there, and
+    then goes on with what the change in between has freed (gh-148891)."""
+
+    depth = 0
+    entered: Entered = None
+
+
+_ends = _Ends()
+
+
+def _innermost() -> Entered:
+    return _ends.entered if _ends.depth else _entered.get()
+
+
+def _enter(entered: Entered) -> None:
+    if _ends.depth:
+        _ends.entered = entered
+    else:
+        _entered.set(entered)
+
+
 def enter(runtime: Runtime) -> None:
-    _entered.set((runtime, _entered.get()))
+    _enter((runtime, _innermost()))
 
 
 def leave(runtime: Runtime) -> None:
     """The innermost entry of it; a block that ends elsewhere than it began has none here."""
-    _entered.set(_without(_entered.get(), runtime))
+    _enter(_without(_innermost(), runtime))
 
 
 def _without(entered: Entered, runtime: Runtime) -> Entered:
@@ -43,11 +67,29 @@ class Entering:
         self.runtime = runtime
 
     def __enter__(self) -> Runtime:
-        _entered.set((self.runtime, _entered.get()))
+        enter(self.runtime)
         return self.runtime
 
     def __exit__(self, *_: object) -> None:
         leave(self.runtime)
+
+
+class Ending:
+    """The same while an object of it ends; a task that is made in there has what was entered around it."""
+
+    __slots__ = ("former", "runtime")
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+
+    def __enter__(self) -> None:
+        self.former = _innermost()
+        _ends.depth += 1
+        _ends.entered = (self.runtime, self.former)
+
+    def __exit__(self, *_: object) -> None:
+        _ends.depth -= 1
+        _ends.entered = self.former if _ends.depth else None
 
 
 def set_default(runtime: Runtime | None) -> None:
@@ -63,7 +105,7 @@ def ended(runtime: Runtime) -> None:
 
 def current() -> Runtime:
     """The runtime whose ``with`` block, or `Runtime.entered`, the calling thread or task is in; else the default."""
-    entered = _entered.get()
+    entered = _innermost()
     if entered is not None:
         if entered[0].closed:
             raise ClosedError("the runtime that was entered here is closed")

@@ -163,6 +163,10 @@ class Runtime(Filling, Changing):
         its end."""
         return _current.Entering(self)
 
+    def _entered_to_end(self) -> _current.Ending:
+        """For the package itself: the same around the hooks of an object that ends."""
+        return _current.Ending(self)
+
     def type(self, cls: builtins.type) -> Type:
         """The type of a Python class; it is registered when it is new."""
         core = self._open()

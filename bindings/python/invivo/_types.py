@@ -100,7 +100,7 @@ def _start(record: TypeRecord, instance: int, _: int, error: Any) -> None:
 @_trampolines.answering(c.invivo_type_options, "stop", user_data=1)
 def _stop(record: TypeRecord, instance: int, _: int, error: Any) -> None:
     if record.description.stop is not None:
-        with record.core.entered():
+        with record.core._entered_to_end():
             getattr(_instance(record.core, instance), record.description.stop)()
 
 

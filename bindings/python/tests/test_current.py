@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
+import gc
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -145,3 +148,33 @@ def test_what_a_runtime_makes_it_fills_itself(two: tuple[invivo.Runtime, invivo.
 def test_a_runtime_that_fills_nothing_says_so() -> None:
     with runtime_of("one", inject_marked=False), pytest.raises(invivo.NotReadyError, match="inject_marked=False"):
         _ = Player().clock
+
+
+def test_what_ends_enters_its_runtime_and_leaves_the_context_alone() -> None:
+    seen: list[tuple[object, dict[Any, Any]]] = []
+
+    class Note:
+        @invivo.on_stop
+        def end(self) -> None:
+            seen.append((invivo.current(), dict(contextvars.copy_context())))
+            with other.entered():
+                assert invivo.current() is other
+                assert dict(contextvars.copy_context()) == seen[-1][1]
+            assert invivo.current() is runtime
+
+    app = invivo.Assembly("app")
+    app.prototype(Note)
+    runtime, other = invivo.Runtime(app), invivo.Runtime()
+    note = runtime.resolve(Note)
+    note.itself = note  # type: ignore[attr-defined]
+    with other:
+        del note
+        outside = dict(contextvars.copy_context())
+        gc.collect()
+        assert invivo.current() is other
+        assert seen == [(runtime, outside)]
+        assert dict(contextvars.copy_context()) == outside
+        note = runtime.resolve(Note)
+        del note  # not by the collector
+        assert [current for current, _ in seen] == [runtime, runtime]
+    runtime.close()
