@@ -21,9 +21,9 @@ _default: list[Runtime] = []
 
 
 class _Ends(threading.local):
-    """While something ends on a thread, what was entered there is kept here and the context is left alone: a collection of
-    garbage may have ended it, in the middle of another change of that context. CPython before 3.12 collects there, and
-    then goes on with what the change in between has freed (gh-148891)."""
+    """While something ends on a thread, what was entered there is kept here and the context is left alone: a collection
+    of garbage may have ended it, in the middle of another change of that context. CPython before 3.12 collects there,
+    and then goes on with what the change in between has freed (gh-148891)."""
 
     depth = 0
     entered: Entered = None
