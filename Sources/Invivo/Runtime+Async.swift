@@ -27,10 +27,13 @@ private final class Waiting: Sendable {
     typealias Answer = Result<Object, InvivoError>
     let core: Core
     let continuation: CheckedContinuation<Answer, Never>
+    /// Around the answer's making and its taking, which ThreadSanitizer does not see meet in the continuation.
+    let making: Locked<Void>
 
-    init(_ core: Core, _ continuation: CheckedContinuation<Answer, Never>) {
+    init(_ core: Core, _ continuation: CheckedContinuation<Answer, Never>, _ making: Locked<Void>) {
         self.core = core
         self.continuation = continuation
+        self.making = making
     }
 }
 
@@ -46,8 +49,9 @@ extension Definition where Value: Sendable {
 
 extension Core {
     fileprivate func resolved(_ key: invivo_key, with arguments: [InvivoValue]) async throws(InvivoError) -> Object {
-        try await withCheckedContinuation { continuation in
-            let pointer = Unmanaged.passRetained(Waiting(self, continuation))
+        let making = Locked(())
+        let answer = await withCheckedContinuation { continuation in
+            let pointer = Unmanaged.passRetained(Waiting(self, continuation, making))
             do throws(InvivoError) {
                 try withArena { arena throws(InvivoError) in
                     let values = try InvivoValue.table(arguments, arena, self)
@@ -57,7 +61,8 @@ extension Core {
                             { data, object, error in
                                 guard let data else { return }
                                 let waiting = Unmanaged<Waiting>.fromOpaque(data).takeRetainedValue()
-                                waiting.continuation.resume(returning: waiting.core.answer(object, error))
+                                let answer = waiting.making.alone { waiting.core.answer(object, error) }
+                                waiting.continuation.resume(returning: answer)
                             }, pointer.toOpaque(), invivo_domain(), $1)
                     }
                 }
@@ -65,7 +70,9 @@ extension Core {
                 pointer.release()
                 continuation.resume(returning: .failure(error))
             }
-        }.get()
+        }
+        making.alone {}
+        return try answer.get()
     }
 
     /// Takes over the lease; the error is borrowed.
