@@ -16,6 +16,8 @@ from ._recipes import Options, Scope
 from .errors import ArgumentError, ExistsError, NotReadyError
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from ._core import Core
     from ._runtime import Runtime
 
@@ -90,7 +92,7 @@ class Assembly:
                     **thing.place,
                 )
 
-    def __new__(cls, *_: Any, **__: Any) -> Any:
+    def __new__(cls, *_: Any, **__: Any) -> Self:
         self = super().__new__(cls)
         self.name = cls.__invivo_name__ or ""
         self.definitions = {}

@@ -1,4 +1,4 @@
-"""What every face of a runtime has: whether it is open, what it keeps, and the jobs that wait for it."""
+"""The part of a runtime that everything else uses: whether it is open, resolved objects, and jobs of its thread."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ctypes
 import threading
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _generated as c
 from . import _values
@@ -15,22 +15,14 @@ from ._plans import Plan
 from ._settings import milliseconds
 from .errors import ClosedError, HandleError
 
-if TYPE_CHECKING:
-
-    class _Cache:
-        """Resolved shared objects by the key they were asked for; nobody's business but the runtime's."""
-
-else:
-    _Cache = dict
-
-DICT: Any = dict
 _SLICE = 100  # milliseconds
 
 
-class Face(_Cache):
-    """A runtime as Python sees it: a dict inside, with none of a dict's manners."""
+class Face:
+    """A handle of a runtime: its state in Python, and the jobs of the opening thread."""
 
     _core: Core
+    _kept: dict[Any, Any]  # the shared objects that were resolved, by the class or name they were requested by
     _gone: bool
     _lock: threading.RLock
     _keys: dict[str, tuple[c.invivo_key, ctypes.c_uint64]]
@@ -60,13 +52,13 @@ class Face(_Cache):
 
     @property
     def keeps(self) -> bool:
-        return bool(DICT.__len__(self))
+        return bool(self._kept)
 
     def purge(self) -> None:
         """Forgets which shared objects were resolved; they are asked for anew. A commit does this by itself."""
         with self._lock:
-            old = list(DICT.values(self))
-            DICT.clear(self)
+            old = list(self._kept.values())
+            self._kept.clear()
         del old  # what it alone kept ends here, where nothing is locked
 
     def poll(self, timeout: float | None = 0) -> int:
@@ -97,28 +89,16 @@ class Face(_Cache):
         core.library.call("runtime_inspect", core.handle, ctypes.byref(found))
         return numbers(found)
 
-    # A runtime is a dict only inside: none of a dict's other manners show.
-    __hash__ = object.__hash__
+    # Indexing and len() do not make a runtime a sequence.
     __iter__ = None
     __reversed__ = None
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __ne__(self, other: object) -> bool:
-        return self is not other
 
     def __bool__(self) -> bool:
         return True
 
     def __len__(self) -> int:
+        """The number of definitions."""
         return int(self.info.definitions)
-
-    def __setitem__(self, key: object, thing: object) -> None:
-        raise TypeError("objects are made by definitions: use runtime.define()")
-
-    def __delitem__(self, key: object) -> None:
-        raise TypeError("definitions are taken away by runtime.changes()")
 
     def __reduce_ex__(self, _: Any) -> Any:
         raise TypeError("a Runtime cannot be copied or pickled")
@@ -128,21 +108,6 @@ class Face(_Cache):
             return f"<invivo.Runtime, generation {self.info.generation}>"
         except ClosedError:  # also while it closes
             return "<invivo.Runtime, closed>"
-
-
-if not TYPE_CHECKING:
-    _DICT_MANNERS = [name for name in vars(dict) if not name.startswith("_")]
-
-    def _hidden(name):
-        def refuse(self, *_, **__):
-            raise AttributeError(f"a Runtime has no {name}()")
-
-        return refuse
-
-    for _name in _DICT_MANNERS:
-        setattr(Face, _name, _hidden(_name))
-    for _name in ("__or__", "__ror__", "__ior__", "__lt__", "__le__", "__gt__", "__ge__"):
-        setattr(Face, _name, lambda self, other: NotImplemented)
 
 
 def numbers(structure: ctypes.Structure) -> SimpleNamespace:

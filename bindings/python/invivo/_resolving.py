@@ -7,12 +7,12 @@ import ctypes
 import threading
 import typing
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 from . import _async, _values
 from . import _generated as c
 from ._core import Core
-from ._face import DICT, Face
+from ._face import Face
 from ._index import ambiguous, candidates
 from ._members import Bound
 from .errors import AmbiguousError, ArityError, NotFoundError, WrongTypeError
@@ -23,15 +23,16 @@ T = TypeVar("T")
 class Resolving(Face):
     """A runtime as something that answers objects."""
 
-    if TYPE_CHECKING:
-
-        @overload
-        def __getitem__(self, key: type[T]) -> T: ...
-        @overload
-        def __getitem__(self, key: str) -> Any: ...
-        def __getitem__(self, key: Any) -> Any: ...
-
-    def __missing__(self, key: Any) -> Any:
+    @overload
+    def __getitem__(self, key: type[T]) -> T: ...
+    @overload
+    def __getitem__(self, key: str) -> Any: ...
+    def __getitem__(self, key: Any) -> Any:
+        """The object of a class, or of a key: ``runtime[Player]``, ``runtime["synth.player"]``."""
+        try:
+            return self._kept[key]
+        except KeyError:
+            pass  # the resolve is not an error's context
         make = self._ready.get(key)
         return self._resolve(key) if make is None else make(self)
 
@@ -56,7 +57,7 @@ class Resolving(Face):
             # While something is built its constructor must ask the library, which learns so what it depends on.
             with self._lock:
                 if word.value == before and not self._gone and not core.closed and not core.calling:
-                    DICT.__setitem__(self, key, thing)
+                    self._kept[key] = thing
         else:
             core.plans.consider(key, name, handle, word, before, uses)
         return thing

@@ -106,6 +106,7 @@ class Runtime(Filling, Changing):
     def _settle(self, core: Core, *, opened: bool) -> None:
         self._core = core
         self._ready, self._taking = core.plans.ready, core.plans.taking
+        self._kept = {}
         self._is_guest = opened
         self._gone = False
         self._entries = 0

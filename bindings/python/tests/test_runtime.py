@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import collections.abc
+import copy
 import ctypes
 import gc
+import json
 import os
 import shutil
 import sys
@@ -249,18 +252,24 @@ def test_a_prototype_with_a_stop_is_stopped_when_python_lets_go_of_it(cyclic: bo
     assert said == [7, "gone", 8, "gone"]
 
 
-def test_a_runtime_shows_nothing_of_the_dict_that_it_is() -> None:
+def test_a_runtime_is_indexed_and_is_no_dict() -> None:
     with invivo.Runtime(assembly()) as runtime:
         assert runtime
         assert len(runtime) == 3
         assert runtime != {}
         assert hash(runtime) == hash(runtime)
+        assert not isinstance(runtime, (dict, collections.abc.Mapping))
+        assert not hasattr(runtime, "update")
         with pytest.raises(TypeError):
             runtime["a"] = 1
         with pytest.raises(TypeError):
+            del runtime["a"]
+        with pytest.raises(TypeError):
             iter(runtime)
-        with pytest.raises(AttributeError):
-            runtime.update({})
+        with pytest.raises(TypeError):
+            copy.copy(runtime)
+        with pytest.raises(TypeError, match="not JSON serializable"):
+            json.dumps(runtime)
         assert "Runtime" in repr(runtime)
 
 
@@ -268,7 +277,7 @@ def test_a_runtime_shows_nothing_of_the_dict_that_it_is() -> None:
 
 
 def cached(runtime: invivo.Runtime) -> int:
-    return dict.__len__(runtime)
+    return len(runtime._kept)
 
 
 def test_shared_objects_are_remembered_and_prototypes_never() -> None:
