@@ -49,7 +49,7 @@ private:
         std::string prefix, assembly;
         uint32_t flags;
     };
-    struct tables {
+    struct INVIVO_LOCAL tables {
         detail::rooms room;
         std::deque<std::vector<invivo_definition>> definitions;
         std::deque<std::vector<invivo_collaborator>> collaborators;
@@ -57,7 +57,7 @@ private:
         std::deque<invivo_assembly> bases;
     };
 
-    template <typename Take> void give_to(Take &&take) const {
+    template <typename Take> INVIVO_LOCAL void give_to(Take &&take) const {
         tables room;
         detail::handed handed;
         invivo_assembly raw = this->raw(room, handed);
@@ -105,7 +105,7 @@ private:
 /// Where outer references of a mounted assembly lead: whole keys, or the first parts of them.
 using remaps = std::map<std::string, std::string>;
 
-namespace detail {
+namespace detail INVIVO_LOCAL {
 inline std::vector<invivo_remap> raw_remaps(const remaps &given) {
     std::vector<invivo_remap> raw;
     for (const auto &[from, to] : given) raw.push_back({from.c_str(), to.c_str()});

@@ -24,15 +24,15 @@ public:
     ~view() { invivo_view_end(raw_); }
 
     /// The built shared instance, borrowed until the view ends; nullptr while it is cold.
-    template <typename T> T *get(key<T> key) const noexcept { return static_cast<T *>(invivo_view_get(raw_, key.raw)); }
+    template <typename T> INVIVO_LOCAL T *get(key<T> key) const noexcept { return static_cast<T *>(invivo_view_get(raw_, key.raw)); }
     /// The key's block, likewise.
-    template <typename T> const T *block(key<T> key) const noexcept {
+    template <typename T> INVIVO_LOCAL const T *block(key<T> key) const noexcept {
         return static_cast<const T *>(invivo_view_block(raw_, key.raw));
     }
     /// What the configuration says, borrowed until the view ends; nullptr where there is nothing.
-    template <typename T> const invivo_value *config(config_id<T> id) const noexcept { return invivo_view_config(raw_, id.raw()); }
+    template <typename T> INVIVO_LOCAL const invivo_value *config(config_id<T> id) const noexcept { return invivo_view_config(raw_, id.raw()); }
     /// The same as a T; `otherwise` where there is nothing. A std::string_view is borrowed until the view ends.
-    template <typename T> T config(config_id<T> id, T otherwise) const {
+    template <typename T> INVIVO_LOCAL T config(config_id<T> id, T otherwise) const {
         const invivo_value *found = config(id);
         return found ? detail::convert<T>::read(*found) : otherwise;
     }
@@ -123,7 +123,7 @@ public:
         return *this;
     }
     /// The base value of a tunable property.
-    template <typename T> changes &set(const char *key, const char *property, const T &to) {
+    template <typename T> INVIVO_LOCAL changes &set(const char *key, const char *property, const T &to) {
         detail::scratch room;
         invivo_value given = detail::convert<T>::borrow(to, room);
         detail::checked([&](invivo_error **e) { return invivo_changes_set(raw_, key, property, &given, e); });
@@ -135,7 +135,7 @@ public:
         return *this;
     }
     /// Says what the configuration is at a whole path, over what documents say (nullptr removes it); takes that back.
-    template <typename T> changes &configure(const char *path, const T &to) {
+    template <typename T> INVIVO_LOCAL changes &configure(const char *path, const T &to) {
         detail::scratch room;
         invivo_value given = detail::convert<T>::borrow(to, room);
         detail::checked([&](invivo_error **e) { return invivo_changes_configure(raw_, path, &given, e); });

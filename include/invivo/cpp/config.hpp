@@ -10,13 +10,13 @@ namespace invivo {
 template <typename T> class config_id {
 public:
     config_id() noexcept = default;
-    config_id(invivo_runtime runtime, const std::string &path) {
+    INVIVO_LOCAL config_id(invivo_runtime runtime, const std::string &path) {
         detail::checked([&](invivo_error **e) { return invivo_config_id(runtime, path.c_str(), kind(), &raw_, e); });
     }
     invivo_config raw() const noexcept { return raw_; }
 
 private:
-    static constexpr invivo_kind kind() {
+    INVIVO_LOCAL static constexpr invivo_kind kind() {
         if constexpr (std::is_arithmetic_v<T>) return detail::convert<T>::kind;
         else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, std::string_view>) return INVIVO_KIND_STRING;
         else return INVIVO_KIND_ANY;
@@ -24,7 +24,7 @@ private:
     invivo_config raw_{};
 };
 
-namespace detail {
+namespace detail INVIVO_LOCAL {
 
 inline value config_read(invivo_runtime runtime, const std::string &path) {
     value found;

@@ -32,7 +32,7 @@ private:
     invivo_job raw_{};
 };
 
-namespace detail {
+namespace detail INVIVO_LOCAL {
 
 struct domain_box {
     std::function<void(job)> post;

@@ -11,6 +11,13 @@
 #include <utility>
 #include <vector>
 
+/* Marks what depends on a C++ type of the program: hidden in each image (program, library, module). g++ gives static variables of
+ * inline functions and templates process-wide symbols, and a program linked with -rdynamic offers its functions to modules. Without
+ * the mark, types of one name in two images would be mixed up. */
+#define INVIVO_LOCAL __attribute__((visibility("hidden")))
+/* Marks a class that classes of the program contain; it does not depend on their types. */
+#define INVIVO_VISIBLE __attribute__((visibility("default")))
+
 namespace invivo {
 
 /// What a call of Invivo answered instead of success. Copies share one immutable error; any thread may read it.
@@ -64,7 +71,7 @@ private:
     std::shared_ptr<invivo_error> raw_;
 };
 
-namespace detail {
+namespace detail INVIVO_LOCAL {
 
 /// Makes a call that takes an error out parameter last: `checked([&](auto e) { return invivo_watch(r, path, e); })`.
 template <typename Call> void checked(Call &&call) {

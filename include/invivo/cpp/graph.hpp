@@ -28,7 +28,7 @@ struct object_state {
     std::string error;              ///< why the last try failed
 };
 
-namespace detail {
+namespace detail INVIVO_LOCAL {
 
 using facts_map = std::map<std::string, value>;
 template <typename T> T fact(const facts_map &facts, const char *name) {

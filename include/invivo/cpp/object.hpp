@@ -57,15 +57,15 @@ public:
     }
     /// A property by name, in the object's domain.
     value get(const char *property) const;
-    template <typename T> void set(const char *property, const T &to) const;
+    template <typename T> INVIVO_LOCAL void set(const char *property, const T &to) const;
     /// A method by name.
-    template <typename... Arguments> value call(const char *method, const Arguments &...arguments) const;
+    template <typename... Arguments> INVIVO_LOCAL value call(const char *method, const Arguments &...arguments) const;
 
 private:
     invivo_object raw_{};
 };
 
-namespace detail {
+namespace detail INVIVO_LOCAL {
 
 /// What is known of a C++ type in this program: its registered name, and how one gets to it from types that are derived
 /// from it. Written while types are described.
@@ -73,13 +73,17 @@ struct type_facts {
     std::string name;
     std::map<std::string, void *(*)(void *)> upcasts;
 };
-template <typename T> inline type_facts facts_of{};
+/// Functions, because g++ makes the guard of a variable template visible whatever its own visibility is.
+template <typename T> type_facts &facts_of() {
+    static type_facts facts;
+    return facts;
+}
 inline std::mutex facts_lock;
 
 template <typename T> std::string name_of() {
     using plain = std::remove_cv_t<T>;
     std::lock_guard<std::mutex> held(facts_lock);
-    const std::string &name = facts_of<plain>.name;
+    const std::string &name = facts_of<plain>().name;
     if (name.empty())
         throw error(INVIVO_E_TYPE, std::string("the C++ type ") + typeid(plain).name() + " has no name; describe it, or name it by invivo::name<T>(\"...\")");
     return name;
@@ -94,7 +98,7 @@ template <typename T> T *instance_of(invivo_object object) {
     checked([&](invivo_error **e) { return invivo_object_instance(object, type, &instance, e); });
     const char *found = invivo_type_name(type);
     std::lock_guard<std::mutex> held(facts_lock);
-    const type_facts &facts = facts_of<plain>;
+    const type_facts &facts = facts_of<plain>();
     if (facts.name == found) return static_cast<T *>(instance);
     auto upcast = facts.upcasts.find(found);
     if (upcast == facts.upcasts.end())
@@ -105,16 +109,16 @@ template <typename T> T *instance_of(invivo_object object) {
 } // namespace detail
 
 /// Names a C++ type that is never described here: an interface, or a type that a module brings.
-template <typename T> void name(const std::string &registered) {
+template <typename T> INVIVO_LOCAL void name(const std::string &registered) {
     std::lock_guard<std::mutex> held(detail::facts_lock);
-    detail::facts_of<std::remove_cv_t<T>>.name = registered;
+    detail::facts_of<std::remove_cv_t<T>>().name = registered;
 }
 
 /// A lease on an object, and its instance as a T.
 template <typename T> class ref {
 public:
     ref() noexcept = default;
-    explicit ref(object lease) : held_(std::move(lease)), instance_(held_ ? detail::instance_of<T>(held_.raw()) : nullptr) {}
+    INVIVO_LOCAL explicit ref(object lease) : held_(std::move(lease)), instance_(held_ ? detail::instance_of<T>(held_.raw()) : nullptr) {}
 
     T *get() const noexcept { return instance_; }
     T &operator*() const noexcept { return *instance_; }

@@ -6,7 +6,7 @@
 
 namespace invivo {
 
-namespace detail {
+namespace detail INVIVO_LOCAL {
 /// A maker of a pool's objects: a function of a key that answers a ref<T>. `data` is the function.
 template <typename T, typename F>
 invivo_status pool_make(void *data, const invivo_value *key, invivo_object *out, invivo_error **failed) noexcept {
@@ -25,7 +25,7 @@ public:
     pool() noexcept = default;
     explicit pool(invivo_pool raw) noexcept : raw_(raw) {}
     /// Opens one; `name` "" has none. `make(value)` makes what is missing, where a get does not say how.
-    template <typename F> static pool open(invivo_runtime runtime, const std::string &name, F make) {
+    template <typename F> INVIVO_LOCAL static pool open(invivo_runtime runtime, const std::string &name, F make) {
         auto kept = std::make_unique<F>(std::move(make));
         pool opened = open(runtime, name, detail::pool_make<T, F>, kept.get(), [](void *data) { delete static_cast<F *>(data); });
         (void)kept.release();
@@ -39,27 +39,27 @@ public:
     }
 
     /// The live object of a key, or a new one that the pool's maker makes: once, however many threads ask.
-    template <typename K> ref<T> get(const K &key) const { return get(key, nullptr, nullptr); }
+    template <typename K> INVIVO_LOCAL ref<T> get(const K &key) const { return get(key, nullptr, nullptr); }
     /// The same, made by `make(value)`.
-    template <typename K, typename F> ref<T> get(const K &key, F make) const { return get(key, detail::pool_make<T, F>, &make); }
+    template <typename K, typename F> INVIVO_LOCAL ref<T> get(const K &key, F make) const { return get(key, detail::pool_make<T, F>, &make); }
     /// The live object of a key, or an empty ref.
-    template <typename K> ref<T> peek(const K &key) const {
+    template <typename K> INVIVO_LOCAL ref<T> peek(const K &key) const {
         detail::borrowed<K> given(key);
         invivo_object found{};
         return missing(invivo_pool_peek(raw_, given.data(), &found)) ? ref<T>() : ref<T>(object(found));
     }
     /// Enters an object that exists.
-    template <typename K> void put(const K &key, const ref<T> &thing) const {
+    template <typename K> INVIVO_LOCAL void put(const K &key, const ref<T> &thing) const {
         detail::borrowed<K> given(key);
         detail::checked([&](invivo_error **e) { return invivo_pool_put(raw_, given.data(), thing.held().raw(), e); });
     }
     /// Forgets an entry; its object lives on. Answers whether there was one.
-    template <typename K> bool remove(const K &key) const {
+    template <typename K> INVIVO_LOCAL bool remove(const K &key) const {
         detail::borrowed<K> given(key);
         return !missing(invivo_pool_remove(raw_, given.data(), nullptr));
     }
     /// The live entries, in no order.
-    std::vector<std::pair<value, ref<T>>> entries() const {
+    INVIVO_LOCAL std::vector<std::pair<value, ref<T>>> entries() const {
         value listed;
         detail::checked([&](invivo_error **e) { return invivo_pool_list(raw_, listed.out(), e); });
         std::vector<std::pair<value, ref<T>>> found;
@@ -95,7 +95,7 @@ private:
         detail::checked([&](invivo_error **e) { return invivo_pool_open(runtime, &options, &opened.raw_, e); });
         return opened;
     }
-    template <typename K> ref<T> get(const K &key, invivo_pool_make make, void *data) const {
+    template <typename K> INVIVO_LOCAL ref<T> get(const K &key, invivo_pool_make make, void *data) const {
         detail::borrowed<K> given(key);
         invivo_object found{};
         detail::checked([&](invivo_error **e) { return invivo_pool_get(raw_, given.data(), make, data, &found, e); });

@@ -13,14 +13,14 @@ public:
 
     /// For this key alone; for what is, or says that it is, of this type. Neither: for everything.
     processor &key(std::string key) { return key_ = std::move(key), *this; }
-    template <typename T> processor &of() { return type_ = detail::name_of<T>(), *this; }
+    template <typename T> INVIVO_LOCAL processor &of() { return type_ = detail::name_of<T>(), *this; }
     processor &of(std::string type) { return type_ = std::move(type), *this; }
     /// Lower ones come first.
     processor &priority(int32_t priority) { return priority_ = priority, *this; }
 
     /// A function of the object that was made, as a ref<T>, which answers the ref<...> that takes its place; an empty one, or
     /// nothing, leaves it.
-    template <typename T, typename F> processor &decorate(F function) {
+    template <typename T, typename F> INVIVO_LOCAL processor &decorate(F function) {
         if (type_.empty() && key_.empty()) of<T>();
         box_->decorate = [kept = std::move(function)](invivo_object made) mutable -> object {
             ref<T> given(object::retained(made));
@@ -40,7 +40,7 @@ public:
     }
     /// A function of a definition as it was described, which may define the same key anew in the change set:
     /// `[](const invivo_definition &described, invivo_changes changes) { ... }`.
-    template <typename F> processor &process(F function) {
+    template <typename F> INVIVO_LOCAL processor &process(F function) {
         box_->process = [kept = std::move(function)](const invivo_definition &described, invivo_changes changes) mutable {
             kept(described, changes);
         };
@@ -49,7 +49,7 @@ public:
 
     const std::string &name() const noexcept { return name_; }
     /// Hands it to whoever takes it; what its functions hold is then the runtime's too, unless that fails.
-    template <typename Take> void give_to(Take &&take) const {
+    template <typename Take> INVIVO_LOCAL void give_to(Take &&take) const {
         invivo_processor raw{};
         raw.struct_size = sizeof(raw);
         raw.name = name_.c_str();

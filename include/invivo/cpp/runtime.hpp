@@ -32,7 +32,7 @@ public:
     /// Makes an assembly known: until it is activated, resolving its keys says so.
     void describe(const assembly &what) const { what.describe_to(raw_); }
     /// Activates assemblies, with the collaborators that they need, as one reload. The same again is nothing.
-    template <typename... More> void activate(const assembly &first, const More &...more) const {
+    template <typename... More> INVIVO_LOCAL void activate(const assembly &first, const More &...more) const {
         (describe(first), ..., describe(more));
         const invivo_assembly raw[] = {first.described(), more.described()...};
         const invivo_assembly *pointers[1 + sizeof...(More)];
@@ -67,12 +67,12 @@ public:
 
     // ---- resolving
 
-    template <typename T> key<T> key_of(const char *name) const {
+    template <typename T> INVIVO_LOCAL key<T> key_of(const char *name) const {
         key<T> found;
         detail::checked([&](invivo_error **e) { return invivo_key_find(raw_, name, &found.raw, e); });
         return found;
     }
-    template <typename T, typename... Arguments> ref<T> resolve(key<T> key, const Arguments &...arguments) const {
+    template <typename T, typename... Arguments> INVIVO_LOCAL ref<T> resolve(key<T> key, const Arguments &...arguments) const {
         invivo_object found{};
         if constexpr (sizeof...(Arguments) == 0) {
             detail::checked([&](invivo_error **e) { return invivo_resolve(raw_, key.raw, &found, e); });
@@ -84,18 +84,18 @@ public:
         }
         return ref<T>(object(found));
     }
-    template <typename T, typename... Arguments> ref<T> resolve(const char *name, const Arguments &...arguments) const {
+    template <typename T, typename... Arguments> INVIVO_LOCAL ref<T> resolve(const char *name, const Arguments &...arguments) const {
         return resolve(key_of<T>(name), arguments...);
     }
     /// What the one definition of the type makes.
-    template <typename T> ref<T> resolve() const {
+    template <typename T> INVIVO_LOCAL ref<T> resolve() const {
         invivo_object found{};
         std::string type = detail::name_of<T>();
         detail::checked([&](invivo_error **e) { return invivo_resolve_type(raw_, type.c_str(), nullptr, 0, &found, e); });
         return ref<T>(object(found));
     }
     /// The same, or an empty one where nothing makes one.
-    template <typename T> ref<T> find() const {
+    template <typename T> INVIVO_LOCAL ref<T> find() const {
         invivo_object found{};
         std::string type = detail::name_of<T>();
         detail::checked([&](invivo_error **e) {
@@ -104,7 +104,7 @@ public:
         return ref<T>(object(found));
     }
     /// What a key resolves to, or an empty one where it has no definition, lies dormant or makes nothing.
-    template <typename T, typename... Arguments> ref<T> find(key<T> key, const Arguments &...arguments) const {
+    template <typename T, typename... Arguments> INVIVO_LOCAL ref<T> find(key<T> key, const Arguments &...arguments) const {
         invivo_object found{};
         detail::borrowed<Arguments...> given(arguments...);
         detail::checked([&](invivo_error **e) {
@@ -113,14 +113,14 @@ public:
         return ref<T>(object(found));
     }
     /// What the definition of the type makes that has this name, "lead" or "synth.lead"; INVIVO_LOOKUP_EXACT, _OPTIONAL.
-    template <typename T> ref<T> resolve_named(const char *name, uint32_t flags = 0) const {
+    template <typename T> INVIVO_LOCAL ref<T> resolve_named(const char *name, uint32_t flags = 0) const {
         invivo_object found{};
         std::string type = detail::name_of<T>();
         detail::checked([&](invivo_error **e) { return invivo_resolve_type(raw_, type.c_str(), name, flags, &found, e); });
         return ref<T>(object(found));
     }
     /// One object of each definition of the type, by rank, then as declared.
-    template <typename T> std::vector<ref<T>> all() const {
+    template <typename T> INVIVO_LOCAL std::vector<ref<T>> all() const {
         value found;
         std::string type = detail::name_of<T>();
         detail::checked([&](invivo_error **e) { return invivo_resolve_all(raw_, type.c_str(), 0, found.out(), e); });
@@ -128,7 +128,7 @@ public:
     }
 
     /// The built shared object, or an empty ref; never builds, never waits.
-    template <typename T> ref<T> peek(key<T> key) const {
+    template <typename T> INVIVO_LOCAL ref<T> peek(key<T> key) const {
         invivo_object found{};
         invivo_status status = invivo_peek(raw_, key.raw, &found);
         if (status == INVIVO_E_COLD) return {};
@@ -137,16 +137,16 @@ public:
     }
     /// Resolves where the object belongs, and calls `done(ref<T>, const error *)` there, or as a job of the domain `deliver`:
     /// once, with an empty ref where it failed. What is built already may be handed over before this returns.
-    template <typename T, typename F> void resolve_async(key<T> key, F done, invivo_domain deliver = {}) const {
+    template <typename T, typename F> INVIVO_LOCAL void resolve_async(key<T> key, F done, invivo_domain deliver = {}) const {
         async(key, std::move(done), deliver);
     }
     /// The same with runtime arguments.
-    template <typename T, typename F, typename... Arguments>
+    template <typename T, typename F, typename... Arguments> INVIVO_LOCAL
     void resolve_async_with(key<T> key, F done, const Arguments &...arguments) const {
         async(key, std::move(done), {}, arguments...);
     }
     /// As a future. Do not wait for it on a thread whose jobs make the object.
-    template <typename T, typename... Arguments> std::future<ref<T>> resolved(key<T> key, const Arguments &...arguments) const {
+    template <typename T, typename... Arguments> INVIVO_LOCAL std::future<ref<T>> resolved(key<T> key, const Arguments &...arguments) const {
         auto promise = std::make_shared<std::promise<ref<T>>>();
         std::future<ref<T>> later = promise->get_future();
         async(
@@ -183,18 +183,18 @@ public:
 
     // ---- pools
 
-    template <typename T> invivo::pool<T> pool(const std::string &name = {}) const { return invivo::pool<T>::open(raw_, name); }
-    template <typename T, typename F> invivo::pool<T> pool(const std::string &name, F make) const {
+    template <typename T> INVIVO_LOCAL invivo::pool<T> pool(const std::string &name = {}) const { return invivo::pool<T>::open(raw_, name); }
+    template <typename T, typename F> INVIVO_LOCAL invivo::pool<T> pool(const std::string &name, F make) const {
         return invivo::pool<T>::open(raw_, name, std::move(make));
     }
-    template <typename T> invivo::pool<T> find_pool(const std::string &name) const { return invivo::pool<T>::find(raw_, name); }
+    template <typename T> INVIVO_LOCAL invivo::pool<T> find_pool(const std::string &name) const { return invivo::pool<T>::find(raw_, name); }
 
     // ---- configuration
 
     /// What holds now at a whole path, as a T.
-    template <typename T> T config(const std::string &path) const { return detail::config_read(raw_, path).as<T>(); }
+    template <typename T> INVIVO_LOCAL T config(const std::string &path) const { return detail::config_read(raw_, path).as<T>(); }
     /// The same, or `otherwise` where there is nothing.
-    template <typename T> T config(const std::string &path, T otherwise) const {
+    template <typename T> INVIVO_LOCAL T config(const std::string &path, T otherwise) const {
         try {
             return config<T>(path);
         } catch (const error &failed) {
@@ -203,19 +203,19 @@ public:
         }
     }
     /// For reading in views, at the price of a shared object.
-    template <typename T> invivo::config_id<T> config_id(const std::string &path) const { return {raw_, path}; }
-    template <typename T> void configure(const char *path, const T &to) const { changes(raw_).configure(path, to).commit(); }
+    template <typename T> INVIVO_LOCAL invivo::config_id<T> config_id(const std::string &path) const { return {raw_, path}; }
+    template <typename T> INVIVO_LOCAL void configure(const char *path, const T &to) const { changes(raw_).configure(path, to).commit(); }
     void unconfigure(const char *path) const { changes(raw_).unconfigure(path).commit(); }
     /// Calls `told(value, generation)` after each reload that changed what is at the path or below it; the value is null
     /// where nothing is.
-    template <typename F> [[nodiscard]] observer observe_config(const std::string &path, F told) const {
+    template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe_config(const std::string &path, F told) const {
         return observer(detail::config_observe(raw_, path, std::move(told)));
     }
     /// Registers what reads texts: a function of a std::string_view.
-    template <typename F> void converter(const std::string &name, F read) const {
+    template <typename F> INVIVO_LOCAL void converter(const std::string &name, F read) const {
         detail::converter_register(raw_, name, std::move(read));
     }
-    template <typename T> T convert(const std::string &converter, std::string_view text) const {
+    template <typename T> INVIVO_LOCAL T convert(const std::string &converter, std::string_view text) const {
         return detail::convert_text(raw_, converter, text).template as<T>();
     }
 
@@ -238,7 +238,7 @@ public:
     /// A document in memory, which its source updates. `name` is for messages.
     [[nodiscard]] source document(const std::string &name, std::string_view text) const { return source(raw_, name, text); }
     /// Calls `told(report)` after every reload.
-    template <typename F> [[nodiscard]] observer observe(F told) const {
+    template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe(F told) const {
         auto kept = std::make_unique<F>(std::move(told));
         invivo_observer_options options{};
         options.struct_size = sizeof(options);
@@ -296,7 +296,7 @@ public:
     }
 
 private:
-    template <typename T, typename F, typename... Arguments>
+    template <typename T, typename F, typename... Arguments> INVIVO_LOCAL
     void async(key<T> key, F done, invivo_domain deliver, const Arguments &...arguments) const {
         auto kept = std::make_unique<F>(std::move(done));
         detail::borrowed<Arguments...> given(arguments...);
@@ -305,7 +305,7 @@ private:
         });
         (void)kept.release();
     }
-    template <typename T, typename F> static void finished(void *data, invivo_object found, const invivo_error *failed) noexcept {
+    template <typename T, typename F> INVIVO_LOCAL static void finished(void *data, invivo_object found, const invivo_error *failed) noexcept {
         std::unique_ptr<F> done(static_cast<F *>(data));
         (void)detail::guarded(nullptr, [&] {
             ref<T> typed;

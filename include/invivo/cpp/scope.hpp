@@ -10,7 +10,7 @@ namespace invivo {
 /// it was.
 using scope_listener = std::function<void(uint64_t place, const char *key, const object &thing)>;
 
-namespace detail {
+namespace detail INVIVO_LOCAL {
 
 struct scope_box {
     std::function<uint64_t()> find;

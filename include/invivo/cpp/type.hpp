@@ -16,7 +16,7 @@ struct facts {
     uint32_t flags = 0; ///< INVIVO_PROPERTY_...
 };
 
-namespace detail {
+namespace detail INVIVO_LOCAL {
 
 template <typename Member> struct member_of;
 template <typename C, typename M> struct member_of<M C::*> {
@@ -37,7 +37,7 @@ template <typename F> struct method_of : method_of<decltype(&F::operator())> {};
 template <typename R, typename... A> struct method_of<R (*)(A...)> : function_of<void, R, A...> {};
 
 /// The tables of one description, at home until it is registered. Strings and tables stay where they are.
-struct tables {
+struct INVIVO_VISIBLE tables {
     std::deque<std::string> texts;
     std::deque<std::vector<invivo_parameter>> parameters;
 
@@ -46,7 +46,7 @@ struct tables {
         return texts.back().c_str();
     }
 
-    template <typename... A> const std::vector<invivo_parameter> &take(const std::vector<std::string> &names) {
+    template <typename... A> INVIVO_LOCAL const std::vector<invivo_parameter> &take(const std::vector<std::string> &names) {
         std::vector<invivo_parameter> table;
         (add<parameter_of<A>>(table, names), ...);
         parameters.push_back(std::move(table));
@@ -54,7 +54,7 @@ struct tables {
     }
 
 private:
-    template <typename A> void add(std::vector<invivo_parameter> &table, const std::vector<std::string> &names) {
+    template <typename A> INVIVO_LOCAL void add(std::vector<invivo_parameter> &table, const std::vector<std::string> &names) {
         invivo_parameter parameter{};
         size_t index = table.size();
         parameter.name = keep(index < names.size() ? names[index] : "argument" + std::to_string(index));
@@ -160,7 +160,7 @@ private:
 
 /// Describes the class T: `invivo::type<voice>("Voice").constructor<clock &, double>({"clock", "gain"}).add(runtime)`.
 /// Objects of it are C++ objects in memory of the runtime's; they are made by a constructor and end by the destructor.
-template <typename T> class type {
+template <typename T> class INVIVO_LOCAL type {
 public:
     explicit type(const std::string &registered) : name_(registered) {
         name<T>(registered);
@@ -183,7 +183,7 @@ public:
 
     /// The constructor by which it is made, and the names of its parameters. References and pointers are injected objects,
     /// which stay as long as the object does; a pointer or optional may be left out.
-    template <typename... A> type &constructor(const std::vector<std::string> &names = {}) {
+    template <typename... A> INVIVO_LOCAL type &constructor(const std::vector<std::string> &names = {}) {
         static_assert(std::is_constructible_v<T, A...>, "the class has no such constructor");
         const auto &table = tables_.take<A...>(names);
         options_.init = detail::thunks<T>::template construct<A...>;
@@ -193,7 +193,7 @@ public:
 
     /// A data member: `.property<&voice::gain>("gain", {.min = 0, .max = 2})` (with C++20's names, else in their order). One that
     /// is a pointer to a described class takes an object, which is there for as long as this one has it: circles close by it.
-    template <auto Member> type &property(const char *called, facts said = {}) {
+    template <auto Member> INVIVO_LOCAL type &property(const char *called, facts said = {}) {
         using field = typename detail::member_of<decltype(Member)>::field;
         if constexpr (std::is_const_v<field>) {
             return property(called, detail::convert<std::remove_const_t<field>>::kind,
@@ -204,12 +204,12 @@ public:
         }
     }
     /// By a getter and a setter.
-    template <auto Getter, auto Setter> type &property(const char *called, facts said = {}) {
+    template <auto Getter, auto Setter> INVIVO_LOCAL type &property(const char *called, facts said = {}) {
         using result = typename detail::method_of<decltype(Getter)>::result;
         return property(called, detail::convert<std::remove_cv_t<std::remove_reference_t<result>>>::kind,
                         detail::thunks<T>::template ask<Getter>, detail::thunks<T>::template tell<Setter>, said);
     }
-    template <auto Method> type &method(const char *called, const std::vector<std::string> &names = {}) {
+    template <auto Method> INVIVO_LOCAL type &method(const char *called, const std::vector<std::string> &names = {}) {
         using traits = detail::method_of<decltype(Method)>;
         const auto &table = take(names, static_cast<typename traits::arguments *>(nullptr));
         invivo_method made{};
@@ -226,33 +226,33 @@ public:
     }
 
     /// A base class or interface under which it is found too; that must have a name.
-    template <typename Base> type &is() {
+    template <typename Base> INVIVO_LOCAL type &is() {
         static_assert(std::is_base_of_v<Base, T>, "the class is not derived from it");
         supertypes_.push_back(tables_.keep(detail::name_of<Base>()));
         std::lock_guard<std::mutex> held(detail::facts_lock);
-        detail::facts_of<std::remove_cv_t<Base>>.upcasts[name_] = [](void *instance) -> void * {
+        detail::facts_of<std::remove_cv_t<Base>>().upcasts[name_] = [](void *instance) -> void * {
             return static_cast<Base *>(static_cast<T *>(instance));
         };
         return *this;
     }
 
     /// Before anything that a commit makes is started; it may fail, and has no effect outside.
-    template <auto Method> type &prepare() { return options_.prepare = detail::thunks<T>::template hook<Method>, *this; }
-    template <auto Method> type &start() { return options_.start = detail::thunks<T>::template hook<Method>, *this; }
-    template <auto Method> type &stop() { return options_.stop = detail::thunks<T>::template hook<Method>, *this; }
-    template <auto Method> type &will_inject() { return options_.will_inject = detail::thunks<T>::template hook<Method>, *this; }
-    template <auto Method> type &did_inject() { return options_.did_inject = detail::thunks<T>::template hook<Method>, *this; }
+    template <auto Method> INVIVO_LOCAL type &prepare() { return options_.prepare = detail::thunks<T>::template hook<Method>, *this; }
+    template <auto Method> INVIVO_LOCAL type &start() { return options_.start = detail::thunks<T>::template hook<Method>, *this; }
+    template <auto Method> INVIVO_LOCAL type &stop() { return options_.stop = detail::thunks<T>::template hook<Method>, *this; }
+    template <auto Method> INVIVO_LOCAL type &will_inject() { return options_.will_inject = detail::thunks<T>::template hook<Method>, *this; }
+    template <auto Method> INVIVO_LOCAL type &did_inject() { return options_.did_inject = detail::thunks<T>::template hook<Method>, *this; }
     /// A method that takes an invivo_runtime: the runtime, when everything that was made together is complete.
-    template <auto Method> type &take_runtime() { return options_.take_runtime = detail::thunks<T>::template take<Method>, *this; }
+    template <auto Method> INVIVO_LOCAL type &take_runtime() { return options_.take_runtime = detail::thunks<T>::template take<Method>, *this; }
 
     /// What its objects need in a property, wherever one of them is made or injected; what a definition says of the property wins.
     /// `.needs("clock", invivo::by_type<clock>())`
     type &needs(const std::string &property, injection what);
 
     /// For `inject_tree`: a method that takes the number of a child, from 0, and answers an object, which is empty after the last.
-    template <auto Method> type &child() { return options_.child = detail::thunks<T>::template child<Method>, *this; }
+    template <auto Method> INVIVO_LOCAL type &child() { return options_.child = detail::thunks<T>::template child<Method>, *this; }
     /// A method that answers the key by which it wants to be injected, as a const char * that stays for a while, or nullptr.
-    template <auto Method> type &key_name() { return options_.key_name = detail::thunks<T>::template key_name<Method>, *this; }
+    template <auto Method> INVIVO_LOCAL type &key_name() { return options_.key_name = detail::thunks<T>::template key_name<Method>, *this; }
 
     /// Registers it. Once for each runtime.
     invivo_type add(invivo_runtime runtime);
@@ -270,7 +270,7 @@ private:
         properties_.push_back(made);
         return *this;
     }
-    template <typename... A>
+    template <typename... A> INVIVO_LOCAL
     const std::vector<invivo_parameter> &take(const std::vector<std::string> &names, std::tuple<A...> *) {
         return tables_.take<A...>(names);
     }

@@ -25,7 +25,7 @@ public:
         detail::checked([&](invivo_error **e) { return invivo_value_copy(&made.raw_, &borrowed, e); });
         return made;
     }
-    template <typename T> static value of(const T &thing);
+    template <typename T> INVIVO_LOCAL static value of(const T &thing);
     value(const value &other) : value(copied(other.raw_)) {}
     value(value &&other) noexcept : raw_(std::exchange(other.raw_, invivo_null())) {}
     value &operator=(value other) noexcept {
@@ -43,13 +43,13 @@ public:
     }
     invivo_value release() noexcept { return std::exchange(raw_, invivo_null()); }
     /// As a T; a text or list is copied.
-    template <typename T> T as() const;
+    template <typename T> INVIVO_LOCAL T as() const;
 
 private:
     invivo_value raw_;
 };
 
-namespace detail {
+namespace detail INVIVO_LOCAL {
 
 /// What borrowed values point to while a call lasts.
 struct scratch {
@@ -310,23 +310,23 @@ inline const invivo_value &argument(const invivo_value *arguments, size_t count,
 
 } // namespace detail
 
-template <typename T> value value::of(const T &thing) {
+template <typename T> INVIVO_LOCAL value value::of(const T &thing) {
     detail::scratch room;
     return copied(detail::convert<T>::borrow(thing, room));
 }
-template <typename T> T value::as() const { return detail::convert<T>::read(raw_); }
+template <typename T> INVIVO_LOCAL T value::as() const { return detail::convert<T>::read(raw_); }
 
 inline value object::get(const char *property) const {
     value found;
     detail::checked([&](invivo_error **e) { return invivo_object_get(raw_, property, found.out(), e); });
     return found;
 }
-template <typename T> void object::set(const char *property, const T &to) const {
+template <typename T> INVIVO_LOCAL void object::set(const char *property, const T &to) const {
     detail::scratch room;
     invivo_value given = detail::convert<T>::borrow(to, room);
     detail::checked([&](invivo_error **e) { return invivo_object_set(raw_, property, &given, e); });
 }
-template <typename... Arguments> value object::call(const char *method, const Arguments &...arguments) const {
+template <typename... Arguments> INVIVO_LOCAL value object::call(const char *method, const Arguments &...arguments) const {
     value result;
     detail::borrowed<Arguments...> given(arguments...);
     detail::checked([&](invivo_error **e) {
@@ -354,7 +354,7 @@ public:
     explicit operator bool() const noexcept { return raw_.bits != 0; }
     invivo_callable raw() const noexcept { return raw_; }
 
-    template <typename... Arguments> value operator()(const Arguments &...arguments) const {
+    template <typename... Arguments> INVIVO_LOCAL value operator()(const Arguments &...arguments) const {
         value result;
         detail::borrowed<Arguments...> given(arguments...);
         detail::checked([&](invivo_error **e) {
@@ -372,7 +372,7 @@ template <typename T> class provider {
 public:
     provider() noexcept = default;
     explicit provider(callable make) noexcept : make_(std::move(make)) {}
-    template <typename... Arguments> ref<T> operator()(const Arguments &...arguments) const {
+    template <typename... Arguments> INVIVO_LOCAL ref<T> operator()(const Arguments &...arguments) const {
         return make_(arguments...).template as<ref<T>>();
     }
     const callable &function() const noexcept { return make_; }
@@ -386,7 +386,7 @@ template <typename T> class weak {
 public:
     weak() noexcept = default;
     explicit weak(callable find) noexcept : find_(std::move(find)) {}
-    template <typename... Arguments> ref<T> operator()(const Arguments &...arguments) const {
+    template <typename... Arguments> INVIVO_LOCAL ref<T> operator()(const Arguments &...arguments) const {
         return find_(arguments...).template as<std::optional<ref<T>>>().value_or(ref<T>());
     }
     const callable &function() const noexcept { return find_; }
@@ -395,7 +395,7 @@ private:
     callable find_;
 };
 
-namespace detail {
+namespace detail INVIVO_LOCAL {
 template <> struct convert<callable> {
     static constexpr bool is_optional = false;
     static constexpr invivo_kind kind = INVIVO_KIND_CALLABLE;

@@ -10,9 +10,9 @@ namespace invivo {
 
 class definition;
 
-namespace detail {
+namespace detail INVIVO_LOCAL {
 /// The functions of a definition. Whoever it is handed to holds them by a handle of his own.
-struct functions {
+struct INVIVO_VISIBLE functions {
     std::shared_ptr<void> make, inject;
     static void destroy(void *handle) noexcept { delete static_cast<functions *>(handle); }
 };
@@ -51,7 +51,7 @@ struct rooms {
 /// Where a value comes from when an object is made. A constant of C++ is one by itself.
 class injection {
 public:
-    template <typename T, typename = std::enable_if_t<!std::is_base_of_v<injection, std::decay_t<T>>>>
+    template <typename T, typename = std::enable_if_t<!std::is_base_of_v<injection, std::decay_t<T>>>> INVIVO_LOCAL
     injection(const T &constant) : constant_(value::of(constant)) {}
 
     /// Null when nothing has the key or type, or what makes it answers null.
@@ -101,13 +101,13 @@ private:
 };
 
 /// What a key resolves to, with runtime arguments.
-template <typename... Arguments> injection from(const std::string &key, Arguments &&...arguments) {
+template <typename... Arguments> INVIVO_LOCAL injection from(const std::string &key, Arguments &&...arguments) {
     return injection::of(INVIVO_INJECT_REFERENCE, key, {injection(std::forward<Arguments>(arguments))...});
 }
 /// What the one definition of the type makes.
-template <typename T> injection by_type() { return injection::of(INVIVO_INJECT_TYPE, detail::name_of<T>()); }
+template <typename T> INVIVO_LOCAL injection by_type() { return injection::of(INVIVO_INJECT_TYPE, detail::name_of<T>()); }
 /// A list: one of each definition of the type.
-template <typename T> injection all_of() { return injection::of(INVIVO_INJECT_ALL, detail::name_of<T>()); }
+template <typename T> INVIVO_LOCAL injection all_of() { return injection::of(INVIVO_INJECT_ALL, detail::name_of<T>()); }
 /// The runtime argument of this number, from 0; all of them.
 inline injection argument(uint64_t index) { return injection::of(INVIVO_INJECT_ARGUMENT, {}, {}, index); }
 inline injection arguments() { return injection::of(INVIVO_INJECT_ARGUMENTS); }
@@ -156,7 +156,7 @@ public:
     std::string key() const { return raw_->key.bits ? invivo_key_name(raw_->key) : ""; }
     std::string asker() const { return raw_->asker.bits ? invivo_key_name(raw_->asker) : ""; }
     /// Resolves another key, which becomes a dependency.
-    template <typename T> ref<T> resolve(const char *key) const {
+    template <typename T> INVIVO_LOCAL ref<T> resolve(const char *key) const {
         invivo_object found{};
         detail::checked([&](invivo_error **e) { return invivo_resolve_name(raw_->runtime, key, &found, e); });
         return ref<T>(object(found));
@@ -166,7 +166,7 @@ private:
     const invivo_build *raw_;
 };
 
-namespace detail {
+namespace detail INVIVO_LOCAL {
 template <typename T, typename F> struct factory {
     static invivo_status make(void **instance, const invivo_build *raw, const invivo_value *given, size_t count, void *data,
                               invivo_error **failed) noexcept {
@@ -226,7 +226,7 @@ class definition {
 public:
     explicit definition(std::string key) : key_(std::move(key)) {}
 
-    template <typename T> definition &of() { return type_ = detail::name_of<T>(), *this; }
+    template <typename T> INVIVO_LOCAL definition &of() { return type_ = detail::name_of<T>(), *this; }
     definition &of(std::string type) { return type_ = std::move(type), *this; }
 
     definition &prototype() { return scope(INVIVO_SCOPE_PROTOTYPE); }
@@ -242,52 +242,52 @@ public:
     definition &scope(uint32_t scope) { return scope_ = scope, *this; }
 
     /// Constructor arguments by position, after those that were given before.
-    template <typename... A> definition &with(A &&...arguments) {
+    template <typename... A> INVIVO_LOCAL definition &with(A &&...arguments) {
         (initializer_.push_back(injection(std::forward<A>(arguments))), ...);
         return *this;
     }
     /// One by the parameter's name.
-    template <typename A> definition &give(const std::string &parameter, A &&what) {
+    template <typename A> INVIVO_LOCAL definition &give(const std::string &parameter, A &&what) {
         return initializer_.push_back(injection(std::forward<A>(what)).named(parameter)), *this;
     }
     /// A property, set after making, in the order in which they are said.
-    template <typename A> definition &set(const std::string &property, A &&what) {
+    template <typename A> INVIVO_LOCAL definition &set(const std::string &property, A &&what) {
         return properties_.push_back(injection(std::forward<A>(what)).named(property)), *this;
     }
     /// A method, called after the properties; before all injection; after it; when the whole graph is complete.
-    template <typename... A> definition &call(const std::string &method, A &&...with) {
+    template <typename... A> INVIVO_LOCAL definition &call(const std::string &method, A &&...with) {
         return add(methods_, method, {injection(std::forward<A>(with))...});
     }
-    template <typename... A> definition &before(const std::string &method, A &&...with) {
+    template <typename... A> INVIVO_LOCAL definition &before(const std::string &method, A &&...with) {
         return add(before_, method, {injection(std::forward<A>(with))...});
     }
-    template <typename... A> definition &after(const std::string &method, A &&...with) {
+    template <typename... A> INVIVO_LOCAL definition &after(const std::string &method, A &&...with) {
         return add(after_, method, {injection(std::forward<A>(with))...});
     }
-    template <typename... A> definition &after_all(const std::string &method, A &&...with) {
+    template <typename... A> INVIVO_LOCAL definition &after_all(const std::string &method, A &&...with) {
         return add(after_all_, method, {injection(std::forward<A>(with))...});
     }
     /// The runtime arguments that it takes.
-    template <typename... A> definition &parameters(const std::vector<std::string> &names = {}) {
+    template <typename... A> INVIVO_LOCAL definition &parameters(const std::vector<std::string> &names = {}) {
         const auto &table = tables_.take<A...>(names);
         return parameters_ = table.data(), parameter_count_ = table.size(), *this;
     }
 
     /// Made by a function: `.made<voice>([](const invivo::build &build, double gain) { return voice(...); })`.
-    template <typename T, typename F> definition &made(F make) {
+    template <typename T, typename F> INVIVO_LOCAL definition &made(F make) {
         of<T>();
         functions_.make = std::make_shared<F>(std::move(make));
         factory_ = detail::factory<T, F>::make;
         return *this;
     }
     /// Injected by a function, between the methods and `after`: `[](voice &made, const invivo::build &build) { ... }`.
-    template <typename T, typename F> definition &injected(F inject) {
+    template <typename T, typename F> INVIVO_LOCAL definition &injected(F inject) {
         functions_.inject = std::make_shared<F>(std::move(inject));
         injector_ = detail::injector<T, F>::inject;
         return *this;
     }
     /// The answer of a method of another object.
-    template <typename... A> definition &made_by(injection maker, const std::string &method, A &&...with) {
+    template <typename... A> INVIVO_LOCAL definition &made_by(injection maker, const std::string &method, A &&...with) {
         maker_.assign(1, std::move(maker));
         (maker_.push_back(injection(std::forward<A>(with))), ...);
         return maker_method_ = method, *this;
@@ -295,19 +295,19 @@ public:
     /// The object itself.
     definition &constant(object thing) { return constant_ = std::move(thing), *this; }
     /// This key is then another one, with runtime arguments.
-    template <typename... A> definition &alias(const std::string &other, A &&...arguments) {
+    template <typename... A> INVIVO_LOCAL definition &alias(const std::string &other, A &&...arguments) {
         return alias_ = other, with(std::forward<A>(arguments)...);
     }
     /// A choice: this key is what the first option says that fits what `chooser` gives. Options come by `when` and `otherwise`.
     definition &choose(injection chooser) { return chooser_.assign(1, std::move(chooser)), *this; }
-    template <typename T> definition &when(const T &equal, injection use) {
+    template <typename T> INVIVO_LOCAL definition &when(const T &equal, injection use) {
         return options_.push_back({INVIVO_WHEN_EQUAL, value::of(equal), {}, {std::move(use)}}), *this;
     }
     /// It is an object of this type, or of one that says it is; of this type itself.
-    template <typename T> definition &when_is(injection use) {
+    template <typename T> INVIVO_LOCAL definition &when_is(injection use) {
         return options_.push_back({INVIVO_WHEN_KIND, {}, detail::name_of<T>(), {std::move(use)}}), *this;
     }
-    template <typename T> definition &when_exactly(injection use) {
+    template <typename T> INVIVO_LOCAL definition &when_exactly(injection use) {
         return options_.push_back({INVIVO_WHEN_EXACT, {}, detail::name_of<T>(), {std::move(use)}}), *this;
     }
     /// It is a text: the name of a definition.
@@ -337,7 +337,7 @@ public:
 
     const std::string &key() const noexcept { return key_; }
     /// Hands it to whoever takes it, who copies it. What its functions hold is then the runtime's too, unless that fails.
-    template <typename Take> void give_to(Take &&take) const {
+    template <typename Take> INVIVO_LOCAL void give_to(Take &&take) const {
         detail::rooms room;
         detail::handed handed;
         invivo_definition raw = this->raw(room, handed);
@@ -457,12 +457,12 @@ inline invivo_injection injection::raw(detail::rooms &room, detail::handed &hand
     }
     return made;
 }
-template <typename T> type<T> &type<T>::needs(const std::string &property, injection what) {
+template <typename T> INVIVO_LOCAL type<T> &type<T>::needs(const std::string &property, injection what) {
     needs_.push_back(std::make_shared<injection>(std::move(what).named(property)));
     return *this;
 }
 
-template <typename T> invivo_type type<T>::add(invivo_runtime runtime) {
+template <typename T> INVIVO_LOCAL invivo_type type<T>::add(invivo_runtime runtime) {
     invivo_type made{};
     detail::rooms room;
     detail::handed handed;
