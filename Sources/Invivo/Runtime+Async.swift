@@ -22,18 +22,26 @@ extension Runtime {
     }
 }
 
-/// Who waits for an object. The C side has it from the call to the one answer.
+/// A task that waits for an object. The C side owns it from the call until it answers, once.
 private final class Waiting: Sendable {
-    typealias Answer = Result<Object, InvivoError>
-    let core: Core
+    /// Plain data: the task takes over the lease, so that the answering thread holds nothing of the object when the task goes on.
+    typealias Answer = Result<invivo_object, InvivoError>
+    /// Immutable, and lives as long as the process.
+    nonisolated(unsafe) let table: Table
     let continuation: CheckedContinuation<Answer, Never>
-    /// Around the answer's making and its taking, which ThreadSanitizer does not see meet in the continuation.
+    /// Held while the answer is created and while it is taken: ThreadSanitizer does not see that the continuation orders them.
     let making: Locked<Void>
 
-    init(_ core: Core, _ continuation: CheckedContinuation<Answer, Never>, _ making: Locked<Void>) {
-        self.core = core
+    init(_ table: Table, _ continuation: CheckedContinuation<Answer, Never>, _ making: Locked<Void>) {
+        self.table = table
         self.continuation = continuation
         self.making = making
+    }
+
+    /// The error is borrowed.
+    func answer(_ object: invivo_object, _ error: OpaquePointer?) -> Answer {
+        guard object.bits == 0 else { return .success(object) }
+        return .failure(InvivoError(reading: error, status: table.pointee.error_code(error), table: table))
     }
 }
 
@@ -51,7 +59,7 @@ extension Core {
     fileprivate func resolved(_ key: invivo_key, with arguments: [InvivoValue]) async throws(InvivoError) -> Object {
         let making = Locked(())
         let answer = await withCheckedContinuation { continuation in
-            let pointer = Unmanaged.passRetained(Waiting(self, continuation, making))
+            let pointer = Unmanaged.passRetained(Waiting(table, continuation, making))
             do throws(InvivoError) {
                 try withArena { arena throws(InvivoError) in
                     let values = try InvivoValue.table(arguments, arena, self)
@@ -61,7 +69,7 @@ extension Core {
                             { data, object, error in
                                 guard let data else { return }
                                 let waiting = Unmanaged<Waiting>.fromOpaque(data).takeRetainedValue()
-                                let answer = waiting.making.alone { waiting.core.answer(object, error) }
+                                let answer = waiting.making.alone { waiting.answer(object, error) }
                                 waiting.continuation.resume(returning: answer)
                             }, pointer.toOpaque(), invivo_domain(), $1)
                     }
@@ -72,13 +80,6 @@ extension Core {
             }
         }
         making.alone {}
-        return try answer.get()
-    }
-
-    /// Takes over the lease; the error is borrowed.
-    private func answer(_ object: invivo_object, _ error: OpaquePointer?) -> Result<Object, InvivoError> {
-        guard object.bits == 0 else { return .success(Object(taking: object, self)) }
-        let status = table.pointee.error_code(error)
-        return .failure(InvivoError(reading: error, status: status, table: table))
+        return Object(taking: try answer.get(), self)
     }
 }
