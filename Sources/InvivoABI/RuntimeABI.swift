@@ -249,18 +249,17 @@ public func invivo_runtime_note_error(_ runtime: invivo_runtime, _ error: Opaque
 @c @implementation
 public func invivo_live(_ out: UnsafeMutablePointer<invivo_live_counts>!) {
     guard let out else { return }
-    let live = iv_live_counts().pointee
     let size = out.pointee.struct_size == 0 ? MemoryLayout<invivo_live_counts>.size : out.pointee.struct_size
     var counts = invivo_live_counts()
     counts.struct_size = size
-    counts.runtimes = live.runtimes
+    counts.runtimes = iv_load_u64(iv_live_runtimes())
     counts.objects = ObjectTable.liveCount()
     counts.callables = UInt64(clamping: Callable.liveCount)
     counts.errors = UInt64(clamping: ErrorBox.liveCount)
-    counts.graphs = live.graphs
-    counts.blocks = live.blocks
-    counts.threads = live.threads
-    counts.descriptors = live.descriptors
+    counts.graphs = iv_load_u64(iv_live_graphs())
+    counts.blocks = iv_load_u64(iv_live_blocks())
+    counts.threads = iv_load_u64(iv_live_threads())
+    counts.descriptors = iv_load_u64(iv_live_descriptors())
     withUnsafeBytes(of: &counts) { bytes in
         UnsafeMutableRawPointer(out).copyMemory(
             from: bytes.baseAddress ?? UnsafeRawPointer(out), byteCount: min(size, bytes.count))

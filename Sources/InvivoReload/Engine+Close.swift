@@ -287,7 +287,7 @@ extension Engine {
         for module in modules { module.close() }
         modules = []
         let engine = container.core.pointee.engine
-        container.core.pointee.current = nil
+        Readers.publish(container.core, graph: nil, epoch: iv_load_u64(iv_core_epoch(container.core)))
         Readers.freeCore(container.core)
         _ = iv_sub_u64(iv_live_runtimes(), 1)
         if let engine { Unmanaged<Container>.fromOpaque(engine).release() }

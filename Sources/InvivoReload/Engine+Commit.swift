@@ -213,8 +213,7 @@ extension Engine {
     /// Objects that have no layers and get none are not visited.
     private func needsTuning(_ record: Record, _ layers: TargetLayers?) -> Bool {
         if let layers, !layers.live.isEmpty { return true }
-        guard let extra = record.pointee.extra else { return false }
-        return Unmanaged<ObjectExtra>.fromOpaque(extra).takeUnretainedValue().tuning != nil
+        return Container.knownExtra(of: record)?.tuning != nil
     }
 
     // MARK: the store

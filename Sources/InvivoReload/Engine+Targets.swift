@@ -118,7 +118,7 @@ extension Engine {
         for target in container.monitor.locked({ Array(attachments.values) }) {
             guard ObjectTable.retain(target.object) else { continue }
             let lease = ObjectLease(owning: target.object)
-            guard let record = ObjectTable.record(lease.bits), record.pointee.extra != nil else { continue }
+            guard let record = ObjectTable.record(lease.bits), Container.knownExtra(of: record) != nil else { continue }
             let restore: () throws(Failure) -> Void = { () throws(Failure) in
                 var undo = Undo()
                 for outcome in try Tuning.change(record, key: target.key, to: nil, undo: &undo) {

@@ -59,7 +59,7 @@ public final class Tuning {
     ) throws(Failure) -> [Outcome] {
         guard let instance = record.pointee.instance else { return [] }
         let wanted = layers?.live ?? []
-        if wanted.isEmpty && bases.isEmpty && record.pointee.extra == nil { return [] }
+        if wanted.isEmpty && bases.isEmpty && Container.knownExtra(of: record) == nil { return [] }
         return try of(record).change(Container.type(record), instance, key: key, to: wanted, bases: bases, undo: &undo)
     }
 

@@ -240,7 +240,7 @@ public final class Cell: @unchecked Sendable {
     /// Under the monitor: the same, if any thread may have it.
     var sharedObject: UInt64? {
         guard let raw = knownRaw, object != 0 else { return nil }
-        return raw.confined.map { $0.pointee.thread } ?? 0 == 0 ? object : nil
+        return raw.confined.map { iv_load_u64(iv_confined_thread($0)) } ?? 0 == 0 ? object : nil
     }
 
     /// Under the monitor: its object is there for everybody, or for those in `domain`.
@@ -248,8 +248,8 @@ public final class Cell: @unchecked Sendable {
         let raw = raw
         if let domain {
             let confined = iv_cell_as_confined(raw).unsafelyUnwrapped
-            confined.pointee.thread = domain.thread
-            confined.pointee.instance = instance
+            iv_store_u64(iv_confined_thread(confined), domain.thread)
+            iv_store_pointer(iv_confined_instance(confined), instance)
             iv_store_u64(iv_cell_object(raw), iv_word_confined(object))
         } else {
             iv_store_pointer(iv_cell_shared(raw), instance)

@@ -7,11 +7,16 @@ public import InvivoBase
 extension Container {
     public func extra(_ record: Record) -> ObjectExtra { Self.extra(of: record) }
 
+    /// The extra of a record that has one. Other threads may add it at any moment, so the word is only read atomically.
+    public static func knownExtra(of record: Record) -> ObjectExtra? {
+        iv_load_pointer(iv_record_extra(record)).map {
+            Unmanaged<ObjectExtra>.fromOpaque($0).takeUnretainedValue()
+        }
+    }
+
     /// Made when first asked for; several threads may ask at once.
     static func extra(of record: Record) -> ObjectExtra {
-        if let extra = iv_load_pointer(iv_record_extra(record)) {
-            return Unmanaged<ObjectExtra>.fromOpaque(extra).takeUnretainedValue()
-        }
+        if let extra = knownExtra(of: record) { return extra }
         let fresh = Unmanaged.passRetained(ObjectExtra())
         guard let first = iv_store_first(iv_record_extra(record), fresh.toOpaque()) else {
             return fresh.takeUnretainedValue()
@@ -47,7 +52,7 @@ extension Container {
     private static func isQuick(_ record: Record, _ thread: ThreadState) -> Bool {
         let type = record.pointee.type.unsafelyUnwrapped
         let holding = iv_record_holding(record)
-        return record.pointee.extra == nil && type.pointee.has_stop == 0 && (holding == 0 || holding & 1 != 0)
+        return iv_load_pointer(iv_record_extra(record)) == nil && type.pointee.has_stop == 0 && (holding == 0 || holding & 1 != 0)
             && (record.pointee.thread == 0 || record.pointee.thread == thread.pointee.id
                 || record.pointee.thread != type.pointee.thread)
     }
@@ -185,8 +190,8 @@ extension Container {
     /// Stops and frees an instance and its record. Its slot, if it has one, is the caller's.
     static func destroy(_ record: Record) {
         let type = type(record)
-        let extra = record.pointee.extra.map { Unmanaged<ObjectExtra>.fromOpaque($0) }
-        record.pointee.extra = nil
+        let extra = iv_load_pointer(iv_record_extra(record)).map { Unmanaged<ObjectExtra>.fromOpaque($0) }
+        iv_store_pointer(iv_record_extra(record), nil)
         let thread = currentThread()
         // What host code lets go of ends before its call returns.
         let outer = thread.pointee.ending

@@ -251,7 +251,7 @@ extension Container {
 
     /// What a step injected: held as long as its object, and put back when a reload that injected something else fails.
     func remember(_ value: Value?, _ name: String, _ record: Record) {
-        guard value != nil || record.pointee.extra != nil else { return }
+        guard value != nil || Self.knownExtra(of: record) != nil else { return }
         let extra = extra(record)
         let former = monitor.locked { () -> Value? in
             defer { extra.injectedProperties[name] = value }

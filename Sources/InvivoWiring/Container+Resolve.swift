@@ -8,7 +8,8 @@ extension Container {
     static func object(of cell: UnsafeMutablePointer<iv_cell>, on thread: @autoclosure () -> UInt64) -> UInt64 {
         let word = iv_load_u64(iv_cell_object(cell))
         guard !iv_word_is_plain(word) else { return word }
-        guard let allowed = iv_word_confined_cell(word, cell)?.pointee.thread else { return 0 }
+        guard let confined = iv_word_confined_cell(word, cell) else { return 0 }
+        let allowed = iv_load_u64(iv_confined_thread(confined))
         return allowed == 0 || allowed == thread() ? iv_word_object(word) : 0
     }
 
@@ -439,11 +440,11 @@ extension Container {
         guard let shown = iv_load_pointer(Chunk.shown(UnsafeMutablePointer(mutating: entry))) else { return nil }
         let cell = shown.assumingMemoryBound(to: iv_cell.self)
         let word = iv_load_u64(iv_cell_object(cell))
-        guard let confined = iv_word_confined_cell(word, cell) else { return cell.pointee.shared_instance }
-        let allowed = confined.pointee.thread
+        guard let confined = iv_word_confined_cell(word, cell) else { return iv_load_pointer(iv_cell_shared(cell)) }
+        let allowed = iv_load_u64(iv_confined_thread(confined))
         guard allowed == 0 || allowed == iv_thread()!.pointee.id || isInDomain(iv_word_object(word), allowed) else {
             return nil
         }
-        return confined.pointee.instance
+        return iv_load_pointer(iv_confined_instance(confined))
     }
 }

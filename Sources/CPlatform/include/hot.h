@@ -351,6 +351,8 @@ static inline void iv_making_set_program(struct iv_making_cell *cell, struct iv_
 static inline uint64_t *iv_program_checked(struct iv_program *program) { return &program->checked; }
 static inline uint64_t *iv_cell_object(struct iv_cell *cell) { return &cell->object; }
 static inline void **iv_cell_shared(struct iv_cell *cell) { return &cell->shared_instance; }
+static inline void **iv_confined_instance(struct iv_confined_cell *cell) { return &cell->instance; }
+static inline uint64_t *iv_confined_thread(struct iv_confined_cell *cell) { return &cell->thread; }
 
 /* Condition variables on the monotonic clock. */
 int iv_condition_init(pthread_cond_t *condition);
