@@ -50,6 +50,7 @@ public func invivo_activate(
         guard count >= 0, count < 65_536, assemblies != nil || count == 0 else {
             throw Failure(.argument, "assemblies is NULL or too long")
         }
+        _ = try activationFlags(options)
         for index in 0..<count { try changes.activate(assemblies[index], options) }
         try changes.engine.commit(changes.set)
     }
@@ -105,18 +106,22 @@ public func invivo_changes_mount(
     answering(error) { () throws(Failure) in try InvivoABI.changes(changes).mount(assembly, prefix, remaps, count) }
 }
 
+/// The flags of `options`, which may be NULL.
+private func activationFlags(_ options: UnsafePointer<invivo_activate_options>?) throws(Failure) -> UInt32 {
+    guard let options else { return 0 }
+    let least = MemoryLayout<invivo_activate_options>.offset(of: \.reserved) ?? 8
+    let flags = try versioned(options, "options", least: least, as: invivo_activate_options.self).flags
+    guard flags & ~UInt32(INVIVO_ACTIVATE_NEW) == 0 else {
+        throw Failure(.argument, "options.flags contains unknown ones")
+    }
+    return flags
+}
+
 extension OpenChanges {
     fileprivate func activate(
         _ assembly: UnsafePointer<invivo_assembly>?, _ options: UnsafePointer<invivo_activate_options>?
     ) throws(Failure) {
-        var flags: UInt32 = 0
-        if let options {
-            let least = MemoryLayout<invivo_activate_options>.offset(of: \.reserved) ?? 8
-            flags = try versioned(options, "options", least: least, as: invivo_activate_options.self).flags
-            guard flags & ~UInt32(INVIVO_ACTIVATE_NEW) == 0 else {
-                throw Failure(.argument, "options.flags contains unknown ones")
-            }
-        }
+        let flags = try activationFlags(options)
         let read = try AssemblyReader.read(assembly, in: engine.container)
         set.assemblies.append(
             .activate(

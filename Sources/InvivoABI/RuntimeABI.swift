@@ -201,13 +201,8 @@ public func invivo_runtime_inspect(
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
-        let size = out.pointee.struct_size == 0 ? MemoryLayout<invivo_runtime_info>.size : out.pointee.struct_size
-        guard size >= 16 else {
-            throw Failure(.argument, "out.struct_size is \(size): set it to sizeof(invivo_runtime_info)")
-        }
         let facts = try Engine.find(runtime.bits).inspect()
         var info = invivo_runtime_info()
-        info.struct_size = size
         info.generation = facts.generation
         info.reloads = facts.reloads
         info.failures = facts.failures
@@ -219,10 +214,7 @@ public func invivo_runtime_inspect(
         info.retiring = facts.retiring
         info.waiting_jobs = facts.waitingJobs
         info.waiting_since_ns = facts.waitingSince
-        withUnsafeBytes(of: &info) { bytes in
-            UnsafeMutableRawPointer(out).copyMemory(
-                from: bytes.baseAddress ?? UnsafeRawPointer(out), byteCount: min(size, bytes.count))
-        }
+        try fill(out, "out", least: 16, with: info)
     }
 }
 
@@ -249,9 +241,7 @@ public func invivo_runtime_note_error(_ runtime: invivo_runtime, _ error: Opaque
 @c @implementation
 public func invivo_live(_ out: UnsafeMutablePointer<invivo_live_counts>!) {
     guard let out else { return }
-    let size = out.pointee.struct_size == 0 ? MemoryLayout<invivo_live_counts>.size : out.pointee.struct_size
     var counts = invivo_live_counts()
-    counts.struct_size = size
     counts.runtimes = iv_load_u64(iv_live_runtimes())
     counts.objects = ObjectTable.liveCount()
     counts.callables = UInt64(clamping: Callable.liveCount)
@@ -260,8 +250,6 @@ public func invivo_live(_ out: UnsafeMutablePointer<invivo_live_counts>!) {
     counts.blocks = iv_load_u64(iv_live_blocks())
     counts.threads = iv_load_u64(iv_live_threads())
     counts.descriptors = iv_load_u64(iv_live_descriptors())
-    withUnsafeBytes(of: &counts) { bytes in
-        UnsafeMutableRawPointer(out).copyMemory(
-            from: bytes.baseAddress ?? UnsafeRawPointer(out), byteCount: min(size, bytes.count))
-    }
+    // A struct_size that no version has leaves it as it is.
+    do throws(Failure) { try fill(out, "out", least: 16, with: counts) } catch {}
 }

@@ -70,11 +70,11 @@ public func invivo_type_property_count(_ type: invivo_type) -> UInt64 {
 public func invivo_type_property_at(
     _ type: invivo_type, _ index: UInt64, _ out: UnsafeMutablePointer<invivo_property>!
 ) -> invivo_status {
-    out?.pointee = invivo_property()
-    return answering(nil) { () throws(Failure) in
+    answering(nil) { () throws(Failure) in
+        if let out { do throws(Failure) { try fill(out, "out", least: 16, with: invivo_property()) } catch {} }
         let properties = try TypeDescription.find(type.bits).properties
         guard let out else { throw Failure(.argument, "out is NULL") }
-        out.pointee = try entry(properties, index, "property").cDescription
+        try fill(out, "out", least: 16, with: try entry(properties, index, "property").cDescription)
     }
 }
 
@@ -104,11 +104,11 @@ public func invivo_type_method_count(_ type: invivo_type) -> UInt64 {
 public func invivo_type_method_at(
     _ type: invivo_type, _ index: UInt64, _ out: UnsafeMutablePointer<invivo_method>!
 ) -> invivo_status {
-    out?.pointee = invivo_method()
-    return answering(nil) { () throws(Failure) in
+    answering(nil) { () throws(Failure) in
+        if let out { do throws(Failure) { try fill(out, "out", least: 16, with: invivo_method()) } catch {} }
         let methods = try TypeDescription.find(type.bits).methods
         guard let out else { throw Failure(.argument, "out is NULL") }
-        out.pointee = try entry(methods, index, "method").cDescription
+        try fill(out, "out", least: 16, with: try entry(methods, index, "method").cDescription)
     }
 }
 

@@ -75,12 +75,7 @@ public func optionalText(_ pointer: UnsafePointer<CChar>?, _ what: String) throw
 public func versioned<Struct>(
     _ pointer: UnsafeRawPointer, _ what: String, least: Int, as type: Struct.Type
 ) throws(Failure) -> Struct {
-    let size = pointer.loadUnaligned(as: Int.self)
-    guard size >= least, size <= 1 << 20 else {
-        throw Failure(
-            .argument,
-            "\(what) has struct_size \(size): set it to sizeof(its type), \(MemoryLayout<Struct>.size) in this version")
-    }
+    let size = try structSize(pointer, what, least: least, as: type)
     return withUnsafeTemporaryAllocation(of: Struct.self, capacity: 1) { copy in
         let raw = UnsafeMutableRawBufferPointer(copy)
         raw.initializeMemory(as: UInt8.self, repeating: 0)
@@ -88,4 +83,33 @@ public func versioned<Struct>(
         raw.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: known))
         return copy[0]
     }
+}
+
+/// The `struct_size` that a C struct begins with, of a plausible length: at least `least`, and no more than any version
+/// of the library can have.
+public func structSize<Struct>(
+    _ pointer: UnsafeRawPointer, _ what: String, least: Int, as type: Struct.Type
+) throws(Failure) -> Int {
+    let size = pointer.loadUnaligned(as: UInt.self)
+    guard size >= UInt(least), size <= 1 << 20 else {
+        throw Failure(
+            .argument,
+            "\(what) has struct_size \(size): set it to sizeof(its type), \(MemoryLayout<Struct>.size) in this version")
+    }
+    return Int(size)
+}
+
+/// Fills an out struct of C that begins with its `struct_size` (0 = that of this version) with what both sides know.
+public func fill<Struct>(
+    _ out: UnsafeMutablePointer<Struct>, _ what: String, least: Int, with value: Struct
+) throws(Failure) {
+    let raw = UnsafeMutableRawPointer(out)
+    let whole = MemoryLayout<Struct>.size
+    let isUnsized = raw.loadUnaligned(as: UInt.self) == 0
+    let size = isUnsized ? whole : try structSize(raw, what, least: least, as: Struct.self)
+    withUnsafeBytes(of: value) { bytes in
+        guard let source = bytes.baseAddress else { return }
+        raw.copyMemory(from: source, byteCount: min(size, whole))
+    }
+    raw.storeBytes(of: size, as: Int.self)
 }

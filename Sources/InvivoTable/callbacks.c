@@ -132,8 +132,9 @@ static invivo_status fail(invivo_error **error, invivo_status status, const char
 }
 
 invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_callbacks *out, invivo_error **error) {
-    if (!callbacks || !out || callbacks->struct_size < sizeof *callbacks)
-        return fail(error, INVIVO_E_ARGUMENT, "callbacks or out is NULL, or callbacks.struct_size is too small");
+    if (!callbacks || !out || callbacks->struct_size < sizeof *callbacks || callbacks->struct_size > (size_t)1 << 20)
+        return fail(error, INVIVO_E_ARGUMENT,
+                    "callbacks or out is NULL, or callbacks.struct_size is not sizeof(invivo_callbacks)");
     uint32_t claimed = 0;
     static uint32_t is_claimed, hears_of_forks;
     if (!__atomic_compare_exchange_n(&is_claimed, &claimed, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))

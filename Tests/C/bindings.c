@@ -18,7 +18,7 @@ static void a_type_says_what_it_takes(void) {
     CHECK(invivo_type_parameter_at(type, 2, &parameter) != INVIVO_OK);
     CHECK_EQUAL(invivo_type_parameter_count((invivo_type){0}), 0);
     CHECK_EQUAL(invivo_type_property_count(type), 2);
-    invivo_property property;
+    invivo_property property = {.struct_size = sizeof property};
     OK(invivo_type_property_at(type, 1, &property));
     CHECK_TEXT(property.name, "number");
     CHECK_EQUAL(invivo_type_method_count(type), 0);

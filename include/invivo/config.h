@@ -40,7 +40,7 @@ enum { INVIVO_ENTRY_CONFIG = 1 };
 static inline const invivo_value *invivo_view_config(invivo_view view, invivo_config id) {
     const invivo_entry *entry;
     uint32_t index = (uint32_t)id.bits;
-    if ((uint32_t)(id.bits >> 32) != view.graph->owner || index >= view.graph->count) return NULL;
+    if (!view.graph || (uint32_t)(id.bits >> 32) != view.graph->owner || index >= view.graph->count) return NULL;
     entry = &view.graph->chunks[index >> INVIVO_CHUNK_SHIFT][index & INVIVO_CHUNK_MASK];
     return entry->type == INVIVO_ENTRY_CONFIG ? (const invivo_value *)entry->block : NULL;
 }

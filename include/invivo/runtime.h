@@ -161,7 +161,8 @@ INVIVO_API invivo_status invivo_runtime_last_error(invivo_runtime runtime, inviv
  * observer, say). `error` stays the caller's. */
 INVIVO_API invivo_status invivo_runtime_note_error(invivo_runtime runtime, const invivo_error *error) INVIVO_WAITS;
 
-/* What is alive in this process, over all runtimes of this copy of the library: what a test compares at its end. */
+/* What is alive in this process, over all runtimes of this copy of the library: what a test compares at its end. A struct_size
+ * of 0 means this version's; one that no version has leaves `out` as it is. */
 typedef struct invivo_live_counts {
     size_t struct_size;
     uint64_t runtimes, objects, callables, errors, graphs, blocks, threads, descriptors;

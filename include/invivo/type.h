@@ -184,12 +184,14 @@ INVIVO_API invivo_status invivo_type_extend(invivo_runtime runtime, invivo_type 
 /* Borrowed while the runtime lives; NULL for a bad handle. */
 INVIVO_API const char *invivo_type_name(invivo_type type) INVIVO_WAITS;
 INVIVO_API uint64_t invivo_type_property_count(invivo_type type) INVIVO_WAITS;
-/* A copy of the description; strings and tables in it are borrowed while the runtime lives. */
+/* A copy of the description; strings and tables in it are borrowed while the runtime lives. The caller sets `out->struct_size`
+ * to what it has room for; 0 means this version's. A size that no version has is INVIVO_E_ARGUMENT, and nothing is written. */
 INVIVO_API invivo_status invivo_type_property_at(invivo_type type, uint64_t index, invivo_property *out) INVIVO_WAITS;
 /* What `init` or `make` takes. */
 INVIVO_API uint64_t invivo_type_parameter_count(invivo_type type) INVIVO_WAITS;
 INVIVO_API invivo_status invivo_type_parameter_at(invivo_type type, uint64_t index, invivo_parameter *out) INVIVO_WAITS;
 INVIVO_API uint64_t invivo_type_method_count(invivo_type type) INVIVO_WAITS;
+/* `out->struct_size` as for a property. */
 INVIVO_API invivo_status invivo_type_method_at(invivo_type type, uint64_t index, invivo_method *out) INVIVO_WAITS;
 
 /* ---- describing fields of a C struct ----------------------------------------------------------------- */

@@ -27,7 +27,7 @@ typedef struct invivo_reader invivo_reader;
 
 enum { INVIVO_CHUNK_SHIFT = 7, INVIVO_CHUNK_MASK = (1 << INVIVO_CHUNK_SHIFT) - 1 };
 
-/* A reading of one generation by one thread. A small value; belongs to the thread that began it. */
+/* A reading of one generation by one thread. A small value; belongs to the thread that began it. A zeroed one is an empty view. */
 typedef struct invivo_view {
     const invivo_graph *graph;
     invivo_reader *reader;
@@ -46,11 +46,11 @@ INVIVO_API invivo_key invivo_view_key(invivo_view view, const char *name, size_t
 /* The part of invivo_view_get that needs to look closer: confined objects, in their domain. */
 INVIVO_API void *invivo_view_get_confined(invivo_view view, invivo_key key) INVIVO_NOWAIT;
 
-static inline uint64_t invivo_view_generation(invivo_view view) { return view.graph->generation; }
+static inline uint64_t invivo_view_generation(invivo_view view) { return view.graph ? view.graph->generation : 0; }
 
 static inline const invivo_entry *invivo_view_entry(invivo_view view, invivo_key key) {
     uint32_t id = (uint32_t)key.bits;
-    if ((uint32_t)(key.bits >> 32) != view.graph->owner || id >= view.graph->count) return NULL;
+    if (!view.graph || (uint32_t)(key.bits >> 32) != view.graph->owner || id >= view.graph->count) return NULL;
     return &view.graph->chunks[id >> INVIVO_CHUNK_SHIFT][id & INVIVO_CHUNK_MASK];
 }
 

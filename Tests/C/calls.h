@@ -1,0 +1,808 @@
+/* calls.h: one call of each function, with arguments by their types. Written by scripts/generate from the other headers; do not edit. */
+#ifndef INVIVO_TESTS_CALLS_H
+#define INVIVO_TESTS_CALLS_H
+
+#include <invivo/invivo.h>
+#include <string.h>
+
+/* What a call is given for each type of parameter. `outs`: NULL, or 1024 bytes for each out parameter. */
+typedef struct arguments {
+    uint64_t runtime, object, key, type, callable, domain, job, changes, source, target, observer, module, app, override, config, pool;
+    invivo_view view;
+    const char *text;
+    const char *const *texts;
+    const invivo_value *value;
+    const invivo_error *failure;
+    char *record;       /* a struct with a struct_size; NULL for none */
+    size_t record_size; /* of it; 0 = what the headers say */
+    char *outs;
+    uint64_t number;
+    void (*function)(void);
+    invivo_error **error;
+} arguments;
+
+enum { ROOM = 1024 };
+
+/* What a function takes and answers. */
+enum {
+    ANSWERS_STATUS = 1, /* of the call itself */
+    TAKES_HANDLE = 2,
+    TAKES_RECORD = 4, /* a struct with a struct_size */
+    TAKES_ERROR = 8
+};
+
+typedef struct every_call {
+    const char *name;
+    invivo_status (*call)(const arguments *use);
+    unsigned flags;
+    const char *handle; /* the kind of its first handle; "" when it takes none */
+    uint32_t outs;      /* a bit for each out parameter whose first word is zero after a failure */
+} every_call;
+
+static inline char *out_of(const arguments *use, int index) {
+    return use->outs ? use->outs + (size_t)index * ROOM : NULL;
+}
+static inline char *record_of(const arguments *use, size_t size) {
+    if (use->record) memcpy(use->record, use->record_size ? &use->record_size : &size, sizeof size);
+    return use->record;
+}
+
+static invivo_status call_status_name(const arguments *use) {
+    (void)invivo_status_name((invivo_status)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_status_text(const arguments *use) {
+    (void)invivo_status_text((invivo_status)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_version(const arguments *use) {
+    (void)use;
+    (void)invivo_version();
+    return INVIVO_OK;
+}
+static invivo_status call_version_text(const arguments *use) {
+    (void)use;
+    (void)invivo_version_text();
+    return INVIVO_OK;
+}
+static invivo_status call_error_make(const arguments *use) {
+    invivo_error_release(invivo_error_make((invivo_status)use->number, use->text, use->text, NULL));
+    return INVIVO_OK;
+}
+static invivo_status call_error_code(const arguments *use) {
+    (void)invivo_error_code(use->failure);
+    return INVIVO_OK;
+}
+static invivo_status call_error_message(const arguments *use) {
+    (void)invivo_error_message(use->failure);
+    return INVIVO_OK;
+}
+static invivo_status call_error_path(const arguments *use) {
+    (void)invivo_error_path(use->failure);
+    return INVIVO_OK;
+}
+static invivo_status call_error_file(const arguments *use) {
+    (void)invivo_error_file(use->failure);
+    return INVIVO_OK;
+}
+static invivo_status call_error_line(const arguments *use) {
+    (void)invivo_error_line(use->failure);
+    return INVIVO_OK;
+}
+static invivo_status call_error_column(const arguments *use) {
+    (void)invivo_error_column(use->failure);
+    return INVIVO_OK;
+}
+static invivo_status call_error_cause(const arguments *use) {
+    (void)invivo_error_cause(use->failure);
+    return INVIVO_OK;
+}
+static invivo_status call_error_count(const arguments *use) {
+    (void)invivo_error_count(use->failure);
+    return INVIVO_OK;
+}
+static invivo_status call_error_at(const arguments *use) {
+    (void)invivo_error_at(use->failure, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_error_text(const arguments *use) {
+    (void)invivo_error_text(use->failure);
+    return INVIVO_OK;
+}
+static invivo_status call_error_release(const arguments *use) {
+    (void)use;
+    invivo_error_release(NULL);
+    return INVIVO_OK;
+}
+static invivo_status call_error_report(const arguments *use) {
+    (void)use;
+    (void)invivo_error_report(NULL);
+    return INVIVO_OK;
+}
+static invivo_status call_value_copy(const arguments *use) {
+    return invivo_value_copy((invivo_value *)out_of(use, 0), use->value, use->error);
+}
+static invivo_status call_value_clear(const arguments *use) {
+    invivo_value_clear((invivo_value *)out_of(use, 0));
+    return INVIVO_OK;
+}
+static invivo_status call_value_convert(const arguments *use) {
+    return invivo_value_convert((invivo_value *)out_of(use, 0), use->value, (invivo_kind)use->number, use->error);
+}
+static invivo_status call_kind_name(const arguments *use) {
+    (void)invivo_kind_name((invivo_kind)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_callable_make(const arguments *use) {
+    return invivo_callable_make((invivo_runtime){use->runtime}, (const invivo_callable_options *)record_of(use, sizeof(invivo_callable_options)), (invivo_callable *)out_of(use, 2), use->error);
+}
+static invivo_status call_callable_call(const arguments *use) {
+    return invivo_callable_call((invivo_callable){use->callable}, use->value, (size_t)use->number, (invivo_value *)out_of(use, 3), use->error);
+}
+static invivo_status call_callable_retain(const arguments *use) {
+    return invivo_callable_retain((invivo_callable){use->callable});
+}
+static invivo_status call_callable_release(const arguments *use) {
+    return invivo_callable_release((invivo_callable){use->callable});
+}
+static invivo_status call_callable_user_data(const arguments *use) {
+    (void)invivo_callable_user_data((invivo_callable){use->callable}, (invivo_status (*)(void *user_data, const invivo_value *arguments, size_t count, invivo_value *result, invivo_error **error))use->function);
+    return INVIVO_OK;
+}
+static invivo_status call_type_register(const arguments *use) {
+    return invivo_type_register((invivo_runtime){use->runtime}, (const invivo_type_options *)record_of(use, sizeof(invivo_type_options)), (invivo_type *)out_of(use, 2), use->error);
+}
+static invivo_status call_type_find(const arguments *use) {
+    return invivo_type_find((invivo_runtime){use->runtime}, use->text, (invivo_type *)out_of(use, 2), use->error);
+}
+static invivo_status call_type_name(const arguments *use) {
+    (void)invivo_type_name((invivo_type){use->type});
+    return INVIVO_OK;
+}
+static invivo_status call_type_property_count(const arguments *use) {
+    (void)invivo_type_property_count((invivo_type){use->type});
+    return INVIVO_OK;
+}
+static invivo_status call_type_property_at(const arguments *use) {
+    return invivo_type_property_at((invivo_type){use->type}, (uint64_t)use->number, (invivo_property *)record_of(use, sizeof(invivo_property)));
+}
+static invivo_status call_type_method_count(const arguments *use) {
+    (void)invivo_type_method_count((invivo_type){use->type});
+    return INVIVO_OK;
+}
+static invivo_status call_type_method_at(const arguments *use) {
+    return invivo_type_method_at((invivo_type){use->type}, (uint64_t)use->number, (invivo_method *)record_of(use, sizeof(invivo_method)));
+}
+static invivo_status call_runtime_options_init(const arguments *use) {
+    invivo_runtime_options_init((invivo_runtime_options *)record_of(use, sizeof(invivo_runtime_options)));
+    return INVIVO_OK;
+}
+static invivo_status call_runtime_open(const arguments *use) {
+    return invivo_runtime_open((invivo_runtime *)out_of(use, 0), (const invivo_runtime_options *)record_of(use, sizeof(invivo_runtime_options)), use->error);
+}
+static invivo_status call_runtime_close(const arguments *use) {
+    return invivo_runtime_close((invivo_runtime){use->runtime}, use->error);
+}
+static invivo_status call_runtime_close_deferred(const arguments *use) {
+    return invivo_runtime_close_deferred((invivo_runtime){use->runtime}, use->error);
+}
+static invivo_status call_runtime_poll(const arguments *use) {
+    return invivo_runtime_poll((invivo_runtime){use->runtime}, 0, (uint32_t *)out_of(use, 2), use->error);
+}
+static invivo_status call_runtime_descriptor(const arguments *use) {
+    return invivo_runtime_descriptor((invivo_runtime){use->runtime}, (int *)out_of(use, 1), use->error);
+}
+static invivo_status call_thread_prepare(const arguments *use) {
+    return invivo_thread_prepare((invivo_runtime){use->runtime}, use->error);
+}
+static invivo_status call_domain_register(const arguments *use) {
+    return invivo_domain_register((invivo_runtime){use->runtime}, (const invivo_domain_options *)record_of(use, sizeof(invivo_domain_options)), (invivo_domain *)out_of(use, 2), use->error);
+}
+static invivo_status call_job_run(const arguments *use) {
+    return invivo_job_run((invivo_job){use->job});
+}
+static invivo_status call_job_drop(const arguments *use) {
+    return invivo_job_drop((invivo_job){use->job});
+}
+static invivo_status call_runtime_inspect(const arguments *use) {
+    return invivo_runtime_inspect((invivo_runtime){use->runtime}, (invivo_runtime_info *)record_of(use, sizeof(invivo_runtime_info)), use->error);
+}
+static invivo_status call_runtime_last_error(const arguments *use) {
+    return invivo_runtime_last_error((invivo_runtime){use->runtime}, (invivo_error **)out_of(use, 1));
+}
+static invivo_status call_live(const arguments *use) {
+    invivo_live((invivo_live_counts *)record_of(use, sizeof(invivo_live_counts)));
+    return INVIVO_OK;
+}
+static invivo_status call_object_retain(const arguments *use) {
+    return invivo_object_retain((invivo_object){use->object});
+}
+static invivo_status call_object_release(const arguments *use) {
+    return invivo_object_release((invivo_object){use->object});
+}
+static invivo_status call_object_get(const arguments *use) {
+    return invivo_object_get((invivo_object){use->object}, use->text, (invivo_value *)out_of(use, 2), use->error);
+}
+static invivo_status call_object_set(const arguments *use) {
+    return invivo_object_set((invivo_object){use->object}, use->text, use->value, use->error);
+}
+static invivo_status call_object_call(const arguments *use) {
+    return invivo_object_call((invivo_object){use->object}, use->text, use->value, (size_t)use->number, (invivo_value *)out_of(use, 4), use->error);
+}
+static invivo_status call_object_instance(const arguments *use) {
+    return invivo_object_instance((invivo_object){use->object}, (invivo_type){use->type}, (void **)out_of(use, 2), use->error);
+}
+static invivo_status call_object_type(const arguments *use) {
+    return invivo_object_type((invivo_object){use->object}, (invivo_type *)out_of(use, 1), use->error);
+}
+static invivo_status call_object_key(const arguments *use) {
+    return invivo_object_key((invivo_object){use->object}, (invivo_key *)out_of(use, 1), use->error);
+}
+static invivo_status call_object_runtime(const arguments *use) {
+    return invivo_object_runtime((invivo_object){use->object}, (invivo_runtime *)out_of(use, 1), use->error);
+}
+static invivo_status call_object_make(const arguments *use) {
+    return invivo_object_make((invivo_runtime){use->runtime}, (invivo_type){use->type}, use->value, (size_t)use->number, (invivo_object *)out_of(use, 4), use->error);
+}
+static invivo_status call_object_wrap(const arguments *use) {
+    return invivo_object_wrap((invivo_runtime){use->runtime}, (invivo_type){use->type}, (void *)out_of(use, 2), (invivo_object *)out_of(use, 3), use->error);
+}
+static invivo_status call_target_attach(const arguments *use) {
+    return invivo_target_attach((invivo_object){use->object}, use->text, (invivo_target *)out_of(use, 2), use->error);
+}
+static invivo_status call_target_detach(const arguments *use) {
+    return invivo_target_detach((invivo_target){use->target}, use->error);
+}
+static invivo_status call_target_declare(const arguments *use) {
+    return invivo_target_declare((invivo_runtime){use->runtime}, use->text, (invivo_type){use->type}, use->error);
+}
+static invivo_status call_key_intern(const arguments *use) {
+    return invivo_key_intern((invivo_runtime){use->runtime}, use->text, (invivo_key *)out_of(use, 2), use->error);
+}
+static invivo_status call_key_find(const arguments *use) {
+    return invivo_key_find((invivo_runtime){use->runtime}, use->text, (invivo_key *)out_of(use, 2), use->error);
+}
+static invivo_status call_key_name(const arguments *use) {
+    (void)invivo_key_name((invivo_key){use->key});
+    return INVIVO_OK;
+}
+static invivo_status call_key_version(const arguments *use) {
+    (void)invivo_key_version((invivo_key){use->key});
+    return INVIVO_OK;
+}
+static invivo_status call_changes_open(const arguments *use) {
+    return invivo_changes_open((invivo_runtime){use->runtime}, (invivo_changes *)out_of(use, 1), use->error);
+}
+static invivo_status call_changes_define(const arguments *use) {
+    return invivo_changes_define((invivo_changes){use->changes}, (const invivo_definition *)record_of(use, sizeof(invivo_definition)), (invivo_key *)out_of(use, 2), use->error);
+}
+static invivo_status call_changes_remove(const arguments *use) {
+    return invivo_changes_remove((invivo_changes){use->changes}, use->text, use->error);
+}
+static invivo_status call_changes_document(const arguments *use) {
+    return invivo_changes_document((invivo_changes){use->changes}, use->text, use->text, (uint64_t)use->number, use->error);
+}
+static invivo_status call_changes_set(const arguments *use) {
+    return invivo_changes_set((invivo_changes){use->changes}, use->text, use->text, use->value, use->error);
+}
+static invivo_status call_changes_commit(const arguments *use) {
+    return invivo_changes_commit((invivo_changes){use->changes}, use->error);
+}
+static invivo_status call_changes_submit(const arguments *use) {
+    return invivo_changes_submit((invivo_changes){use->changes}, use->error);
+}
+static invivo_status call_changes_discard(const arguments *use) {
+    invivo_changes_discard((invivo_changes){use->changes});
+    return INVIVO_OK;
+}
+static invivo_status call_define(const arguments *use) {
+    return invivo_define((invivo_runtime){use->runtime}, (const invivo_definition *)record_of(use, sizeof(invivo_definition)), (invivo_key *)out_of(use, 2), use->error);
+}
+static invivo_status call_define_block(const arguments *use) {
+    return invivo_define_block((invivo_runtime){use->runtime}, use->text, (const invivo_block_options *)record_of(use, sizeof(invivo_block_options)), (invivo_key *)out_of(use, 3), use->error);
+}
+static invivo_status call_resolve(const arguments *use) {
+    return invivo_resolve((invivo_runtime){use->runtime}, (invivo_key){use->key}, (invivo_object *)out_of(use, 2), use->error);
+}
+static invivo_status call_resolve_with(const arguments *use) {
+    return invivo_resolve_with((invivo_runtime){use->runtime}, (invivo_key){use->key}, use->value, (size_t)use->number, (invivo_object *)out_of(use, 4), use->error);
+}
+static invivo_status call_resolve_name(const arguments *use) {
+    return invivo_resolve_name((invivo_runtime){use->runtime}, use->text, (invivo_object *)out_of(use, 2), use->error);
+}
+static invivo_status call_peek(const arguments *use) {
+    return invivo_peek((invivo_runtime){use->runtime}, (invivo_key){use->key}, (invivo_object *)out_of(use, 2));
+}
+static invivo_status call_view_begin(const arguments *use) {
+    invivo_view_end(invivo_view_begin((invivo_runtime){use->runtime}));
+    return INVIVO_OK;
+}
+static invivo_status call_view_end(const arguments *use) {
+    invivo_view_end(use->view);
+    return INVIVO_OK;
+}
+static invivo_status call_view_key(const arguments *use) {
+    (void)invivo_view_key(use->view, use->text, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_view_get_confined(const arguments *use) {
+    (void)invivo_view_get_confined(use->view, (invivo_key){use->key});
+    return INVIVO_OK;
+}
+static invivo_status call_source_open(const arguments *use) {
+    return invivo_source_open((invivo_runtime){use->runtime}, (const invivo_source_options *)record_of(use, sizeof(invivo_source_options)), (invivo_source *)out_of(use, 2), use->error);
+}
+static invivo_status call_watch(const arguments *use) {
+    return invivo_watch((invivo_runtime){use->runtime}, use->text, use->error);
+}
+static invivo_status call_source_update(const arguments *use) {
+    return invivo_source_update((invivo_source){use->source}, use->text, (uint64_t)use->number, use->error);
+}
+static invivo_status call_source_refresh(const arguments *use) {
+    return invivo_source_refresh((invivo_source){use->source}, use->error);
+}
+static invivo_status call_source_close(const arguments *use) {
+    return invivo_source_close((invivo_source){use->source}, use->error);
+}
+static invivo_status call_report_generation(const arguments *use) {
+    (void)use;
+    (void)invivo_report_generation(NULL);
+    return INVIVO_OK;
+}
+static invivo_status call_report_status(const arguments *use) {
+    (void)use;
+    (void)invivo_report_status(NULL);
+    return INVIVO_OK;
+}
+static invivo_status call_report_cause(const arguments *use) {
+    (void)use;
+    (void)invivo_report_cause(NULL);
+    return INVIVO_OK;
+}
+static invivo_status call_report_error(const arguments *use) {
+    (void)use;
+    (void)invivo_report_error(NULL);
+    return INVIVO_OK;
+}
+static invivo_status call_report_count(const arguments *use) {
+    (void)use;
+    (void)invivo_report_count(NULL);
+    return INVIVO_OK;
+}
+static invivo_status call_report_key(const arguments *use) {
+    (void)invivo_report_key(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_report_change(const arguments *use) {
+    (void)invivo_report_change(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_report_property(const arguments *use) {
+    (void)invivo_report_property(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_report_nanoseconds(const arguments *use) {
+    (void)invivo_report_nanoseconds(NULL, (uint32_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_report_text(const arguments *use) {
+    (void)use;
+    (void)invivo_report_text(NULL);
+    return INVIVO_OK;
+}
+static invivo_status call_observe(const arguments *use) {
+    return invivo_observe((invivo_runtime){use->runtime}, (const invivo_observer_options *)record_of(use, sizeof(invivo_observer_options)), (invivo_observer *)out_of(use, 2), use->error);
+}
+static invivo_status call_observer_close(const arguments *use) {
+    return invivo_observer_close((invivo_observer){use->observer}, use->error);
+}
+static invivo_status call_table_get(const arguments *use) {
+    (void)use;
+    (void)invivo_table_get();
+    return INVIVO_OK;
+}
+static invivo_status call_module_load(const arguments *use) {
+    return invivo_module_load((invivo_runtime){use->runtime}, use->text, (invivo_module *)out_of(use, 2), use->error);
+}
+static invivo_status call_stubs_use(const arguments *use) {
+    (void)use;
+    return invivo_stubs_use(NULL);
+}
+static invivo_status call_share(const arguments *use) {
+    return invivo_share((invivo_runtime){use->runtime}, (const invivo_token **)out_of(use, 1), use->error);
+}
+static invivo_status call_attach(const arguments *use) {
+    return invivo_attach(NULL, (invivo_runtime *)out_of(use, 1), use->error);
+}
+static invivo_status call_app_open(const arguments *use) {
+    return invivo_app_open((invivo_app *)out_of(use, 0), (const invivo_app_options *)record_of(use, sizeof(invivo_app_options)), use->error);
+}
+static invivo_status call_app_runtime(const arguments *use) {
+    return invivo_app_runtime((invivo_app){use->app}, (invivo_runtime *)out_of(use, 1), use->error);
+}
+static invivo_status call_app_close(const arguments *use) {
+    return invivo_app_close((invivo_app){use->app}, use->error);
+}
+static invivo_status call_app_needs_python(const arguments *use) {
+    return invivo_app_needs_python(use->text, (bool *)out_of(use, 1), use->error);
+}
+static invivo_status call_error_make_at(const arguments *use) {
+    invivo_error_release(invivo_error_make_at((invivo_status)use->number, use->text, use->text, use->text, (uint32_t)use->number, (uint32_t)use->number, NULL));
+    return INVIVO_OK;
+}
+static invivo_status call_error_join(const arguments *use) {
+    (void)use;
+    invivo_error_release(invivo_error_join(NULL, NULL));
+    return INVIVO_OK;
+}
+static invivo_status call_type_parameter_count(const arguments *use) {
+    (void)invivo_type_parameter_count((invivo_type){use->type});
+    return INVIVO_OK;
+}
+static invivo_status call_type_parameter_at(const arguments *use) {
+    return invivo_type_parameter_at((invivo_type){use->type}, (uint64_t)use->number, (invivo_parameter *)out_of(use, 2));
+}
+static invivo_status call_callbacks_guard(const arguments *use) {
+    return invivo_callbacks_guard((const invivo_callbacks *)record_of(use, sizeof(invivo_callbacks)), (invivo_callbacks *)record_of(use, sizeof(invivo_callbacks)), use->error);
+}
+static invivo_status call_callbacks_end(const arguments *use) {
+    return invivo_callbacks_end(use->error);
+}
+static invivo_status call_resolve_optional(const arguments *use) {
+    return invivo_resolve_optional((invivo_runtime){use->runtime}, (invivo_key){use->key}, use->value, (size_t)use->number, (invivo_object *)out_of(use, 4), use->error);
+}
+static invivo_status call_resolve_type(const arguments *use) {
+    return invivo_resolve_type((invivo_runtime){use->runtime}, use->text, use->text, (uint32_t)use->number, (invivo_object *)out_of(use, 4), use->error);
+}
+static invivo_status call_resolve_all(const arguments *use) {
+    return invivo_resolve_all((invivo_runtime){use->runtime}, use->text, (uint32_t)use->number, (invivo_value *)out_of(use, 3), use->error);
+}
+static invivo_status call_inject(const arguments *use) {
+    return invivo_inject((invivo_object){use->object}, (invivo_key){use->key}, use->error);
+}
+static invivo_status call_runtime_note_error(const arguments *use) {
+    return invivo_runtime_note_error((invivo_runtime){use->runtime}, use->failure);
+}
+static invivo_status call_override_begin(const arguments *use) {
+    return invivo_override_begin((invivo_runtime){use->runtime}, (const invivo_definition *)record_of(use, sizeof(invivo_definition)), (invivo_override *)out_of(use, 2), use->error);
+}
+static invivo_status call_override_end(const arguments *use) {
+    return invivo_override_end((invivo_override){use->override}, use->error);
+}
+static invivo_status call_target_detach_later(const arguments *use) {
+    return invivo_target_detach_later((invivo_target){use->target}, use->error);
+}
+static invivo_status call_error_rule(const arguments *use) {
+    (void)invivo_error_rule(use->failure);
+    return INVIVO_OK;
+}
+static invivo_status call_error_needed_by(const arguments *use) {
+    (void)invivo_error_needed_by(use->failure);
+    return INVIVO_OK;
+}
+static invivo_status call_changes_check(const arguments *use) {
+    return invivo_changes_check((invivo_changes){use->changes}, use->error);
+}
+static invivo_status call_assembly_describe(const arguments *use) {
+    return invivo_assembly_describe((invivo_runtime){use->runtime}, (const invivo_assembly *)record_of(use, sizeof(invivo_assembly)), use->error);
+}
+static invivo_status call_assembly_forget(const arguments *use) {
+    return invivo_assembly_forget((invivo_runtime){use->runtime}, use->text, use->error);
+}
+static invivo_status call_assembly_state(const arguments *use) {
+    return invivo_assembly_state((invivo_runtime){use->runtime}, use->text, (uint32_t *)out_of(use, 2), use->error);
+}
+static invivo_status call_activate(const arguments *use) {
+    return invivo_activate((invivo_runtime){use->runtime}, NULL, (size_t)use->number, (const invivo_activate_options *)record_of(use, sizeof(invivo_activate_options)), use->error);
+}
+static invivo_status call_deactivate(const arguments *use) {
+    return invivo_deactivate((invivo_runtime){use->runtime}, use->texts, (size_t)use->number, use->error);
+}
+static invivo_status call_mount(const arguments *use) {
+    return invivo_mount((invivo_runtime){use->runtime}, (const invivo_assembly *)record_of(use, sizeof(invivo_assembly)), use->text, NULL, (size_t)use->number, use->error);
+}
+static invivo_status call_changes_activate(const arguments *use) {
+    return invivo_changes_activate((invivo_changes){use->changes}, (const invivo_assembly *)record_of(use, sizeof(invivo_assembly)), (const invivo_activate_options *)record_of(use, sizeof(invivo_activate_options)), use->error);
+}
+static invivo_status call_changes_deactivate(const arguments *use) {
+    return invivo_changes_deactivate((invivo_changes){use->changes}, use->text, use->error);
+}
+static invivo_status call_changes_mount(const arguments *use) {
+    return invivo_changes_mount((invivo_changes){use->changes}, (const invivo_assembly *)record_of(use, sizeof(invivo_assembly)), use->text, NULL, (size_t)use->number, use->error);
+}
+static invivo_status call_graph_describe(const arguments *use) {
+    return invivo_graph_describe((invivo_runtime){use->runtime}, (uint32_t)use->number, (invivo_value *)out_of(use, 2), use->error);
+}
+static invivo_status call_app_check(const arguments *use) {
+    return invivo_app_check((const invivo_app_options *)record_of(use, sizeof(invivo_app_options)), (uint32_t)use->number, (invivo_value *)out_of(use, 2), use->error);
+}
+static invivo_status call_changes_process(const arguments *use) {
+    return invivo_changes_process((invivo_changes){use->changes}, (const invivo_processor *)record_of(use, sizeof(invivo_processor)), use->error);
+}
+static invivo_status call_changes_unprocess(const arguments *use) {
+    return invivo_changes_unprocess((invivo_changes){use->changes}, use->text, use->error);
+}
+static invivo_status call_inject_with(const arguments *use) {
+    return invivo_inject_with((invivo_object){use->object}, (invivo_key){use->key}, (uint32_t)use->number, use->error);
+}
+static invivo_status call_inject_tree(const arguments *use) {
+    return invivo_inject_tree((invivo_object){use->object}, (const invivo_tree *)record_of(use, sizeof(invivo_tree)), use->error);
+}
+static invivo_status call_resolve_async(const arguments *use) {
+    return invivo_resolve_async((invivo_runtime){use->runtime}, (invivo_key){use->key}, use->value, (size_t)use->number, (void (*)(void *user_data, invivo_object object, const invivo_error *error))use->function, (void *)out_of(use, 5), (invivo_domain){use->domain}, use->error);
+}
+static invivo_status call_config_id(const arguments *use) {
+    return invivo_config_id((invivo_runtime){use->runtime}, use->text, (invivo_kind)use->number, (invivo_config *)out_of(use, 3), use->error);
+}
+static invivo_status call_config_path(const arguments *use) {
+    (void)invivo_config_path((invivo_runtime){use->runtime}, (invivo_config){use->config});
+    return INVIVO_OK;
+}
+static invivo_status call_config_read(const arguments *use) {
+    return invivo_config_read((invivo_runtime){use->runtime}, use->text, (invivo_value *)out_of(use, 2), use->error);
+}
+static invivo_status call_config_observe(const arguments *use) {
+    return invivo_config_observe((invivo_runtime){use->runtime}, use->text, (const invivo_config_observer_options *)record_of(use, sizeof(invivo_config_observer_options)), (invivo_observer *)out_of(use, 3), use->error);
+}
+static invivo_status call_changes_configure(const arguments *use) {
+    return invivo_changes_configure((invivo_changes){use->changes}, use->text, use->value, use->error);
+}
+static invivo_status call_converter_register(const arguments *use) {
+    return invivo_converter_register((invivo_runtime){use->runtime}, (const invivo_converter_options *)record_of(use, sizeof(invivo_converter_options)), use->error);
+}
+static invivo_status call_converter_unregister(const arguments *use) {
+    return invivo_converter_unregister((invivo_runtime){use->runtime}, use->text, use->error);
+}
+static invivo_status call_convert(const arguments *use) {
+    return invivo_convert((invivo_runtime){use->runtime}, use->text, use->text, (uint64_t)use->number, (invivo_value *)out_of(use, 4), use->error);
+}
+static invivo_status call_type_extend(const arguments *use) {
+    return invivo_type_extend((invivo_runtime){use->runtime}, (invivo_type){use->type}, use->text, use->error);
+}
+static invivo_status call_runtime_states(const arguments *use) {
+    return invivo_runtime_states((invivo_runtime){use->runtime}, (invivo_value *)out_of(use, 1), use->error);
+}
+static invivo_status call_changes_reset(const arguments *use) {
+    return invivo_changes_reset((invivo_changes){use->changes}, use->text, (uint32_t)use->number, use->error);
+}
+static invivo_status call_changes_reset_scope(const arguments *use) {
+    return invivo_changes_reset_scope((invivo_changes){use->changes}, (uint32_t)use->number, use->error);
+}
+static invivo_status call_start(const arguments *use) {
+    return invivo_start((invivo_runtime){use->runtime}, (invivo_key){use->key}, use->error);
+}
+static invivo_status call_stop(const arguments *use) {
+    return invivo_stop((invivo_runtime){use->runtime}, (invivo_key){use->key}, use->error);
+}
+static invivo_status call_report_stop_error(const arguments *use) {
+    (void)use;
+    (void)invivo_report_stop_error(NULL);
+    return INVIVO_OK;
+}
+static invivo_status call_pool_open(const arguments *use) {
+    return invivo_pool_open((invivo_runtime){use->runtime}, (const invivo_pool_options *)record_of(use, sizeof(invivo_pool_options)), (invivo_pool *)out_of(use, 2), use->error);
+}
+static invivo_status call_pool_find(const arguments *use) {
+    return invivo_pool_find((invivo_runtime){use->runtime}, use->text, (invivo_pool *)out_of(use, 2), use->error);
+}
+static invivo_status call_pool_close(const arguments *use) {
+    return invivo_pool_close((invivo_pool){use->pool}, use->error);
+}
+static invivo_status call_pool_get(const arguments *use) {
+    return invivo_pool_get((invivo_pool){use->pool}, use->value, (invivo_pool_make)use->function, (void *)out_of(use, 3), (invivo_object *)out_of(use, 4), use->error);
+}
+static invivo_status call_pool_peek(const arguments *use) {
+    return invivo_pool_peek((invivo_pool){use->pool}, use->value, (invivo_object *)out_of(use, 2));
+}
+static invivo_status call_pool_peek_instance(const arguments *use) {
+    return invivo_pool_peek_instance((invivo_pool){use->pool}, use->value, (invivo_type){use->type}, (void **)out_of(use, 3), use->error);
+}
+static invivo_status call_pool_put(const arguments *use) {
+    return invivo_pool_put((invivo_pool){use->pool}, use->value, (invivo_object){use->object}, use->error);
+}
+static invivo_status call_pool_remove(const arguments *use) {
+    return invivo_pool_remove((invivo_pool){use->pool}, use->value, use->error);
+}
+static invivo_status call_pool_list(const arguments *use) {
+    return invivo_pool_list((invivo_pool){use->pool}, (invivo_value *)out_of(use, 1), use->error);
+}
+static invivo_status call_pool_count(const arguments *use) {
+    return invivo_pool_count((invivo_pool){use->pool}, (uint64_t *)out_of(use, 1), use->error);
+}
+static invivo_status call_pool_clear(const arguments *use) {
+    return invivo_pool_clear((invivo_pool){use->pool}, (uint64_t *)out_of(use, 1), use->error);
+}
+static invivo_status call_key_outline(const arguments *use) {
+    return invivo_key_outline((invivo_runtime){use->runtime}, (invivo_key){use->key}, (invivo_value *)out_of(use, 2), use->error);
+}
+static invivo_status call_scope_register(const arguments *use) {
+    return invivo_scope_register((invivo_runtime){use->runtime}, (const invivo_scope_options *)record_of(use, sizeof(invivo_scope_options)), use->error);
+}
+static invivo_status call_scope_end(const arguments *use) {
+    return invivo_scope_end((invivo_runtime){use->runtime}, use->text, (uint64_t)use->number, use->error);
+}
+static invivo_status call_report_untracked(const arguments *use) {
+    (void)invivo_report_untracked(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_error_copy(const arguments *use) {
+    invivo_error_release(invivo_error_copy(use->failure));
+    return INVIVO_OK;
+}
+
+static const every_call every_calls[] = {
+    {"invivo_status_name", call_status_name, 0, "", 0},
+    {"invivo_status_text", call_status_text, 0, "", 0},
+    {"invivo_version", call_version, 0, "", 0},
+    {"invivo_version_text", call_version_text, 0, "", 0},
+    {"invivo_error_make", call_error_make, 0, "", 0},
+    {"invivo_error_code", call_error_code, 0, "", 0},
+    {"invivo_error_message", call_error_message, 0, "", 0},
+    {"invivo_error_path", call_error_path, 0, "", 0},
+    {"invivo_error_file", call_error_file, 0, "", 0},
+    {"invivo_error_line", call_error_line, 0, "", 0},
+    {"invivo_error_column", call_error_column, 0, "", 0},
+    {"invivo_error_cause", call_error_cause, 0, "", 0},
+    {"invivo_error_count", call_error_count, 0, "", 0},
+    {"invivo_error_at", call_error_at, 0, "", 0},
+    {"invivo_error_text", call_error_text, 0, "", 0},
+    {"invivo_error_release", call_error_release, 0, "", 0},
+    {"invivo_error_report", call_error_report, 0, "", 0},
+    {"invivo_value_copy", call_value_copy, ANSWERS_STATUS | TAKES_ERROR, "", 0},
+    {"invivo_value_clear", call_value_clear, 0, "", 0},
+    {"invivo_value_convert", call_value_convert, ANSWERS_STATUS | TAKES_ERROR, "", 0},
+    {"invivo_kind_name", call_kind_name, 0, "", 0},
+    {"invivo_callable_make", call_callable_make, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "runtime", 4},
+    {"invivo_callable_call", call_callable_call, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "callable", 0},
+    {"invivo_callable_retain", call_callable_retain, ANSWERS_STATUS | TAKES_HANDLE, "callable", 0},
+    {"invivo_callable_release", call_callable_release, ANSWERS_STATUS | TAKES_HANDLE, "callable", 0},
+    {"invivo_callable_user_data", call_callable_user_data, TAKES_HANDLE, "callable", 0},
+    {"invivo_type_register", call_type_register, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "runtime", 4},
+    {"invivo_type_find", call_type_find, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 4},
+    {"invivo_type_name", call_type_name, TAKES_HANDLE, "type", 0},
+    {"invivo_type_property_count", call_type_property_count, TAKES_HANDLE, "type", 0},
+    {"invivo_type_property_at", call_type_property_at, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD, "type", 0},
+    {"invivo_type_method_count", call_type_method_count, TAKES_HANDLE, "type", 0},
+    {"invivo_type_method_at", call_type_method_at, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD, "type", 0},
+    {"invivo_runtime_options_init", call_runtime_options_init, TAKES_RECORD, "", 0},
+    {"invivo_runtime_open", call_runtime_open, ANSWERS_STATUS | TAKES_RECORD | TAKES_ERROR, "", 1},
+    {"invivo_runtime_close", call_runtime_close, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
+    {"invivo_runtime_close_deferred", call_runtime_close_deferred, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
+    {"invivo_runtime_poll", call_runtime_poll, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
+    {"invivo_runtime_descriptor", call_runtime_descriptor, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
+    {"invivo_thread_prepare", call_thread_prepare, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
+    {"invivo_domain_register", call_domain_register, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "runtime", 4},
+    {"invivo_job_run", call_job_run, ANSWERS_STATUS | TAKES_HANDLE, "job", 0},
+    {"invivo_job_drop", call_job_drop, ANSWERS_STATUS | TAKES_HANDLE, "job", 0},
+    {"invivo_runtime_inspect", call_runtime_inspect, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "runtime", 0},
+    {"invivo_runtime_last_error", call_runtime_last_error, ANSWERS_STATUS | TAKES_HANDLE, "runtime", 0},
+    {"invivo_live", call_live, TAKES_RECORD, "", 0},
+    {"invivo_object_retain", call_object_retain, ANSWERS_STATUS | TAKES_HANDLE, "object", 0},
+    {"invivo_object_release", call_object_release, ANSWERS_STATUS | TAKES_HANDLE, "object", 0},
+    {"invivo_object_get", call_object_get, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "object", 0},
+    {"invivo_object_set", call_object_set, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "object", 0},
+    {"invivo_object_call", call_object_call, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "object", 0},
+    {"invivo_object_instance", call_object_instance, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "object", 0},
+    {"invivo_object_type", call_object_type, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "object", 2},
+    {"invivo_object_key", call_object_key, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "object", 2},
+    {"invivo_object_runtime", call_object_runtime, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "object", 2},
+    {"invivo_object_make", call_object_make, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 16},
+    {"invivo_object_wrap", call_object_wrap, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 8},
+    {"invivo_target_attach", call_target_attach, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "object", 4},
+    {"invivo_target_detach", call_target_detach, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "target", 0},
+    {"invivo_target_declare", call_target_declare, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
+    {"invivo_key_intern", call_key_intern, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 4},
+    {"invivo_key_find", call_key_find, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 4},
+    {"invivo_key_name", call_key_name, TAKES_HANDLE, "key", 0},
+    {"invivo_key_version", call_key_version, TAKES_HANDLE, "key", 0},
+    {"invivo_changes_open", call_changes_open, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 2},
+    {"invivo_changes_define", call_changes_define, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "changes", 4},
+    {"invivo_changes_remove", call_changes_remove, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "changes", 0},
+    {"invivo_changes_document", call_changes_document, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "changes", 0},
+    {"invivo_changes_set", call_changes_set, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "changes", 0},
+    {"invivo_changes_commit", call_changes_commit, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "changes", 0},
+    {"invivo_changes_submit", call_changes_submit, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "changes", 0},
+    {"invivo_changes_discard", call_changes_discard, TAKES_HANDLE, "changes", 0},
+    {"invivo_define", call_define, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "runtime", 4},
+    {"invivo_define_block", call_define_block, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "runtime", 8},
+    {"invivo_resolve", call_resolve, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 4},
+    {"invivo_resolve_with", call_resolve_with, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 16},
+    {"invivo_resolve_name", call_resolve_name, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 4},
+    {"invivo_peek", call_peek, ANSWERS_STATUS | TAKES_HANDLE, "runtime", 4},
+    {"invivo_view_begin", call_view_begin, TAKES_HANDLE, "runtime", 0},
+    {"invivo_view_end", call_view_end, 0, "", 0},
+    {"invivo_view_key", call_view_key, 0, "", 0},
+    {"invivo_view_get_confined", call_view_get_confined, TAKES_HANDLE, "key", 0},
+    {"invivo_source_open", call_source_open, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "runtime", 4},
+    {"invivo_watch", call_watch, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
+    {"invivo_source_update", call_source_update, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "source", 0},
+    {"invivo_source_refresh", call_source_refresh, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "source", 0},
+    {"invivo_source_close", call_source_close, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "source", 0},
+    {"invivo_report_generation", call_report_generation, 0, "", 0},
+    {"invivo_report_status", call_report_status, 0, "", 0},
+    {"invivo_report_cause", call_report_cause, 0, "", 0},
+    {"invivo_report_error", call_report_error, 0, "", 0},
+    {"invivo_report_count", call_report_count, 0, "", 0},
+    {"invivo_report_key", call_report_key, 0, "", 0},
+    {"invivo_report_change", call_report_change, 0, "", 0},
+    {"invivo_report_property", call_report_property, 0, "", 0},
+    {"invivo_report_nanoseconds", call_report_nanoseconds, 0, "", 0},
+    {"invivo_report_text", call_report_text, 0, "", 0},
+    {"invivo_observe", call_observe, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "runtime", 4},
+    {"invivo_observer_close", call_observer_close, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "observer", 0},
+    {"invivo_table_get", call_table_get, 0, "", 0},
+    {"invivo_module_load", call_module_load, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 4},
+    {"invivo_stubs_use", call_stubs_use, ANSWERS_STATUS, "", 0},
+    {"invivo_share", call_share, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
+    {"invivo_attach", call_attach, ANSWERS_STATUS | TAKES_ERROR, "", 2},
+    {"invivo_app_open", call_app_open, ANSWERS_STATUS | TAKES_RECORD | TAKES_ERROR, "", 1},
+    {"invivo_app_runtime", call_app_runtime, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "app", 2},
+    {"invivo_app_close", call_app_close, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "app", 0},
+    {"invivo_app_needs_python", call_app_needs_python, ANSWERS_STATUS | TAKES_ERROR, "", 0},
+    {"invivo_error_make_at", call_error_make_at, 0, "", 0},
+    {"invivo_error_join", call_error_join, 0, "", 0},
+    {"invivo_type_parameter_count", call_type_parameter_count, TAKES_HANDLE, "type", 0},
+    {"invivo_type_parameter_at", call_type_parameter_at, ANSWERS_STATUS | TAKES_HANDLE, "type", 0},
+    {"invivo_callbacks_guard", call_callbacks_guard, ANSWERS_STATUS | TAKES_RECORD | TAKES_ERROR, "", 0},
+    {"invivo_callbacks_end", call_callbacks_end, ANSWERS_STATUS | TAKES_ERROR, "", 0},
+    {"invivo_resolve_optional", call_resolve_optional, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 16},
+    {"invivo_resolve_type", call_resolve_type, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 16},
+    {"invivo_resolve_all", call_resolve_all, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
+    {"invivo_inject", call_inject, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "object", 0},
+    {"invivo_runtime_note_error", call_runtime_note_error, ANSWERS_STATUS | TAKES_HANDLE, "runtime", 0},
+    {"invivo_override_begin", call_override_begin, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "runtime", 4},
+    {"invivo_override_end", call_override_end, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "override", 0},
+    {"invivo_target_detach_later", call_target_detach_later, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "target", 0},
+    {"invivo_error_rule", call_error_rule, 0, "", 0},
+    {"invivo_error_needed_by", call_error_needed_by, 0, "", 0},
+    {"invivo_changes_check", call_changes_check, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "changes", 0},
+    {"invivo_assembly_describe", call_assembly_describe, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "runtime", 0},
+    {"invivo_assembly_forget", call_assembly_forget, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
+    {"invivo_assembly_state", call_assembly_state, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
+    {"invivo_activate", call_activate, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "runtime", 0},
+    {"invivo_deactivate", call_deactivate, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
+    {"invivo_mount", call_mount, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "runtime", 0},
+    {"invivo_changes_activate", call_changes_activate, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "changes", 0},
+    {"invivo_changes_deactivate", call_changes_deactivate, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "changes", 0},
+    {"invivo_changes_mount", call_changes_mount, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "changes", 0},
+    {"invivo_graph_describe", call_graph_describe, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
+    {"invivo_app_check", call_app_check, ANSWERS_STATUS | TAKES_RECORD | TAKES_ERROR, "", 0},
+    {"invivo_changes_process", call_changes_process, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "changes", 0},
+    {"invivo_changes_unprocess", call_changes_unprocess, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "changes", 0},
+    {"invivo_inject_with", call_inject_with, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "object", 0},
+    {"invivo_inject_tree", call_inject_tree, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "object", 0},
+    {"invivo_resolve_async", call_resolve_async, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
+    {"invivo_config_id", call_config_id, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 8},
+    {"invivo_config_path", call_config_path, TAKES_HANDLE, "runtime", 0},
+    {"invivo_config_read", call_config_read, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
+    {"invivo_config_observe", call_config_observe, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "runtime", 8},
+    {"invivo_changes_configure", call_changes_configure, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "changes", 0},
+    {"invivo_converter_register", call_converter_register, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "runtime", 0},
+    {"invivo_converter_unregister", call_converter_unregister, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
+    {"invivo_convert", call_convert, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
+    {"invivo_type_extend", call_type_extend, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
+    {"invivo_runtime_states", call_runtime_states, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
+    {"invivo_changes_reset", call_changes_reset, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "changes", 0},
+    {"invivo_changes_reset_scope", call_changes_reset_scope, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "changes", 0},
+    {"invivo_start", call_start, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
+    {"invivo_stop", call_stop, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
+    {"invivo_report_stop_error", call_report_stop_error, 0, "", 0},
+    {"invivo_pool_open", call_pool_open, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "runtime", 4},
+    {"invivo_pool_find", call_pool_find, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 4},
+    {"invivo_pool_close", call_pool_close, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "pool", 0},
+    {"invivo_pool_get", call_pool_get, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "pool", 16},
+    {"invivo_pool_peek", call_pool_peek, ANSWERS_STATUS | TAKES_HANDLE, "pool", 4},
+    {"invivo_pool_peek_instance", call_pool_peek_instance, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "pool", 0},
+    {"invivo_pool_put", call_pool_put, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "pool", 0},
+    {"invivo_pool_remove", call_pool_remove, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "pool", 0},
+    {"invivo_pool_list", call_pool_list, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "pool", 0},
+    {"invivo_pool_count", call_pool_count, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "pool", 0},
+    {"invivo_pool_clear", call_pool_clear, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "pool", 0},
+    {"invivo_key_outline", call_key_outline, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
+    {"invivo_scope_register", call_scope_register, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "runtime", 0},
+    {"invivo_scope_end", call_scope_end, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
+    {"invivo_report_untracked", call_report_untracked, 0, "", 0},
+    {"invivo_error_copy", call_error_copy, 0, "", 0},
+};
+
+#endif
