@@ -80,16 +80,22 @@ public func invivo_observe(
         guard let options else { throw Failure(.argument, "options is NULL") }
         let least = MemoryLayout<invivo_observer_options>.offset(of: \.destroy) ?? 8
         let given = try versioned(options, "options", least: least, as: invivo_observer_options.self)
-        guard let reloaded = given.reloaded else { throw Failure(.argument, "options.reloaded is NULL") }
+        let (reloaded, publishing) = (given.reloaded, given.publishing)
+        guard reloaded != nil || publishing != nil else {
+            throw Failure(.argument, "options.reloaded and options.publishing are NULL: one of them is needed")
+        }
         let engine = try Engine.find(runtime.bits)
         let domain = given.domain.bits == 0 ? nil : try engine.container.domain(given.domain.bits)
         nonisolated(unsafe) let userData = given.user_data
         let destroy = given.destroy
         let ended: (@Sendable () -> Void)? = destroy.map { destroy in { @Sendable in destroy(userData) } }
-        let callback: Observer.Callback = { report in
-            reloaded(userData, OpaquePointer(Unmanaged.passUnretained(report).toOpaque()))
+        var callback: Observer.Callback?
+        if let reloaded {
+            callback = { report in reloaded(userData, OpaquePointer(Unmanaged.passUnretained(report).toOpaque())) }
         }
-        let observer = try engine.observe(domain: domain, destroy: ended, callback: callback)
+        var visible: Observer.Publishing?
+        if let publishing { visible = { published in publishing(userData, published ? 1 : 0) } }
+        let observer = try engine.observe(domain: domain, destroy: ended, publishing: visible, callback: callback)
         out?.pointee.bits = observer.handleBits
     }
 }

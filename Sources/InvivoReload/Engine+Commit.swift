@@ -276,6 +276,8 @@ extension Engine {
         var touched = plan.touched
         touched.formUnion(holders(of: plan.reshaped))
         for id in touched { touched.formUnion(allAliases(of: id)) }
+        let caches = beginPublishing(changesObjects: !touched.isEmpty || !kin.isEmpty || !plan.replaced.isEmpty)
+        defer { endPublishing(caches) }
         container.monitor.locked {
             // Before, so that nobody takes the new graph for one of the old version; and after, so that what was asked of
             // the old graph in between is not kept for the new version.
@@ -296,6 +298,27 @@ extension Engine {
             container.forgetBuilt(plan.replaced)
             container.monitor.broadcast()
         }
+    }
+
+    /// Calls the observers that keep resolved objects, before the new generation is visible. Returns those to call after it.
+    private func beginPublishing(changesObjects: Bool) -> [Observer] {
+        guard changesObjects else { return [] }
+        let me = currentThread().identity
+        let caches = container.monitor.locked { () -> [Observer] in
+            publisher = me
+            return observers.filter { $0.publishing != nil }
+        }
+        for cache in caches { cache.tell(published: false) }
+        return caches
+    }
+
+    private func endPublishing(_ caches: [Observer]) {
+        container.monitor.locked {
+            guard publisher != 0 else { return }
+            publisher = 0
+            container.monitor.broadcast()
+        }
+        for cache in caches { cache.tell(published: true) }
     }
 
     /// The keys of what is made again and again, and of what is made with it each time.

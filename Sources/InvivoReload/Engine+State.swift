@@ -61,10 +61,15 @@ extension Engine {
     }
 
     public func observe(
-        domain: Domain?, destroy: (@Sendable () -> Void)?, callback: @escaping Observer.Callback
+        domain: Domain?, destroy: (@Sendable () -> Void)?, publishing: Observer.Publishing? = nil,
+        callback: Observer.Callback?
     ) throws(Failure) -> Observer {
-        let observer = Observer(engine: self, domain: domain, destroy: destroy, callback: callback)
+        let observer = Observer(
+            engine: self, domain: domain, destroy: destroy, publishing: publishing, callback: callback)
+        let me = currentThread().identity
         try container.monitor.locked { () throws(Failure) in
+            // A commit that is becoming visible has called the others already.
+            if publishing != nil { container.wait { publisher == 0 || publisher == me } }
             guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
             observers.append(observer)
             _ = observer.open()

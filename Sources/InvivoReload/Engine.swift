@@ -22,6 +22,8 @@ public final class Engine: @unchecked Sendable {
     /// Left to the worker by the thread that had the turn; the turn goes with it.
     var handed: Handed?
     var observers: [Observer] = []
+    /// The thread that is making a commit visible, or 0.
+    var publisher: UInt64 = 0
     var worker: OwnThread?
     var loopThread: Loop?
     var follower: FileFollower?

@@ -4,7 +4,10 @@ internal import InvivoWiring
 /// Hears of reloads. `active` and `isOpen` are guarded by the container's monitor.
 public final class Observer: @unchecked Sendable {
     public typealias Callback = @Sendable (Report) -> Void
-    let callback: Callback
+    /// Called with false right before a commit becomes visible, with true right after.
+    public typealias Publishing = @Sendable (Bool) -> Void
+    private let callback: Callback?
+    let publishing: Publishing?
     let domain: Domain?
     private let destroy: (@Sendable () -> Void)?
     /// Nil after close, which a call on another thread may overtake.
@@ -13,10 +16,13 @@ public final class Observer: @unchecked Sendable {
     var isOpen = true
     var active: [UInt64] = []
 
-    init(engine: Engine, domain: Domain?, destroy: (@Sendable () -> Void)?, callback: @escaping Callback) {
+    init(
+        engine: Engine, domain: Domain?, destroy: (@Sendable () -> Void)?, publishing: Publishing?, callback: Callback?
+    ) {
         runtime = engine
         self.domain = domain
         self.destroy = destroy
+        self.publishing = publishing
         self.callback = callback
     }
 
@@ -33,6 +39,17 @@ public final class Observer: @unchecked Sendable {
 
     /// Calls it, unless it was closed.
     func tell(_ report: Report) {
+        guard let callback else { return }
+        call { callback(report) }
+    }
+
+    /// The same for the moment at which a commit becomes visible.
+    func tell(published: Bool) {
+        guard let publishing else { return }
+        call { publishing(published) }
+    }
+
+    private func call(_ body: () -> Void) {
         guard let container = runtime?.container else { return }
         let me = currentThread().identity
         let begun = container.monitor.locked { () -> Bool in
@@ -41,7 +58,7 @@ public final class Observer: @unchecked Sendable {
             return true
         }
         guard begun else { return }
-        container.callback { callback(report) }
+        container.callback(body)
         container.monitor.locked {
             if let index = active.firstIndex(of: me) { active.remove(at: index) }
             container.monitor.broadcast()

@@ -76,6 +76,7 @@ ANSWERING(invoke,
           (user_data, arguments, count, result, error))
 ANSWERING(post, (void *user_data, invivo_job job, invivo_error **error), (user_data, job, error))
 TELLING(reloaded, (void *user_data, const invivo_report *report), (user_data, report))
+TELLING(publishing, (void *user_data, uint32_t published), (user_data, published))
 TELLING(log, (void *user_data, const invivo_log_entry *entry), (user_data, entry))
 TELLING(destroy, (void *user_data), (user_data))
 ANSWERING(capture, (void *instance, void *user_data, invivo_value *out, void **kept, invivo_error **error),
@@ -183,6 +184,7 @@ invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_c
         GUARD(scope_keep);
         GUARD(scope_drop);
         GUARD(take_runtime);
+        GUARD(publishing);
         *out = guarded;
         __atomic_store_n(&is_open, 1, __ATOMIC_SEQ_CST);
     }

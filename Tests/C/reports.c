@@ -162,6 +162,40 @@ static void a_report_counts_what_lives_on_untracked(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
+static invivo_key watched;
+static char moments[16];
+static void note_publishing(void *user_data, uint32_t published) {
+    (void)user_data;
+    invivo_view now = invivo_view_begin(runtime);
+    const voice *gain = invivo_view_block(now, watched);
+    size_t length = strlen(moments);
+    snprintf(moments + length, sizeof moments - length, "%c%c", published ? '+' : '-', gain ? 'b' : '0');
+    invivo_view_end(now);
+}
+/* A cache is called before and after a commit becomes visible, where that gives a key another object, and not otherwise. */
+static void a_cache_is_called_before_and_after_a_commit_becomes_visible(void) {
+    static const invivo_property properties[] = {INVIVO_FIELD(voice, gain, .initial = 1)};
+    invivo_observer_options caching = {.struct_size = sizeof(caching), .publishing = note_publishing}, neither = {.struct_size = sizeof(neither)};
+    invivo_observer observer;
+    invivo_source source = {0};
+    const char *tuned = "traits: { a.gain: [{ Set: { gain: 2 } }] }", *broken = "traits: { a.gain: 1 }";
+    OK(invivo_runtime_open(&runtime, NULL, E));
+    OK(invivo_key_intern(runtime, "a.gain", &watched, E));
+    expects_error(invivo_observe(runtime, &neither, &observer, E), INVIVO_E_ARGUMENT, NULL);
+    OK(invivo_observe(runtime, &caching, &observer, E));
+    OK(invivo_define_block(runtime, "a.gain", INVIVO_BLOCK(voice, properties), NULL, E));
+    CHECK_TEXT(moments, "-0+b");
+    moments[0] = 0;
+    invivo_source_options options = {.struct_size = sizeof(options), .name = "tuning", .text = tuned, .length = strlen(tuned)};
+    OK(invivo_source_open(runtime, &options, &source, E));
+    CHECK(invivo_source_update(source, broken, strlen(broken), NULL) != INVIVO_OK);
+    CHECK_TEXT(moments, "");
+    OK(invivo_observer_close(observer, E));
+    OK(invivo_define_block(runtime, "a.other", INVIVO_BLOCK(voice, properties), NULL, E));
+    CHECK_TEXT(moments, "");
+    OK(invivo_runtime_close(runtime, E));
+}
+
 int main(void) {
     check_begin();
     everything_wrong_in_a_struct_is_told_by_its_field();
@@ -170,5 +204,6 @@ int main(void) {
     a_long_report_is_cut_and_says_by_how_much();
     naming_a_key_does_not_make_it_one();
     a_report_counts_what_lives_on_untracked();
+    a_cache_is_called_before_and_after_a_commit_becomes_visible();
     return check_end();
 }

@@ -388,6 +388,7 @@ int main(void) {
     OFFSET(invivo_observer_options, user_data, sizeof(((invivo_observer_options *)0)->user_data));
     OFFSET(invivo_observer_options, destroy, sizeof(((invivo_observer_options *)0)->destroy));
     OFFSET(invivo_observer_options, domain, sizeof(((invivo_observer_options *)0)->domain));
+    OFFSET(invivo_observer_options, publishing, sizeof(((invivo_observer_options *)0)->publishing));
     SIZE(invivo_config_observer_options);
     OFFSET(invivo_config_observer_options, struct_size, sizeof(((invivo_config_observer_options *)0)->struct_size));
     OFFSET(invivo_config_observer_options, changed, sizeof(((invivo_config_observer_options *)0)->changed));
@@ -450,6 +451,7 @@ int main(void) {
     OFFSET(invivo_callbacks, scope_keep, sizeof(((invivo_callbacks *)0)->scope_keep));
     OFFSET(invivo_callbacks, scope_drop, sizeof(((invivo_callbacks *)0)->scope_drop));
     OFFSET(invivo_callbacks, take_runtime, sizeof(((invivo_callbacks *)0)->take_runtime));
+    OFFSET(invivo_callbacks, publishing, sizeof(((invivo_callbacks *)0)->publishing));
     NUMBER(INVIVO_VERSION_MAJOR);
     NUMBER(INVIVO_VERSION_MINOR);
     NUMBER(INVIVO_VERSION_PATCH);

@@ -67,6 +67,8 @@ typedef struct invivo_callbacks {
     void (*scope_drop)(void *user_data, uint64_t place, invivo_key key, invivo_object object);
     /* of types again */
     invivo_status (*take_runtime)(void *instance, void *user_data, invivo_runtime runtime, invivo_error **error);
+    /* of observers again */
+    void (*publishing)(void *user_data, uint32_t published);
 } invivo_callbacks;
 
 /* Answers functions that do what those of `callbacks` do, until invivo_callbacks_end; after it they do nothing and answer

@@ -65,6 +65,13 @@ typedef struct invivo_observer_options {
     void *user_data;
     void (*destroy)(void *user_data); /* once; may be NULL */
     invivo_domain domain;             /* where to call it; zero = the thread that ran the reload */
+    /* For a cache of resolved objects. Called twice for each commit that gives a key another object: with `published` 0 right
+     * before the new generation becomes visible, with 1 right after. The first call empties the cache, and until the second
+     * one the cache keeps nothing; then it is never older than what the runtime answers. Called on the committing thread,
+     * whatever `domain` is, without locks held. It must not call the runtime, except for functions tagged INVIVO_NOWAIT.
+     * May be NULL; with it, `reloaded` may be NULL. An observer that is opened during a commit is called from the next
+     * commit on. */
+    void (*publishing)(void *user_data, uint32_t published);
 } invivo_observer_options;
 
 INVIVO_API invivo_status invivo_observe(invivo_runtime runtime, const invivo_observer_options *options, invivo_observer *out,

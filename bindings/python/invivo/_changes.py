@@ -503,6 +503,7 @@ class Changes:
         for each, (found, keys) in self._activated.items():
             core.assemblies.setdefault(each.name, []).append(each)
             each._core, each._collaborators, each.members = core, found, keys
+        core.outdate()
 
         def undo() -> None:
             for key, made in former.items():
@@ -517,6 +518,7 @@ class Changes:
                 each._core, each._collaborators, each.members = active, found, members
             for each, prefix in mounted:
                 each._mount(prefix)
+            core.outdate()
 
         return undo
 

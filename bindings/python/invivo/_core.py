@@ -153,6 +153,7 @@ class Core:
         self.calling: list[None] = []  # one for each callback of the library that is
         self.given_up: set[int] = set()  # threads whose plan met a constructor that uses the runtime
         self.uses = 0  # how often the runtime was used
+        self.epoch = 0  # counts what makes resolved objects outdated; odd while a commit becomes visible
         self.plans = Plans(self)
         self.opener = threading.get_ident()
         self.awaiting = 0  # coroutines of the opening thread
@@ -273,6 +274,11 @@ class Core:
         self.plans.purge()
         for face in list(self.faces):
             face.purge()
+
+    def outdate(self) -> None:
+        """The meaning of a class or name has changed, or changes with the next commit."""
+        self.epoch += 2
+        self.purge()
 
     def forget_for(self, key: int) -> None:
         """What is shared is about to be built: what its constructor asks for is asked of the library, which learns so

@@ -955,6 +955,7 @@ invivo_observer_options._fields_ = [
     ("user_data", ctypes.c_void_p),
     ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
     ("domain", invivo_domain),
+    ("publishing", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32)),
 ]
 invivo_config_observer_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -1022,6 +1023,7 @@ invivo_callbacks._fields_ = [
     ("scope_keep", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, invivo_key, invivo_object)),
     ("scope_drop", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, invivo_key, invivo_object)),
     ("take_runtime", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, invivo_runtime, ctypes.POINTER(ctypes.c_void_p))),
+    ("publishing", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32)),
 ]
 
 # Every structure, for the test that compares them with what a C compiler says.

@@ -106,16 +106,29 @@ class Plans:
             self._drop(name, plan)
         self.ready.clear()
 
+    def serve(self, key: Any, plan: Plan, epoch: int) -> None:
+        """A key or class is answered by a plan, unless its meaning has changed since an epoch of the core."""
+        self.ready[key] = plan.make
+        if epoch != self.core.epoch:  # counted up before the table is emptied
+            self.ready.pop(key, None)
+
     def consider(
-        self, key: Any, name: str, handle: c.invivo_key, word: ctypes.c_uint64, version: int, uses: int
+        self,
+        key: Any,
+        name: str,
+        handle: c.invivo_key,
+        word: ctypes.c_uint64,
+        version: int,
+        uses: int,
+        epoch: int = 0,
     ) -> None:
         """What was resolved a second time may be made by a plan from then on. ``uses``: how often the runtime had been
-        used when that began."""
+        used when that began; ``epoch``: the core's at that time."""
         core = self.core
         known = self.find(name)
         if known is not None:
             if key is not None and not known.takes:
-                self.ready[key] = known.make
+                self.serve(key, known, epoch)
             return
         former, count = self.tried.get(name, (0, 0))
         if former != version:
@@ -132,7 +145,7 @@ class Plans:
         if plan.takes:
             self.taking[name] = plan
         elif key is not None:
-            self.ready[key] = plan.make
+            self.serve(key, plan, epoch)
         if not plan.holds or self.over:  # a commit, or close, came in between, and its purge too
             self.purge()
 

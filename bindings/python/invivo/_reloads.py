@@ -28,13 +28,6 @@ def _named(prefix: str) -> dict[int, str]:
 
 _CHANGED = _named("INVIVO_CHANGED_")
 _PHASES = _named("INVIVO_PHASE_")
-_NEW_IDENTITY = (
-    c.INVIVO_CHANGED_DEFINED,
-    c.INVIVO_CHANGED_REMOVED,
-    c.INVIVO_CHANGED_REMADE,
-    c.INVIVO_CHANGED_DORMANT,
-)
-_LOOK_AT = 64
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,7 +99,7 @@ class Observer:
     def __init__(self, core: Core, callback: Callable[[Report], Any]) -> None:
         self.core = core
         self._callback = callback
-        self._handle = _observe(self, core)
+        self._handle = _observe(self, core, reloaded=_reloaded)
 
     def heard(self, pointer: int) -> None:
         try:
@@ -132,30 +125,34 @@ class Observer:
 
 
 class Purger:
-    """Makes every commit that gives keys other objects empty the caches of resolved ones, before the commit returns."""
+    """Empties the caches of resolved objects before a commit that gives keys other objects becomes visible. Until it is
+    visible they keep nothing."""
 
     def __init__(self, core: Core) -> None:
         self.core = core
-        _observe(self, core)
+        _observe(self, core, publishing=_publishing)
 
-    def heard(self, pointer: int) -> None:
-        library = self.core.library
-        if library.report_status(pointer) != c.INVIVO_OK:
-            return
-        count = library.report_count(pointer)
-        if count > _LOOK_AT or any(library.report_change(pointer, index) in _NEW_IDENTITY for index in range(count)):
-            self.core.purge()
+
+@_trampolines.telling(c.invivo_observer_options, "publishing", user_data=0)
+def _publishing(item: Purger, _: int, published: int) -> None:
+    # Both callbacks of a commit run, in this order, and commits do not overlap.
+    item.core.epoch += 1
+    if published:
+        item.core.plans.purge()  # by now their versions are outdated
+    else:
+        item.core.purge()
 
 
 @_trampolines.telling(c.invivo_observer_options, "reloaded", user_data=0)
-def _reloaded(item: Observer | Purger, _: int, report: int) -> None:
+def _reloaded(item: Observer, _: int, report: int) -> None:
     item.heard(report)
 
 
-def _observe(item: Observer | Purger, core: Core) -> c.invivo_observer:
+def _observe(item: Observer | Purger, core: Core, **callbacks: _trampolines.Trampoline) -> c.invivo_observer:
     options = c.invivo_observer_options()
     options.struct_size = ctypes.sizeof(options)
-    options.reloaded = _reloaded.of(core.library)
+    for name, callback in callbacks.items():
+        setattr(options, name, callback.of(core.library))
     options.user_data = number = _trampolines.enroll(item)
     options.destroy = _trampolines.destroy.of(core.library)
     handle = c.invivo_observer()

@@ -38,10 +38,11 @@ class Resolving(Face):
 
     def _resolve(self, key: Any) -> Any:
         core = self._open()
+        epoch = core.epoch
         name = self._name(key)
         plan = core.plans.find(name)
         if plan is not None and not plan.takes and not (core.planning or core.calling):
-            core.plans.ready[key] = plan.make
+            core.plans.serve(key, plan, epoch)
             return plan.make(self)
         handle, word = self._key(name)
         made = core.definitions.get(name)
@@ -52,14 +53,15 @@ class Resolving(Face):
         core.library.call("resolve", core.handle, handle, ctypes.byref(found))
         thing, shared = self._resolved(core, handle, found.bits)
         if shared:
-            # Kept only if no commit has touched the key since before the resolve. A commit first changes the word and
-            # then purges, and the purge takes this lock: so it comes after, or the word has changed already.
-            # While something is built its constructor must ask the library, which learns so what it depends on.
+            # Kept only if no commit has become visible since before the resolve, or is about to. A commit first counts
+            # the epoch up and then purges, and the purge takes this lock: it comes after, or the epoch is another.
+            # A constructor must ask the library, which so learns what it depends on: nothing is kept meanwhile.
             with self._lock:
-                if word.value == before and not self._gone and not core.closed and not core.calling:
+                kept = epoch == core.epoch and not epoch & 1
+                if kept and not self._gone and not core.closed and not core.calling:
                     self._kept[key] = thing
         else:
-            core.plans.consider(key, name, handle, word, before, uses)
+            core.plans.consider(key, name, handle, word, before, uses, epoch)
         return thing
 
     def _unplanned(self, name: str, arguments: tuple[Any, ...]) -> Any:
