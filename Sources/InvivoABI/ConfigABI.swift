@@ -145,7 +145,7 @@ private final class HostConverter: @unchecked Sendable {
         self.destroy = destroy
     }
 
-    deinit { if isTaken, let destroy { ending { destroy(userData) } } }
+    deinit { if isTaken, let destroy { ending { [userData] in destroy(userData) } } }
 
     func value(_ text: String, _ name: String) throws(Failure) -> Value {
         try CallbackResult.run("the converter '\(name)'") { result, error in

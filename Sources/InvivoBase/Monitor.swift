@@ -2,6 +2,9 @@ internal import CPlatform
 internal import Glibc
 
 /// A mutex with one condition, on the monotonic clock. Held for short, never while host code runs.
+///
+/// Objects end, and functions of the host that end something are called, only while the calling thread holds no monitor:
+/// whatever drops the last reference to something under one postpones that (`afterUnlocking`), and the last `unlock` runs it.
 public final class Monitor: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -25,8 +28,16 @@ public final class Monitor: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    public func lock() { pthread_mutex_lock(mutex) }
-    public func unlock() { pthread_mutex_unlock(mutex) }
+    public func lock() {
+        pthread_mutex_lock(mutex)
+        iv_thread().pointee.locks &+= 1
+    }
+    public func unlock() {
+        pthread_mutex_unlock(mutex)
+        let thread = iv_thread()!
+        thread.pointee.locks &-= 1
+        if thread.pointee.locks == 0, thread.pointee.postponed != nil { Postponed.run(thread) }
+    }
     /// Wakes everybody who waits; call it with the lock held.
     public func broadcast() { pthread_cond_broadcast(condition) }
     /// Waits for a broadcast; spurious wakings happen.

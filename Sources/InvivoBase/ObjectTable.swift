@@ -96,6 +96,7 @@ public enum ObjectTable {
     @inlinable @inline(__always)
     public static func close(_ index: UInt32) {
         guard let slot = iv_slot_at(index) else { return }
+        iv_thread().assertUnlocked()
         let generation = iv_load_relaxed_u64(iv_slot_state(slot)) >> UInt64(IV_GENERATION_SHIFT)
         guard generation < lastGeneration else { return retire(slot) }
         let owner = iv_load_relaxed_u64(iv_slot_owner(slot))

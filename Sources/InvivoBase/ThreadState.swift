@@ -26,6 +26,7 @@ extension UnsafeMutablePointer where Pointee == iv_thread {
     public func inside<Result>(
         chain: UnsafeMutableRawPointer?, engine: UnsafeMutableRawPointer?, _ body: () -> Result
     ) -> Result {
+        assertUnlocked()
         var around = iv_around(chain: pointee.chain, engine: pointee.engine, outer: pointee.around)
         return withUnsafeMutablePointer(to: &around) { around in
             pointee.around = around
@@ -64,6 +65,7 @@ public enum ThreadEnd {
 /// be in the middle of.
 public func asCallback(_ body: () -> Void) {
     let thread = currentThread()
+    thread.assertUnlocked()
     let former = thread.pointee.engine
     // The address of no engine: this is nobody's reload in particular.
     if former == nil { thread.pointee.engine = UnsafeMutableRawPointer(thread) }
@@ -87,11 +89,42 @@ public func joined(_ chain: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer 
     isSetApart(chain) ? chain - 2 : chain
 }
 
-/// Runs a host's `destroy` so; what it resolves belongs to no build that is under way.
-public func ending(_ destroy: () -> Void) {
+/// Runs a host's `destroy` so; what it resolves belongs to no build that is under way. Under a monitor it is postponed.
+public func ending(_ destroy: @escaping () -> Void) {
     let thread = currentThread()
+    guard thread.pointee.locks == 0 else { return thread.afterUnlocking { ending(destroy) } }
     let former = thread.pointee.chain
     thread.pointee.chain = former.flatMap(setApart)
     asCallback(destroy)
     thread.pointee.chain = former
+}
+
+/// What a thread must not do while it holds a monitor, in the order in which it came up.
+final class Postponed {
+    fileprivate var work: [() -> Void] = []
+
+    /// By the thread that has just unlocked its last monitor.
+    @inline(never)
+    static func run(_ thread: ThreadState) {
+        while let pointer = thread.pointee.postponed {
+            thread.pointee.postponed = nil
+            for work in Unmanaged<Postponed>.fromOpaque(pointer).takeRetainedValue().work { work() }
+        }
+    }
+}
+
+extension UnsafeMutablePointer where Pointee == iv_thread {
+    /// Runs `work` as soon as this thread holds no monitor: at once where it holds none.
+    @inline(never)
+    public func afterUnlocking(_ work: @escaping () -> Void) {
+        guard pointee.locks > 0 else { return work() }
+        let known = pointee.postponed.map { Unmanaged<Postponed>.fromOpaque($0) }
+        let postponed = known ?? .passRetained(Postponed())
+        pointee.postponed = postponed.toOpaque()
+        postponed.takeUnretainedValue().work.append(work)
+    }
+
+    /// In debug builds: host code must not run, and nothing may end, under a monitor.
+    @inlinable @inline(__always)
+    public func assertUnlocked() { assert(pointee.locks == 0, "under a monitor") }
 }

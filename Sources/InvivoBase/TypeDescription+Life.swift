@@ -113,5 +113,11 @@ extension TypeDescription {
         functions.weakLoad?(weak, userData)
     }
 
-    public func freeWeak(_ weak: UnsafeMutableRawPointer) { functions.weakFree?(weak, userData) }
+    /// Under a monitor it is postponed.
+    public func freeWeak(_ weak: UnsafeMutableRawPointer) {
+        guard let free = functions.weakFree else { return }
+        let thread = currentThread()
+        guard thread.pointee.locks == 0 else { return thread.afterUnlocking { [self] in free(weak, userData) } }
+        free(weak, userData)
+    }
 }

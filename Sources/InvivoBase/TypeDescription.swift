@@ -142,7 +142,7 @@ public final class TypeDescription: @unchecked Sendable {
     deinit {
         HandleTable.remove(handleBits, .type)
         Self.live.subtract(1, ordering: .relaxed)
-        if ownsUserData.load(ordering: .acquiring), let destroy { ending { destroy(userData) } }
+        if ownsUserData.load(ordering: .acquiring), let destroy { ending { [userData] in destroy(userData) } }
     }
 
     /// Gives the user data back to the caller of a registration that failed: `destroy` will not be called.

@@ -39,7 +39,10 @@ extension Engine {
             throw error
         }
         let former = container.monitor.locked {
-            () -> (follower: FileFollower?, worker: OwnThread?, documents: [Document], [ChangeSet]) in
+            () -> (
+                follower: FileFollower?, worker: OwnThread?, documents: [Document], [ChangeSet], [Target], [Document]
+            )
+            in
             container.isClosing = true
             container.monitor.broadcast()
             defer {
@@ -51,8 +54,8 @@ extension Engine {
                 pending = []
                 goneTargets = []
             }
-            // Change sets hold callbacks of hosts: they are let go without the monitor.
-            return (follower, worker, openDocuments, pending)
+            // Change sets hold callbacks of hosts, targets leases: they are let go without the monitor.
+            return (follower, worker, openDocuments, pending, goneTargets, owed)
         }
         former.follower?.stop()
         former.worker?.join()

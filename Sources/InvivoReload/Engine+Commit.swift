@@ -16,7 +16,7 @@ extension Engine {
         defer { work.leases = [] }
         let outage = Outage(self)
         do throws(Failure) {
-            chain.beforeExclusive = { (id) throws(Failure) in try outage.begin(id, former) }
+            chain.beforeExclusive = { (id) throws(Failure) in try outage.begin(id, former, next) }
             defer { chain.beforeExclusive = nil }
             // What was made before is found too when only the circle still holds it.
             if !plan.circled.isEmpty { container.markCircles(of: plan.circled) }

@@ -10,10 +10,11 @@ final class Outage {
 
     init(_ engine: Engine) { self.engine = engine }
 
-    /// The new object of `id` is about to be made.
-    func begin(_ id: UInt32, _ former: Graph) throws(Failure) {
+    /// The new object of `id` is about to be made for `next`. One that was never made has no former one: its slot is the same
+    /// in both graphs.
+    func begin(_ id: UInt32, _ former: Graph, _ next: Graph) throws(Failure) {
         let container = engine.container
-        guard let cell = former.cell(id) else { return }
+        guard let cell = former.cell(id), cell !== next.cell(id) else { return }
         // One that somebody is making right now is there in a moment.
         container.monitor.locked { container.wait { !cell.isBuilding } }
         for (_, object) in container.monitor.locked({ cell.objects() }) where ObjectTable.retain(object) {

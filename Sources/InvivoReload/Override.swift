@@ -2,7 +2,8 @@ internal import CPlatform
 public import InvivoBase
 public import InvivoWiring
 
-/// Another recipe for a key, for as long as it is in place: for a test or a trial. The key's scope, visibility and rank stay.
+/// Another recipe for a key, for as long as it is in place: for a test or a trial. The key keeps its scope, visibility, rank
+/// and timeouts, and is exclusive or tracked as before.
 /// Overrides of one key lie on each other; the last one counts, and each can go in any order.
 public final class Override: @unchecked Sendable {
     public let definition: Definition
@@ -62,27 +63,38 @@ extension Engine {
     /// runtime arguments that a key has from its parents are its own and stay.
     func covered(_ base: Definition, by stack: [Override], _ described: (String) -> Definition?) -> Definition {
         guard let top = stack.last else { return base }
-        var scope = base.body.scope
+        var scope = (base.body.scope, base.body.scopeName)
+        var timeouts = (start: base.body.startTimeout, stop: base.body.stopTimeout)
         var parameters = base.body.parameters
         var type = base.body.type
         var parent = base.body.parent
         var seen: NameSet = [base.key]
         while let name = parent, seen.insert(name).inserted, let next = described(name) {
-            scope = scope ?? next.body.scope
+            if scope.0 == nil { scope = (next.body.scope, next.body.scopeName) }
+            if timeouts.start == 0 { timeouts.start = next.body.startTimeout }
+            if timeouts.stop == 0 { timeouts.stop = next.body.stopTimeout }
             parameters = parameters ?? next.body.parameters
             type = type ?? next.body.type
             parent = next.body.parent
         }
         return top.definition.with { body in
             // What has none is of graph scope, whatever parent the override has.
-            body.scope = scope ?? .graph
+            (body.scope, body.scopeName) = (scope.0 ?? .graph, scope.1)
+            if timeouts.start > 0 { body.startTimeout = timeouts.start }
+            if timeouts.stop > 0 { body.stopTimeout = timeouts.stop }
             // A shared object that takes runtime arguments still does.
             if body.alias == nil { body.parameters = body.parameters ?? parameters }
             body.type = body.type ?? type
             body.rank = base.body.rank
             body.order = base.body.order
-            let kept: Definition.Flags = [.hiddenClass, .hiddenInterface]
-            body.flags = body.flags.subtracting(kept).union(base.body.flags.intersection(kept))
+            var kept: Definition.Flags = [.hiddenClass, .hiddenInterface, .exclusive, .tracked]
+            // A stand-in that is neither started nor stopped takes nothing that could exist only once, and one of a shared type
+            // is never changed.
+            let makesItself = body.constant == nil && body.alias == nil && body.choice == nil
+            if !makesItself || body.type?.canBeExclusive == false { kept.remove(.exclusive) }
+            if !makesItself || body.type?.domain == nil { kept.remove(.tracked) }
+            body.flags = body.flags.subtracting([.hiddenClass, .hiddenInterface]).union(
+                base.body.flags.intersection(kept))
         }
     }
 }

@@ -320,6 +320,7 @@ public final class Cell: @unchecked Sendable {
     /// Under the monitor: no graph to come leads here.
     public func markRetired() {
         isRetired = true
+        if let (scope, place) = place { scope.forget(self, at: place) }
         for cell in variants.values { cell.markRetired() }
     }
 

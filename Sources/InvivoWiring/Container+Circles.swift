@@ -73,6 +73,10 @@ extension Container {
         let container = type(record).container
         // In a forked child the monitor may be held for ever: the memory is left alone.
         guard container.home.isHere else { return }
+        let thread = currentThread()
+        guard thread.pointee.locks == 0 else {
+            return thread.afterUnlocking { container.endCircle(from: bits, record) }
+        }
         container.endCircle(from: bits, record)
     }
 

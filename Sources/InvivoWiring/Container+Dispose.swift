@@ -36,9 +36,14 @@ extension Container {
         _ = ObjectTable.release(object)
     }
 
-    /// Called once when the last claim on an object is gone: disposes of it, in its domain.
+    /// Called once when the last claim on an object is gone: disposes of it, in its domain. Under a monitor it is postponed.
     static func dispose(_ record: Record) {
         let thread = iv_thread()!
+        guard thread.pointee.locks == 0 else {
+            nonisolated(unsafe) let record = record
+            let type = type(record)
+            return thread.afterUnlocking { withExtendedLifetime(type) { dispose(record) } }
+        }
         guard isQuick(record, thread) else { return disposeSlowly(record) }
         end(record, thread)
         if iv_record_holding(record) != 0 { return endInBlock(record, thread) }

@@ -54,7 +54,13 @@ extension Container {
             throw Failure.gathered(compiler.failures)
                 ?? Failure(.internalFault, "what a '\(type.name)' needs cannot be told", path: type.name)
         }
-        if !chain.isReload { monitor.locked { type.ownRecipe = (graph.generation, recipe) } }
+        if !chain.isReload {
+            let former = monitor.locked {
+                defer { type.ownRecipe = (graph.generation, recipe) }
+                return type.ownRecipe
+            }
+            withExtendedLifetime(former) {}
+        }
         return recipe
     }
 

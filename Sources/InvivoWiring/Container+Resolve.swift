@@ -264,7 +264,7 @@ extension Container {
         func reset(_ entry: BuildChain.Entry, isExclusive: Bool) {
             guard let cell = entry.cell, cell.recipe.isExclusive == isExclusive else { return }
             let failure = failure(cell)
-            monitor.locked { self.reset(cell, failure) }
+            monitor.locked { self.reset(cell, failure, by: chain) }
         }
         for entry in entries { reset(entry, isExclusive: false) }
         apart(over: chain) {

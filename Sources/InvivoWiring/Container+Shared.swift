@@ -112,9 +112,17 @@ extension Container {
             return made.object
         } catch {
             // Who waited for a build that gave way builds it himself.
-            monitor.locked { reset(cell, chain.root.givesWayTo == nil ? error : nil) }
+            monitor.locked { reset(cell, chain.root.givesWayTo == nil ? error : nil, by: chain) }
             throw error
         }
+    }
+
+    /// Under the monitor: `chain` has failed to build it. A commit that fails leaves it as it was: the failure is the commit's,
+    /// and whoever waited builds it for the graph that stays.
+    func reset(_ cell: Cell, _ failure: Failure?, by chain: BuildChain) {
+        guard chain.root.isCommit else { return reset(cell, failure) }
+        cell.attempt += 1
+        reset(cell, cell.failure)
     }
 
     /// Under the monitor: nobody builds it any more.

@@ -248,8 +248,10 @@ public final class Container: @unchecked Sendable {
         let scopes = monitor.locked { forgetScopes() }
         defer { withExtendedLifetime(scopes) {} }
         let former = monitor.locked {
-            () -> (Graph, NameTable<ObjectType>, [Domain], [NameTable<AssemblyDescription>], NameTable<TextConverter>)
-            in
+            () -> (
+                Graph, NameTable<ObjectType>, [Domain], [NameTable<AssemblyDescription>], NameTable<TextConverter>,
+                [Recipe]
+            ) in
             defer {
                 converters = [:]
                 graph = Graph(generation: graph.generation, keys: keys)
@@ -260,8 +262,11 @@ public final class Container: @unchecked Sendable {
                 domains = []
             }
             // A recipe leads back to its type.
-            for type in types.values { type.ownRecipe = nil }
-            return (graph, types, domains, [described, active], converters)
+            let recipes = types.values.compactMap { type in
+                defer { type.ownRecipe = nil }
+                return type.ownRecipe?.recipe
+            }
+            return (graph, types, domains, [described, active], converters, recipes)
         }
         withExtendedLifetime(former) {}
     }

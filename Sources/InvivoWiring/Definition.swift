@@ -62,7 +62,7 @@ public final class Factory: @unchecked Sendable {
             self.destroy = destroy
         }
 
-        deinit { if let destroy { ending { destroy(userData) } } }
+        deinit { if let destroy { ending { [userData] in destroy(userData) } } }
     }
 
     public init(

@@ -72,6 +72,8 @@ public final class ObjectType: @unchecked Sendable {
         let functions = description.functions
         return functions.start != nil || functions.stop != nil || functions.prepare != nil
     }
+    /// Whether its objects take something when they are started and give it back when they are stopped.
+    public var canBeExclusive: Bool { description.functions.start != nil && description.functions.stop != nil }
     /// Nothing but a block: no instance is made.
     public var isBlockOnly: Bool { description.size == 0 && description.functions.make == nil }
 }

@@ -31,7 +31,7 @@ public final class PlacedScope: @unchecked Sendable {
     /// Set once, when it is registered.
     public var destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
     /// Guarded by the container's monitor: what was made at a place, or is being made.
-    var places: [UInt64: [Placed]] = [:]
+    var places: [UInt64: [ObjectIdentifier: Placed]] = [:]
 
     /// The cell of one definition at one place.
     struct Placed {
@@ -46,6 +46,13 @@ public final class PlacedScope: @unchecked Sendable {
     }
 
     deinit { if let host, let destroy { ending { destroy(host.userData) } } }
+
+    /// Under the monitor: a reload has replaced the cell of a place. What was made there ends with the generation, not with
+    /// the place.
+    func forget(_ cell: Cell, at place: UInt64) {
+        places[place]?[ObjectIdentifier(cell)] = nil
+        if places[place]?.isEmpty == true { places[place] = nil }
+    }
 
     /// Where the calling code is; nowhere in it is an error. Runs host code.
     func current(for key: String, at place: Place) throws(Failure) -> UInt64 {
@@ -120,7 +127,11 @@ extension Container {
             let (placed, isNew) = cell.placed(key)
             if isNew {
                 placed.place = (scope, place)
-                scope.places[place, default: []].append(PlacedScope.Placed(owner: cell, key: key, cell: placed))
+                // That of a graph that is gone meanwhile ends with what asked.
+                if !cell.isRetired {
+                    scope.places[place, default: [:]][ObjectIdentifier(placed)] =
+                        PlacedScope.Placed(owner: cell, key: key, cell: placed)
+                }
             }
             return placed
         }
@@ -149,11 +160,10 @@ extension Container {
     public func end(_ scope: PlacedScope, at place: UInt64) {
         let ended = monitor.locked {
             () -> (cells: [PlacedScope.Placed], objects: [(sequence: UInt64, object: UInt64)]) in
-            let cells = scope.places.removeValue(forKey: place) ?? []
+            let cells = scope.places.removeValue(forKey: place).map { Array($0.values) } ?? []
             var objects: [(sequence: UInt64, object: UInt64)] = []
             for placed in cells {
-                // What a reload has replaced goes with its generation.
-                if !placed.cell.isRetired { objects += placed.cell.heldObjects() }
+                objects += placed.cell.heldObjects()
                 placed.cell.markRetired()
                 placed.cell.isOver = true
                 placed.owner?.forget(placed.key)
@@ -165,11 +175,13 @@ extension Container {
         withExtendedLifetime(ended.cells) {}
     }
 
-    /// Under the monitor, when the last graph is gone.
-    func forgetScopes() -> [PlacedScope] {
+    /// Under the monitor, when the last graph is gone. What it answers is to be let go without the monitor.
+    func forgetScopes() -> [(PlacedScope, [UInt64: [ObjectIdentifier: PlacedScope.Placed]])] {
         defer { scopes = [:] }
-        for scope in scopes.values { scope.places = [:] }
-        return Array(scopes.values)
+        return scopes.values.map { scope in
+            defer { scope.places = [:] }
+            return (scope, scope.places)
+        }
     }
 }
 

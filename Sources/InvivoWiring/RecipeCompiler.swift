@@ -218,7 +218,6 @@ public struct RecipeCompiler {
 
     /// Whether what its flags ask of it can be.
     private mutating func checkLife(_ type: ObjectType) {
-        let functions = type.description.functions
         let flags = definition.body.flags
         if flags.contains(.exclusive) {
             let takesArguments = definition.body.parameters?.parameters.isEmpty == false
@@ -228,7 +227,7 @@ public struct RecipeCompiler {
                     "what is exclusive is a singleton or lazy singleton without runtime arguments, not "
                         + (takesArguments ? "one for each of them" : "of scope \(definition.scope.name)"))
             }
-            if functions.start == nil || functions.stop == nil {
+            if !type.canBeExclusive {
                 fail(
                     .argument,
                     "what is exclusive is taken by start and given back by stop, and '\(type.name)' has not both")

@@ -276,6 +276,8 @@ struct iv_thread {
     uint32_t magazine_count;  /* free object slots kept by this thread */
     uint32_t prepared;
     uint32_t magazine[IV_MAGAZINE];
+    uint32_t locks;           /* monitors that it holds */
+    void *postponed;          /* work that must not run under them: a Postponed, retained; NULL mostly */
 };
 
 extern __thread struct iv_thread iv_thread_state __attribute__((tls_model("initial-exec")));
