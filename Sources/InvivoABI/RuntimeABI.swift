@@ -28,6 +28,11 @@ func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Fai
     options.commitTimeout = UInt64(given.commit_timeout_ms) * 1_000_000
     options.startTimeout = UInt64(given.start_timeout_ms) * 1_000_000
     options.stopTimeout = UInt64(given.stop_timeout_ms) * 1_000_000
+    if given.stop_grace_ms == .max {
+        options.stopGrace = .max
+    } else if given.stop_grace_ms != 0 {
+        options.stopGrace = UInt64(given.stop_grace_ms) * 1_000_000
+    }
     if given.max_document_bytes != 0 { options.maxDocumentBytes = Int(clamping: given.max_document_bytes) }
     nonisolated(unsafe) let userData = given.log_user_data
     var sink: Log.Sink?
@@ -252,4 +257,25 @@ public func invivo_live(_ out: UnsafeMutablePointer<invivo_live_counts>!) {
     counts.descriptors = iv_load_u64(iv_live_descriptors())
     // A struct_size that no version has leaves it as it is.
     do throws(Failure) { try fill(out, "out", least: 16, with: counts) } catch {}
+}
+
+@c @implementation
+public func invivo_runtime_retired(
+    _ runtime: invivo_runtime, _ out: UnsafeMutablePointer<invivo_value>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_null()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let retired = try Engine.find(runtime.bits).retiredObjects()
+        out.pointee = Value.list(
+            retired.map { each in
+                .map([
+                    ("key", .string(each.key)), ("type", .string(each.type)), ("reason", .string(each.reason.rawValue)),
+                    ("leases", .uint64(each.leases)), ("retired_ns", .uint64(each.retired)),
+                    ("idle_ns", .uint64(each.idle)),
+                ])
+            }
+        ).owned()
+    }
 }

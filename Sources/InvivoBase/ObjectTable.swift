@@ -208,6 +208,13 @@ public enum ObjectTable {
     // Whether objects are held by nothing but each other cannot be seen at one glance, so they are put on trial one after
     // another: from then on who takes a lease calls the trial off. When all are on trial at once, nobody has a claim.
 
+    /// Gives an object that has just lost its last claim the graph's hold, by who would dispose of it: it lives on.
+    public static func revive(_ bits: UInt64) {
+        guard let slot = slot(bits) else { return }
+        var state = iv_load_u64(iv_slot_state(slot))
+        while !iv_cas_u64(iv_slot_state(slot), &state, (state | 1 << 32) & ~(1 << 33)) {}
+    }
+
     /// Puts an object on trial that has exactly so many leases and no hold. False when it has others.
     public static func beginTrial(_ bits: UInt64, leases: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }

@@ -77,6 +77,19 @@ extension TypeDescription {
         try CallbackResult.run("the did_inject function of \(name)") { hook(instance, userData, $0) }
     }
 
+    // MARK: references
+
+    /// Whether a retired instance is not stopped while its language refers to it.
+    public var countsReferences: Bool { functions.countReferences != nil && functions.stop != nil }
+
+    /// The number of references that its language has to an instance, without the runtime's. Never with a lock held.
+    public func countReferences(_ instance: UnsafeMutableRawPointer) throws(Failure) -> UInt64 {
+        guard let count = functions.countReferences else { return 0 }
+        var found = UInt64.max
+        try CallbackResult.run("the count_references function of \(name)") { count(instance, userData, &found, $0) }
+        return found
+    }
+
     // MARK: trees
 
     /// The handle of an instance's child number `index`, with one lease for the caller; 0 after the last.

@@ -56,6 +56,7 @@ public final class TypeDescription: @unchecked Sendable {
         public let willInject: Life?
         public let didInject: Life?
         public let takeRuntime: TakeRuntime?
+        let countReferences: CountReferences?
         /// Weak references to instances that are counted elsewhere: all three or none.
         let weakMake: WeakChange?
         let weakLoad: WeakChange?
@@ -70,6 +71,11 @@ public final class TypeDescription: @unchecked Sendable {
     public typealias TakeRuntime =
         @convention(c) (
             UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, invivo_runtime, UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
+    typealias CountReferences =
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt64>?,
+            UnsafeMutablePointer<OpaquePointer?>?
         ) -> invivo_status
     public typealias Child =
         @convention(c) (
@@ -117,6 +123,7 @@ public final class TypeDescription: @unchecked Sendable {
             initialize: options.`init`, deinitialize: options.deinit, make: options.make, release: options.release,
             start: options.start, stop: options.stop, prepare: options.prepare, willInject: options.will_inject,
             didInject: options.did_inject, takeRuntime: options.take_runtime,
+            countReferences: options.count_references,
             weakMake: options.weak_make, weakLoad: options.weak_load, weakFree: options.weak_free,
             child: options.child, keyName: options.key_name)
         userData = options.user_data

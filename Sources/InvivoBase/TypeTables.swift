@@ -78,6 +78,9 @@ struct TypeTables {
         if options.size == 0, options.`init` != nil || options.deinit != nil {
             reader.problem(path, "init and deinit need a size")
         }
+        if options.make == nil, options.count_references != nil {
+            reader.problem(path, "count_references needs a make function")
+        }
         if options.make == nil, options.release != nil { reader.problem(path, "release needs a make function") }
     }
 }

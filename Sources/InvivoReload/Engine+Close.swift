@@ -27,6 +27,7 @@ extension Engine {
             Readers.refuseBuilds(core)
             try wait(until: deadline, "objects are still being made") { Readers.building(core) }
             reclaim(.now, until: deadline)
+            try container.pauseRetired(until: deadline)
             if !deferring { try refuseLeased(until: deadline) }
             // From here on no reader enters; those inside are waited for.
             Readers.shut(core)
@@ -35,6 +36,7 @@ extension Engine {
             if !deferring { try refuseLeased(until: deadline) }
         } catch {
             Readers.reopen(core, tag: container.tag)
+            container.resumeRetired()
             endTurn()
             throw error
         }
@@ -228,7 +230,7 @@ extension Engine {
             defer { retired = [] }
             return (retired, container.retiredWhileBuilding)
         }
-        objects += sequenced(former.flatMap(\.objects).map(\.object) + late)
+        objects += sequenced(former.flatMap(\.objects).map(\.object) + late + container.takeLingering())
         objects.sort { $0.sequence > $1.sequence }
         let leased = leasedWithAll()
         let ending = objects.compactMap { leased.contains($0.object) ? nil : ObjectTable.record($0.object) }

@@ -285,6 +285,7 @@ extension Engine {
             let former = container.publish(next)
             for id in touched { container.keys.bumpVersion(id) }
             var objects: [(sequence: UInt64, object: UInt64)] = []
+            container.noteRetired(plan.replaced)
             for cell in plan.replaced {
                 cell.markRetired()
                 objects += cell.heldObjects()

@@ -39,7 +39,9 @@ extension Engine {
     func reclaim(
         _ hurry: Reclaiming = .unhurried, inCallback: Bool = Container.isInCallback, until deadline: UInt64? = nil
     ) {
+        var isLingering = false
         var next = container.monitor.locked { () -> UInt64? in
+            isLingering = container.hasLingering
             retireLate()
             guard !retired.isEmpty || isReclaiming, hurry == .now || barrierCredit.take() else { return nil }
             if isReclaiming {
@@ -65,6 +67,7 @@ extension Engine {
                 return nil
             }
         }
+        if isLingering { container.endRetired() }
         scheduleReclaim()
     }
 
@@ -114,17 +117,35 @@ extension Engine {
             Readers.barrier()
             newest = later
         }
-        // What ends together goes in reverse order of creation, whatever generation replaced it.
-        let ending = free.flatMap(\.objects).sorted { $0.sequence > $1.sequence }
-        for failure in container.stopTogether(container.endingTogether(ending.map(\.object))) {
-            container.noteStopFailure(failure)
-        }
-        for (_, object) in ending { ObjectTable.dropHold(object) }
+        container.endRetired(free.flatMap(\.objects))
         for generation in free {
             let number = generation.graph.generation
             container.log(
                 .trace, "generation \(number) has ended; \(generation.objects.count) objects of it are disposed of")
         }
+    }
+
+    /// Looks again later at retired objects to which their language refers: soon at first, then at longer intervals, and when
+    /// the grace time of one ends.
+    func scheduleLook() {
+        let delay = container.monitor.locked { () -> UInt64? in
+            let now = monotonicNow()
+            guard !container.isClosing, let next = container.nextLook(now), next < nextLook else { return nil }
+            nextLook = next
+            return next > now ? (next - now + 999_999) / 1_000_000 : 0
+        }
+        guard let delay else { return }
+        guard let loop = try? loop() else { return container.monitor.locked { nextLook = .max } }
+        let timer = loop.schedule(after: delay) { [weak self] in
+            guard let self else { return }
+            container.monitor.locked { nextLook = .max }
+            container.endRetired()
+        }
+        let former = container.monitor.locked { () -> LoopTimer? in
+            defer { lookTimer = timer }
+            return lookTimer
+        }
+        former?.cancel()
     }
 
     private func scheduleReclaim() {

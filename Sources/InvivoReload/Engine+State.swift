@@ -42,6 +42,12 @@ extension Engine {
         return facts
     }
 
+    /// Retired objects that have not been stopped, and why.
+    public func retiredObjects() -> [Container.RetiredObject] {
+        reclaim(.now)
+        return container.retiredObjects { Set(retired.flatMap(\.objects).map(\.object)) }
+    }
+
     public var lastError: Failure? { container.monitor.locked { lastFailure } }
 
     /// Takes in an error that its finder can tell nobody else.

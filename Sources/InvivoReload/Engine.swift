@@ -32,6 +32,9 @@ public final class Engine: @unchecked Sendable {
     var modules: [KeptModule] = []
     var retired: [Retired] = []
     var isReclaimScheduled = false
+    /// When retired objects are looked at again, and by what; `.max` when they are not.
+    var nextLook = UInt64.max
+    var lookTimer: LoopTimer?
     /// A thread is ending generations, and is to look again when it has done so.
     var isReclaiming = false
     var isReclaimDue = false
@@ -153,6 +156,8 @@ public final class Engine: @unchecked Sendable {
         container.startTimeout = options.startTimeout
         container.stopTimeout = options.stopTimeout
         container.commitTimeout = options.commitTimeout
+        container.stopGrace = options.stopGrace
+        container.onLingering = { [weak engine] in engine?.scheduleLook() }
         Self.seams
         container.onWaitingJob = { [weak engine] domain in engine?.noteWaiting(domain) }
         container.onLateBuild = { [weak engine] id in
@@ -369,6 +374,8 @@ public struct EngineOptions: Sendable {
     /// Nanoseconds; 0 = starts and stops may take their time.
     public var startTimeout: UInt64 = 0
     public var stopTimeout: UInt64 = 0
+    /// Nanoseconds for which a retired object waits for references of its language; `UInt64.max` = no limit.
+    public var stopGrace: UInt64 = 30_000_000_000
     public var log = Log(level: 5, sink: nil)
     public init() {}
 }

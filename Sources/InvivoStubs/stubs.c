@@ -1193,10 +1193,17 @@ static invivo_error *not_ready_error_copy(const invivo_error *error) {
     return 0;
 }
 
+static invivo_status not_ready_runtime_retired(invivo_runtime runtime, invivo_value *out, invivo_error **error) {
+    (void)runtime;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 172,
+    .function_count = 173,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1369,6 +1376,7 @@ static const struct invivo_table not_ready = {
     .scope_end = not_ready_scope_end,
     .report_untracked = not_ready_report_untracked,
     .error_copy = not_ready_error_copy,
+    .runtime_retired = not_ready_runtime_retired,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2078,6 +2086,10 @@ uint64_t invivo_report_untracked(const invivo_report *report, size_t index) {
 
 invivo_error *invivo_error_copy(const invivo_error *error) {
     return functions()->error_copy(error);
+}
+
+invivo_status invivo_runtime_retired(invivo_runtime runtime, invivo_value *out, invivo_error **error) {
+    return functions()->runtime_retired(runtime, out, error);
 }
 
 #pragma GCC visibility pop

@@ -87,6 +87,8 @@ ANSWERING(will_inject, (void *instance, void *user_data, invivo_error **error), 
 ANSWERING(did_inject, (void *instance, void *user_data, invivo_error **error), (instance, user_data, error))
 ANSWERING(take_runtime, (void *instance, void *user_data, invivo_runtime runtime, invivo_error **error),
           (instance, user_data, runtime, error))
+ANSWERING(count_references, (void *instance, void *user_data, uint64_t *out, invivo_error **error),
+          (instance, user_data, out, error))
 ANSWERING(prepare, (void *instance, void *user_data, invivo_error **error), (instance, user_data, error))
 LEADING(weak_make, (void *instance, void *user_data), (instance, user_data))
 LEADING(weak_load, (void *weak, void *user_data), (weak, user_data))
@@ -185,6 +187,7 @@ invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_c
         GUARD(scope_drop);
         GUARD(take_runtime);
         GUARD(publishing);
+        GUARD(count_references);
         *out = guarded;
         __atomic_store_n(&is_open, 1, __ATOMIC_SEQ_CST);
     }

@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 172,
+    .function_count = 173,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -177,6 +177,7 @@ static const struct invivo_table instance = {
     .scope_end = invivo_scope_end,
     .report_untracked = invivo_report_untracked,
     .error_copy = invivo_error_copy,
+    .runtime_retired = invivo_runtime_retired,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

@@ -133,6 +133,8 @@ extension Container {
         let container = type.container
         // In a forked child its domain has no thread and the monitor may be held for ever: the memory is left alone.
         guard container.home.isHere else { return }
+        // What its language still refers to is not stopped yet.
+        if container.linger(record) { return }
         // A prototype that changed hands is disposed of by whoever gives it back last.
         if let domain = type.domain, record.pointee.thread == type.raw.pointee.thread, !domain.isCurrent,
             container.monitor.locked({ container.leaveToDomain(record) })

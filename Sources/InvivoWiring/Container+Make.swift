@@ -25,7 +25,7 @@ extension Container {
         chain.frames.append(
             BuildChain.Frame(recipe: recipe, arguments: arguments, cell: cell, mark: mark.made, low: index))
         do throws(Failure) {
-            let made = try makeInFrame(recipe, arguments, chain, index)
+            let made = try makeInFrame(recipe, arguments, chain, index, cell)
             let frame = chain.frames.removeLast()
             finish(frame, at: index, made, chain)
             return made
@@ -37,9 +37,9 @@ extension Container {
         }
     }
 
-    private func makeInFrame(_ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain, _ index: Int) throws(Failure)
-        -> Made?
-    {
+    private func makeInFrame(
+        _ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain, _ index: Int, _ cell: Cell?
+    ) throws(Failure) -> Made? {
         guard let object = try instance(recipe, arguments, chain, index), let record = ObjectTable.record(object) else {
             // What waited for it gets what everybody gets.
             chain.frames[index].isNull = true
@@ -51,6 +51,7 @@ extension Container {
         if case .constant = recipe.maker {
             return Made(object: object, record: record, dependencies: [], isForeign: true)
         }
+        if cell != nil { countFirstReferences(record) }
         if recipe.isInCircle || chain.frames[index].low < index || leadsBack(arguments, record) {
             markCircle(object, record)
         }
@@ -71,7 +72,10 @@ extension Container {
         // Complete: what it got came before it.
         if !recipe.takesForeignObjects { iv_record_set_order(record, iv_add_u64(iv_live_sequence(), 1)) }
         let final = try decorate(recipe, object, record, chain, index)
-        if final.object != object { chain.startsOf[final.object] = chain.startsOf[object] }
+        if final.object != object {
+            chain.startsOf[final.object] = chain.startsOf[object]
+            if cell != nil { countFirstReferences(final.record) }
+        }
         let named = Set(recipe.edges.map(\.id))
         let found = Set(chain.frames[index].dependencies).subtracting(named)
         return Made(

@@ -66,6 +66,12 @@ public final class Container: @unchecked Sendable {
     public var converters: NameTable<TextConverter> = [:]
     /// Kinds in which hosts read the values at paths of the configuration.
     public var configKinds: [UInt32: Set<ValueKind>] = [:]
+    /// Retired objects that wait for the references of their language. Guarded by the monitor.
+    var lingering = Lingering()
+    /// Nanoseconds for which an object may; `UInt64.max`: no limit. Set before the core is opened.
+    public nonisolated(unsafe) var stopGrace: UInt64 = 30_000_000_000
+    /// Called with the monitor not held, when there are objects to be looked at again.
+    public var onLingering: (@Sendable () -> Void)?
     /// What failed in stops, while somebody gathers that. Guarded by the monitor.
     var stopFailures: [Failure]?
     /// Nanoseconds that a start or stop may take, where a definition does not say it; 0 = its time. Set before the core is opened.

@@ -99,6 +99,8 @@ public final class ObjectExtra: @unchecked Sendable {
     var hasNeeds = false
     /// Whether it was made with objects among its runtime arguments. Written before anybody else has the object.
     var isGivenObjects = false
+    /// How its language's references decide when it ends, once it is retired. Guarded by the container's monitor.
+    var retirement = Retirement()
     /// Of an object that survives its runtime.
     var keptType: ObjectType?
     public init() {}

@@ -629,6 +629,9 @@ static invivo_status call_error_copy(const arguments *use) {
     invivo_error_release(invivo_error_copy(use->failure));
     return INVIVO_OK;
 }
+static invivo_status call_runtime_retired(const arguments *use) {
+    return invivo_runtime_retired((invivo_runtime){use->runtime}, (invivo_value *)out_of(use, 1), use->error);
+}
 
 static const every_call every_calls[] = {
     {"invivo_status_name", call_status_name, 0, "", 0},
@@ -803,6 +806,7 @@ static const every_call every_calls[] = {
     {"invivo_scope_end", call_scope_end, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
     {"invivo_report_untracked", call_report_untracked, 0, "", 0},
     {"invivo_error_copy", call_error_copy, 0, "", 0},
+    {"invivo_runtime_retired", call_runtime_retired, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
 };
 
 #endif

@@ -167,6 +167,7 @@ int main(void) {
     OFFSET(invivo_type_options, key_name, sizeof(((invivo_type_options *)0)->key_name));
     OFFSET(invivo_type_options, prepare, sizeof(((invivo_type_options *)0)->prepare));
     OFFSET(invivo_type_options, take_runtime, sizeof(((invivo_type_options *)0)->take_runtime));
+    OFFSET(invivo_type_options, count_references, sizeof(((invivo_type_options *)0)->count_references));
     SIZE(invivo_log_entry);
     OFFSET(invivo_log_entry, struct_size, sizeof(((invivo_log_entry *)0)->struct_size));
     OFFSET(invivo_log_entry, level, sizeof(((invivo_log_entry *)0)->level));
@@ -190,6 +191,8 @@ int main(void) {
     OFFSET(invivo_runtime_options, max_document_bytes, sizeof(((invivo_runtime_options *)0)->max_document_bytes));
     OFFSET(invivo_runtime_options, start_timeout_ms, sizeof(((invivo_runtime_options *)0)->start_timeout_ms));
     OFFSET(invivo_runtime_options, stop_timeout_ms, sizeof(((invivo_runtime_options *)0)->stop_timeout_ms));
+    OFFSET(invivo_runtime_options, stop_grace_ms, sizeof(((invivo_runtime_options *)0)->stop_grace_ms));
+    OFFSET(invivo_runtime_options, reserved, sizeof(((invivo_runtime_options *)0)->reserved));
     SIZE(invivo_domain_options);
     OFFSET(invivo_domain_options, struct_size, sizeof(((invivo_domain_options *)0)->struct_size));
     OFFSET(invivo_domain_options, name, sizeof(((invivo_domain_options *)0)->name));
@@ -452,6 +455,7 @@ int main(void) {
     OFFSET(invivo_callbacks, scope_drop, sizeof(((invivo_callbacks *)0)->scope_drop));
     OFFSET(invivo_callbacks, take_runtime, sizeof(((invivo_callbacks *)0)->take_runtime));
     OFFSET(invivo_callbacks, publishing, sizeof(((invivo_callbacks *)0)->publishing));
+    OFFSET(invivo_callbacks, count_references, sizeof(((invivo_callbacks *)0)->count_references));
     NUMBER(INVIVO_VERSION_MAJOR);
     NUMBER(INVIVO_VERSION_MINOR);
     NUMBER(INVIVO_VERSION_PATCH);
@@ -811,5 +815,6 @@ int main(void) {
     OFFSET(invivo_table, scope_end, sizeof(void (*)(void)));
     OFFSET(invivo_table, report_untracked, sizeof(void (*)(void)));
     OFFSET(invivo_table, error_copy, sizeof(void (*)(void)));
+    OFFSET(invivo_table, runtime_retired, sizeof(void (*)(void)));
     return 0;
 }

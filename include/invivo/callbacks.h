@@ -69,6 +69,8 @@ typedef struct invivo_callbacks {
     invivo_status (*take_runtime)(void *instance, void *user_data, invivo_runtime runtime, invivo_error **error);
     /* of observers again */
     void (*publishing)(void *user_data, uint32_t published);
+    /* of types again */
+    invivo_status (*count_references)(void *instance, void *user_data, uint64_t *out, invivo_error **error);
 } invivo_callbacks;
 
 /* Answers functions that do what those of `callbacks` do, until invivo_callbacks_end; after it they do nothing and answer

@@ -29,6 +29,9 @@ enum {
     INVIVO_RUNTIME_WITHOUT_NEEDS = 16   /* what types declare that they need is not filled: definitions say all of it */
 };
 
+/* For `stop_grace_ms`: there is no limit. */
+#define INVIVO_STOP_GRACE_UNLIMITED UINT32_MAX
+
 typedef struct invivo_runtime_options {
     size_t struct_size;
     const char *name;          /* for threads and messages; NULL = "invivo" */
@@ -48,6 +51,11 @@ typedef struct invivo_runtime_options {
     uint32_t start_timeout_ms; /* a start that takes longer has failed: it is awaited and undone, as jobs are; 0 = it may
                                   take its time. A definition may say another */
     uint32_t stop_timeout_ms;  /* a stop that takes longer is an error that is told; 0 = it may take its time */
+    /* How long a retired object without leases may wait for the references of its own language to end (`count_references`,
+     * type.h). Then it is stopped all the same, and a warning names its key and type. 0 = default 30 s;
+     * INVIVO_STOP_GRACE_UNLIMITED = as long as there is a reference. */
+    uint32_t stop_grace_ms;
+    uint32_t reserved;
 } invivo_runtime_options;
 
 /* Fills in the defaults. */
@@ -135,6 +143,19 @@ typedef struct invivo_runtime_info {
 } invivo_runtime_info;
 
 INVIVO_API invivo_status invivo_runtime_inspect(invivo_runtime runtime, invivo_runtime_info *out, invivo_error **error) INVIVO_WAITS;
+/* Lists the retired objects that have not been stopped: shared objects that a reload has replaced or removed, whose type has
+ * `stop`, and that are still in use. `out` becomes an owned list with one map for each of them, in order of creation:
+ *
+ *     key        the key that it was made for; "" when there is none
+ *     type       the name of its type
+ *     reason     "read": a view reads its generation. "leased": there are leases on it, or objects that use it have not ended.
+ *                "referenced": only its own language refers to it
+ *     leases     the number of leases, with those of the objects that it was injected into
+ *     retired_ns how long ago it was replaced or removed, in nanoseconds
+ *     idle_ns    how long there has been nothing but references of its own language; 0 when there is more
+ *
+ * The list describes one moment; other threads go on meanwhile. */
+INVIVO_API invivo_status invivo_runtime_retired(invivo_runtime runtime, invivo_value *out, invivo_error **error) INVIVO_WAITS;
 /* Where an object is in its life, or a key that has none. */
 enum {
     INVIVO_STATE_COLD = 0,     /* nothing is made yet */

@@ -200,6 +200,7 @@ struct invivo_table {
     invivo_status (*scope_end)(invivo_runtime runtime, const char *name, uint64_t place, invivo_error **error);
     uint64_t (*report_untracked)(const invivo_report *report, size_t index);
     invivo_error *(*error_copy)(const invivo_error *error);
+    invivo_status (*runtime_retired)(invivo_runtime runtime, invivo_value *out, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

@@ -166,6 +166,13 @@ typedef struct invivo_type_options {
     /* Hands the runtime over, for whoever wants to resolve later: once for each object, after the hooks `after_all` of its
      * definition and before did_inject; may be NULL. The handle is valid as long as the runtime is open. */
     invivo_status (*take_runtime)(void *instance, void *user_data, invivo_runtime runtime, invivo_error **error);
+    /* For languages that count references to instances themselves (the second way of memory); may be NULL. Sets `*out` to the
+     * number of references to the instance, without the one that the runtime has. Used for types with `stop`: called once
+     * when a shared object has been created, before anything else receives it, and then only about retired objects, that is
+     * objects that were replaced or removed. A retired object without leases is not stopped while this number is greater than
+     * it was at first, for at most `stop_grace_ms` (runtime.h). If the call fails, the object is treated as referenced.
+     * Called in the object's domain without locks held. It must not call the runtime. */
+    invivo_status (*count_references)(void *instance, void *user_data, uint64_t *out, invivo_error **error);
 } invivo_type_options;
 
 /* Registers a type; everything is copied except functions and user_data; `out` may be NULL. A taken name is

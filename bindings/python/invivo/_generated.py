@@ -710,6 +710,7 @@ invivo_type_options._fields_ = [
     ("key_name", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(ctypes.c_void_p))),
     ("prepare", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("take_runtime", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, invivo_runtime, ctypes.POINTER(ctypes.c_void_p))),
+    ("count_references", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p))),
 ]
 invivo_log_entry._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -735,6 +736,8 @@ invivo_runtime_options._fields_ = [
     ("max_document_bytes", ctypes.c_uint64),
     ("start_timeout_ms", ctypes.c_uint32),
     ("stop_timeout_ms", ctypes.c_uint32),
+    ("stop_grace_ms", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
 ]
 invivo_domain_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -1024,6 +1027,7 @@ invivo_callbacks._fields_ = [
     ("scope_drop", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, invivo_key, invivo_object)),
     ("take_runtime", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, invivo_runtime, ctypes.POINTER(ctypes.c_void_p))),
     ("publishing", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32)),
+    ("count_references", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p))),
 ]
 
 # Every structure, for the test that compares them with what a C compiler says.
@@ -1266,6 +1270,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_scope_end": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.c_uint64, ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_report_untracked": (ctypes.c_uint64, [ctypes.c_void_p, ctypes.c_size_t], False),
     "invivo_error_copy": (ctypes.c_void_p, [ctypes.c_void_p], True),
+    "invivo_runtime_retired": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1442,6 +1447,7 @@ TABLE: list[str] = [
     "invivo_scope_end",
     "invivo_report_untracked",
     "invivo_error_copy",
+    "invivo_runtime_retired",
 ]
 
 

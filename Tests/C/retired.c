@@ -1,0 +1,533 @@
+/* Retired objects of a language that counts references: each is stopped when nothing refers to it any more, by lease or in its
+ * language, and not before; after a grace time, at close, and where there can be only one, all the same. */
+#include "check.h"
+
+/* Counted by its language: the runtime's reference, and those of `hold`. */
+typedef struct resource {
+    int references, stops;
+    char name[24];
+    invivo_object input;
+} resource;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static char trace[1 << 14];  /* the stops, in order */
+static int live, stops, early, asked, asked_elsewhere, fails_to_count, first_references, fails_start;
+static pthread_t home;
+static bool is_confined;
+
+static void hold(resource *self) { __atomic_add_fetch(&self->references, 1, __ATOMIC_SEQ_CST); }
+static void let_go(resource *self) {
+    if (__atomic_sub_fetch(&self->references, 1, __ATOMIC_SEQ_CST)) return;
+    __atomic_sub_fetch(&live, 1, __ATOMIC_SEQ_CST);
+    free(self);
+}
+
+static invivo_status resource_make(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count,
+                                   void *user_data, invivo_error **error) {
+    resource *self = calloc(1, sizeof *self);
+    const char *key = build->key.bits ? invivo_key_name(build->key) : "";
+    (void)user_data, (void)error;
+    if (!self) return INVIVO_E_MEMORY;
+    self->references = 1 + first_references;
+    snprintf(self->name, sizeof self->name, "%s", strchr(key, '.') ? strchr(key, '.') + 1 : key);
+    if (count > 0 && arguments[0].kind == INVIVO_KIND_OBJECT) {
+        void *used = NULL;
+        self->input = arguments[0].as.object;
+        OK(invivo_object_instance(self->input, (invivo_type){0}, &used, E));
+        hold(used);
+    }
+    __atomic_add_fetch(&live, 1, __ATOMIC_SEQ_CST);
+    *instance = self;
+    return INVIVO_OK;
+}
+static void resource_release(void *instance, void *user_data) {
+    resource *self = instance;
+    (void)user_data;
+    void *used = NULL;
+    if (self->input.bits && !invivo_object_instance(self->input, (invivo_type){0}, &used, NULL)) let_go(used);
+    let_go(self);
+}
+static invivo_status resource_start(void *instance, void *user_data, invivo_error **error) {
+    (void)instance, (void)user_data;
+    if (!fails_start) return INVIVO_OK;
+    *error = invivo_error_make(INVIVO_E_HOST, "on purpose", NULL, NULL);
+    return INVIVO_E_HOST;
+}
+static invivo_status resource_stop(void *instance, void *user_data, invivo_error **error) {
+    resource *self = instance;
+    (void)user_data, (void)error;
+    pthread_mutex_lock(&lock);
+    strncat(strncat(trace, self->name, 30), " ", 2);
+    self->stops++, stops++;
+    if (self->references > 1 + first_references) early++;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    return INVIVO_OK;
+}
+static invivo_status resource_count(void *instance, void *user_data, uint64_t *out, invivo_error **error) {
+    (void)user_data;
+    if (is_confined && !pthread_equal(pthread_self(), home)) __atomic_add_fetch(&asked_elsewhere, 1, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&asked, 1, __ATOMIC_SEQ_CST);
+    if (fails_to_count) {
+        *error = invivo_error_make(INVIVO_E_HOST, "on purpose", NULL, NULL);
+        return INVIVO_E_HOST;
+    }
+    *out = (uint64_t)__atomic_load_n(&((resource *)instance)->references, __ATOMIC_SEQ_CST) - 1;
+    return INVIVO_OK;
+}
+
+static const invivo_parameter parameters[] = {{.name = "input", .kind = INVIVO_KIND_OBJECT, .flags = INVIVO_PARAMETER_OPTIONAL}};
+
+static invivo_runtime runtime;
+static invivo_type type;
+static char warning[512], warned_key[64];
+
+static void hear(void *user_data, const invivo_log_entry *entry) {
+    (void)user_data;
+    pthread_mutex_lock(&lock);
+    snprintf(warning, sizeof warning, "%s", entry->message);
+    snprintf(warned_key, sizeof warned_key, "%s", entry->path);
+    pthread_mutex_unlock(&lock);
+}
+
+static void begin_with(uint32_t grace, bool confined) {
+    invivo_runtime_options options;
+    invivo_runtime_options_init(&options);
+    options.stop_grace_ms = grace, options.log = hear, options.log_level = INVIVO_LOG_WARNING;
+    live = stops = early = asked = asked_elsewhere = fails_to_count = first_references = fails_start = 0;
+    trace[0] = warning[0] = warned_key[0] = 0;
+    home = pthread_self(), is_confined = confined;
+    OK(invivo_runtime_open(&runtime, &options, E));
+    invivo_type_options described = {
+        .struct_size = sizeof described, .name = "Resource", .concurrency = confined ? INVIVO_CONFINED : INVIVO_SHARED,
+        .make = resource_make, .release = resource_release, .start = resource_start, .stop = resource_stop,
+        .count_references = resource_count, .parameters = parameters, .parameter_count = 1};
+    OK(invivo_type_register(runtime, &described, &type, E));
+}
+static void begin(void) { begin_with(0, false); }
+static void end(void) {
+    OK(invivo_runtime_close(runtime, E));
+    CHECK_EQUAL(live, 0);
+    CHECK_EQUAL(asked_elsewhere, 0);
+}
+
+#define DEFINE(given_key, given_scope, ...)                                                                               \
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = given_key,            \
+                                                   .scope = INVIVO_SCOPE_##given_scope, .type = type, __VA_ARGS__}, NULL, E))
+#define TAKES(given_key) \
+    .initializer = &(invivo_injection){.how = INVIVO_INJECT_REFERENCE, .reference = given_key}, .initializer_count = 1
+
+static invivo_object resolve(const char *name) {
+    invivo_key key;
+    invivo_object object = {0};
+    if (OK(invivo_key_find(runtime, name, &key, E))) OK(invivo_resolve(runtime, key, &object, E));
+    return object;
+}
+static resource *instance_of(invivo_object object) {
+    void *instance = NULL;
+    OK(invivo_object_instance(object, type, &instance, E));
+    return instance;
+}
+/* Resolves, takes a reference in the language, and gives the lease back. */
+static resource *take(const char *name) {
+    invivo_object object = resolve(name);
+    resource *self = instance_of(object);
+    hold(self);
+    OK(invivo_object_release(object));
+    return self;
+}
+/* Waits until so many have been stopped: nothing else is done meanwhile. */
+static void await_stops(int count) {
+    struct timespec limit;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += CHECK_LIMIT_SECONDS;
+    pthread_mutex_lock(&lock);
+    while (stops < count && !pthread_cond_timedwait(&changed, &lock, &limit)) {}
+    CHECK_EQUAL(stops, count);
+    pthread_mutex_unlock(&lock);
+}
+static const invivo_value *fact(const invivo_value *map, const char *name) {
+    for (uint64_t i = 0; i < map->as.map.count; i++)
+        if (strcmp(map->as.map.pairs[i].name, name) == 0) return &map->as.map.pairs[i].value;
+    return NULL;
+}
+/* "key type reason leases; ..." */
+static const char *retired(void) {
+    static char text[1024];
+    invivo_value found;
+    text[0] = 0;
+    if (!OK(invivo_runtime_retired(runtime, &found, E))) return "";
+    for (uint64_t i = 0; i < found.as.list.count; i++) {
+        const invivo_value *one = &found.as.list.items[i];
+        size_t length = strlen(text);
+        snprintf(text + length, sizeof text - length, "%s %s %s %d; ", fact(one, "key")->as.string.data,
+                 fact(one, "type")->as.string.data, fact(one, "reason")->as.string.data,
+                 (int)fact(one, "leases")->as.unsigned_integer);
+        CHECK(fact(one, "retired_ns")->as.unsigned_integer > 0);
+    }
+    invivo_value_clear(&found);
+    return text;
+}
+
+static void a_replaced_object_is_stopped_when_its_language_lets_go_of_it(void) {
+    begin();
+    first_references = 3; /* held from its creation on: by a registry, say */
+    DEFINE("a.pool", LAZY_SINGLETON);
+    resource *pool = take("a.pool");
+    CHECK_EQUAL(asked, 1);
+    DEFINE("a.pool", LAZY_SINGLETON);
+    CHECK_EQUAL(stops, 0);
+    CHECK_TEXT(retired(), "a.pool Resource referenced 0; ");
+    invivo_object new = resolve("a.pool");
+    CHECK(instance_of(new) != pool);
+    OK(invivo_object_release(new));
+    let_go(pool);
+    await_stops(1); /* nobody calls the runtime */
+    CHECK_EQUAL(early, 0);
+    CHECK_TEXT(retired(), "");
+    /* Without a reference: by the commit. */
+    DEFINE("a.pool", LAZY_SINGLETON);
+    CHECK_EQUAL(stops, 2);
+    live -= 3; /* the registry's, which outlive the runtime */
+    end();
+}
+
+static void leases_are_never_cut_short_and_the_last_one_stops_at_once(void) {
+    begin_with(1, false);
+    DEFINE("a.pool", LAZY_SINGLETON);
+    invivo_object old = resolve("a.pool");
+    DEFINE("a.pool", LAZY_SINGLETON);
+    CHECK_TEXT(retired(), "a.pool Resource leased 1; ");
+    CHECK_EQUAL(stops, 0);
+    int before = asked;
+    OK(invivo_object_release(old));
+    CHECK_EQUAL(stops, 1);
+    CHECK_EQUAL(asked, before + 1);
+    /* Both: a lease, then a reference. */
+    old = resolve("a.pool");
+    resource *pool = instance_of(old);
+    DEFINE("a.pool", LAZY_SINGLETON);
+    hold(pool);
+    OK(invivo_object_release(old));
+    let_go(pool);
+    await_stops(2);
+    end();
+}
+
+static void what_uses_it_is_stopped_before_it(void) {
+    begin();
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    const invivo_injection user[] = {{.how = INVIVO_INJECT_REFERENCE, .reference = "a.pool"}};
+    OK(invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.pool", .scope = INVIVO_SCOPE_SINGLETON, .type = type}, NULL, E));
+    OK(invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.user", .scope = INVIVO_SCOPE_SINGLETON, .type = type, .initializer = user, .initializer_count = 1}, NULL, E));
+    OK(invivo_changes_commit(changes, E));
+    resource *one = take("a.user");
+    DEFINE("a.pool", SINGLETON);
+    CHECK_EQUAL(stops, 0);
+    CHECK_TEXT(retired(), "a.pool Resource leased 1; a.user Resource referenced 0; ");
+    let_go(one);
+    await_stops(2);
+    CHECK_TEXT(trace, "user pool ");
+    /* A prototype has the pool. */
+    DEFINE("a.request", PROTOTYPE, TAKES("a.pool"));
+    invivo_object request = resolve("a.request");
+    trace[0] = 0;
+    DEFINE("a.pool", SINGLETON);
+    CHECK_TEXT(trace, "user ");
+    OK(invivo_object_release(request));
+    CHECK_TEXT(trace, "user request pool ");
+    end();
+}
+
+static void a_view_keeps_it(void) {
+    begin_with(1, false);
+    DEFINE("a.pool", LAZY_SINGLETON);
+    OK(invivo_object_release(resolve("a.pool")));
+    invivo_view view = invivo_view_begin(runtime);
+    DEFINE("a.pool", LAZY_SINGLETON);
+    CHECK_EQUAL(stops, 0);
+    CHECK_TEXT(retired(), "a.pool Resource read 0; ");
+    invivo_view_end(view);
+    await_stops(1);
+    end();
+}
+
+static void after_the_grace_time_it_is_stopped_with_a_warning(void) {
+    begin_with(1, false);
+    DEFINE("a.pool", LAZY_SINGLETON);
+    resource *pool = take("a.pool");
+    DEFINE("a.pool", LAZY_SINGLETON);
+    await_stops(1);
+    CHECK_EQUAL(early, 1);
+    CHECK_EQUAL(pool->stops, 1);
+    CHECK_TEXT(warned_key, "a.pool");
+    CHECK(strstr(warning, "'a.pool' of type 'Resource' is stopped although its language still refers to it"));
+    let_go(pool);
+    /* What cannot be counted is treated as referenced. */
+    OK(invivo_object_release(resolve("a.pool")));
+    fails_to_count = 1;
+    DEFINE("a.pool", LAZY_SINGLETON);
+    await_stops(2);
+    end();
+}
+
+static void without_a_limit_it_waits(void) {
+    begin_with(INVIVO_STOP_GRACE_UNLIMITED, false);
+    DEFINE("a.pool", LAZY_SINGLETON);
+    resource *pool = take("a.pool");
+    DEFINE("a.pool", LAZY_SINGLETON);
+    for (int i = 0; i < 20; i++) CHECK_TEXT(retired(), "a.pool Resource referenced 0; ");
+    CHECK_EQUAL(stops, 0);
+    let_go(pool);
+    await_stops(1);
+    CHECK_TEXT(warning, "");
+    end();
+}
+
+static void close_stops_everything_in_reverse_order(void) {
+    begin();
+    DEFINE("a.one", SINGLETON);
+    DEFINE("a.two", SINGLETON);
+    resource *one = take("a.one"), *two = take("a.two");
+    DEFINE("a.one", SINGLETON);
+    DEFINE("a.two", SINGLETON);
+    OK(invivo_object_release(resolve("a.one")));
+    CHECK_EQUAL(stops, 0);
+    OK(invivo_runtime_close(runtime, E));
+    CHECK_EQUAL(stops, 4);
+    CHECK_EQUAL(early, 2);
+    CHECK_EQUAL(live, 2);
+    let_go(one), let_go(two);
+    CHECK_EQUAL(live, 0);
+}
+
+static void a_close_that_is_refused_ends_nothing(void) {
+    begin();
+    DEFINE("a.pool", LAZY_SINGLETON);
+    resource *pool = take("a.pool");
+    DEFINE("a.pool", LAZY_SINGLETON);
+    invivo_object leased = resolve("a.pool");
+    expects_error(invivo_runtime_close(runtime, E), INVIVO_E_BUSY, NULL);
+    CHECK_EQUAL(stops, 0);
+    OK(invivo_object_release(leased));
+    let_go(pool);
+    await_stops(1);
+    end();
+}
+
+static void an_exclusive_object_is_stopped_by_the_commit(void) {
+    begin();
+    DEFINE("a.port", SINGLETON, .flags = INVIVO_DEFINITION_EXCLUSIVE);
+    resource *port = take("a.port");
+    DEFINE("a.port", SINGLETON, .flags = INVIVO_DEFINITION_EXCLUSIVE);
+    CHECK_EQUAL(stops, 1);
+    CHECK_EQUAL(port->stops, 1);
+    CHECK_TEXT(retired(), "");
+    let_go(port);
+    end();
+    CHECK_EQUAL(stops, 2);
+}
+
+static void a_failed_commit_stops_nothing_that_stays(void) {
+    begin();
+    DEFINE("a.pool", SINGLETON);
+    resource *pool = take("a.pool");
+    fails_start = 1;
+    expects_error(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.pool",
+                                .scope = INVIVO_SCOPE_SINGLETON, .type = type}, NULL, E), INVIVO_E_HOST, NULL);
+    fails_start = 0;
+    CHECK_EQUAL(stops, 0);
+    CHECK_EQUAL(live, 1);
+    CHECK_TEXT(retired(), "");
+    let_go(pool);
+    end();
+    CHECK_EQUAL(stops, 1);
+}
+
+static invivo_status wrap(invivo_object object, const invivo_build *build, invivo_object *out, void *user_data, invivo_error **error) {
+    invivo_value argument = invivo_object_value(object);
+    (void)user_data;
+    return invivo_object_make(build->runtime, type, &argument, 1, out, error);
+}
+
+static void overrides_resets_removals_and_decorators_are_no_different(void) {
+    begin();
+    invivo_override over;
+    DEFINE("a.pool", LAZY_SINGLETON);
+    resource *pool = take("a.pool");
+    OK(invivo_override_begin(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.pool", .type = type}, &over, E));
+    resource *above = take("a.pool");
+    OK(invivo_override_end(over, E));
+    CHECK(above->stops == 0);
+    let_go(above), let_go(pool);
+    await_stops(2);
+    pool = take("a.pool");
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_reset(changes, "a.pool", 0, E));
+    OK(invivo_changes_commit(changes, E));
+    CHECK_EQUAL(stops, 2);
+    let_go(pool);
+    await_stops(3);
+    pool = take("a.pool");
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_remove(changes, "a.pool", E));
+    OK(invivo_changes_commit(changes, E));
+    CHECK_EQUAL(stops, 3);
+    CHECK_TEXT(retired(), "a.pool Resource referenced 0; ");
+    let_go(pool);
+    await_stops(4);
+    /* What stands in the place of another, and what it keeps. */
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.pool", .scope = INVIVO_SCOPE_LAZY_SINGLETON, .type = type}, NULL, E));
+    OK(invivo_changes_process(changes, &(invivo_processor){.struct_size = sizeof(invivo_processor), .name = "wraps", .key = "a.pool", .decorate = wrap}, E));
+    OK(invivo_changes_commit(changes, E));
+    resource *shell = take("a.pool");
+    CHECK_TEXT(shell->name, "");
+    trace[0] = 0;
+    DEFINE("a.pool", LAZY_SINGLETON);
+    CHECK_TEXT(trace, "");
+    let_go(shell);
+    await_stops(6);
+    CHECK_TEXT(trace, " pool ");
+    CHECK_EQUAL(early, 0);
+    end();
+}
+
+static uint64_t here;
+static invivo_status find(void *user_data, uint64_t *place, invivo_error **error) {
+    (void)user_data, (void)error;
+    *place = here;
+    return INVIVO_OK;
+}
+
+static void scopes_and_weak_singletons_are_no_different(void) {
+    begin();
+    OK(invivo_scope_register(runtime, &(invivo_scope_options){.struct_size = sizeof(invivo_scope_options), .name = "request", .find = find}, E));
+    DEFINE("a.host", HOST, .scope_name = "request");
+    DEFINE("a.thread", THREAD);
+    DEFINE("a.weak", WEAK_SINGLETON);
+    here = 7;
+    resource *host = take("a.host"), *thread = take("a.thread"), *weak = take("a.weak");
+    /* Its handles are gone; its language has it, and it is still the one. */
+    CHECK(take("a.weak") == weak);
+    let_go(weak);
+    CHECK_EQUAL(stops, 0);
+    DEFINE("a.host", HOST, .scope_name = "request");
+    DEFINE("a.thread", THREAD);
+    CHECK_EQUAL(stops, 0);
+    let_go(weak);
+    await_stops(1);
+    let_go(host);
+    await_stops(2);
+    let_go(thread);
+    await_stops(3);
+    CHECK_EQUAL(early, 0);
+    end();
+}
+
+static void *removes(void *unused) {
+    (void)unused;
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_remove(changes, "a.pool", E));
+    OK(invivo_changes_commit(changes, E));
+    return NULL;
+}
+
+static void it_is_asked_about_where_it_may_be_touched(void) {
+    begin_with(0, true);
+    DEFINE("a.pool", LAZY_SINGLETON);
+    resource *pool = take("a.pool");
+    pthread_t other;
+    pthread_create(&other, NULL, removes, NULL);
+    pthread_join(other, NULL);
+    CHECK_EQUAL(stops, 0);
+    let_go(pool);
+    /* By a job for its domain, and no other. */
+    while (stops == 0) OK(invivo_runtime_poll(runtime, 1000, NULL, E));
+    CHECK_EQUAL(stops, 1);
+    CHECK_EQUAL(asked_elsewhere, 0);
+    end();
+}
+
+static void a_forked_child_stops_nothing(void) {
+    begin();
+    DEFINE("a.pool", LAZY_SINGLETON);
+    resource *pool = take("a.pool");
+    DEFINE("a.pool", LAZY_SINGLETON);
+    invivo_object leased = resolve("a.pool");
+    pid_t child = fork();
+    if (child == 0) {
+        invivo_value found;
+        invivo_status status = invivo_runtime_retired(runtime, &found, NULL);
+        let_go(pool);
+        invivo_object_release(leased);
+        _exit(stops == 0 && status == INVIVO_E_FORKED ? 0 : 1);
+    }
+    int status = 1;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK_EQUAL(status, 0);
+    OK(invivo_object_release(leased));
+    let_go(pool);
+    await_stops(1);
+    end();
+}
+
+enum { USERS = 8, RELOADS = 100 };
+static int over, uses, used_after_stop;
+
+static void *uses_the_pool(void *unused) {
+    (void)unused;
+    while (!__atomic_load_n(&over, __ATOMIC_SEQ_CST)) {
+        resource *pool = take("a.pool");
+        for (int i = 0; i < 50; i++)
+            if (__atomic_load_n(&pool->stops, __ATOMIC_SEQ_CST)) __atomic_add_fetch(&used_after_stop, 1, __ATOMIC_SEQ_CST);
+        __atomic_add_fetch(&uses, 1, __ATOMIC_SEQ_CST);
+        let_go(pool);
+    }
+    return NULL;
+}
+
+static void no_thread_uses_what_was_stopped_while_reloads_replace_it(void) {
+    pthread_t users[USERS];
+    begin();
+    over = uses = used_after_stop = 0;
+    DEFINE("a.pool", LAZY_SINGLETON);
+    for (int i = 0; i < USERS; i++) pthread_create(&users[i], NULL, uses_the_pool, NULL);
+    for (int i = 0; i < RELOADS; i++) {
+        int before = __atomic_load_n(&uses, __ATOMIC_SEQ_CST);
+        DEFINE("a.pool", LAZY_SINGLETON);
+        /* Some use of it comes between two reloads. */
+        while (__atomic_load_n(&uses, __ATOMIC_SEQ_CST) < before + 2 * USERS) sched_yield();
+    }
+    __atomic_store_n(&over, 1, __ATOMIC_SEQ_CST);
+    for (int i = 0; i < USERS; i++) pthread_join(users[i], NULL);
+    CHECK_EQUAL(used_after_stop, 0);
+    CHECK_EQUAL(early, 0);
+    await_stops(RELOADS);
+    end();
+    CHECK_EQUAL(stops, RELOADS + 1);
+}
+
+int main(void) {
+    check_begin();
+    a_replaced_object_is_stopped_when_its_language_lets_go_of_it();
+    leases_are_never_cut_short_and_the_last_one_stops_at_once();
+    what_uses_it_is_stopped_before_it();
+    a_view_keeps_it();
+    after_the_grace_time_it_is_stopped_with_a_warning();
+    without_a_limit_it_waits();
+    close_stops_everything_in_reverse_order();
+    a_close_that_is_refused_ends_nothing();
+    an_exclusive_object_is_stopped_by_the_commit();
+    a_failed_commit_stops_nothing_that_stays();
+    overrides_resets_removals_and_decorators_are_no_different();
+    scopes_and_weak_singletons_are_no_different();
+    it_is_asked_about_where_it_may_be_touched();
+    a_forked_child_stops_nothing();
+    no_thread_uses_what_was_stopped_while_reloads_replace_it();
+    return check_end();
+}
