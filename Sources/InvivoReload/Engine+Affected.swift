@@ -102,7 +102,7 @@ extension Engine {
         plan.created.append(cell)
         if recipe.isTracked, let former, !wasAlias {
             let objects = container.monitor.locked { former.trackedObjects() }
-            if !objects.isEmpty && recipe.type === former.type {
+            if !objects.isEmpty {
                 plan.followed.append((id, objects, isDeclared ? nil : plan.remade))
             }
         }

@@ -155,9 +155,13 @@ extension Engine {
                 let object = try container.lease(tracked, recipe)
                 guard object != 0 else { continue }
                 work.leases.append(ObjectLease(owning: object))
-                guard let record = ObjectTable.record(object) else { continue }
+                // One of another type is not what this definition makes, and follows again when that has its type.
+                guard let record = ObjectTable.record(object), let type = recipe.type,
+                    Container.type(record).description.isKind(of: type.name)
+                else { continue }
+                let before = former.type === type ? former : recipe
                 add(domain(of: record)) { undo throws(Failure) in
-                    try container.reinject(recipe, after: former, into: object, [], work.chain, changed: changed) {
+                    try container.reinject(recipe, after: before, into: object, [], work.chain, changed: changed) {
                         undo.add($0)
                     }
                 }

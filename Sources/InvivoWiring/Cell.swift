@@ -28,7 +28,7 @@ public final class Cell: @unchecked Sendable {
         var claim: ObjectLease?
         var undecorated: UInt64 = 0
         var weakObject: UInt64 = 0
-        var weakReference: UnsafeMutableRawPointer?
+        var weakReference: WeakInstance?
         /// The weak reference is being asked, by who builds it.
         var isReviving = false
         /// The runtime arguments of a cell that is one of another's.
@@ -71,8 +71,8 @@ public final class Cell: @unchecked Sendable {
         raw.deallocate()
         guard let rest else { return }
         defer { Unmanaged.passUnretained(rest).release() }
-        for object in rest.tracked { if let weak = object.weak { type?.description.freeWeak(weak) } }
-        if let weakReference = rest.weakReference { type?.description.freeWeak(weakReference) }
+        for object in rest.tracked { object.weak?.free() }
+        rest.weakReference?.free()
     }
 
     // MARK: what it is made by
@@ -212,7 +212,7 @@ public final class Cell: @unchecked Sendable {
         set { rest.weakObject = newValue }
     }
     /// Of a weak singleton whose type counts its instances elsewhere: the type's weak reference.
-    var weakReference: UnsafeMutableRawPointer? {
+    var weakReference: WeakInstance? {
         get { knownRest?.weakReference }
         set { if newValue != nil || knownRest != nil { rest.weakReference = newValue } }
     }
@@ -275,7 +275,7 @@ public final class Cell: @unchecked Sendable {
     /// An object that reloads follow: by its handle, and where its instance is counted elsewhere by the type's weak reference.
     public struct Tracked: @unchecked Sendable {
         public let object: UInt64
-        let weak: UnsafeMutableRawPointer?
+        let weak: WeakInstance?
     }
 
     /// Under the monitor. When there are many: all of them, to be looked through and put back.
@@ -338,7 +338,7 @@ public final class Cell: @unchecked Sendable {
             rest.variants[key] = nil
         }
         rest.mostVariants = max(16, variants.count * 2)
-        rest.isAskDue = type?.description.hasWeakReferences == true
+        rest.isAskDue = variants.values.contains { $0.weakReference != nil }
     }
 
     /// One of whose object only the type's weak reference knows whether it is there.
@@ -358,7 +358,7 @@ public final class Cell: @unchecked Sendable {
 
     /// Under the monitor: `root` builds it while the weak reference is asked, so that nobody else touches that. Answers the
     /// reference and what the cell was; nil when somebody was faster.
-    func beginAsking(_ root: BuildChain) -> (weak: UnsafeMutableRawPointer, former: State)? {
+    func beginAsking(_ root: BuildChain) -> (weak: WeakInstance, former: State)? {
         guard let weak = weakReference, !isHeld() else { return nil }
         defer { beginReviving(root) }
         return (weak, state)
@@ -366,7 +366,7 @@ public final class Cell: @unchecked Sendable {
 
     /// Under the monitor, of what is not being built: the same where there are no others to ask for.
     @discardableResult
-    func beginReviving(_ root: BuildChain) -> UnsafeMutableRawPointer? {
+    func beginReviving(_ root: BuildChain) -> WeakInstance? {
         guard let weak = weakReference else { return nil }
         state = .building(root)
         isReviving = true

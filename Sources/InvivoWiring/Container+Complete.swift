@@ -46,7 +46,7 @@ extension Container {
         hand(chain.made[...], chain)
         let entries = chain.made
         chain.made = []
-        for entry in entries where entry.cell == nil { _ = ObjectTable.release(entry.object) }
+        for entry in entries.reversed() where entry.cell == nil { _ = ObjectTable.release(entry.object) }
     }
 
     /// Shared instances become everybody's. The host's code runs meanwhile (a scope's `keep`, weak references, the log): what it
@@ -84,17 +84,14 @@ extension Container {
 
     /// A weak singleton whose instances are counted elsewhere lives on without handles: a weak reference finds it again.
     private func watchWeakly(_ cell: Cell, _ made: Made) {
-        guard cell.scope == .weakSingleton, let instance = made.record.pointee.instance,
-            Self.type(made.record) === cell.type
-        else { return }
-        let description = Self.type(made.record).description
+        guard cell.scope == .weakSingleton else { return }
         // No lock is held while host code runs.
-        let weak = description.makeWeak(instance)
-        let former = monitor.locked { () -> UnsafeMutableRawPointer? in
+        let weak = WeakInstance(to: made.record)
+        let former = monitor.locked { () -> WeakInstance? in
             defer { cell.weakReference = weak }
             return cell.weakReference
         }
-        if let former { cell.type?.description.freeWeak(former) }
+        former?.free()
     }
 
     /// Takes back what was made since: graph-scope objects are let go, shared ones are cold again, hooks for the end and steps

@@ -73,8 +73,9 @@ extension Container {
         let isFresh =
             iv_record_in_block(record) != 0 || iv_record_order(record) == 0 || iv_record_order(record) >= begun
         if isFresh {
+            // It was there before what the decorator got.
             let extra = extra(record)
-            monitor.locked { extra.injected.append(.object(kept)) }
+            monitor.locked { extra.injected.insert(.object(kept), at: 0) }
         }
         withExtendedLifetime((kept, lease)) {}
     }

@@ -44,7 +44,8 @@ extension Container {
             let type = type(record)
             return thread.afterUnlocking { withExtendedLifetime(type) { dispose(record) } }
         }
-        guard isQuick(record, thread) else { return disposeSlowly(record) }
+        // What was created later waits already: it goes first.
+        guard isQuick(record, thread), thread.pointee.ending.first == nil else { return disposeSlowly(record) }
         end(record, thread)
         if iv_record_holding(record) != 0 { return endInBlock(record, thread) }
         let slot = record.pointee.slot
@@ -57,7 +58,8 @@ extension Container {
     private static func isQuick(_ record: Record, _ thread: ThreadState) -> Bool {
         let type = record.pointee.type.unsafelyUnwrapped
         let holding = iv_record_holding(record)
-        return iv_load_pointer(iv_record_extra(record)) == nil && type.pointee.has_stop == 0 && (holding == 0 || holding & 1 != 0)
+        return iv_load_pointer(iv_record_extra(record)) == nil && type.pointee.has_stop == 0
+            && (holding == 0 || holding & 1 != 0)
             && (record.pointee.thread == 0 || record.pointee.thread == thread.pointee.id
                 || record.pointee.thread != type.pointee.thread)
     }
@@ -80,12 +82,30 @@ extension Container {
         thread.pointee.chain = formerChain
     }
 
-    /// What was injected into the initializer goes after its user.
+    /// What was injected into the initializer goes after its user, the last first.
     private static func releaseEdges(_ record: Record) {
         guard let edges = iv_record_edges(record, record.pointee.type.pointee.size) else { return }
-        for index in 0..<Int(iv_record_edge_count(record)) {
+        for index in (0..<Int(iv_record_edge_count(record))).reversed() {
             if let last = ObjectTable.giveBack(edges[index]) { dispose(last) }
         }
+    }
+
+    /// The rest of what was injected, the last first: steps come after the initializer, and what it was made from or by before.
+    private static func releaseValues(of extra: ObjectExtra, _ record: Record) {
+        while var leases = extra.injectedProperties.popLast().map(leases) { letGo(of: &leases) }
+        if iv_record_edge_count(record) != 0 { releaseEdges(record) }
+        while var leases = extra.injected.popLast().map(leases) { letGo(of: &leases) }
+    }
+
+    /// The objects in a value, in its order. They keep these when the value is gone.
+    private static func leases(of value: Value) -> [ObjectLease] {
+        var found: [ObjectLease] = []
+        value.forEachLease { found.append($0) }
+        return found
+    }
+
+    private static func letGo(of leases: inout [ObjectLease]) {
+        while leases.popLast() != nil {}
     }
 
     /// An object of a block that has ended gives back what was injected into it, and its slot; then the same goes on with what
@@ -104,7 +124,7 @@ extension Container {
             var next: Record?
             let count = Int(iv_record_edge_count(record))
             if count > 0, let edges = iv_record_edges(record, record.pointee.type.pointee.size) {
-                for index in 0..<count {
+                for index in (0..<count).reversed() {
                     guard let last = ObjectTable.giveBack(edges[index]) else { continue }
                     if let next { dispose(next) }
                     next = last
@@ -169,15 +189,32 @@ extension Container {
     }
 
     /// Lets go of what an ended object held, and of its memory. What has no other claim is disposed of here, one after the
-    /// other.
+    /// other, in reverse order of creation: what an object held goes before what was created before that object.
     private static func letGo(of extra: Unmanaged<ObjectExtra>?, _ record: Record) {
         let thread = currentThread()
         func letGo() {
-            if iv_record_edge_count(record) != 0 { releaseEdges(record) }
+            if let extra {
+                releaseValues(of: extra.takeUnretainedValue(), record)
+            } else if iv_record_edge_count(record) != 0 {
+                releaseEdges(record)
+            }
             freeMemory(of: record)
             extra?.release()
         }
-        guard thread.pointee.ending.is_open == 0 else { return letGo() }
+        guard thread.pointee.ending.is_open == 0 else {
+            let (first, last) = (thread.pointee.ending.first, thread.pointee.ending.last)
+            thread.pointee.ending.first = nil
+            thread.pointee.ending.last = nil
+            letGo()
+            guard let first else { return }
+            if let end = thread.pointee.ending.last {
+                end.pointee.thread = UInt64(UInt(bitPattern: first))
+            } else {
+                thread.pointee.ending.first = first
+            }
+            thread.pointee.ending.last = last
+            return
+        }
         thread.pointee.ending.is_open = 1
         letGo()
         while let record = thread.pointee.ending.first {

@@ -40,15 +40,15 @@ extension Container {
             objects.append(.object(ObjectLease(owning: object)))
         }
         guard let known else {
-            let property = type.description.properties[candidates.property]
+            let property = Self.property(candidates.property, of: type, for: record)
             try property.set(instance, try property.check(.list(objects)))
             return keep(ids, objects, name, extra)
         }
         var told = monitor.locked { () -> [(id: UInt32, value: Value)] in
             zip(extra.candidates[name] ?? [], (extra.candidates[name] ?? []).compactMap { known[$0] }).map { ($0, $1) }
         }
-        let removed = type.description.methods[candidates.removed]
-        let added = type.description.methods[candidates.added]
+        let removed = Self.method(candidates.removed, of: type, for: record)
+        let added = Self.method(candidates.added, of: type, for: record)
         for former in told where !objects.contains(where: { $0.isSame(as: former.value) }) {
             _ = try removed.call(instance, [former.value])
             told.removeAll { $0.id == former.id }
@@ -80,8 +80,7 @@ extension Container {
         let type = Self.type(record)
         record.pointee.thread = type.raw.pointee.thread
         // No lock is held while host code runs.
-        let weak = record.pointee.instance.flatMap { type.description.makeWeak($0) }
-        let tracked = Cell.Tracked(object: object, weak: weak)
+        let tracked = Cell.Tracked(object: object, weak: WeakInstance(to: record))
         let (cell, all) = monitor.locked { () -> (Cell?, [Cell.Tracked]) in
             let cell = (chain.isReload ? chain.graph : graph).cell(recipe.id)
             return (cell, cell?.track(tracked) ?? [])
@@ -91,11 +90,11 @@ extension Container {
             if ObjectTable.leases(object.object) > 0 { return true }
             guard let weak = object.weak else { return false }
             return apart {
-                guard let instance = type.description.loadWeak(weak) else {
-                    type.description.freeWeak(weak)
+                guard let instance = weak.load() else {
+                    weak.free()
                     return false
                 }
-                type.description.dispose(instance)
+                weak.type.description.dispose(instance)
                 return true
             }
         }
@@ -105,9 +104,7 @@ extension Container {
     /// A tracked object with one lease for the caller; 0 when it is gone.
     public func lease(_ tracked: Cell.Tracked, _ recipe: Recipe) throws(Failure) -> UInt64 {
         if ObjectTable.retain(tracked.object) { return tracked.object }
-        guard let weak = tracked.weak, let type = recipe.type,
-            let instance = apart({ type.description.loadWeak(weak) })
-        else { return 0 }
-        return try wrap(type, instance, key: recipe.id)
+        guard let weak = tracked.weak, let instance = apart({ weak.load() }) else { return 0 }
+        return try wrap(weak.type, instance, key: recipe.id)
     }
 }

@@ -222,7 +222,7 @@ extension Container {
             return try follow(
                 Candidates(property: property, ids: ids, added: added, removed: removed), name, recipe, record, chain)
         case .property(let index, let source):
-            let property = type.description.properties[index]
+            let property = Self.property(index, of: type, for: record)
             if case .value(let value) = source {
                 try property.set(instance, value)
                 return letGo(of: name, record)
@@ -234,7 +234,7 @@ extension Container {
             try property.set(instance, try property.check(value))
             kept = value
         case .method(let index, let sources):
-            let method = type.description.methods[index]
+            let method = Self.method(index, of: type, for: record)
             let values = try values(of: sources, recipe, arguments, chain)
             for (place, value) in values.enumerated() where value.isNull {
                 if case .object(let id, _, false) = sources[place], !method.signature.parameters[place].isOptional {
@@ -247,6 +247,21 @@ extension Container {
         }
         let remembered = kept.holdsReference || step.sources.contains { $0.names(nil) } ? kept : nil
         remember(remembered, name, record)
+    }
+
+    /// A property of a definition's type, as the object has it: its type may be another one that is of that kind, where a
+    /// method of another object or a factory answered it, and has functions of its own.
+    static func property(_ index: Int, of type: ObjectType, for record: Record) -> Property {
+        let declared = type.description.properties[index]
+        guard record.pointee.type != type.raw else { return declared }
+        return (try? Self.type(record).description.property(named: declared.name).property) ?? declared
+    }
+
+    /// The same for a method.
+    static func method(_ index: Int, of type: ObjectType, for record: Record) -> Method {
+        let declared = type.description.methods[index]
+        guard record.pointee.type != type.raw else { return declared }
+        return (try? Self.type(record).description.method(named: declared.name)) ?? declared
     }
 
     /// What a step injected: held as long as its object, and put back when a reload that injected something else fails.
@@ -278,11 +293,11 @@ extension Container {
     private func setBase(_ recipe: Recipe, _ record: Record, _ chain: BuildChain) throws(Failure) {
         guard let type = recipe.type, let instance = record.pointee.instance else { return }
         for (index, value) in recipe.definition.base.sorted(by: { $0.key < $1.key }) {
-            let property = type.description.properties[index]
+            let property = Self.property(index, of: type, for: record)
             if !property.isInBlock { try property.set(instance, value) }
         }
         for (index, value) in (chain.graph.configuration(recipe.id)?.atMaking ?? [:]).sorted(by: { $0.key < $1.key }) {
-            let property = type.description.properties[index]
+            let property = Self.property(index, of: type, for: record)
             if !property.isInBlock { try property.set(instance, value) }
         }
     }

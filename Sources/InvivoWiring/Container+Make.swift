@@ -195,7 +195,7 @@ extension Container {
         }
         if let made = ObjectTable.record(lease.bits) {
             let extra = extra(made)
-            monitor.locked { extra.injected.append(.object(maker)) }
+            monitor.locked { extra.injected.insert(.object(maker), at: 0) }
         }
         guard ObjectTable.retain(lease.bits) else { throw Failure(.stale, "the object is gone") }
         return lease.bits

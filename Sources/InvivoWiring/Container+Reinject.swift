@@ -120,7 +120,7 @@ extension Container {
         switch step {
         case .property(let index, _):
             let value = if let kept { kept } else { try constant(step, recipe, arguments, object, record) }
-            try type.description.properties[index].set(instance, value)
+            try Self.property(index, of: type, for: record).set(instance, value)
         case .candidates:
             // Its holder hears of what goes again; the current graph is still the one that stays.
             let chain = BuildChain(graph: currentGraph(), isReload: true)
@@ -130,7 +130,7 @@ extension Container {
         case .method(let index, _):
             let value = if let kept { kept } else { try constant(step, recipe, arguments, object, record) }
             guard case .list(let arguments) = value else { return }
-            _ = try type.description.methods[index].call(instance, arguments)
+            _ = try Self.method(index, of: type, for: record).call(instance, arguments)
         }
         remember(kept, name, record)
     }

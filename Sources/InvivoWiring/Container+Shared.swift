@@ -156,8 +156,8 @@ extension Container {
     }
 
     /// A weak singleton whose handles are all gone and whose instance is not; by who builds it.
-    func revive(_ weak: UnsafeMutableRawPointer, _ recipe: Recipe, _ cell: Cell) throws(Failure) -> UInt64? {
-        guard let type = recipe.type, let instance = apart({ type.description.loadWeak(weak) }) else {
+    func revive(_ weak: WeakInstance, _ recipe: Recipe, _ cell: Cell) throws(Failure) -> UInt64? {
+        guard let instance = apart({ weak.load() }) else {
             monitor.locked {
                 cell.isReviving = false
                 monitor.broadcast()
@@ -165,10 +165,10 @@ extension Container {
             return nil
         }
         // The reference that came with it is the new record's.
-        let object = try wrap(type, instance, key: recipe.id)
+        let object = try wrap(weak.type, instance, key: recipe.id)
         monitor.locked {
             if let record = ObjectTable.record(object) {
-                record.pointee.thread = type.raw.pointee.thread
+                record.pointee.thread = weak.type.raw.pointee.thread
                 cell.sequence = iv_record_order(record)
             }
             noteBuilt(cell)
@@ -183,15 +183,14 @@ extension Container {
     /// Objects that are counted elsewhere are asked for, in their domain and without the monitor: what is gone leaves its
     /// arguments. One at a time, and what comes of the last reference only afterwards: host code may resolve the others.
     private func forgetGone(_ asked: [Cell.Asked], of base: Cell, _ root: BuildChain) {
-        guard let description = base.type?.description else { return }
         for one in asked {
             guard let (weak, former) = monitor.locked({ one.cell.beginAsking(root) }) else { continue }
-            let instance = apart { description.loadWeak(weak) }
+            let instance = apart { weak.load() }
             monitor.locked {
                 base.endAsking(one, former, isGone: instance == nil)
                 monitor.broadcast()
             }
-            if let instance { apart { description.dispose(instance) } }
+            if let instance { apart { weak.type.description.dispose(instance) } }
         }
     }
 }

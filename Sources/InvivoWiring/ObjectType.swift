@@ -82,7 +82,7 @@ public final class ObjectType: @unchecked Sendable {
 public final class ObjectExtra: @unchecked Sendable {
     /// Leases on what was injected, given back after the object is disposed.
     public var injected: [Value] = []
-    public var injectedProperties: NameTable<Value> = [:]
+    public var injectedProperties = InjectedValues()
     /// Whether there is or was a provider or lazy among them that claims something. Guarded by the container's monitor.
     var hasLate = false
     /// Of a step that injects all of a type: whose objects these are, in their order.
@@ -109,4 +109,29 @@ public final class ObjectExtra: @unchecked Sendable {
         for value in injected { body(value) }
         for value in injectedProperties.values { body(value) }
     }
+}
+
+/// What the steps of one object injected, by the step's name, in the order in which that came.
+public struct InjectedValues {
+    private var entries: [(name: String, value: Value)] = []
+
+    public subscript(name: String) -> Value? {
+        get { entries.first { $0.name.isSameName(as: name) }?.value }
+        set {
+            entries.removeAll { $0.name.isSameName(as: name) }
+            if let newValue { entries.append((name, newValue)) }
+        }
+    }
+
+    public var values: some Sequence<Value> { entries.lazy.map(\.value) }
+
+    mutating func removeValue(forKey name: String) -> Value? { updateValue(nil, forKey: name) }
+
+    mutating func updateValue(_ value: Value?, forKey name: String) -> Value? {
+        defer { self[name] = value }
+        return self[name]
+    }
+
+    /// The last that came; nil when none is left.
+    mutating func popLast() -> Value? { entries.popLast()?.value }
 }

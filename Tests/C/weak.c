@@ -135,11 +135,93 @@ static void what_its_host_counts_leaves_its_arguments_when_it_is_gone(void) {
     CHECK_EQUAL(weak_live, 0);
 }
 
+/* Two kinds of instances that their host counts, each with functions of its own: what the wrong ones are called for shows. */
+static int kind_mistakes;
+#define KIND_MARK(kind) ((void *)(intptr_t)(kind))
+typedef struct kind_counted { counted base; intptr_t kind; invivo_object inner; } kind_counted;
+typedef struct kind_weak { weak *base; intptr_t kind; } kind_weak;
+static invivo_status kind_make(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
+                               invivo_error **error) {
+    kind_counted *made = calloc(1, sizeof *made);
+    (void)build, (void)error;
+    if (!made) return INVIVO_E_MEMORY;
+    made->base.count = 1, made->kind = (intptr_t)user_data, counted_live++;
+    if (count > 0 && arguments[0].kind == INVIVO_KIND_OBJECT) made->inner = arguments[0].as.object;
+    *instance = made;
+    return INVIVO_OK;
+}
+static void kind_release(void *instance, void *user_data) {
+    if (((kind_counted *)instance)->kind != (intptr_t)user_data) kind_mistakes++;
+    counted_release(instance, user_data);
+}
+static void *kind_weak_make(void *instance, void *user_data) {
+    if (((kind_counted *)instance)->kind != (intptr_t)user_data) kind_mistakes++;
+    kind_weak *made = calloc(1, sizeof *made);
+    if (!made) return NULL;
+    made->base = counted_weak_make(instance, user_data), made->kind = (intptr_t)user_data;
+    return made;
+}
+static void *kind_weak_load(void *reference, void *user_data) {
+    if (((kind_weak *)reference)->kind != (intptr_t)user_data) kind_mistakes++;
+    return counted_weak_load(((kind_weak *)reference)->base, user_data);
+}
+static void kind_weak_free(void *reference, void *user_data) {
+    if (((kind_weak *)reference)->kind != (intptr_t)user_data) kind_mistakes++;
+    counted_weak_free(((kind_weak *)reference)->base, user_data);
+    free(reference);
+}
+static invivo_type register_kind(const char *name, intptr_t kind, bool isShared) {
+    static const char *const kinds[] = {"Kind"};
+    static const invivo_parameter inner[] = {{.name = "inner", .kind = INVIVO_KIND_OBJECT, .flags = INVIVO_PARAMETER_OPTIONAL}};
+    invivo_type type = {0};
+    invivo_type_options options = {.struct_size = sizeof options, .name = name, .make = kind_make, .release = kind_release,
+                                   .weak_make = kind_weak_make, .weak_load = kind_weak_load, .weak_free = kind_weak_free,
+                                   .user_data = KIND_MARK(kind), .parameters = inner, .parameter_count = 1};
+    if (isShared) options.concurrency = INVIVO_SHARED;
+    if (strcmp(name, "Kind") != 0) options.supertypes = kinds, options.supertype_count = 1;
+    OK(invivo_type_register(runtime, &options, &type, E));
+    return type;
+}
+static invivo_type sibling_type;
+static invivo_status wrap_in_sibling(invivo_object object, const invivo_build *build, invivo_object *out, void *user_data, invivo_error **error) {
+    invivo_value argument = invivo_object_value(object);
+    (void)user_data;
+    return invivo_object_make(build->runtime, sibling_type, &argument, 1, out, error);
+}
+static void what_takes_the_place_of_a_weak_singleton_is_shared_though_it_has_another_type(void) {
+    begin();
+    kind_mistakes = 0;
+    invivo_type type = register_kind("Kind", 1, true);
+    sibling_type = register_kind("Sibling", 2, true);
+    DEFINE("a.weak", WEAK_SINGLETON, .type = type);
+    describe();
+    OK(invivo_changes_process(changes, &(invivo_processor){.struct_size = sizeof(invivo_processor), .name = "siblings", .key = "a.weak",
+                                                           .decorate = wrap_in_sibling}, E));
+    commit();
+    invivo_object handle = resolve("a.weak");
+    kind_counted *instance = (kind_counted *)at(handle);
+    CHECK_EQUAL(instance->kind, 2);
+    instance->base.count++; /* the host's own reference */
+    drop(handle);
+    handle = resolve("a.weak");
+    CHECK((kind_counted *)at(handle) == instance);
+    drop(handle);
+    kind_release(instance, KIND_MARK(2));
+    CHECK_EQUAL(counted_live, 0);
+    handle = resolve("a.weak"); /* and another one when it is gone */
+    drop(handle);
+    CHECK_EQUAL(counted_live, 0);
+    CHECK_EQUAL(kind_mistakes, 0);
+    end();
+    CHECK_EQUAL(weak_live, 0);
+}
+
 int main(void) {
     check_begin();
     main_thread = pthread_self();
     a_weak_singleton_lives_as_long_as_somebody_holds_it();
     a_weak_singleton_that_its_host_counts_is_found_again();
     what_its_host_counts_leaves_its_arguments_when_it_is_gone();
+    what_takes_the_place_of_a_weak_singleton_is_shared_though_it_has_another_type();
     return check_end();
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import pytest
@@ -51,6 +53,26 @@ def test_a_decorator_takes_the_place_of_what_its_parameter_is_annotated_with() -
         runtime.unprocess("app.logged")
         assert type(runtime["app.store"]) is Store
         assert type(runtime[User].store) is Store
+
+
+def test_a_weak_singleton_is_shared_whatever_class_its_decorator_answers() -> None:
+    app = invivo.Assembly("app")
+    app.weak_singleton(Store)
+
+    @app.decorate
+    def logged(store: Store) -> Store:
+        return Logging(store)
+
+    with invivo.Runtime(app) as runtime:
+        first = runtime["app.store"]
+        assert isinstance(first, Logging)
+        assert runtime["app.store"] is first
+        assert runtime.resolve("app.store") is first
+        gone = weakref.ref(first)
+        del first
+        gc.collect()
+        assert gone() is None
+        assert isinstance(runtime["app.store"], Logging)
 
 
 def test_a_parameter_of_anything_decorates_everything() -> None:
