@@ -5,7 +5,7 @@ import PackageDescription
 // package by its address, and its modules and hosts would not sit in one folder.
 let others = [
     "app.yaml", "tuning.yaml", "build.sh", "host.c", "host.py", "mixer.c", "oscillator.c", "plot.py", "README.md",
-    "run",
+    "requirements.txt", "run",
     "sequencer.py", "test.sh", "tour.py", "watch.c",
 ]
 let package = Package(

@@ -16,9 +16,11 @@ cp "$(swift build --configuration release --show-bin-path)/libfilter.so" build/.
 mv build/.libfilter.so build/libfilter.so
 
 if [ "${1:-}" = hosts ]; then
+    # Built where the package itself is, which then is not built again.
+    scratch=$root/.build
     library=$(cd "$root" && swift build --show-bin-path)
     cc -std=gnu11 -O2 -Wall -Wextra -I "$root/include" host.c "$library/libInvivoC.so" -Wl,-rpath,"$library" -lm -o build/host
     cc -std=gnu11 -O2 -Wall -Wextra -fPIC -shared watch.c -ldl -o build/watch.so
-    swift build --product synth-host
-    cp "$(swift build --show-bin-path)/synth-host" build/synth-host
+    swift build --scratch-path "$scratch" --product synth-host
+    cp "$library/synth-host" build/synth-host
 fi

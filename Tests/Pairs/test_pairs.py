@@ -1,6 +1,6 @@
 """The nine pairs of languages, in one process with one runtime, and hosts that embed the others.
 
-Builds what it needs into .build-pairs. The library is that of INVIVO_LIBRARY, or the one that `swift build` makes."""
+Builds what it needs into .build, where the package itself is built. The library is that of INVIVO_LIBRARY, or the one that `swift build` makes."""
 
 import os
 import re
@@ -13,7 +13,7 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-BUILT = ROOT / ".build-pairs"
+BUILT = ROOT / ".build"
 PAIRS = {f"{caller}->{component}" for caller in ("C", "Swift", "Python") for component in ("C", "Swift", "Python")}
 
 
@@ -36,7 +36,7 @@ def library():
 @pytest.fixture(scope="session")
 def built():
     """The directory of the probes and drivers of C and Swift."""
-    package = ("--package-path", HERE / "swift", "--scratch-path", BUILT / "swift")
+    package = ("--package-path", HERE / "swift", "--scratch-path", BUILT)
     run("swift", "build", *package, timeout=900)
     directory = Path(run("swift", "build", *package, "--show-bin-path", timeout=60).strip())
     stubs = ROOT / "Sources" / "InvivoStubs"
