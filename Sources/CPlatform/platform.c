@@ -23,39 +23,36 @@ void iv_at_thread_exit(void (*function)(struct iv_thread *)) {
 }
 void iv_thread_exit_arm(void) { (void)pthread_setspecific(exit_key, &iv_thread_state); }
 
-enum { HELD = 16 };
-static pthread_mutex_t *held[HELD];
-static uint32_t held_count;
-static __thread uint32_t held_now;
+/* Only ever added to, at the head: what a fork has locked is what it finds from the head that it began with. */
+static struct iv_held *first_held;
+static __thread struct iv_held *held_now;
 
-void iv_hold_across_fork(pthread_mutex_t *mutex) {
-    uint32_t index = __atomic_fetch_add(&held_count, 1, __ATOMIC_ACQ_REL);
-    if (index < HELD) __atomic_store_n(&held[index], mutex, __ATOMIC_RELEASE);
+void iv_hold_across_fork(struct iv_held *held) {
+    struct iv_held *next = __atomic_load_n(&first_held, __ATOMIC_RELAXED);
+    do held->next = next;
+    while (!__atomic_compare_exchange_n(&first_held, &next, held, 1, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
-static pthread_mutex_t *held_at(uint32_t index) { return __atomic_load_n(&held[index], __ATOMIC_ACQUIRE); }
 static void hold_all(void) {
-    uint32_t count = __atomic_load_n(&held_count, __ATOMIC_ACQUIRE);
-    held_now = 0;
-    while (held_now < count && held_now < HELD && held_at(held_now)) pthread_mutex_lock(held_at(held_now++));
+    held_now = __atomic_load_n(&first_held, __ATOMIC_ACQUIRE);
+    for (struct iv_held *held = held_now; held; held = held->next) pthread_mutex_lock(held->mutex);
 }
 static void let_all_go(void) {
-    while (held_now > 0) pthread_mutex_unlock(held_at(--held_now));
+    for (struct iv_held *held = held_now; held; held = held->next) pthread_mutex_unlock(held->mutex);
+    held_now = 0;
 }
 
 static void forked(void) {
     let_all_go();
     __atomic_store_n(&iv_fork_count, iv_fork_count + 1, __ATOMIC_RELEASE);
+    /* The open runtimes are the parent's from now on: what is built may be read, and nothing is built. The thread's views
+     * stay open, and nothing that they read is ever freed here. */
     for (uint32_t i = 0; i < IV_CORES; i++) {
         struct iv_core *core = iv_cores[i];
-        if (core && core->tag) core->tag = 0, core->state = IV_CORE_FORKED;
-    }
-    /* The child has one thread: it reads nothing of its parent's runtimes any more. */
-    for (uint32_t i = 0; i < iv_thread_state.seat_count; i++) {
-        iv_thread_state.seats[i].reader->depth = 0;
-        iv_thread_state.seats[i].reader->epoch = 0;
+        if (core && core->tag) core->closing = IV_CLOSING_FORKED, core->state = IV_CORE_FORKED;
     }
     iv_thread_state.chain = 0;
     iv_thread_state.engine = 0;
+    iv_thread_state.around = 0;
 }
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 static void install_fork(void) { (void)pthread_atfork(hold_all, let_all_go, forked); }

@@ -69,7 +69,11 @@ public func invivo_app_runtime(
 
 @c @implementation
 public func invivo_app_close(_ app: invivo_app, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
-    answering(error) { () throws(Failure) in try application(app).close() }
+    answering(error) { () throws(Failure) in
+        // In a forked child there is nothing of its own to close.
+        guard !HandleTable.isParents(app.bits, .app) else { return }
+        try application(app).close()
+    }
 }
 
 @c @implementation

@@ -21,6 +21,10 @@ public func invivo_config_id(
                 throw Failure(.argument, "kind is \(kind.name), which no value of the configuration is")
             }
         }
+        if let parents = ForkedRuntime(runtime.bits) {
+            out.pointee.bits = try parents.configID(try text(path, "path"))
+            return
+        }
         let engine = try Engine.find(runtime.bits)
         out.pointee.bits = engine.container.keyHandle(try engine.configID(try text(path, "path"), kind))
     }
@@ -42,7 +46,12 @@ public func invivo_config_read(
     out?.pointee = invivo_null()
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
-        out.pointee = try Engine.find(runtime.bits).configuration(try text(path, "path")).owned()
+        let path = try text(path, "path")
+        if let parents = ForkedRuntime(runtime.bits) {
+            out.pointee = try parents.configuration(path).owned()
+            return
+        }
+        out.pointee = try Engine.find(runtime.bits).configuration(path).owned()
     }
 }
 

@@ -10,13 +10,14 @@ struct HeldObject: ~Copyable {
     let record: Record
     private let bits: UInt64
 
-    init(_ object: invivo_object) throws(Failure) {
+    /// `isRead`: what a forked child, too, may ask of its parent's objects.
+    init(_ object: invivo_object, isRead: Bool = false) throws(Failure) {
         guard ObjectTable.retain(object.bits) else {
             throw ObjectTable.isExhausted(object.bits) ? .exhausted() : .badHandle(object.bits, .object)
         }
         // A lease is held, so there is a record.
         let record = ObjectTable.record(object.bits).unsafelyUnwrapped
-        guard Container.type(record).container.home.isHere else {
+        guard isRead || Container.type(record).container.home.isHere else {
             _ = ObjectTable.release(object.bits)
             throw Failure.parents(.object)
         }
@@ -134,7 +135,7 @@ public func invivo_object_instance(
     out?.pointee = nil
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
-        let held = try HeldObject(object)
+        let held = try HeldObject(object, isRead: true)
         if type.bits != 0 && type.bits != held.type.description.handleBits {
             throw Failure(
                 .type,
@@ -151,7 +152,7 @@ public func invivo_object_type(
     out?.pointee = invivo_type()
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
-        out.pointee.bits = try HeldObject(object).type.description.handleBits
+        out.pointee.bits = try HeldObject(object, isRead: true).type.description.handleBits
     }
 }
 
@@ -162,7 +163,7 @@ public func invivo_object_key(
     out?.pointee = invivo_key()
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
-        let held = try HeldObject(object)
+        let held = try HeldObject(object, isRead: true)
         if let id = held.keyID { out.pointee.bits = held.type.container.keyHandle(id) }
     }
 }
@@ -175,7 +176,7 @@ public func invivo_object_runtime(
     out?.pointee = invivo_runtime()
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
-        out.pointee.bits = try HeldObject(object).type.container.handle
+        out.pointee.bits = try HeldObject(object, isRead: true).type.container.handle
     }
 }
 

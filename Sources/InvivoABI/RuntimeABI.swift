@@ -100,18 +100,24 @@ public func invivo_runtime_open(
     }
 }
 
+/// In a forked child there is nothing of its own to close.
+private func close(_ runtime: invivo_runtime, deferring: Bool) throws(Failure) {
+    guard ForkedRuntime(runtime.bits) == nil else { return }
+    try Engine.find(runtime.bits).close(deferring: deferring)
+}
+
 @c @implementation
 public func invivo_runtime_close(_ runtime: invivo_runtime, _ error: UnsafeMutablePointer<OpaquePointer?>!)
     -> invivo_status
 {
-    answering(error) { () throws(Failure) in try Engine.find(runtime.bits).close(deferring: false) }
+    answering(error) { () throws(Failure) in try close(runtime, deferring: false) }
 }
 
 @c @implementation
 public func invivo_runtime_close_deferred(_ runtime: invivo_runtime, _ error: UnsafeMutablePointer<OpaquePointer?>!)
     -> invivo_status
 {
-    answering(error) { () throws(Failure) in try Engine.find(runtime.bits).close(deferring: true) }
+    answering(error) { () throws(Failure) in try close(runtime, deferring: true) }
 }
 
 @c @implementation

@@ -29,6 +29,10 @@ public func invivo_key_find(
     out?.pointee = invivo_key()
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
+        if let parents = ForkedRuntime(runtime.bits) {
+            out.pointee.bits = try parents.key(named: try text(name, "name"))
+            return
+        }
         let container = try Container.find(runtime.bits, .runtime)
         let id = try container.definedKey(try text(name, "name"), isRead: error != nil)
         out.pointee.bits = container.keyHandle(id)
@@ -43,12 +47,22 @@ public func invivo_key_name(_ key: invivo_key) -> UnsafePointer<CChar>! {
 
 @c @implementation
 public func invivo_key_version(_ key: invivo_key) -> UnsafePointer<UInt64>! {
+    if ForkedRuntime(HandleKind.runtime.rawValue << 60 | key.bits & 0x0fff_ffff_0000_0000) != nil, key.bits >> 60 == 3 {
+        return forkedVersion
+    }
     guard let container = try? Container.find(key.bits, .key) else { return nil }
     return container.monitor.locked { () -> UnsafePointer<UInt64>? in
         let id = UInt32(truncatingIfNeeded: key.bits)
         return Int(id) < container.keys.count ? container.keys.version(id) : nil
     }
 }
+
+/// In a forked child no commit changes any key of its parent's runtimes.
+nonisolated(unsafe) private let forkedVersion: UnsafePointer<UInt64> = {
+    let word = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
+    word.initialize(to: 1)
+    return UnsafePointer(word)
+}()
 
 // MARK: - Resolving
 
@@ -107,6 +121,10 @@ private func resolveSlowly(
     _ out: UnsafeMutablePointer<invivo_object>, _ error: UnsafeMutablePointer<OpaquePointer?>?
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
+        if let parents = ForkedRuntime(runtime.bits), count == 0 {
+            out.pointee.bits = try parents.object(key.bits)
+            return
+        }
         let (container, id) = try keyed(runtime, key)
         let object = try container.resolve(id, arguments: try Value.borrowed(arguments, count))
         guard object != 0 else {
@@ -137,6 +155,10 @@ public func invivo_resolve_name(
     out?.pointee = invivo_object()
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
+        if let parents = ForkedRuntime(runtime.bits) {
+            out.pointee.bits = try parents.object(try parents.key(named: try text(name, "name")))
+            return
+        }
         let container = try Container.find(runtime.bits, .runtime)
         let id = try container.definedKey(try text(name, "name"))
         let object = try container.resolve(id)
@@ -178,6 +200,10 @@ public func invivo_resolve_optional(
     out?.pointee = invivo_object()
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
+        if let parents = ForkedRuntime(runtime.bits), count == 0 {
+            out.pointee.bits = try parents.object(key.bits)
+            return
+        }
         let (container, id) = try keyed(runtime, key)
         let graph = container.visibleGraph
         guard graph.isDefined(id) else { return try container.requireActive(id) }
@@ -194,10 +220,14 @@ public func invivo_resolve_type(
     out?.pointee = invivo_object()
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
-        let container = try Container.find(runtime.bits, .runtime)
         let isExact = try lookupFlags(flags) & UInt32(INVIVO_LOOKUP_EXACT) != 0
         let lookup = Container.Lookup(
             type: try text(type, "type"), name: try optionalText(name, "name"), isExact: isExact)
+        if let parents = ForkedRuntime(runtime.bits) {
+            out.pointee.bits = try parents.object(lookup)
+            return
+        }
+        let container = try Container.find(runtime.bits, .runtime)
         let object = try container.resolve(lookup)
         guard object != nil || flags & UInt32(INVIVO_LOOKUP_OPTIONAL) != 0 else { throw container.nothing(lookup) }
         guard object != 0 || flags & UInt32(INVIVO_LOOKUP_OPTIONAL) != 0 else {

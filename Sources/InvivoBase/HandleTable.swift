@@ -167,6 +167,13 @@ extension Failure {
             "the \(kind.name) belongs to a runtime of the parent process; open a runtime of your own after fork")
     }
 
+    /// The answer to what a forked child cannot ask of a runtime that the parent process opened.
+    public static func forked() -> Failure {
+        Failure(
+            .forked, "the runtime was opened by the parent process: what was built before the fork can be read, "
+                + "nothing else; open a runtime of your own after fork")
+    }
+
     /// The answer to a handle that cannot be used.
     public static func badHandle(_ bits: UInt64, _ kind: HandleKind) -> Failure {
         if bits == 0 { return Failure(.handle, "the \(kind.name) handle is zero") }

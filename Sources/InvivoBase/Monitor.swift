@@ -18,7 +18,11 @@ public final class Monitor: @unchecked Sendable {
         condition.initialize(to: pthread_cond_t())
         pthread_mutex_init(mutex, nil)
         _ = iv_condition_init(condition)
-        if isProcessWide { iv_hold_across_fork(mutex) }
+        if isProcessWide {
+            let held = UnsafeMutablePointer<iv_held>.allocate(capacity: 1)
+            held.initialize(to: iv_held(mutex: mutex, next: nil))
+            iv_hold_across_fork(held)
+        }
     }
 
     deinit {

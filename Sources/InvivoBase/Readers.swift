@@ -56,17 +56,23 @@ public enum Readers {
         }
     }
 
+    /// Whether a core is that of a runtime which the parent process opened, in a forked child. What was built may be read.
+    @inlinable @inline(__always)
+    public static func isParents(_ core: Core) -> Bool { iv_load_u32(iv_core_state(core)) == UInt32(IV_CORE_FORKED) }
+
     // MARK: builds
 
     /// Begins an outermost build of the slot's thread, which is inside a view; paired with `endBuild`. False when the runtime
-    /// is closing and this thread builds nothing for it yet: what a build under way asks for is still made. Close stores
+    /// is closing and this thread builds nothing for it yet (what a build under way asks for is still made), and always in a
+    /// forked child. Close stores
     /// `closing`, issues a barrier, and then sees every build that did not see it.
     @inlinable @inline(__always)
     public static func beginBuild(_ reader: Reader, _ core: Core) -> Bool {
         let former = reader.pointee.building
         iv_store_u64(iv_reader_building(reader), former &+ 1)
         iv_compiler_barrier()
-        guard former > 0 || iv_load_u64(iv_core_closing(core)) == 0 else {
+        let closing = iv_load_u64(iv_core_closing(core))
+        guard closing == 0 || former > 0 && closing == UInt64(IV_CLOSING_BUILDS) else {
             iv_store_u64(iv_reader_building(reader), former)
             return false
         }
@@ -242,7 +248,7 @@ public enum Readers {
 
     /// From here on no new outermost build begins; those under way are seen by `building`.
     public static func refuseBuilds(_ core: Core) {
-        iv_store_u64(iv_core_closing(core), 1)
+        iv_store_u64(iv_core_closing(core), UInt64(IV_CLOSING_BUILDS))
         barrier()
     }
 

@@ -21,7 +21,7 @@ public final class ConfigValue: @unchecked Sendable {
 
 extension KeyTable {
     /// Paths are interned beside keys, under names that no key has.
-    private static let mark = "\u{1}"
+    static let mark = "\u{1}"
 
     /// Under the monitor: the id of a path of the configuration, made when new.
     public func intern(config path: String) throws(Failure) -> UInt32 { try intern(Self.mark + path) }

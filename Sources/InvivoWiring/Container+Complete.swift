@@ -196,6 +196,8 @@ extension Container {
     @usableFromInline
     static func isInDomain(_ object: UInt64, _ allowed: UInt64) -> Bool {
         guard allowed == .max, let record = ObjectTable.record(object) else { return false }
-        return type(record).domain?.isCurrent == true
+        let type = type(record)
+        // A forked child asks no callback of its parent's.
+        return type.container.home.isHere && type.domain?.isCurrent == true
     }
 }

@@ -38,6 +38,8 @@ extension Container {
 
     /// Called once when the last claim on an object is gone: disposes of it, in its domain. Under a monitor it is postponed.
     static func dispose(_ record: Record) {
+        // In a forked child nothing of the parent's ends: no callback runs, and its memory is left alone.
+        guard iv_forks() == 0 || type(record).container.home.isHere else { return }
         let thread = iv_thread()!
         guard thread.pointee.locks == 0 else {
             nonisolated(unsafe) let record = record
@@ -151,8 +153,6 @@ extension Container {
     private static func disposeSlowly(_ record: Record) {
         let type = type(record)
         let container = type.container
-        // In a forked child its domain has no thread and the monitor may be held for ever: the memory is left alone.
-        guard container.home.isHere else { return }
         // What its language still refers to is not stopped yet.
         if container.linger(record) { return }
         // A prototype that changed hands is disposed of by whoever gives it back last.

@@ -119,12 +119,10 @@ public final class Container: @unchecked Sendable {
             throw .badHandle(bits, kind)
         }
         guard let reader = Readers.enter(core, tag: upper & 0xfff_ffff) else {
-            if iv_load_u32(iv_core_state(core)) == UInt32(IV_CORE_FORKED) {
-                throw Failure(.forked, "the runtime was opened by the parent process; open one of your own after fork")
-            }
             throw Failure(.closed, "the runtime is closed")
         }
         defer { Readers.leave(reader) }
+        guard !Readers.isParents(core) else { throw .forked() }
         guard let engine = core.pointee.engine else { throw Failure(.closed, "the runtime is closed") }
         return Unmanaged<Container>.fromOpaque(engine).takeUnretainedValue()
     }

@@ -108,7 +108,7 @@ public final class Pool: @unchecked Sendable {
     static func enter(_ bits: UInt64) -> (raw: UnsafeMutablePointer<iv_pool>, reader: Reader, core: Core)? {
         let upper = bits >> 32
         guard upper >> 28 == 15, let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff),
-            let reader = Readers.enter(core, tag: upper & 0xfff_ffff)
+            !Readers.isParents(core), let reader = Readers.enter(core, tag: upper & 0xfff_ffff)
         else { return nil }
         iv_store_u64(iv_reader_pooling(reader), iv_load_u64(iv_core_pool_epoch(core)) &+ 1)
         iv_compiler_barrier()
@@ -176,7 +176,7 @@ public final class Pool: @unchecked Sendable {
 
     /// In a section of its own. The caller holds the pool; the runtime may be closed.
     func read(_ key: PoolKey) throws(Failure) -> Found {
-        guard let reader = Readers.enter(container.core, tag: container.tag) else {
+        guard !Readers.isParents(container.core), let reader = Readers.enter(container.core, tag: container.tag) else {
             _ = try Container.find(container.handle, .runtime)
             throw Failure(.closed, "the runtime is closed")
         }

@@ -33,12 +33,14 @@ struct iv_core {
     void *engine;              /* unretained; valid while tag != 0 or a reader is inside */
     uint32_t index;
     uint32_t state; /* IV_CORE_... */
-    uint64_t closing; /* no new outermost build is begun; taken back by a close that fails */
+    uint64_t closing; /* IV_CLOSING_... */
     struct iv_pool_list *pools; /* of this runtime's weak pools, or NULL */
     uint64_t pool_epoch;        /* counted up whenever something that readers of pools may see is taken away */
 };
 
 enum { IV_CORE_FREE = 0, IV_CORE_OPEN = 1, IV_CORE_CLOSING = 2, IV_CORE_FORKED = 3 };
+/* Of `closing`: no new outermost build is begun, until a close that fails takes it back; and in a forked child none at all. */
+enum { IV_CLOSING_BUILDS = 1, IV_CLOSING_FORKED = 2 };
 enum { IV_CORES = 4096 };
 
 /* ---- cells ------------------------------------------------------------------------------------------- */
@@ -311,7 +313,8 @@ extern uint64_t iv_fork_count;
 static inline uint64_t iv_forks(void) { return __atomic_load_n(&iv_fork_count, __ATOMIC_ACQUIRE); }
 /* A lock of the whole process, held across fork, so that no child finds it taken by a thread that it has not. No thread
  * takes one of these while it holds another. Never freed. */
-void iv_hold_across_fork(pthread_mutex_t *mutex);
+struct iv_held { pthread_mutex_t *mutex; struct iv_held *next; };
+void iv_hold_across_fork(struct iv_held *held);
 
 /* ---- what is alive ----------------------------------------------------------------------------------- */
 
