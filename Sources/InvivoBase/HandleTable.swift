@@ -170,7 +170,8 @@ extension Failure {
     /// The answer to what a forked child cannot ask of a runtime that the parent process opened.
     public static func forked() -> Failure {
         Failure(
-            .forked, "the runtime was opened by the parent process: what was built before the fork can be read, "
+            .forked,
+            "the runtime was opened by the parent process: what was built before the fork can be read, "
                 + "nothing else; open a runtime of your own after fork")
     }
 

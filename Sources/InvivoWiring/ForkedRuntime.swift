@@ -73,7 +73,9 @@ public struct ForkedRuntime {
     public func object(_ lookup: Container.Lookup) throws(Failure) -> UInt64 {
         let key = try reading { (raw, graph) throws(Failure) -> UInt64 in
             let wanted = lookup.name.map { id(of: $0, raw) }
-            let fitting = graph.types.all(lookup.type, isExact: lookup.isExact).filter { wanted == nil || $0.id == wanted }
+            let fitting = graph.types.all(lookup.type, isExact: lookup.isExact).filter {
+                wanted == nil || $0.id == wanted
+            }
             switch graph.types.best(of: fitting) {
             case .one(let id): return self.key(id, raw)
             case .none, .several: throw .forked()

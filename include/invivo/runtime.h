@@ -125,6 +125,22 @@ INVIVO_API invivo_status invivo_job_run(invivo_job job) INVIVO_WAITS;
 /* Gives a job back unrun: the reload that posted it fails and is undone. */
 INVIVO_API invivo_status invivo_job_drop(invivo_job job) INVIVO_WAITS;
 
+/* ---- forked children ----------------------------------------------------------------------------------- */
+
+/* A child that is forked while a runtime is open reads what the runtime had built, in the generation at the fork:
+ *   - views (view.h), with configuration, blocks and built shared objects; a view that is open at the fork stays open;
+ *   - invivo_resolve, _resolve_name, _resolve_optional, _resolve_with and _resolve_type without arguments, and invivo_peek, of
+ *     built shared objects; an object of a confined type in the thread that forked, if it is the object's own;
+ *   - invivo_key_find, invivo_key_version; invivo_config_read; invivo_config_id of a path that was named before;
+ *   - invivo_object_instance, _type, _key and _runtime; leases may be taken and given back.
+ * Types, callables and errors belong to no runtime and work as before. Everything else answers INVIVO_E_FORKED, or nothing where
+ * a function answers no status: nothing is built, changed, started or followed. No stop, disposal or other callback of the
+ * parent's runtimes runs, and closing them (invivo_app_close too) is INVIVO_OK and does nothing.
+ *
+ * No call of a child waits for a lock that a thread of the parent held. A fork during a commit gives the former generation.
+ * Values that the commit has already set in confined objects are not undone in the child. The child may open runtimes of its
+ * own. Their threads, files and descriptors are its own; it shares the parent's descriptors as any child does. */
+
 /* ---- state ------------------------------------------------------------------------------------------- */
 
 typedef struct invivo_runtime_info {

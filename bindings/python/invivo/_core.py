@@ -25,7 +25,7 @@ from ._failures import forget_sent
 from ._hints import is_protocol
 from ._index import Definitions, behaves
 from ._objects import ForeignCallable, Object, Type, make_proxy
-from ._plans import GivenUp, Plans, place_of
+from ._plans import GivenUp, Plans, frames_of, place_of
 from .errors import ClosedError, Error, StaleError, error_class, within
 
 if TYPE_CHECKING:
@@ -71,6 +71,8 @@ class Face(Protocol):
     def keeps(self) -> bool: ...
 
     def purge(self) -> None: ...
+
+    def forked(self) -> None: ...
 
     def fill(self, thing: Any) -> bool: ...
 
@@ -128,6 +130,7 @@ class Core:
         self.handle = c.invivo_runtime()
         self.owned = False  # ours to close
         self.closed = False
+        self.is_parents = False  # opened by the process that this one was forked from
         self.domain = c.invivo_domain()
         self.types: dict[type, _types.TypeRecord] = {}
         self.types_by_bits: dict[int, _types.TypeRecord] = {}
@@ -208,9 +211,22 @@ class Core:
             self.given_up.add(threading.get_ident())
             raise GivenUp
 
+    def forked(self) -> None:
+        """This process is a forked child: nothing is built here any more, and nothing ends. Only the calling thread goes
+        on, so plans and callbacks of others are over, and locks that they hold are replaced."""
+        self.is_parents = True
+        self.leases.clear()
+        me = threading.get_ident()
+        self.given_up.intersection_update((me,))
+        self.planning[:], self.calling[:] = frames_of(self.planning, self.calling)
+        self.plans.forked()
+        for face in list(self.faces):
+            face.forked()
+
     def close(self) -> None:
-        """Closes the runtime, or lets go of one that is not ours. Proxies and callables of it are dead afterwards."""
-        if self.closed:
+        """Closes the runtime, or lets go of one that is not ours. Proxies and callables of it are dead afterwards.
+        In a forked child it does nothing."""
+        if self.closed or self.is_parents:
             return
         stopped: Error | None = None
         if self.owned:
@@ -640,10 +656,9 @@ atexit.register(close_all)
 
 
 def _forked() -> None:
-    """In a forked child the runtimes are the parent's: whatever asks them now gets INVIVO_E_FORKED."""
+    """In a forked child the runtimes are the parent's: what was built can be read, all else is INVIVO_E_FORKED."""
     for core in list(cores.values()):
-        core.leases.clear()
-        core.purge()
+        core.forked()
 
 
 os.register_at_fork(after_in_child=_forked)

@@ -13,7 +13,7 @@ from . import _values
 from ._core import Core
 from ._plans import Plan
 from ._settings import milliseconds
-from .errors import ClosedError, HandleError
+from .errors import ClosedError, ForkedError, HandleError
 
 _SLICE = 100  # milliseconds
 
@@ -60,6 +60,11 @@ class Face:
             old = list(self._kept.values())
             self._kept.clear()
         del old  # what it alone kept ends here, where nothing is locked
+
+    def forked(self) -> None:
+        """In a forked child: another thread may have held the lock."""
+        self._lock = threading.RLock()
+        self.purge()
 
     def poll(self, timeout: float | None = 0) -> int:
         """Runs the jobs that wait for this thread; waits up to ``timeout`` seconds (None: no limit) for one."""
@@ -108,6 +113,8 @@ class Face:
             return f"<invivo.Runtime, generation {self.info.generation}>"
         except ClosedError:  # also while it closes
             return "<invivo.Runtime, closed>"
+        except ForkedError:
+            return "<invivo.Runtime of the parent process>"
 
 
 def numbers(structure: ctypes.Structure) -> SimpleNamespace:

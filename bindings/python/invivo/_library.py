@@ -68,6 +68,15 @@ class Library:
 
 
 _lock = threading.Lock()
+
+
+def _forked() -> None:
+    """In a forked child another thread may have held the lock."""
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forked)
 _own: Library | None = None
 _libraries: dict[int, Library] = {}
 

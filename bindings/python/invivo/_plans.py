@@ -58,6 +58,23 @@ def place_of(planning: list[None]) -> str | None:
     return found
 
 
+def frames_of(planning: list[None], calling: list[None]) -> tuple[list[None], list[None]]:
+    """What the calling thread alone has in these lists: one item for each plan and each callback that it is in."""
+    plans: list[None] = []
+    callbacks: list[None] = []
+    frame = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename == FILE:
+            if frame.f_globals["planning"] is planning:
+                plans.append(None)
+        elif code.co_name == "trampoline" and code.co_filename == _CALLBACKS:
+            if frame.f_locals.get("calling") is calling:
+                callbacks.append(None)
+        frame = frame.f_back  # type: ignore[assignment]
+    return plans, callbacks
+
+
 class Plan:
     """The function, and the version of the key that it holds for."""
 
@@ -162,6 +179,13 @@ class Plans:
             self.tried[name] = version, _TRIES
             return None
         return Plan(make, len(outline["parameters"]), word, version)
+
+    def forked(self) -> None:
+        """In a forked child: no plan is begun from now on."""
+        self.over = True
+        self.ready.clear()
+        self.taking.clear()
+        self.by_name.clear()
 
     def end(self) -> None:
         """No plan is begun from now on, and none is on its way when this returns."""

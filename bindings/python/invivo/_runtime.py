@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import contextlib
 import ctypes
 import logging
 import os
@@ -27,7 +26,7 @@ from ._objects import Object, Type
 from ._reloads import Observer, Purger, Reloads, Report
 from ._settings import Log, LogLevel, make_options
 from ._views import View
-from .errors import Error, ForkedError, HandleError, NotConfiguredError, StopError
+from .errors import Error, HandleError, NotConfiguredError, StopError
 
 _MISSING: Any = object()
 Path = str | os.PathLike[str]
@@ -120,9 +119,10 @@ class Runtime(Filling, Changing):
         """Stops and disposes everything, and ends the runtime's threads. May be called again.
 
         Objects of other languages that came from it are dead afterwards. A runtime that was attached is only let go of.
+        In a forked child the runtime is the parent's: nothing happens, and what was built stays readable.
         """
         core = self._core
-        if self._gone or core.closed:
+        if self._gone or core.closed or core.is_parents:
             return
         try:
             if not (self._is_guest and core.owned):
@@ -155,9 +155,7 @@ class Runtime(Filling, Changing):
             self._entries -= 1
             last = not self._entries
         if last:
-            # A forked child leaves the block of its parent's runtime; there is nothing of its own to close.
-            with contextlib.suppress(ForkedError):
-                self.close()
+            self.close()
 
     def entered(self) -> _current.Entering:
         """In a ``with`` block: this is the current runtime there, in the calling thread or task, and is not closed at

@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import itertools
+import os
 import sys
 import threading
 import time
@@ -79,6 +80,15 @@ def _guard(library: Library) -> dict[str, Any]:
 
 
 _guarding = threading.Lock()
+
+
+def _forked() -> None:
+    """In a forked child another thread may have held the lock."""
+    global _guarding
+    _guarding = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forked)
 
 
 def enroll(item: Item) -> int:

@@ -747,7 +747,7 @@ def test_a_forked_child_gets_a_clean_error() -> None:
         if child == 0:
             status = 1
             try:
-                runtime["synth.player"]
+                runtime.define(Player, "synth.other")
             except invivo.ForkedError:
                 status = 0
             finally:

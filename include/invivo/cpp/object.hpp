@@ -6,6 +6,7 @@
 
 #include <map>
 #include <mutex>
+#include <pthread.h>
 #include <type_traits>
 #include <typeinfo>
 
@@ -79,6 +80,13 @@ template <typename T> type_facts &facts_of() {
     return facts;
 }
 inline std::mutex facts_lock;
+/// Holds the lock across fork, so that no child finds it locked by a thread that it does not have.
+struct facts_fork {
+    facts_fork() {
+        pthread_atfork([] { facts_lock.lock(); }, [] { facts_lock.unlock(); }, [] { facts_lock.unlock(); });
+    }
+};
+inline facts_fork facts_held_across_fork;
 
 template <typename T> std::string name_of() {
     using plain = std::remove_cv_t<T>;
