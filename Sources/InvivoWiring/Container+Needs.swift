@@ -19,7 +19,7 @@ extension Container {
                 if !names.insert(property.name).inserted {
                     throw Failure(.exists, "the need '\(name)' is declared twice")
                 }
-                if need.source.takesArguments {
+                if need.source.usesArguments {
                     throw Failure(.argument, "the need '\(name)' takes runtime arguments, which its type has none of")
                 }
             } catch { failures.append(error.under(type.name)) }
@@ -88,20 +88,5 @@ extension Container {
         if let known = chain.frames[index].askedBy { return known }
         guard index > 0, chain.frames[index - 1].recipe.id != Self.noKey else { return nil }
         return chain.frames[index - 1].recipe
-    }
-}
-
-extension Injection.Source {
-    /// Whether it is worked out from runtime arguments of a definition.
-    fileprivate var takesArguments: Bool {
-        switch self {
-        case .argument, .arguments: true
-        case .reference(_, let arguments, _): arguments.contains(where: \.takesArguments)
-        case .path(let source, _, _), .provider(let source), .lazy(let source), .weak(let source):
-            source.takesArguments
-        case .list(let items), .set(let items): items.contains(where: \.takesArguments)
-        case .map(let pairs): pairs.contains { $0.source.takesArguments }
-        default: false
-        }
     }
 }

@@ -165,6 +165,17 @@ static void needs_that_cannot_be_are_refused_with_their_type(void) {
     expects_error(invivo_type_register(runtime, &options, &type, E), INVIVO_E_EXISTS, "Part: the need 'left' is declared twice");
     options.needs = argument, options.need_count = 1;
     expects_error(invivo_type_register(runtime, &options, &type, E), INVIVO_E_ARGUMENT, NULL);
+    /* Wherever it stands: in a default, in a list, beneath a text. */
+    static const invivo_injection index[] = {ARGUMENT(NULL, 0)};
+    static const invivo_injection hidden[][1] = {
+        {{.name = "left", .how = INVIVO_INJECT_CONFIG, .reference = "left", .items = index, .item_count = 1}},
+        {{.name = "left", .how = INVIVO_INJECT_LIST, .items = index, .item_count = 1}},
+        {{.name = "left", .how = INVIVO_INJECT_SET, .items = index, .item_count = 1}},
+    };
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
+        options.needs = hidden[i];
+        expects_error(invivo_type_register(runtime, &options, &type, E), INVIVO_E_ARGUMENT, "Part: the need 'left' takes runtime arguments, which its type has none of");
+    }
     options.needs = nameless;
     expects_error(invivo_type_register(runtime, &options, &type, E), INVIVO_E_ARGUMENT, NULL);
     end();
