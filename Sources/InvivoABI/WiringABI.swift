@@ -237,6 +237,26 @@ public func invivo_resolve_type(
     }
 }
 
+@c @implementation
+public func invivo_key_of_type(
+    _ runtime: invivo_runtime, _ type: UnsafePointer<CChar>!, _ name: UnsafePointer<CChar>!, _ flags: UInt32,
+    _ out: UnsafeMutablePointer<invivo_key>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_key()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let container = try Container.find(runtime.bits, .runtime)
+        let isExact = try lookupFlags(flags) & UInt32(INVIVO_LOOKUP_EXACT) != 0
+        let lookup = Container.Lookup(
+            type: try text(type, "type"), name: try optionalText(name, "name"), isExact: isExact)
+        if let id = try container.find(lookup) {
+            out.pointee.bits = container.keyHandle(id)
+        } else if flags & UInt32(INVIVO_LOOKUP_OPTIONAL) == 0 {
+            throw container.nothing(lookup)
+        }
+    }
+}
+
 private func lookupFlags(_ flags: UInt32) throws(Failure) -> UInt32 {
     guard flags & ~UInt32(INVIVO_LOOKUP_EXACT | INVIVO_LOOKUP_OPTIONAL) == 0 else {
         throw Failure(.argument, "flags contains unknown ones")

@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 173,
+    .function_count = 174,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -178,6 +178,7 @@ static const struct invivo_table instance = {
     .report_untracked = invivo_report_untracked,
     .error_copy = invivo_error_copy,
     .runtime_retired = invivo_runtime_retired,
+    .key_of_type = invivo_key_of_type,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

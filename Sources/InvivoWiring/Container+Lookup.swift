@@ -19,20 +19,29 @@ extension Container {
     public func resolve(_ lookup: Lookup) throws(Failure) -> UInt64? {
         try whole(
             { (chain) throws(Failure) -> UInt64? in
-                let types = chain.graph.types
-                let fitting = types.all(lookup.type, isExact: lookup.isExact).filter { isNamed($0.id, lookup.name) }
-                switch types.best(of: fitting) {
-                case .one(let id):
-                    chain.noteDependency(id)
-                    return try resolve(id, [], chain)
-                case .none: return nil
-                case .several(let ids):
-                    throw Failure(
-                        .ambiguous,
-                        "several make a '\(lookup.type)': \(names(ids)); name one, or give one a higher rank",
-                        path: lookup.type)
-                }
+                guard let id = try find(lookup, in: chain.graph) else { return nil }
+                chain.noteDependency(id)
+                return try resolve(id, [], chain)
             }, giveBack: { object in if let object { _ = ObjectTable.release(object) } })
+    }
+
+    /// The id of the one definition that fits; nil when there is none.
+    public func find(_ lookup: Lookup) throws(Failure) -> UInt32? {
+        guard !monitor.locked({ isClosing }) else { throw Failure(.closed, "the runtime is closed") }
+        return try find(lookup, in: visibleGraph)
+    }
+
+    private func find(_ lookup: Lookup, in graph: Graph) throws(Failure) -> UInt32? {
+        let fitting = graph.types.all(lookup.type, isExact: lookup.isExact).filter { isNamed($0.id, lookup.name) }
+        switch graph.types.best(of: fitting) {
+        case .one(let id): return id
+        case .none: return nil
+        case .several(let ids):
+            throw Failure(
+                .ambiguous,
+                "several make a '\(lookup.type)': \(names(ids)); name one, or give one a higher rank",
+                path: lookup.type)
+        }
     }
 
     /// One object of each definition of a type, by rank, then as declared. What has graph scope is shared among them.

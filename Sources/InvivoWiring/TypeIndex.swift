@@ -7,7 +7,7 @@ public struct TypeIndex: Sendable {
         public let id: UInt32
         let rank: Int32
         /// Where it stands among all definitions, and what it is found by: a list has as many as there are definitions.
-        private let packed: UInt64
+        private var packed: UInt64
 
         init(id: UInt32, rank: Int32, order: UInt64, isOwn: Bool, isFound: Bool, isExtensible: Bool) {
             self.id = id
@@ -22,6 +22,13 @@ public struct TypeIndex: Sendable {
         var isFound: Bool { packed & 2 != 0 }
         /// By what its type is said to be later.
         var isExtensible: Bool { packed & 4 != 0 }
+
+        /// The same, found by what its type is said to be.
+        var asKind: Entry {
+            var entry = self
+            entry.packed &= ~1
+            return entry
+        }
 
         /// Whether it comes before another.
         func precedes(_ other: Entry) -> Bool {
@@ -107,7 +114,7 @@ public struct TypeIndex: Sendable {
         var merged = list
         for type in types {
             for entry in entries[type] ?? [] where entry.isExtensible && !known.contains(entry.id) {
-                Self.insert(entry, in: &merged)
+                Self.insert(entry.asKind, in: &merged)
             }
         }
         return merged
@@ -122,16 +129,17 @@ public struct TypeIndex: Sendable {
     public enum Choice {
         case one(UInt32)
         case none
-        /// Of equal rank at the top.
+        /// Of equal rank at the top, and all of the exact type or none.
         case several([UInt32])
     }
 
-    /// The one to take.
+    /// The one to take: of the highest rank, and then of the exact type.
     public func best(_ name: String, isExact: Bool) -> Choice { best(of: all(name, isExact: isExact)) }
 
     public func best(of list: [Entry]) -> Choice {
         guard let first = list.first else { return .none }
-        let top = list.prefix { $0.rank == first.rank }
-        return top.count == 1 ? .one(first.id) : .several(top.map(\.id))
+        var top = list.prefix { $0.rank == first.rank }[...]
+        if top.count > 1, top.contains(where: \.isOwn) { top = top.filter(\.isOwn)[...] }
+        return top.count == 1 ? .one(top.first?.id ?? first.id) : .several(top.map(\.id))
     }
 }

@@ -42,6 +42,43 @@ static void types_are_looked_up(void) {
     end();
 }
 
+/* Of equal rank the exact type wins, for a lookup as for an injection; rank comes before it. */
+static void the_exact_type_is_preferred_at_equal_rank(void) {
+    begin();
+    static const char *const supertypes[] = {"Node"};
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Derived", .size = sizeof(node), .alignment = _Alignof(node),
+                                   .concurrency = INVIVO_SHARED, .init = node_init, .deinit = node_deinit,
+                                   .parameters = node_parameters, .parameter_count = 3, .supertypes = supertypes, .supertype_count = 1};
+    invivo_injection wanted[] = {{.name = "left", .how = INVIVO_INJECT_TYPE, .reference = "Node"}};
+    invivo_type derived;
+    invivo_object object = {0};
+    invivo_key key = {0};
+    OK(invivo_type_register(runtime, &options, &derived, E));
+    DEFINE("a.derived", LAZY_SINGLETON, .type = derived);
+    OK(invivo_key_of_type(runtime, "Node", NULL, 0, &key, E));
+    CHECK_TEXT(invivo_key_name(key), "a.derived");
+    DEFINE("a.exact", LAZY_SINGLETON);
+    OK(by_type("Node", NULL, 0, &object));
+    CHECK_TEXT(at(object)->name, "exact");
+    drop(object);
+    OK(invivo_key_of_type(runtime, "Node", NULL, 0, &key, E));
+    CHECK_TEXT(invivo_key_name(key), "a.exact");
+    DEFINE("a.holder", LAZY_SINGLETON, .type = held_type, PROPERTIES(wanted));
+    object = resolve("a.holder");
+    CHECK_TEXT(at(at(object)->left)->name, "exact");
+    drop(object);
+    DEFINE("a.first", LAZY_SINGLETON, .type = derived, .rank = 1);
+    OK(invivo_key_of_type(runtime, "Node", NULL, 0, &key, E));
+    CHECK_TEXT(invivo_key_name(key), "a.first");
+    DEFINE("a.second", LAZY_SINGLETON, .type = derived, .rank = 1);
+    expects_error(invivo_key_of_type(runtime, "Node", NULL, 0, &key, E), INVIVO_E_AMBIGUOUS, NULL);
+    CHECK_EQUAL(key.bits, 0);
+    expects_error(invivo_key_of_type(runtime, "Nod", NULL, 0, &key, E), INVIVO_E_NOT_FOUND, NULL);
+    OK(invivo_key_of_type(runtime, "Nod", NULL, INVIVO_LOOKUP_OPTIONAL, &key, E));
+    CHECK_EQUAL(key.bits, 0);
+    end();
+}
+
 static void bindings_by_type_stay_unless_they_are_greedy(void) {
     begin();
     invivo_injection kept[] = {{.name = "left", .how = INVIVO_INJECT_TYPE, .reference = "Leaf"}};
@@ -143,6 +180,7 @@ int main(void) {
     check_begin();
     main_thread = pthread_self();
     types_are_looked_up();
+    the_exact_type_is_preferred_at_equal_rank();
     bindings_by_type_stay_unless_they_are_greedy();
     hosts_objects_are_injected_into();
     what_is_said_last_of_a_key_in_one_change_set_counts();

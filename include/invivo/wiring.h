@@ -366,10 +366,14 @@ enum {
     INVIVO_LOOKUP_EXACT = 1,   /* the type itself, not those that say they are it */
     INVIVO_LOOKUP_OPTIONAL = 2 /* zero when there is none */
 };
-/* The object of the one definition whose type is, or says that it is, `type`. None, or several of the highest rank: an error
- * that lists them. `name` (may be NULL): only the key of this name, or "assembly.name" with this end. */
+/* The object of the one definition whose type is, or says that it is, `type`: of those of the highest rank, the one of the exact
+ * type. None, or several: an error that lists them. `name` (may be NULL): only the key of this name, or "assembly.name" with this
+ * end. */
 INVIVO_API invivo_status invivo_resolve_type(invivo_runtime runtime, const char *type, const char *name, uint32_t flags,
                                              invivo_object *out, invivo_error **error) INVIVO_WAITS;
+/* The key of that definition; nothing is built. With INVIVO_LOOKUP_OPTIONAL it is zero where there is none. */
+INVIVO_API invivo_status invivo_key_of_type(invivo_runtime runtime, const char *type, const char *name, uint32_t flags,
+                                            invivo_key *out, invivo_error **error) INVIVO_WAITS;
 /* One object of each definition of the type, by rank, then as declared, as an owned list; none is an empty list. Objects of
  * graph scope are shared within the call. */
 INVIVO_API invivo_status invivo_resolve_all(invivo_runtime runtime, const char *type, uint32_t flags, invivo_value *out,
@@ -443,7 +447,7 @@ INVIVO_API invivo_status invivo_stop(invivo_runtime runtime, invivo_key key, inv
  *       "set", "property", "to"  the number of an object, a property's name, and the source of what it is set to
  *   "parameters"  a list of maps "kind", "type" (a name, or null): the runtime arguments that the definition declares
  * A source is a map of one entry: "value" (a constant or a shared object), "object" (a number), "argument" (the number of a
- * runtime argument), "list" or "map" (of sources). */
+ * runtime argument), "list" or "map" (of sources), "left_out" (an argument that the initializer is not given). */
 INVIVO_API invivo_status invivo_key_outline(invivo_runtime runtime, invivo_key key, invivo_value *out, invivo_error **error) INVIVO_WAITS;
 /* The shared object if it is built (one lease is yours), else INVIVO_E_COLD; never builds, never waits. */
 INVIVO_API invivo_status invivo_peek(invivo_runtime runtime, invivo_key key, invivo_object *out) INVIVO_NOWAIT;
