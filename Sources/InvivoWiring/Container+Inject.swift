@@ -8,12 +8,20 @@ extension Container {
     /// The values for the initializer: what the recipe injects, each in its place, then the runtime arguments in the gaps
     /// and at the end (unless the definition declares them: then it says itself where they go).
     func initializerValues(
-        _ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain, _ injected: inout [Value]
+        _ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain, _ injected: inout [Value], _ given: inout UInt64
     ) throws(Failure) -> [Value] {
-        guard !recipe.slots.isEmpty else { return recipe.definition.body.parameters == nil ? arguments : [] }
+        guard !recipe.slots.isEmpty else {
+            guard recipe.definition.body.parameters == nil else { return [] }
+            given = Self.allGiven(arguments.count)
+            return arguments
+        }
         var values: [Value?] = []
         for slot in recipe.slots {
             let value = try value(of: slot.source, recipe, arguments, chain)
+            // An optional runtime argument that nobody gave is left out here too.
+            if case .argument(let index) = slot.source, index >= arguments.count {} else {
+                given |= Self.bit(of: slot.position)
+            }
             if value.isNull, let parameter = slot.parameter, !parameter.isOptional,
                 case .object(let id, _, let isOptional) = slot.source, !isOptional
             {
@@ -26,10 +34,20 @@ extension Container {
         guard recipe.definition.body.parameters == nil else { return values.map { $0 ?? .null } }
         var rest = arguments[...]
         for index in values.indices where values[index] == nil {
-            if let next = rest.popFirst() { values[index] = next }
+            if let next = rest.popFirst() {
+                values[index] = next
+                given |= Self.bit(of: index)
+            }
         }
+        for index in rest.indices { given |= Self.bit(of: values.count + index - rest.startIndex) }
         return values.map { $0 ?? .null } + rest
     }
+
+    /// The bit of an argument in `invivo_build.given`.
+    static func bit(of position: Int) -> UInt64 { 1 << UInt64(min(position, 63)) }
+
+    /// The bits of that many arguments.
+    static func allGiven(_ count: Int) -> UInt64 { count >= 64 ? .max : (1 << UInt64(count)) - 1 }
 
     /// The error for a place that must have something and got null.
     private func nothing(_ id: UInt32, _ place: String, _ recipe: Recipe) -> Failure {
@@ -161,7 +179,7 @@ extension Container {
             var build = invivo_build(
                 struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: handle),
                 key: invivo_key(bits: keyHandle(recipe.id)), type: invivo_type(bits: type.description.handleBits),
-                asker: invivo_key(bits: asker(of: index, chain).map { keyHandle($0.id) } ?? 0))
+                asker: invivo_key(bits: asker(of: index, chain).map { keyHandle($0.id) } ?? 0), given: 0)
             try injector.run(recipe.key, instance, &build, arguments)
         }
         for (place, step) in recipe.after.enumerated() {

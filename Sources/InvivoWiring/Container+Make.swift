@@ -149,13 +149,14 @@ extension Container {
             return try instance(recipe, arguments, chain, source, name, type)
         }
         var injected: [Value] = []
-        let values = try initializerValues(recipe, arguments, chain, &injected)
+        var given: UInt64 = 0
+        let values = try initializerValues(recipe, arguments, chain, &injected, &given)
         var factory: Factory?
         if case .factory(let given) = recipe.maker { factory = given }
         let asker = asker(of: index, chain)?.id
         guard
             let record = try makeInstance(
-                type, values, key: recipe.id, factory: factory, asker: asker,
+                type, values, given: given, key: recipe.id, factory: factory, asker: asker,
                 isNullable: definition.body.flags.contains(.nullable), edges: Self.plainLeases(injected))
         else { return nil }
         if !injected.isEmpty { hold(injected, record) }
@@ -207,7 +208,8 @@ extension Container {
         defer { Readers.endBuild(build) }
         let chain = chainForWaiting()
         return try building(chain) { () throws(Failure) -> UInt64 in
-            guard let record = try makeInstance(type, arguments, key: nil, factory: nil) else { return 0 }
+            guard let record = try makeInstance(
+                type, arguments, given: Self.allGiven(arguments.count), key: nil, factory: nil) else { return 0 }
             let object = try opened(record)
             do throws(Failure) {
                 try fillNeeds(of: type, in: object, record)
@@ -271,7 +273,7 @@ extension Container {
             var build = invivo_build(
                 struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: runtime),
                 key: invivo_key(bits: key),
-                type: invivo_type(bits: type.pointee.handle), asker: invivo_key())
+                type: invivo_type(bits: type.pointee.handle), asker: invivo_key(), given: 0)
             failed.status = initialize(instance, &build, nil, 0, type.pointee.user_data, &failed.error)
             if failed.status != 0 {
                 Glibc.free(memory)
@@ -346,7 +348,7 @@ extension Container {
 
     /// Nil when a factory that may answers none.
     private func makeInstance(
-        _ type: ObjectType, _ values: [Value], key: UInt32?, factory: Factory?, asker: UInt32? = nil,
+        _ type: ObjectType, _ values: [Value], given: UInt64, key: UInt32?, factory: Factory?, asker: UInt32? = nil,
         isNullable: Bool = false, edges: Int = 0
     ) throws(Failure) -> Record? {
         let description = type.description
@@ -355,7 +357,7 @@ extension Container {
         var build = invivo_build(
             struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: handle),
             key: invivo_key(bits: key.map(keyHandle) ?? 0), type: invivo_type(bits: description.handleBits),
-            asker: invivo_key(bits: asker.map(keyHandle) ?? 0))
+            asker: invivo_key(bits: asker.map(keyHandle) ?? 0), given: given)
         if description.size > 0 {
             let record = try newRecord(type, instance: nil, key: key, edges: edges)
             guard let instance = record.pointee.instance else { return record }

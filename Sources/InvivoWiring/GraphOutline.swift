@@ -67,7 +67,7 @@ struct GraphOutline {
                 ("make", .int64(Int64(number))), ("for", .int64(Int64(asker ?? -1))), ("key", .string(recipe.key)),
                 ("file", .string(recipe.definition.place.file)), ("line", .int64(Int64(recipe.definition.place.line))),
                 ("type", .type(type.description)), ("function", .uint64(function)), ("data", .uint64(data)),
-                ("arguments", .list(arguments.map { $0 ?? Self.constant(.null) })),
+                ("arguments", .list(arguments.map { $0 ?? .map([("left_out", .null)]) })),
             ]))
         for step in recipe.steps {
             guard case .property(let index, let origin) = step, let source = try source(origin, of: number, depth)

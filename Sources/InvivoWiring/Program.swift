@@ -76,7 +76,9 @@ final class ProgramSource {
         guard size < Self.mostBytes else { return nil }
         nodes.append(
             iv_node(
-                type: type.raw, build: constants.build(container, id, type.raw.pointee.handle, asker: asker),
+                type: type.raw, build: constants.build(
+                    container, id, type.raw.pointee.handle, asker: asker,
+                    given: recipe.slots.reduce(0) { $0 | Container.bit(of: $1.position) }),
                 key: container.keyHandle(id), id: id, first: UInt32(arguments.count), count: UInt32(own.count),
                 leases: 0,
                 record: UInt32(place), instance: UInt32(instance), edges: UInt32(edges)))
@@ -166,13 +168,15 @@ private final class ProgramConstants {
     private var values: [(owned: invivo_value, lent: UnsafeMutablePointer<invivo_value>)] = []
     private var builds: [UnsafeMutablePointer<invivo_build>] = []
 
-    func build(_ container: Container, _ id: UInt32, _ type: UInt64, asker: UInt32?) -> UnsafeRawPointer {
+    func build(_ container: Container, _ id: UInt32, _ type: UInt64, asker: UInt32?, given: UInt64)
+        -> UnsafeRawPointer
+    {
         let build = UnsafeMutablePointer<invivo_build>.allocate(capacity: 1)
         build.initialize(
             to: invivo_build(
                 struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: container.handle),
                 key: invivo_key(bits: container.keyHandle(id)), type: invivo_type(bits: type),
-                asker: invivo_key(bits: asker.map(container.keyHandle) ?? 0)))
+                asker: invivo_key(bits: asker.map(container.keyHandle) ?? 0), given: given))
         builds.append(build)
         return UnsafeRawPointer(build)
     }

@@ -129,6 +129,7 @@ int main(void) {
     OFFSET(invivo_build, key, sizeof(((invivo_build *)0)->key));
     OFFSET(invivo_build, type, sizeof(((invivo_build *)0)->type));
     OFFSET(invivo_build, asker, sizeof(((invivo_build *)0)->asker));
+    OFFSET(invivo_build, given, sizeof(((invivo_build *)0)->given));
     SIZE(invivo_type_options);
     OFFSET(invivo_type_options, struct_size, sizeof(((invivo_type_options *)0)->struct_size));
     OFFSET(invivo_type_options, name, sizeof(((invivo_type_options *)0)->name));
@@ -816,5 +817,6 @@ int main(void) {
     OFFSET(invivo_table, report_untracked, sizeof(void (*)(void)));
     OFFSET(invivo_table, error_copy, sizeof(void (*)(void)));
     OFFSET(invivo_table, runtime_retired, sizeof(void (*)(void)));
+    OFFSET(invivo_table, key_of_type, sizeof(void (*)(void)));
     return 0;
 }

@@ -83,6 +83,9 @@ typedef struct invivo_build {
     invivo_key key;   /* zero when made without a definition */
     invivo_type type;
     invivo_key asker; /* for whom it is made; zero when nobody's making asked for it */
+    /* Bit i: argument i was given, by the definition or by a resolve, so a null there is an explicit one. Without the bit the
+     * argument was left out. The last bit stands for all further arguments. Zero for a decorator and for `inject`. */
+    uint64_t given;
 } invivo_build;
 
 enum {

@@ -10,8 +10,10 @@ import abc
 import atexit
 import contextlib
 import ctypes
+import gc
 import os
 import re
+import sys
 import threading
 import types
 import weakref
@@ -44,7 +46,7 @@ class Entry:
     to. Should somebody else hold it still, it lives on until they let go.
     """
 
-    __slots__ = ("bits", "core", "ended", "key", "lease", "number", "record", "strong", "weak")
+    __slots__ = ("bits", "core", "end", "ended", "held", "key", "lease", "number", "record", "strong", "weak")
 
     def __init__(self, core: Core, record: _types.TypeRecord, thing: Any) -> None:
         self.core, self.record, self.strong = core, record, thing
@@ -53,11 +55,19 @@ class Entry:
         self.key = 0
         self.lease = 0
         self.ended = False
+        self.end: Callable[[], None] | None = None  # what ends a resource
+        self.held = 0  # how many references to it the resource itself has
         self.number = next(_trampolines.numbers)
 
     def target(self) -> Any:
         thing = self.strong
         return thing if thing is not None or self.weak is None else self.weak()
+
+    def finish(self) -> None:
+        """Ends a resource, once."""
+        end, self.end = self.end, None
+        if end is not None:
+            end()
 
 
 def entry_of(number: int | None) -> Entry | None:
@@ -134,6 +144,8 @@ class Core:
         self.domain = c.invivo_domain()
         self.types: dict[type, _types.TypeRecord] = {}
         self.types_by_bits: dict[int, _types.TypeRecord] = {}
+        self.managed_types: dict[type, _types.TypeRecord] = {}  # of resources, by the class of the object
+        self.lent: dict[int, Entry] = {}  # resources that Python alone holds, by number
         self.names: dict[str, type] = {}
         self.names_of: dict[type, str] = {}
         self.known: dict[str, type] = {}  # classes by name, for annotations that are only text
@@ -351,7 +363,13 @@ class Core:
         thing = entry.target()
         if self.by_id.get(id(thing)) is entry:
             self.by_id.pop(id(thing), None)
-        entry.strong = None
+        self.lent.pop(number, None)
+        try:
+            if entry.end is not None:
+                with self._entered_to_end():
+                    entry.finish()
+        finally:
+            entry.strong = None
 
     def entry_for(self, thing: Any) -> Entry | None:
         entry = self.by_id.get(id(thing))
@@ -451,7 +469,7 @@ class Core:
             raise StaleError("the Python object is gone")
         # What Python has of an object that the graph does not hold may outlive all handles: where the object is to be
         # stopped, that is when Python lets go of it.
-        leans = entry.record.description.stop is not None and not entry.lease
+        leans = entry.record.stops and not entry.lease
         if not leased:
             leans = leans and not self.is_graphs(entry) and not self.library.object_retain(handle)
             leased = leans
@@ -479,6 +497,11 @@ class Core:
         if entry.lease or entry.ended:
             return False
         entry.lease = self.keep("object_release", c.invivo_object(entry.bits))
+        if entry.end is not None:
+            # What runs when it ends refers to it, so its own end is never heard of: references are counted instead.
+            self.return_lent()
+            self.lent[entry.number] = entry
+            return True
         if _endings.watch(type(thing)):
             try:
                 entry.weak = weakref.ref(thing)
@@ -486,6 +509,15 @@ class Core:
             except TypeError:  # it has no weak references: it stays until the runtime closes
                 pass
         return True
+
+    def return_lent(self) -> None:
+        """Gives back resources that nobody refers to any more besides the runtime and the resource itself."""
+        for entry in list(self.lent.values()):
+            # Besides those there is the argument here.
+            if entry.end is not None and sys.getrefcount(entry.strong) <= entry.held + 1:
+                self.lent.pop(entry.number, None)
+                number, entry.lease = entry.lease, 0
+                self.drop(number)
 
     def ending(self, thing: Any) -> None:
         """An object is about to end: what the library wants of it now (to stop it, say) can still be had."""
@@ -519,6 +551,11 @@ class Core:
         """The registered type of a Python class; registers it when it is new."""
         record = self.types.get(cls)
         return record if record is not None else _types.register(self, cls, description)
+
+    def managed_type_for(self, cls: type) -> _types.TypeRecord:
+        """The type of resources whose objects are of a class: a subtype of the class's that is stopped."""
+        record = self.managed_types.get(cls)
+        return record if record is not None else _types.register(self, cls, managed=True)
 
     def foreign_type(self, bits: int) -> Type:
         found = self.foreign_types.get(bits)
@@ -560,7 +597,7 @@ class Core:
         name = self.name_of(cls)
         if cls not in self.wished and (is_protocol(cls) or isinstance(cls, abc.ABCMeta)):
             self.wished[cls] = name
-            for record in list(self.types.values()):
+            for record in [*self.types.values(), *self.managed_types.values()]:
                 self.grant(record, (cls,))
         return name
 
@@ -643,6 +680,17 @@ def ending(thing: Any) -> None:
 
 
 _endings.heard_by = ending
+
+
+def _collected(phase: str, _: object) -> None:
+    """The collector of garbage has run, and may have ended the last references to a resource."""
+    if phase == "stop":
+        for core in list(cores.values()):
+            if core.lent and not core.closed:
+                core.return_lent()
+
+
+gc.callbacks.append(_collected)
 
 
 def close_all() -> None:

@@ -9,13 +9,14 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from . import _generated as c
 from . import _recipes
 from ._describe import Parameter, constructor_of, parameters_of
-from ._hints import annotated, hints_of
+from ._hints import CLASSES, annotated, hints_of
+from ._managed import Existing, is_generator, yielded
 from ._objects import Type
 from ._recipes import Call, Draft, MadeBy, Options, Recipe, Ref, Scope
 from .errors import ArgumentError, ArityError, WrongTypeError
@@ -73,6 +74,7 @@ class Definition:
     home: str | None = None  # its assembly, when the key does not say it
     owner: str = ""  # the key in whose recipe it stands
     generic: Any = None  # Repository[User], where that was said
+    managed: bool = False  # a resource: the factory answers a generator or a context manager
 
     @property
     def made(self) -> str:
@@ -137,13 +139,14 @@ def definition(
     if isinstance(what, Recipe):
         if key is None:
             raise ArgumentError("a recipe has no name of its own: say which by name=...")
-        more = of_recipe(what, None)
+        more = of_recipe(what, None, None if options is None else options.type)
         makes, factory, given = more.pop("makes"), more.pop("factory"), more.pop("overrides")
         overrides = {**given, **overrides}
         options = options or more.pop("options", None)
         more.pop("options", None)
     else:
-        makes, factory = _made_by(what, near=caller.f_locals)
+        declared = None if options is None else options.type
+        makes, factory, more["managed"] = _made_by(what, near=caller.f_locals, declared=declared)
         if isinstance(typing.get_origin(what), type):
             more["generic"] = what
         if factory is not None and may_be_none(hints_of(annotated(what)).get("return")):
@@ -167,15 +170,18 @@ def check_scope(scope: str | None) -> None:
         raise ArgumentError(f"{scope!r} is no scope; there are {', '.join(SCOPES)}")
 
 
-def of_recipe(recipe: Recipe, wanted: type | None) -> dict[str, Any]:
-    """What a recipe says of a definition; ``wanted`` is what the place wants."""
+def of_recipe(recipe: Recipe, wanted: type | None, declared: type | None = None) -> dict[str, Any]:
+    """What a recipe says of a definition; ``wanted`` is what the place wants, ``declared`` the type in the options."""
     node = recipe._node
     found: dict[str, Any] = {"makes": wanted, "factory": None, "overrides": {}}
     match node:
         case Draft():
             what = node.what
             if what is not None:
-                found["makes"], found["factory"] = _made_by(what, wanted)
+                declared = declared if node.options is None or node.options.type is None else node.options.type
+                found["makes"], found["factory"], found["managed"] = _made_by(
+                    what, wanted, declared=declared, managed=node.managed
+                )
             found["positional"], found["overrides"] = node.positional, node.named
             found["properties"] = {name: thing for name, (thing, _) in node.properties.items()}
             found["calls"] = tuple(node.calls)
@@ -202,39 +208,69 @@ def of_recipe(recipe: Recipe, wanted: type | None) -> dict[str, Any]:
 
 
 def _made_by(
-    what: Any, wanted: type | None = None, near: Mapping[str, Any] | None = None
-) -> tuple[type | str, Callable[..., Any] | None]:
-    """What is made, and by what. ``near``: names beside the definition, for an annotation that is only text."""
+    what: Any,
+    wanted: type | None = None,
+    near: Mapping[str, Any] | None = None,
+    *,
+    declared: type | None = None,
+    managed: bool = False,
+) -> tuple[type | str, Callable[..., Any] | None, bool]:
+    """The type that is made, the function that makes it, and whether it is a resource. ``near``: names beside the
+    definition, for an annotation that is only text. ``declared``: the type in the options, which wins."""
     if isinstance(what, Type):
-        return what.name, None
-    if isinstance(what, (type, str)):
-        return what, None
-    if isinstance(typing.get_origin(what), type):  # Box[int]
-        return typing.get_origin(what), None
+        return what.name, None, False
+    if isinstance(what, str):
+        return what, None, False
+    cls = what if isinstance(what, type) else typing.get_origin(what)  # Box[int]
+    if isinstance(cls, type) and not managed:
+        return (cls, None, False) if declared in (None, cls) else (declared or cls, cls, False)
     if not callable(what):
         raise WrongTypeError(
             f"a class, a factory or the name of a type is wanted, not {what!r}; an object that is there is given "
             "to an override as instance=..., and elsewhere as invivo.constant(...)"
         )
     function = annotated(what)
-    if inspect.iscoroutinefunction(function):
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         raise ArgumentError(
-            f"the factory {getattr(function, '__qualname__', what)!r} is asynchronous: objects are made at once. Make "
-            "one that begins its work, and await that where it is used"
+            f"the factory {_name(what)!r} is asynchronous: objects are made at once. Make one that begins its work, "
+            "and await that where it is used"
         )
+    managed = managed or is_generator(function)
     unwrapped = what
     while isinstance(unwrapped, functools.partial):
         unwrapped = unwrapped.func
-    makes = unwrapped if isinstance(unwrapped, type) else plain_class(_result_of(function))
+    if isinstance(unwrapped, Existing):
+        said: Any = type(unwrapped.manager)
+    else:
+        said = unwrapped if isinstance(unwrapped, type) else _result_of(function)
+    makes = declared or plain_class(yielded(said) if managed else said)
     if makes is None and near:
-        makes = plain_class(hints_of(function, near).get("return"))
-    makes = makes or wanted
+        said = hints_of(function, near).get("return")
+        makes = plain_class(yielded(said) if managed else said)
+    makes = makes or CLASSES.get(_hashable(unwrapped)) or wanted
     if makes is None:
         raise ArgumentError(
-            f"the factory {getattr(what, '__qualname__', what)!r} does not say what it makes: annotate what it returns "
-            "with the class"
+            f"the factory {_name(what)!r} does not say what it makes: annotate what it "
+            f"{'yields' if managed else 'returns'} with the class{_unresolved(function)}, or what the member returns; or "
+            "declare it by type=..., as in @invivo.lazy_singleton(type=Clock) or options=invivo.options(type=Clock)"
         )
-    return makes, what
+    return makes, what, managed
+
+
+def _name(what: Any) -> str:
+    while isinstance(what, functools.partial):
+        what = what.func
+    return str(getattr(what, "__qualname__", what))
+
+
+def _unresolved(function: Any) -> str:
+    """Names an annotation that is only text and means nothing where it stands."""
+    said = hints_of(function).get("return")
+    return f" (its annotation {said!r} names nothing that is known in its module)" if isinstance(said, str) else ""
+
+
+def _hashable(thing: Any) -> Any:
+    return thing if isinstance(thing, Hashable) else None
 
 
 def _result_of(function: Any) -> Any:
@@ -253,6 +289,7 @@ def plain_class(annotation: Any) -> type | None:
         annotation = typing.get_args(annotation)[0]
     if annotation is Any:  # a class of its own since Python 3.11
         return None
+    annotation = CLASSES.get(_hashable(annotation), annotation)
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         parts = [part for part in typing.get_args(annotation) if part is not types.NoneType]
         annotation = parts[0] if len(parts) == 1 else None

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar
 
 from . import _generated as c
 from ._hints import INTEGERS, Hint, annotated, choice_hint, hint_of, hints_of
-from ._marks import MARK, SHARED, TUNABLES, Injected, Tunable, component_name
+from ._marks import MARK, SHARED, TUNABLES, Enumeration, Injected, Tunable, component_name
 from .errors import ArgumentError
 
 
@@ -88,9 +88,8 @@ class Description:
 
 def parameters_of(function: Any, known: Mapping[str, Any] | None = None, *, bound: bool) -> tuple[Parameter, ...]:
     """The parameters of a function; ``bound`` leaves out the first one. ``*rest`` and ``**rest`` are passed over."""
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):
+    signature = signature_of(function)
+    if signature is None:
         return ()
     hints = hints_of(annotated(function), known)
     found = []
@@ -105,10 +104,31 @@ def parameters_of(function: Any, known: Mapping[str, Any] | None = None, *, boun
     return tuple(found)
 
 
+def signature_of(function: Any) -> inspect.Signature | None:
+    """None: it says nothing of its parameters, as some functions and classes that are written in C."""
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+
+
+def is_made_by_python(cls: type) -> bool:
+    """Whether a class says its parameters by a function of Python's, or by a signature of its own."""
+    if isinstance(getattr(cls, "__signature__", None), inspect.Signature):
+        return True
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return True
+    return any(isinstance(getattr(cls, name), types.FunctionType) for name in ("__init__", "__new__"))
+
+
 def constructor_of(cls: type, known: Mapping[str, Any] | None = None) -> tuple[Parameter, ...]:
     """The parameters of a class's constructor."""
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):  # a named tuple: its class has the annotations
         return parameters_of(cls, known, bound=False)
+    if isinstance(getattr(cls, "__signature__", None), inspect.Signature):
+        # It checks and converts what it gets, as models do: only what is injected by its class is looked at.
+        found = parameters_of(cls, known, bound=False)
+        return tuple(each if each.hint.wanted or each.hint.late else _open(each) for each in found)
     for name in ("__init__", "__new__"):
         function = getattr(cls, name)
         if isinstance(function, types.FunctionType):
@@ -116,8 +136,45 @@ def constructor_of(cls: type, known: Mapping[str, Any] | None = None) -> tuple[P
     return ()
 
 
-def call(function: Any, parameters: Sequence[Parameter], arguments: Sequence[Any], *first: Any) -> Any:
-    """Calls with arguments in the order of the parameters. A null for a parameter with a default means the default."""
+# Stands for an argument that is left out, where the library needs a value for it.
+LEFT_OUT = Enumeration(0, "invivo:left-out")
+
+
+def is_left_out(value: Any) -> bool:
+    return isinstance(value, Enumeration) and value.name == LEFT_OUT.name
+
+
+class Exact:
+    """A constant that the library has no value for, as it is: a tuple, a set, a map whose keys are no texts."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def fresh(self) -> Any:
+        """One for each object that it goes to."""
+        return _fresh(self.value)
+
+
+def _fresh(value: Any) -> Any:
+    if type(value) in (list, tuple, set, frozenset):
+        return type(value)(map(_fresh, value))
+    if type(value) is dict:
+        return {key: _fresh(each) for key, each in value.items()}
+    return value
+
+
+def has_other_keys(value: Any) -> bool:
+    """Whether a map in it has keys that are no texts."""
+    if type(value) is dict:
+        return any(not isinstance(key, str) for key in value) or any(map(has_other_keys, value.values()))
+    return type(value) in (list, tuple) and any(map(has_other_keys, value))
+
+
+def call(
+    function: Any, parameters: Sequence[Parameter], arguments: Sequence[Any], *first: Any, given: int = -1
+) -> Any:
+    """Calls with arguments in the order of the parameters. ``given`` has a bit for each argument that was given: None
+    is passed on for these, and stands for the default of the others."""
     positional, named = list(first), dict[str, Any]()
     by_name = False
     for index, value in enumerate(arguments):
@@ -125,15 +182,24 @@ def call(function: Any, parameters: Sequence[Parameter], arguments: Sequence[Any
             positional.append(value)
             continue
         parameter = parameters[index]
-        if value is None and parameter.has_default:
+        if parameter.has_default and (
+            (value is None and not given >> min(index, 63) & 1) or (value is not None and is_left_out(value))
+        ):
             by_name = True
             continue
-        value = parameter.hint.decode(value)
+        if isinstance(value, Exact):
+            value = value.fresh()
+        elif value is not None:
+            value = parameter.hint.decode(value)
         if parameter.keyword or by_name:
             named[parameter.name] = value
         else:
             positional.append(value)
     return function(*positional, **named)
+
+
+def _open(parameter: Parameter) -> Parameter:
+    return dataclasses.replace(parameter, hint=Hint(optional=parameter.hint.optional))
 
 
 _OUTSIDE = {object, typing.Generic, typing.Protocol}

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
+import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
-from . import _trampolines, _values
+from . import _managed, _trampolines, _values
 from ._definitions import PLACED, SCOPES
 from ._describe import call
 from ._hints import is_protocol
@@ -38,17 +39,35 @@ def _factory(item: FactoryItem, out: Any, build: Any, arguments: Any, count: int
     assert item.record is not None
     key = build[0].key.bits if build else 0
     item.core.forget_for(key)
+    end = None
     if made.constant is not None:
         thing = made.constant.value
     else:
         values = item.core.arguments(item.plan.parameters, arguments, count)
         with item.core.entered():
-            thing = call(made.factory, item.plan.parameters, values)
-        if thing is None and made.options.nullable:
-            return
-        if thing is None or (not is_protocol(made.makes) and not isinstance(thing, made.makes)):
-            raise WrongTypeError(f"the factory answered {thing!r}; it says that it makes a {made.made}")
-    out[0] = item.core.adopt(thing, item.record, key).number
+            thing = call(made.factory, item.plan.parameters, values, given=build[0].given if build else -1)
+            if made.managed:
+                thing, end = _managed.begin(thing, getattr(made.factory, "__qualname__", made.made))
+        try:
+            if thing is None and made.options.nullable and end is None:
+                return
+            if thing is None or not may_answer(thing, made.makes):
+                said = "the resource gave" if made.managed else "the factory answered"
+                raise WrongTypeError(f"{said} {thing!r}; it says that it makes a {made.made}")
+        except BaseException:
+            if end is not None:
+                end()
+            raise
+    entry = item.core.adopt(thing, item.record, key)
+    if end is not None:
+        entry.end = end
+        entry.held = sys.getrefcount(thing) - 2  # without `thing` and the argument; with that of the entry
+    out[0] = entry.number
+
+
+def may_answer(thing: Any, makes: type) -> bool:
+    """Whether a factory may answer a thing where it says a class; of protocols, and of typing.TextIO, nothing is known."""
+    return is_protocol(makes) or makes.__module__ == "typing" or isinstance(thing, makes)
 
 
 @_trampolines.answering(c.invivo_definition, "inject", user_data=4)
@@ -84,7 +103,9 @@ def define(core: Core, changes: c.invivo_changes, plan: Plan) -> None:
 def defined(core: Core, plan: Plan) -> Iterator[c.invivo_definition]:
     """A wired definition as C has it, for the call in the block; what it holds is given back if that fails."""
     made = plan.definition
-    record = core.type_for(made.makes) if isinstance(made.makes, type) else None
+    record = None
+    if isinstance(made.makes, type):
+        record = core.managed_type_for(made.makes) if made.managed else core.type_for(made.makes)
     with _values.Packer(core) as packer:
         options = c.invivo_definition()
         with within(made.key, made.file, made.line):

@@ -671,6 +671,7 @@ invivo_build._fields_ = [
     ("key", invivo_key),
     ("type", invivo_type),
     ("asker", invivo_key),
+    ("given", ctypes.c_uint64),
 ]
 invivo_type_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -1271,6 +1272,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_report_untracked": (ctypes.c_uint64, [ctypes.c_void_p, ctypes.c_size_t], False),
     "invivo_error_copy": (ctypes.c_void_p, [ctypes.c_void_p], True),
     "invivo_runtime_retired": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_key_of_type": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint32, ctypes.POINTER(invivo_key), ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1448,6 +1450,7 @@ TABLE: list[str] = [
     "invivo_report_untracked",
     "invivo_error_copy",
     "invivo_runtime_retired",
+    "invivo_key_of_type",
 ]
 
 

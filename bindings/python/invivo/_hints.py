@@ -12,6 +12,7 @@ import enum
 import functools
 import inspect
 import sys
+import threading
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
@@ -73,6 +74,10 @@ _SCALARS: dict[Any, int] = {
 _LISTS = {list, tuple, collections.abc.Sequence, collections.abc.MutableSequence, collections.abc.Iterable}
 _SETS = {set, frozenset, collections.abc.Set, collections.abc.MutableSet}
 _MAPS = {dict, collections.abc.Mapping, collections.abc.MutableMapping}
+# What annotations name as classes, as type checkers know them, and are functions before Python 3.13.
+CLASSES: dict[Any, type] = {
+    made: type(made()) for made in (threading.Lock, threading.RLock) if not isinstance(made, type)
+}
 INTEGERS = range(c.INVIVO_KIND_INT8, c.INVIVO_KIND_UINT64 + 1)
 
 
@@ -165,6 +170,7 @@ def hint_of(annotation: Any) -> Hint:
     plain = origin if origin is not None else annotation
     if not isinstance(plain, collections.abc.Hashable):  # [int]
         return Hint()
+    plain = CLASSES.get(plain, plain)
     late = _late_hint(plain, typing.get_args(annotation))
     if late is not None:
         return late

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
 import inspect
 import threading
@@ -170,6 +171,7 @@ if TYPE_CHECKING:
             tracked: bool = False,
             start_timeout: float | None = None,
             stop_timeout: float | None = None,
+            type: builtins.type[Any] | None = None,
         ) -> Callable[[F], F]: ...
         def __call__(self, *_: Any, **__: Any) -> Any: ...
 
@@ -281,7 +283,7 @@ def _describe(assembly: Assembly | None, key: str, member: Member, known: Mappin
             "invivo.new(...), wire(...), child(...), constant(...) or another member"
         )
     result = hints_of(member.function, known).get("return")
-    what = of_recipe(answer, plain_class(result))
+    what = of_recipe(answer, plain_class(result), member.options.type)
     _check_result(member, plain_class(result), what["makes"])
     said = what.pop("options", None) or member.options
     if may_be_none(result):

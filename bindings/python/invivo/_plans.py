@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
 from . import _trampolines, _values
-from ._describe import Parameter
+from ._describe import Exact, Parameter, is_left_out
 from ._hints import Hint, is_protocol, same
 from .errors import BusyError, Error, WrongTypeError, error_class
 
@@ -372,6 +372,8 @@ class Writer:
 
     def _constant(self, value: Any) -> str:
         """A list or map is a fresh one for each object; what derives from one is an object."""
+        if isinstance(value, Exact):
+            return f"{self._bind(value.fresh)}()"
         if type(value) is list:
             return f"[{', '.join(map(self._constant, value))}]"
         if type(value) is dict:
@@ -400,7 +402,7 @@ class Writer:
         sources = list(sources)
         for index, each in enumerate(parameters):
             if each.hint.late == "runtime":
-                sources += [{"value": None}] * (index + 1 - len(sources))
+                sources += [{"left_out": None}] * (index + 1 - len(sources))
         said = []
         by_name = False
         for index, source in enumerate(sources):
@@ -412,9 +414,11 @@ class Writer:
             parameter = parameters[index]
             if parameter.hint.late == "runtime":
                 text = "faces[0]"
-            elif source.get("value", source) is None and parameter.has_default:
+            elif ("left_out" in source or is_left_out(source.get("value"))) and parameter.has_default:
                 by_name = True
                 continue
+            elif "left_out" in source or source.get("value", source) is None:
+                text = "None"
             else:
                 text = self._arriving(source, parameter.hint)
             said.append(f"{parameter.name}={text}" if parameter.keyword or by_name else text)
@@ -430,7 +434,7 @@ class Writer:
             self.steps[each["make"]].outer = self.steps.get(each["for"])
 
     def _make(self, said: dict[str, Any]) -> None:
-        from ._descriptors import FactoryItem, factory_address
+        from ._descriptors import FactoryItem, factory_address, may_answer
 
         number, kind = said["make"], said["type"]
         step = self.steps[number]
@@ -456,7 +460,7 @@ class Writer:
         call = f"{self._bind(definition.factory)}({self._arguments(item.plan.parameters, sources)})"
         self._line(f"{made} = {call}", 2, step)
         makes = definition.makes
-        if definition.factory is not makes and isinstance(makes, type) and not is_protocol(makes):
+        if definition.factory is not makes and isinstance(makes, type) and not may_answer(None, makes):
             check = f"if not isinstance({made}, {self._bind(makes)}):"
             self._line(check, 2, step)
             self._line(f"not_made({made}, {definition.made!r})", 3, step)

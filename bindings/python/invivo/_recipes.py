@@ -6,12 +6,15 @@ are written. At run time it only remembers what was said; `_wiring` turns that i
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast, overload
 
 from . import _generated as c
+from ._managed import Existing
 from .errors import ArgumentError, ExistsError, PropertyError
 
 P = ParamSpec("P")
@@ -203,7 +206,7 @@ class Options:
     ``exclusive``: there can be only one at a time, taken in `on_start` and given back in `on_stop`; a reload stops the
     former one before it makes the new one. ``waits``: lies dormant while something that it needs (a
     definition, a value of the configuration, the type it names) is not there.
-    ``tracked``: prototypes into which a reload injects what is new. ``start_timeout``, ``stop_timeout``: seconds that
+    ``type``: the class that is made, where no annotation says it. ``tracked``: prototypes into which a reload injects what is new. ``start_timeout``, ``stop_timeout``: seconds that
     its objects may take, None as the runtime says.
     """
 
@@ -221,6 +224,7 @@ class Options:
     tracked: bool = False
     start_timeout: float | None = None
     stop_timeout: float | None = None
+    type: builtins.type[Any] | None = None
 
 
 def options(
@@ -239,6 +243,7 @@ def options(
     tracked: bool = False,
     start_timeout: float | None = None,
     stop_timeout: float | None = None,
+    type: builtins.type[Any] | None = None,
 ) -> Options:
     """`Options`, with a single hook where there is only one."""
 
@@ -260,6 +265,7 @@ def options(
         tracked,
         start_timeout,
         stop_timeout,
+        type,
     )
 
 
@@ -282,6 +288,7 @@ class Draft:
         self.layer = 0  # one more for each override that goes on describing it
         self.scope: Scope | None = None
         self.options: Options | None = None
+        self.managed = False
 
     def set(self, name: str, thing: Any) -> None:
         former = self.properties.get(name)
@@ -432,12 +439,49 @@ def here(depth: int = 2) -> tuple[str, int]:
 
 
 def new(what: Callable[P, T], /, *arguments: P.args, **named: P.kwargs) -> T:
-    """In a definition: an object made by a class or function with these arguments.
+    """In a definition: an object made by a class, a function or anything else that can be called, with these arguments.
+
+    A generator function is a resource: the object is what it yields, and the rest of it runs when the object ends, also
+    after an error. `managed` does the same, and type checkers see there what is yielded.
 
     Afterwards attributes may be set on it and methods called: they are done to each object, in this order. An argument
     may be another recipe, also an inline one; a member that is not called is handed over as a provider.
     """
     return cast(T, Recipe(Draft(what, arguments, named, here())))
+
+
+@overload
+def managed(what: AbstractContextManager[T], /) -> T: ...
+@overload
+def managed(what: Callable[P, AbstractContextManager[T]], /, *arguments: P.args, **named: P.kwargs) -> T: ...
+@overload
+def managed(what: Callable[P, Iterator[T]], /, *arguments: P.args, **named: P.kwargs) -> T: ...
+def managed(what: Any, /, *arguments: Any, **named: Any) -> Any:
+    """In a definition: the object that a context manager enters with, or that a generator function yields::
+
+        return invivo.managed(open_session, self.engine())          # a function of @contextmanager, or a class
+        return invivo.managed(invivo.new(Session, self.engine()))   # the same
+        return invivo.managed(TemporaryDirectory())                 # one that is there already, for one object
+
+    It is entered when the object is made and left when the object ends: when the runtime closes, when a reload, a reset
+    or an override replaces it, when its scope ends, or when making it fails after that.
+    """
+    if isinstance(what, Recipe):
+        node = what._node
+        if not isinstance(node, Draft) or arguments or named:
+            raise ArgumentError(
+                f"managed() makes an object of a context manager: invivo.managed(open_session, ...) or "
+                f"invivo.managed(invivo.new(Session, ...)), not of {what!r}"
+            )
+        node.managed = True
+        return what
+    if not callable(what) or (not isinstance(what, type) and hasattr(type(what), "__enter__")):
+        if arguments or named or not hasattr(type(what), "__enter__"):
+            raise ArgumentError(f"managed() takes a context manager, or what makes one, with its arguments, not {what!r}")
+        what = Existing(what)
+    made = Recipe(Draft(what, arguments, named, here()))
+    made._node.managed = True
+    return made
 
 
 @overload

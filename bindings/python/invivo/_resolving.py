@@ -6,13 +6,14 @@ import builtins
 import ctypes
 import threading
 import typing
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, TypeVar, overload
 
 from . import _async, _values
 from . import _generated as c
 from ._core import Core
 from ._face import Face
+from ._hints import CLASSES
 from ._index import ambiguous, candidates
 from ._members import Bound
 from .errors import AmbiguousError, ArityError, NotFoundError, WrongTypeError
@@ -94,6 +95,8 @@ class Resolving(Face):
         generic = None
         if isinstance(typing.get_origin(key), type):  # Repository[User]
             generic, key = key, typing.get_origin(key)
+        if not isinstance(key, type) and isinstance(key, Hashable):
+            key = CLASSES.get(key, key)
         if not isinstance(key, type):
             raise WrongTypeError(f"a key is a class, a name or a member of an assembly, not {key!r}")
         found = candidates(key, self._core.definitions, generic=generic)

@@ -73,10 +73,10 @@ class Sources:
         if isinstance(thing, (set, frozenset)):
             items = tuple(self.source(each, f"{place}.{i}") for i, each in enumerate(thing))
             return Injection("", how=c.INVIVO_INJECT_SET, items=items)
-        if isinstance(thing, (list, tuple)) and any(map(_is_said, thing)):
+        if isinstance(thing, (list, tuple)) and any(map(_is_worked_out, thing)):
             items = tuple(self.source(each, f"{place}.{i}") for i, each in enumerate(thing))
             return Injection("", how=c.INVIVO_INJECT_LIST, items=items)
-        if isinstance(thing, Mapping) and any(map(_is_said, thing.values())):
+        if isinstance(thing, Mapping) and any(map(_is_worked_out, thing.values())):
             return Injection(
                 "",
                 how=c.INVIVO_INJECT_MAP,
@@ -140,9 +140,11 @@ class Sources:
         items = tuple(self.source(each, f"{place}.{i}") for i, each in enumerate(arguments))
         found = Injection("", key, items=items, flags=c.INVIVO_INJECT_OPTIONAL if optional else 0)
         target = self.existing.get(self.remapped(key))
-        if target is not None and target.constant is not None and is_plain(target.constant.value):
-            return Injection("", VALUE, how=c.INVIVO_INJECT_PATH, items=(found,))
-        return found
+        for _ in range(64):
+            if target is None or target.alias is None or not isinstance(target.alias.to, str):
+                break
+            target = self.existing.get(self.remapped(target.absolute(target.alias.to)))
+        return _value_of(found) if target is not None and is_plain(target.makes) else found
 
     def remapped(self, key: str) -> str:
         """Where a key leads from inside a mount, as the library finds it."""
@@ -209,7 +211,9 @@ class Sources:
         self.uses_arguments |= takes
         count = len(self.made.arguments) if takes else 0
         items = tuple(Injection("", how=c.INVIVO_INJECT_ARGUMENT, index=index) for index in range(count))
-        return Injection("", key, items=items)
+        found = Injection("", key, items=items)
+        inner = next((plan.definition for plan in self.plans if plan.definition.key == key), None)
+        return _value_of(found) if inner is not None and is_plain(inner.makes) else found
 
     # ---- what an annotation asks for ---------------------------------------------------------------------
 
@@ -322,6 +326,11 @@ class Sources:
         return Injection(name, found.key, flags=flags & c.INVIVO_INJECT_OPTIONAL)
 
 
+def _value_of(found: Injection) -> Injection:
+    """Of an object that is a plain value: the value."""
+    return Injection("", VALUE, how=c.INVIVO_INJECT_PATH, items=(found,))
+
+
 class Noting:
     """What goes wrong in its block is noted, and the next thing looked at."""
 
@@ -337,12 +346,21 @@ class Noting:
         return False
 
 
-def _is_said(thing: Any) -> bool:
-    """Whether a thing is, or holds, something that is worked out for each object."""
-    if isinstance(thing, (Recipe, Bound, set, frozenset)):
+def _is_worked_out(thing: Any) -> bool:
+    """Whether it is said, or is or holds a set, which the library has as an injection alone."""
+    if isinstance(thing, (set, frozenset)):
+        return True
+    if isinstance(thing, (list, tuple)):
+        return any(map(_is_worked_out, thing))
+    return is_said(thing) or (isinstance(thing, Mapping) and any(map(_is_worked_out, thing.values())))
+
+
+def is_said(thing: Any) -> bool:
+    """Whether a thing is, or holds, a recipe or member."""
+    if isinstance(thing, (Recipe, Bound)):
         return True
     if isinstance(thing, functools.partial):
         return isinstance(thing.func, Bound)
-    if isinstance(thing, (list, tuple)):
-        return any(map(_is_said, thing))
-    return isinstance(thing, Mapping) and any(map(_is_said, thing.values()))
+    if isinstance(thing, (list, tuple, set, frozenset)):
+        return any(map(is_said, thing))
+    return isinstance(thing, Mapping) and any(map(is_said, thing.values()))

@@ -24,20 +24,25 @@ if TYPE_CHECKING:
 class TypeRecord:
     """A class that a runtime knows."""
 
-    def __init__(self, core: Core, description: Description) -> None:
-        self.core, self.description = core, description
+    def __init__(self, core: Core, description: Description, managed: bool = False) -> None:
+        self.core, self.description, self.managed = core, description, managed
         self.bits = 0
         self.below: dict[int, list[Any]] = {}  # children of instances while a tree is walked
         self.keys: dict[int, bytes] = {}  # the key that an instance named last
         self.fills_needs = False  # whether the library fills what is marked; otherwise Python does
         self.numbers: list[int] = []  # user data of its properties and methods
 
+    @property
+    def stops(self) -> bool:
+        return self.managed or self.description.stop is not None
+
     def destroyed(self) -> None:
         for number in self.numbers:
             _trampolines.dismiss(number)
         self.core.types_by_bits.pop(self.bits, None)
-        if self.core.types.get(self.description.cls) is self:
-            self.core.types.pop(self.description.cls, None)
+        for table in (self.core.types, self.core.managed_types):
+            if table.get(self.description.cls) is self:
+                table.pop(self.description.cls, None)
 
 
 class PropertyItem:
@@ -76,7 +81,8 @@ def _make(record: TypeRecord, out: Any, build: Any, arguments: Any, count: int, 
     record.core.forget_for(key)
     values = record.core.arguments(record.description.parameters, arguments, count)
     with record.core.entered():
-        thing = call(record.description.cls, record.description.parameters, values)
+        given = build[0].given if build else -1
+        thing = call(record.description.cls, record.description.parameters, values, given=given)
     if thing is None:
         raise WrongTypeError(f"{record.description.cls.__name__}(...) answered None, where it makes an object")
     if not key and record.description.injected and not record.fills_needs and record.core.faces:
@@ -92,6 +98,8 @@ def _release(record: TypeRecord, instance: int, _: int) -> None:
 
 @_trampolines.answering(c.invivo_type_options, "start", user_data=1)
 def _start(record: TypeRecord, instance: int, _: int, error: Any) -> None:
+    if record.managed:
+        _check_whole(record, instance)
     if record.description.start is not None:
         with record.core.entered():
             getattr(_instance(record.core, instance), record.description.start)()
@@ -99,9 +107,26 @@ def _start(record: TypeRecord, instance: int, _: int, error: Any) -> None:
 
 @_trampolines.answering(c.invivo_type_options, "stop", user_data=1)
 def _stop(record: TypeRecord, instance: int, _: int, error: Any) -> None:
-    if record.description.stop is not None:
-        with record.core._entered_to_end():
-            getattr(_instance(record.core, instance), record.description.stop)()
+    from ._core import entry_of
+
+    entry = entry_of(instance) if record.managed else None
+    with record.core._entered_to_end():
+        try:
+            if record.description.stop is not None:
+                getattr(_instance(record.core, instance), record.description.stop)()
+        finally:
+            if entry is not None:
+                entry.finish()
+
+
+def _check_whole(record: TypeRecord, instance: int) -> None:
+    """A resource starts once."""
+    from ._core import entry_of
+
+    entry = entry_of(instance)
+    if entry is not None and entry.end is None:
+        name = record.description.cls.__name__
+        raise StaleError(f"the resource that gave the {name} has ended and cannot be started again: reset its key")
 
 
 @_trampolines.answering(c.invivo_property, "get", user_data=1)
@@ -254,8 +279,8 @@ _PLAIN: dict[type, int] = {
 }
 
 
-def is_plain(value: Any) -> bool:
-    return type(value) in _PLAIN
+def is_plain(cls: Any) -> bool:
+    return isinstance(cls, type) and cls in _PLAIN
 
 
 class Itself(Property):
@@ -281,10 +306,13 @@ def possible_names(cls: type) -> Iterator[str]:
         yield f"{full}#{number}"
 
 
-def register(core: Core, cls: type, description: Description | None = None) -> TypeRecord:
-    """Registers a class with a runtime."""
-    record = TypeRecord(core, description or describe(cls, core.known))
-    name = core.name_of(cls)
+def register(
+    core: Core, cls: type, description: Description | None = None, *, managed: bool = False
+) -> TypeRecord:
+    """Registers a class with a runtime; ``managed``: the type of resources that give its objects."""
+    record = TypeRecord(core, description or describe(cls, core.known), managed)
+    name = f"{core.name_of(cls)} (managed)" if managed else core.name_of(cls)
+    table_of = core.managed_types if managed else core.types
     table = _Tables(core, record)
     options = table.options(name)
     number = _trampolines.enroll(record)
@@ -297,15 +325,17 @@ def register(core: Core, cls: type, description: Description | None = None) -> T
         for each in record.numbers:
             _trampolines.dismiss(each)
         if isinstance(problem, ExistsError):
-            if cls in core.types:
-                return core.types[cls]  # another thread was quicker
+            if cls in table_of:
+                return table_of[cls]  # another thread was quicker
+            if managed:
+                raise
             core.names_of.pop(cls, None)
             core.names[name] = type(None)  # somebody else's
             return register(core, cls, description)
         raise
     record.bits = out.bits
     core.types_by_bits[out.bits] = record
-    core.types[cls] = record
+    table_of[cls] = record
     core.grant(record, core.wished)
     return record
 
@@ -355,6 +385,8 @@ class _Tables:
         options.name = _values.name_bytes(name)
         options.text = self._text(described.text)
         names = [self._core.name_of(each) for each in described.supertypes if each.__module__ != "builtins"]
+        if self._record.managed:
+            names.insert(0, self._core.name_of(described.cls))
         options.supertypes, options.supertype_count = self._names(names)
         options.concurrency = c.INVIVO_SHARED if described.shared else c.INVIVO_CONFINED
         if not described.shared:
@@ -374,9 +406,9 @@ class _Tables:
         options.methods, options.method_count = methods, len(methods)
         if described.prepare is not None:
             options.prepare = _prepare.of(library)
-        if described.start is not None:
+        if described.start is not None or self._record.managed:
             options.start = _start.of(library)
-        if described.stop is not None:
+        if self._record.stops:
             options.stop = _stop.of(library)
         if described.will_inject is not None:
             options.will_inject = _will_inject.of(library)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -10,17 +11,30 @@ from . import _generated as c
 from . import _recipes
 from ._assembly import Assembly
 from ._definitions import KEPT, Definition, check_scope
-from ._describe import Parameter, check_hook, constructor_of, describe
+from ._describe import (
+    LEFT_OUT,
+    Exact,
+    Parameter,
+    check_hook,
+    constructor_of,
+    describe,
+    has_other_keys,
+    is_made_by_python,
+    parameters_of,
+    signature_of,
+)
 from ._findings import gathered, name_findings
 from ._fitting import misfit, misfit_argument
-from ._hints import is_protocol
+from ._hints import Hint, is_protocol, same
 from ._index import Known
 from ._injections import Injection, Invocation, Option, Plan
 from ._objects import Type
 from ._recipes import Call, Recipe, Ref
-from ._sources import Sources
+from ._sources import Sources, is_said
 from ._types import CALL, has_weak_references, last_needed
 from .errors import ArgumentError, ArityError, Error, MethodError, NotFoundError, PropertyError, WrongTypeError
+
+_VARIABLE = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
 
 
 def plan_all(
@@ -92,7 +106,11 @@ class _Planner(Sources):
             parameters = made.parameters(self.known)
             if made.parent is not None and not isinstance(made.makes, type) and self.cls is not None:
                 parameters = constructor_of(self.cls, self.known)
-            initializer = self._initializer(parameters)
+            arranged = self._arranged(parameters)
+            if arranged is not None:
+                made, parameters, initializer = arranged
+            else:
+                initializer = self._initializer(parameters)
         properties = self._properties({each.name for each in parameters})
         calls = self._invocations(made.calls, "")
         hooks = made.options
@@ -211,17 +229,78 @@ class _Planner(Sources):
         for index, parameter in enumerate(parameters):
             with self.noting():
                 if parameter.name in given:
-                    given_one = self.named(parameter.name, given[parameter.name], parameter.hint)
+                    given_one = self._given(parameter.name, given[parameter.name], parameter.hint)
                     wrong = misfit_argument(given_one, parameter.hint, made.arguments)
                     self._check_fit(parameter.name, wrong and f"initializer parameter {parameter.name!r} {wrong}")
                     found.append(given_one)
                 elif made.parent is None or isinstance(made.makes, type):
                     injection = self._wanted(parameter.name, parameter.hint, parameter)
                     if injection is None and parameter.optional and index < needed:
-                        injection = Injection(parameter.name, value=None)
+                        injection = Injection(parameter.name, value=LEFT_OUT)
                     if injection is not None:
                         found.append(injection)
         return found
+
+    def _given(self, name: str, thing: Any, hint: Hint, *, exact: bool = False) -> Injection:
+        """An argument; a constant goes as it is where the parameter does not say what it wants."""
+        if hint.decode is same and (has_other_keys(thing) or (exact and type(thing) in (tuple, set, frozenset))):
+            if not is_said(thing):
+                return Injection(name, value=Exact(thing))
+        return self.named(name, thing, hint)
+
+    def _arranged(
+        self, parameters: tuple[Parameter, ...]
+    ) -> tuple[Definition, tuple[Parameter, ...], list[Injection]] | None:
+        """A call with more than the parameters say: further arguments of ``*args`` and ``**kwargs``, or any of what has
+        no signature. The definition has then a factory, whose parameters are what is given. None: there is no more."""
+        made = self.made
+        what: Any = made.factory if made.factory is not None else made.makes
+        if what is None or made.parent is not None and made.factory is None and not isinstance(made.makes, type):
+            return None
+        from_c = isinstance(what, type) and not is_made_by_python(what)
+        signature = signature_of(what)
+        if from_c:
+            parameters = parameters_of(what, self.known, bound=False)
+        kinds = {each.kind for each in signature.parameters.values()} if signature is not None else _VARIABLE
+        places = [each for each in parameters if not each.keyword]
+        names = {each.name for each in parameters}
+        more = [name for name in made.overrides if name not in names]
+        if signature is None and isinstance(what, type):
+            settable = {each.name for each in describe(what, self.known).properties}
+            more = [name for name in more if name not in settable]
+        if inspect.Parameter.VAR_KEYWORD not in kinds:
+            more = []
+        extra = len(made.positional) > len(places) and inspect.Parameter.VAR_POSITIONAL in kinds
+        own = from_c and (made.positional or any(name in names for name in made.overrides))
+        if not (more or extra or own):
+            return None
+        if len(made.positional) > len(places) and not extra:
+            raise ArityError(
+                f"{made.made} takes {len(places)} arguments by position, got {len(made.positional)}", **self.at("")
+            )
+        found = list[tuple[Parameter, Injection]]()
+        for index, thing in enumerate(made.positional):
+            place = places[index] if index < len(places) else Parameter(str(index), Hint(), False, False)
+            if place.name in made.overrides:
+                raise ArityError(f"{made.made} got the argument {place.name!r} twice", **self.at(place.name))
+            with self.noting():
+                found.append((place, self._given(place.name, thing, place.hint, exact=True)))
+        taken = {place.name for place, _ in found}
+        for place in parameters:
+            with self.noting():
+                if place.name in made.overrides:
+                    given = self._given(place.name, made.overrides[place.name], place.hint, exact=True)
+                    found.append((dataclasses.replace(place, keyword=True), given))
+                elif place.name not in taken:
+                    wanted = self._wanted(place.name, place.hint, place)
+                    if wanted is not None:
+                        found.append((dataclasses.replace(place, keyword=True), wanted))
+        for name in more:
+            with self.noting():
+                given = self._given(name, made.overrides[name], Hint(), exact=True)
+                found.append((Parameter(name, Hint(), False, True), given))
+        made = dataclasses.replace(made, factory=what)
+        return made, tuple(dataclasses.replace(each, has_default=False) for each, _ in found), [each for _, each in found]
 
     # ---- properties and methods --------------------------------------------------------------------------
 
@@ -291,17 +370,17 @@ class _Planner(Sources):
         if isinstance(what, str):
             place = f"{what}{place}"
             method = self.methods.get(what)
-            if method is not None:
-                things = arrange(method.parameters, one.positional, one.named)
-                if things is None:
-                    raise ArityError(f"{method.name}() does not take these arguments", **self.at(what))
+            things = None if method is None else arrange(method.parameters, one.positional, one.named)
+            if method is not None and things is None:
+                raise ArityError(f"{method.name}() does not take these arguments", **self.at(what))
+            if method is not None and things is not None and not any(each is LEFT_OUT for each in things):
                 hints = [each.hint for each in method.parameters]
                 items = [self.source(each, f"{place}.{i}", hints[i]) for i, each in enumerate(things)]
                 for parameter, item in zip(method.parameters, items, strict=False):
                     wrong = misfit_argument(item, parameter.hint, self.made.arguments)
                     self._check_fit(what, wrong and f"the argument {parameter.name!r} of {what!r} {wrong}")
                 return Invocation(what, tuple(items))
-            if self.cls is not None and not callable(getattr(self.cls, what, None)):
+            if method is None and self.cls is not None and not callable(getattr(self.cls, what, None)):
                 there = ", ".join(sorted(self.methods)) or "none that are annotated"
                 raise MethodError(f"{self.cls.__name__} has no method {what!r}; it has {there}", **self.at(what))
         things = [*one.positional, *one.named.values()]
@@ -321,12 +400,12 @@ def as_call(hook: _recipes.Hook) -> Call:
 
 
 def arrange(parameters: Sequence[Parameter], positional: Sequence[Any], named: Mapping[str, Any]) -> list[Any] | None:
-    """Arguments in the order of the parameters, null for one that is left out; None when they do not fit."""
+    """Arguments in the order of the parameters, `LEFT_OUT` for one that is left out; None when they do not fit."""
     if len(positional) > len(parameters) or not named.keys() <= {each.name for each in parameters[len(positional) :]}:
         return None
     things, last = list(positional), len(positional)
     for index, each in enumerate(parameters[len(positional) :], len(positional)):
-        things.append(named.get(each.name))
+        things.append(named.get(each.name, LEFT_OUT))
         if each.name in named:
             last = index + 1
     return things[:last]

@@ -176,13 +176,15 @@ def test_an_enum_refuses_what_it_has_no_member_for(crossed: Any) -> None:
         hint_of(Wave).decode(crossed)
 
 
-def test_null_for_a_parameter_with_a_default_means_the_default() -> None:
+def test_none_for_a_parameter_that_is_not_given_means_the_default() -> None:
     def function(a: int, b: int = 2, *, c: int = 3, d: int = 4) -> tuple[int, ...]:
         return a, b, c, d
 
     parameters = parameters_of(function, bound=False)
     assert call(function, parameters, [1]) == (1, 2, 3, 4)
-    assert call(function, parameters, [1, None, None, 9]) == (1, 2, 3, 9)
+    assert call(function, parameters, [1, None, None, 9], given=0b1001) == (1, 2, 3, 9)
+    assert call(function, parameters, [1, None, None, 9], given=0b1011) == (1, None, 3, 9)
+    assert call(function, parameters, [1, None, None, 9]) == (1, None, None, 9)
 
 
 def test_choices_are_kept_by_name() -> None:
