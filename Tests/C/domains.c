@@ -18,9 +18,22 @@ static invivo_status get_depth(void *instance, void *user_data, invivo_value *ou
     *out = invivo_double(((voice *)instance)->depth);
     return INVIVO_OK;
 }
+/* The depth that was set last by the main thread and by others; who refuses 3. */
+static pthread_t main_thread;
+static double depth_of[2];
+static int threes, refuses_three = -1;
 static invivo_status set_depth(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
     voice *self = instance;
-    (void)user_data, (void)error;
+    (void)user_data;
+    int here = !pthread_equal(pthread_self(), main_thread);
+    if (refuses_three >= 0 && value->as.number == 3) {
+        if (here == refuses_three) {
+            if (error) *error = invivo_error_make(INVIVO_E_HOST, "three is refused", NULL, NULL);
+            return INVIVO_E_HOST;
+        }
+        threes++;
+    }
+    depth_of[here] = value->as.number;
     self->depth = last_depth = value->as.number;
     self->thread = this_thread();
     if (in_setter) {
@@ -505,6 +518,57 @@ static void a_commit_that_times_out_in_one_domain_is_undone_in_the_other(void) {
     end();
 }
 
+static bool window_is_over;
+static void *run_posted_jobs(void *unused) {
+    (void)unused;
+    pthread_mutex_lock(&post_lock);
+    for (int ran = 0;;) {
+        while (posts == ran && !window_is_over) pthread_cond_wait(&post_came, &post_lock);
+        if (posts == ran) break;
+        ran = posts;
+        invivo_job job = posted;
+        pthread_mutex_unlock(&post_lock);
+        (void)invivo_job_run(job);
+        pthread_mutex_lock(&post_lock);
+    }
+    pthread_mutex_unlock(&post_lock);
+    return NULL;
+}
+/* Each of two domains fails once: what the one visited before it did is undone there, on its own thread. */
+static void a_failure_in_one_domain_is_undone_in_the_one_before(void) {
+    main_thread = pthread_self();
+    threes = 0;
+    for (int failing = 0; failing < 2; failing++) {
+        begin_posted(0);
+        invivo_type posted_type = type;
+        invivo_type_options plain = {.struct_size = sizeof(plain), .name = "Plain", .size = sizeof(voice), .alignment = _Alignof(voice),
+                                     .properties = voice_properties, .property_count = 2};
+        pthread_t window_thread;
+        window_is_over = false;
+        pthread_create(&window_thread, NULL, run_posted_jobs, NULL);
+        make("a.window", NULL);
+        OK(invivo_type_register(runtime, &plain, &type, E));
+        make("b.plain", NULL);
+        type = posted_type;
+        OK(invivo_changes_commit(document("traits: { a.window: [ Set: { depth: 2 } ], b.plain: [ Set: { depth: 2 } ] }"), E));
+        CHECK_EQUAL(depth_of[0], 2);
+        CHECK_EQUAL(depth_of[1], 2);
+        refuses_three = failing;
+        expects_error(invivo_changes_commit(document("traits: { a.window: [ Set: { depth: 3 } ], b.plain: [ Set: { depth: 3 } ] }"), E),
+                      INVIVO_E_HOST, NULL);
+        refuses_three = -1;
+        CHECK_EQUAL(depth_of[0], 2);
+        CHECK_EQUAL(depth_of[1], 2);
+        end();
+        pthread_mutex_lock(&post_lock);
+        window_is_over = true;
+        pthread_cond_signal(&post_came);
+        pthread_mutex_unlock(&post_lock);
+        pthread_join(window_thread, NULL);
+    }
+    CHECK_EQUAL(threes, 1); /* one of them is visited first */
+}
+
 /* A domain that moves from thread to thread: it is where its host says. */
 static __thread bool is_window;
 static uint8_t is_window_now(void *user_data) {
@@ -778,6 +842,7 @@ int main(void) {
     a_job_finished_after_its_deadline_is_undone();
     an_object_made_after_the_deadline_is_dropped();
     a_commit_that_times_out_in_one_domain_is_undone_in_the_other();
+    a_failure_in_one_domain_is_undone_in_the_one_before();
     a_domain_that_is_no_thread_is_where_its_host_says();
     a_callback_may_not_wait();
     a_setter_may_ask_for_a_reload();

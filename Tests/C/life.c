@@ -9,8 +9,16 @@ typedef struct service {
 
 static char trace[1 << 16];
 static pthread_mutex_t trace_lock = PTHREAD_MUTEX_INITIALIZER;
-static const char *fail_at, *slow_at; /* the events that fail or take 30 ms: "start:b" */
+static const char *fail_at, *slow_at; /* the events that fail, "start:b stop:a", and the one that takes 30 ms */
 static int live, running;
+
+/* Whether `fail_at` names the event, among others perhaps. */
+static bool is_named(const char *event) {
+    size_t length = strlen(event);
+    for (const char *at = fail_at; (at = strstr(at, event)); at += length)
+        if ((at == fail_at || at[-1] == ' ') && (at[length] == 0 || at[length] == ' ')) return true;
+    return false;
+}
 
 /* Notes "what:name "; fails where it is to. */
 static invivo_status say(const char *what, const char *name, invivo_error **error) {
@@ -24,7 +32,7 @@ static invivo_status say(const char *what, const char *name, invivo_error **erro
         nanosleep(&time, NULL);
     }
     /* "*stop" is every stop. */
-    if (!fail_at || (strcmp(fail_at, event) != 0 && (fail_at[0] != '*' || strcmp(fail_at + 1, what) != 0))) return INVIVO_OK;
+    if (!fail_at || (!is_named(event) && (fail_at[0] != '*' || strcmp(fail_at + 1, what) != 0))) return INVIVO_OK;
     if (error) *error = invivo_error_make(INVIVO_E_HOST, "on purpose", NULL, NULL);
     return INVIVO_E_HOST;
 }
@@ -368,6 +376,87 @@ static void a_failing_prepare_starts_nothing(void) {
     end();
 }
 
+/* The same where a resolve builds it; the next resolve prepares and starts all of it. */
+static void a_prepare_that_fails_in_a_resolve_starts_nothing(void) {
+    begin();
+    invivo_injection b[] = {KEY("s.a")}, c[] = {KEY("s.b")};
+    invivo_object none;
+    describe();
+    ADD("s.a", LAZY_SINGLETON, shared_type);
+    ADD("s.b", LAZY_SINGLETON, confined_type, INITIALIZER(b));
+    ADD("s.c", LAZY_SINGLETON, confined_type, INITIALIZER(c));
+    commit();
+    for (int i = 0; i < 2; i++) {
+        fail_at = "prepare:b";
+        clear();
+        expects_error(invivo_resolve_name(runtime, "s.c", &none, E), INVIVO_E_HOST, "s.b: on purpose");
+        CHECK(strstr(trace, "prepare:b ") && !strstr(trace, "start:") && !strstr(trace, "stop:"));
+        CHECK_TEXT(state_of("s.a"), "cold");
+        CHECK_EQUAL(live, 0);
+        fail_at = NULL;
+        clear();
+        if (i == 1) drop(resolve("s.c"));
+    }
+    CHECK_TEXT(trace, "init:a init:b init:c prepare:a prepare:b prepare:c start:a start:b start:c ");
+    end();
+}
+
+/* What fails while a failed commit stops what it had started is told with the failure. */
+static void stops_that_fail_in_a_failed_commit_are_told_with_it(void) {
+    begin();
+    invivo_injection b[] = {KEY("s.a")}, c[] = {KEY("s.b")};
+    fail_at = "start:c stop:a stop:b";
+    describe();
+    ADD("s.a", SINGLETON, shared_type);
+    ADD("s.b", SINGLETON, confined_type, INITIALIZER(b));
+    ADD("s.c", SINGLETON, confined_type, INITIALIZER(c));
+    check_error = NULL;
+    CHECK_EQUAL(invivo_changes_commit(changes, E), INVIVO_E_HOST);
+    const char *text = invivo_error_text(check_error);
+    CHECK(strstr(text, "s.c: on purpose") && strstr(text, "s.b: on purpose") && strstr(text, "s.a: on purpose"));
+    invivo_error_release(check_error);
+    check_error = NULL;
+    CHECK_EQUAL(running, 0);
+    CHECK_EQUAL(live, 0);
+    end();
+}
+
+/* A resolve that fails inside a hook, and is caught there, takes nothing of the outer one back. */
+static invivo_status caught;
+static void resolve_in_vain(const char *name) {
+    invivo_object object;
+    if (strcmp(name, "top") != 0) return;
+    caught = invivo_resolve_name(runtime, "s.outer", &object, NULL);
+    if (caught == INVIVO_OK) drop(object);
+}
+static void a_nested_failure_that_is_caught_takes_nothing_back(void) {
+    begin();
+    in_start = resolve_in_vain;
+    invivo_injection top[] = {KEY("s.base")}, outer[] = {KEY("s.base"), KEY("s.bad")};
+    describe();
+    ADD("s.base", LAZY_SINGLETON, shared_type);
+    ADD("s.bad", LAZY_SINGLETON, shared_type);
+    ADD("s.outer", LAZY_SINGLETON, shared_type, INITIALIZER(outer));
+    ADD("s.top", LAZY_SINGLETON, shared_type, INITIALIZER(top));
+    commit();
+    for (int i = 0; i < 2; i++) {
+        fail_at = i == 0 ? "init:bad" : "start:bad";
+        caught = INVIVO_OK;
+        drop(resolve("s.top"));
+        CHECK_EQUAL(caught, INVIVO_E_HOST);
+        CHECK_EQUAL(running, 2);
+        CHECK_EQUAL(live, 2);
+        CHECK_TEXT(state_of("s.base"), "started");
+        CHECK_TEXT(state_of("s.top"), "started");
+        fail_at = NULL;
+        describe();
+        OK(invivo_changes_reset(changes, "s.top", 0, E));
+        OK(invivo_changes_reset(changes, "s.base", 0, E));
+        commit();
+    }
+    end();
+}
+
 static void a_hook_that_fails_says_where_its_definition_is_declared(void) {
     static const char *const hooks[] = {"prepare:a", "start:a", "stop:a"};
     for (int hook = 0; hook < 3; hook++) {
@@ -704,6 +793,9 @@ int main(void) {
     a_start_may_resolve();
     a_failing_start_stops_what_was_started();
     a_failing_prepare_starts_nothing();
+    a_prepare_that_fails_in_a_resolve_starts_nothing();
+    stops_that_fail_in_a_failed_commit_are_told_with_it();
+    a_nested_failure_that_is_caught_takes_nothing_back();
     a_hook_that_fails_says_where_its_definition_is_declared();
     a_start_that_overruns_its_deadline_fails_with_how_long_it_took();
     stops_that_fail_are_gathered();

@@ -1,6 +1,8 @@
 /* Weak pools: keys, lives, making once, and a comparison with a simple model by several threads. */
 #include "check.h"
 
+#include <malloc.h>
+
 enum { THREADS = 4 };
 
 typedef struct thing { uint64_t mark; int64_t number; } thing;
@@ -594,6 +596,31 @@ static void entries_that_are_over_are_swept(void) {
     close_runtime();
 }
 
+/* A table that is full leaves behind the entries that are over, so it does not grow with all that ever was. */
+static size_t allocated(void) { return mallinfo2().uordblks + mallinfo2().hblkhd; }
+static void a_pool_grows_with_what_lives_only(void) {
+    open_runtime();
+    invivo_pool pool = open_pool("passing");
+    invivo_object kept[64] = {{0}}, passing;
+    size_t before = 0;
+    for (int64_t i = 0; i < 400000; i++) {
+        invivo_value key = invivo_int64(i);
+        OK(invivo_pool_get(pool, &key, NULL, NULL, i % 10000 == 0 ? &kept[i / 10000] : &passing, E));
+        if (i % 10000) OK(invivo_object_release(passing));
+        if (i == 40000) before = allocated();
+    }
+    CHECK(allocated() < before + (1 << 20));
+    CHECK_EQUAL(count(pool), 40);
+    for (int64_t i = 0; i < 40; i++) {
+        invivo_value key = invivo_int64(i * 10000);
+        OK(invivo_pool_get(pool, &key, NULL, NULL, &passing, E));
+        CHECK(passing.bits == kept[i].bits);
+        OK(invivo_object_release(passing));
+        OK(invivo_object_release(kept[i]));
+    }
+    close_runtime();
+}
+
 int main(int argc, char **argv) {
     if (argc > 1) steps = atoi(argv[1]);
     check_begin();
@@ -609,5 +636,6 @@ int main(int argc, char **argv) {
     threads_find_what_a_model_says(false);
     threads_find_what_a_model_says(true);
     entries_that_are_over_are_swept();
+    a_pool_grows_with_what_lives_only();
     return check_end();
 }

@@ -115,6 +115,43 @@ static void a_cold_object_is_made_once_by_64_threads(void) {
     }
 }
 
+/* A build that fails answers all that waited for it: the factory is not called once for each of them. */
+static int failed_makings, failed_askers;
+static invivo_status fail_slowly(void **instance, const invivo_build *build, const invivo_value *arguments, size_t given, void *user_data,
+                                 invivo_error **error) {
+    (void)instance, (void)build, (void)arguments, (void)given, (void)user_data;
+    count(&failed_makings);
+    wait_for(&failed_askers, 2);
+    for (int i = 0; i < 200; i++) sched_yield(); /* the other one is about to wait, or does */
+    if (error) *error = invivo_error_make(INVIVO_E_HOST, "on purpose", NULL, NULL);
+    return INVIVO_E_HOST;
+}
+static void *resolve_in_vain(void *unused) {
+    invivo_object object;
+    (void)unused;
+    count(&failed_askers);
+    CHECK_EQUAL(invivo_resolve_name(runtime, "a.bad", &object, NULL), INVIVO_E_HOST);
+    return NULL;
+}
+static void who_waits_for_a_build_that_fails_gets_its_failure(void) {
+    begin();
+    describe();
+    OK(invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.bad",
+                                                           .scope = INVIVO_SCOPE_LAZY_SINGLETON, .type = slow_type, .factory = fail_slowly}, NULL, E));
+    commit();
+    /* The second one may come too late to wait: then once more. */
+    bool has_waited = false;
+    for (int i = 0; i < 1000 && !has_waited; i++) {
+        pthread_t threads[2];
+        set(&failed_makings, 0), set(&failed_askers, 0);
+        for (int j = 0; j < 2; j++) pthread_create(&threads[j], NULL, resolve_in_vain, NULL);
+        for (int j = 0; j < 2; j++) pthread_join(threads[j], NULL);
+        has_waited = now(&failed_makings) == 1;
+    }
+    CHECK(has_waited);
+    end();
+}
+
 /* While a stranger's constructor does not return: built objects, other cold ones, prototypes and reloads of others. */
 static void nobody_waits_for_a_strangers_constructor(void) {
     static const invivo_injection input[] = {KEY("input", "a.built")};
@@ -549,6 +586,7 @@ static void a_wait_beneath_a_job_is_answered_as_an_error(void) {
 int main(void) {
     check_begin();
     a_cold_object_is_made_once_by_64_threads();
+    who_waits_for_a_build_that_fails_gets_its_failure();
     nobody_waits_for_a_strangers_constructor();
     chains_of_other_threads_are_no_circle();
     a_commit_and_a_resolve_that_need_what_the_other_makes_both_end();

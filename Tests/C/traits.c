@@ -40,9 +40,18 @@ static invivo_status get_counted(void *instance, void *user_data, invivo_value *
     *out = invivo_double(*(double *)((char *)instance + (size_t)user_data));
     return INVIVO_OK;
 }
+static char set_order[256]; /* "a=4 c! ": what was set, and what refused */
+static void note_set(size_t offset, bool fails, double value) {
+    const char name = offset == offsetof(voice, a) ? 'a' : offset == offsetof(voice, b) ? 'b' : 'c';
+    size_t length = strlen(set_order);
+    if (fails) snprintf(set_order + length, sizeof set_order - length, "%c! ", name);
+    else snprintf(set_order + length, sizeof set_order - length, "%c=%g ", name, value);
+}
 static invivo_status set_counted(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
     voice *self = instance;
-    if (++self->set_calls == self->fail_at) {
+    bool fails = ++self->set_calls == self->fail_at;
+    note_set((size_t)user_data, fails, value->as.number);
+    if (fails) {
         if (error) *error = invivo_error_make(INVIVO_E_RANGE, "this one fails", NULL, NULL);
         return INVIVO_E_RANGE;
     }
@@ -208,6 +217,48 @@ static void what_somebody_else_changed_is_left(void) {
     CHECK_EQUAL(self->gain, 7);
     OK(say("a.yaml", "{}", E));
     CHECK_EQUAL(self->gain, 6.5);
+    OK(invivo_object_release(object));
+    end();
+}
+
+/* The same where one property alone is under a layer, of each kind. */
+static void a_single_property_that_somebody_else_changed_is_left(void) {
+    static const char *const texts[] = {"traits: { synth.lead: [ Set: { gain: 5 } ] }", "traits: { synth.lead: [ Set: { a: 5 } ] }"};
+    for (int i = 0; i < 2; i++) {
+        begin();
+        invivo_object object;
+        voice *self = make(&object);
+        double *value = i == 0 ? &self->gain : &self->a;
+        OK(invivo_target_attach(object, "synth.lead", NULL, E));
+        OK(say("a.yaml", texts[i], E));
+        CHECK_EQUAL(*value, 5);
+        *value = 6.5;
+        OK(say("a.yaml", NULL, E));
+        CHECK_EQUAL(*value, 6.5);
+        CHECK(strstr(log_text, "somebody else changed it from 5 to 6.5"));
+        OK(say("a.yaml", texts[i], E));
+        OK(say("a.yaml", NULL, E));
+        CHECK_EQUAL(*value, 6.5); /* the base of then */
+        OK(invivo_object_release(object));
+        end();
+    }
+}
+
+/* What one change set did to one object is undone in the reverse order. */
+static void an_object_is_undone_in_reverse_order(void) {
+    begin();
+    invivo_object object;
+    voice *self = make(&object);
+    OK(invivo_target_attach(object, "synth.lead", NULL, E));
+    OK(say("a.yaml", "traits: { synth.lead: [ Set: { a: 1, b: 2, c: 3 } ] }", E));
+    set_order[0] = 0;
+    self->set_calls = 0, self->fail_at = 3;
+    expects_error(say("a.yaml", "traits: { synth.lead: [ Set: { a: 4, b: 5, c: 6 } ] }", E), INVIVO_E_RANGE, NULL);
+    self->fail_at = 0;
+    CHECK_TEXT(set_order, "a=4 b=5 c! b=2 a=1 ");
+    CHECK_EQUAL(self->a, 1);
+    CHECK_EQUAL(self->b, 2);
+    CHECK_EQUAL(self->c, 3);
     OK(invivo_object_release(object));
     end();
 }
@@ -638,6 +689,8 @@ int main(void) {
     layers_of_one_document_are_a_stack();
     a_setter_that_clamps_is_reported_and_reversed();
     what_somebody_else_changed_is_left();
+    a_single_property_that_somebody_else_changed_is_left();
+    an_object_is_undone_in_reverse_order();
     a_failing_setter_undoes_everything();
     former_names_units_enumerations_and_structs();
     a_restart_property_waits_for_the_next_making();

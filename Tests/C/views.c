@@ -11,18 +11,20 @@ enum { MARK = 0x600d };
 
 static invivo_runtime runtime;
 static invivo_key shared[KEYS], confined[KEYS], weak[KEYS];
-static int stop, seen;
+static int stop, seen, alive;
 
 static invivo_status thing_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
                                 void *user_data, invivo_error **error) {
     thing *self = instance;
     (void)build, (void)arguments, (void)count, (void)user_data, (void)error;
     self->mark = MARK;
+    __atomic_add_fetch(&alive, 1, __ATOMIC_RELAXED);
     return INVIVO_OK;
 }
 static void thing_deinit(void *instance, void *user_data) {
     (void)user_data;
     ((thing *)instance)->mark = 0;
+    __atomic_sub_fetch(&alive, 1, __ATOMIC_RELEASE);
 }
 static const invivo_property thing_properties[] = {INVIVO_FIELD(thing, number)};
 
@@ -126,10 +128,37 @@ static void change(int round) {
     OK(invivo_changes_commit(changes, E));
 }
 
+/* A thread that ends inside a view ends the view: it keeps no generation, and the runtime closes. */
+static void *begin_a_view_only(void *unused) {
+    (void)unused;
+    invivo_view outer = invivo_view_begin(runtime), inner = invivo_view_begin(runtime);
+    CHECK(invivo_view_get(outer, shared[0]) != NULL && invivo_view_get(inner, shared[0]) != NULL);
+    return NULL;
+}
+static void a_view_ends_with_its_thread(void) {
+    open_runtime();
+    for (int round = 0; round < 20; round++) {
+        pthread_t thread;
+        resolve_and_release(shared[0]);
+        CHECK(alive > 0);
+        pthread_create(&thread, NULL, begin_a_view_only, NULL);
+        pthread_join(thread, NULL);
+        change(round);
+        /* Generations end a moment after the commit. */
+        struct timespec now, began;
+        clock_gettime(CLOCK_MONOTONIC, &began);
+        do clock_gettime(CLOCK_MONOTONIC, &now);
+        while (__atomic_load_n(&alive, __ATOMIC_ACQUIRE) > 0 && now.tv_sec - began.tv_sec < CHECK_LIMIT_SECONDS);
+        if (!CHECK_EQUAL(alive, 0)) break;
+    }
+    OK(invivo_runtime_close(runtime, E));
+}
+
 int main(int count, char **arguments) {
     int rounds = count > 1 ? atoi(arguments[1]) : ROUNDS;
     pthread_t readers[READERS], counter;
     check_begin();
+    a_view_ends_with_its_thread();
     open_runtime();
     for (int i = 0; i < READERS; i++) pthread_create(&readers[i], NULL, read_views, NULL);
     pthread_create(&counter, NULL, count_what_lives, NULL);
