@@ -44,7 +44,7 @@ static void *lane_run(void *context) {
     pthread_setaffinity_np(pthread_self(), sizeof set, &set);
     invivo_object object;
     while (!go) {}
-    double begun = cpu_ns();
+    double begun = wall_ns();
     if (lane->lease) {
         for (long i = 0; i < count; i++) { invivo_resolve(runtime, shared_key, &object, NULL); invivo_object_release(object); }
     } else {
@@ -54,14 +54,15 @@ static void *lane_run(void *context) {
             invivo_view_end(view);
         }
     }
-    lane->each = (cpu_ns() - begun) / (double)count;
+    lane->each = (wall_ns() - begun) / (double)count;
     return NULL;
 }
 
-/* Total of two threads over one, by the processor time that each needs: other work on the machine does not count. */
+/* What two threads do in a time over what one does, by the clock on the wall: the median of several tries. */
 static double two_over_one(bool lease) {
-    double best = 0;
-    for (int round = 0; round < rounds; round++) {
+    enum { TRIES = 9 };
+    double ratios[TRIES];
+    for (int round = 0; round < TRIES; round++) {
         struct lane one = {0, lease, 0}, two[2] = {{0, lease, 0}, {1, lease, 0}};
         pthread_t a, b;
         go = 1;
@@ -73,10 +74,10 @@ static double two_over_one(bool lease) {
         go = 1;
         pthread_join(a, NULL);
         pthread_join(b, NULL);
-        double ratio = one.each / two[0].each + one.each / two[1].each;
-        if (ratio > best) best = ratio;
+        /* Both are begun together; the work is done when the slower one is. */
+        ratios[round] = 2 * one.each / fmax(two[0].each, two[1].each);
     }
-    return best;
+    return median(ratios, TRIES);
 }
 
 int main(int argc, char **argv) {
@@ -126,10 +127,11 @@ int main(int argc, char **argv) {
     MEASURE(value, rounds, count, { invivo_resolve(runtime, prototype_key, &object, NULL); invivo_object_release(object); });
     row("c.prototype", value, "ns", "malloc + free", floor, "<= 60 ns", value <= 60);
 
+    if (COUNTING) return 0; /* one thread, and no waiting */
     value = two_over_one(false);
     row("threads2.shared", value, "x", "one thread", 1, ">= 1.9 x one", value >= 1.9);
     value = two_over_one(true);
-    row("threads2.lease", value, "x", "one thread", 1, ">= 0.4 x one, recorded", value >= 0.4);
+    row("threads2.lease", value, "x", "one thread", 1, ">= 0.4 x one", value >= 0.4);
 
     double begun = wall_ns();
     for (int i = 0; i < 300; i++) {

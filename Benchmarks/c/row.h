@@ -8,6 +8,21 @@
 #include <stdlib.h>
 #include <time.h>
 
+/* Under callgrind instructions are counted and not times: each MEASURE runs its body COUNTED times between two dumps, and a row
+ * labels the last of them (Benchmarks/instructions.py). */
+#if defined(__has_include)
+#if __has_include(<valgrind/callgrind.h>)
+#include <valgrind/callgrind.h>
+#define COUNTING RUNNING_ON_VALGRIND
+#endif
+#endif
+#ifndef COUNTING
+#define COUNTING 0
+#define CALLGRIND_ZERO_STATS
+#define CALLGRIND_DUMP_STATS_AT(label)
+#endif
+enum { WARM = 100, COUNTED = 1000 };
+
 static inline double clock_ns(clockid_t clock) {
     struct timespec t;
     clock_gettime(clock, &t);
@@ -21,6 +36,10 @@ enum bound { AT_MOST, AT_LEAST };
 
 static inline void row(const char *name, double value, const char *unit, const char *floor_name, double floor,
                        const char *budget, bool within) {
+    if (COUNTING) {
+        CALLGRIND_DUMP_STATS_AT(name);
+        return;
+    }
     printf("{\"name\": \"%s\", \"value\": %.4g, \"unit\": \"%s\", \"floor\": \"%s\", \"floor_value\": %.4g, "
            "\"ratio\": %.3g, \"budget\": \"%s\", \"within\": %s}\n",
            name, value, unit, floor_name, floor, floor > 0 ? value / floor : 0, budget, within ? "true" : "false");
@@ -31,7 +50,13 @@ static inline void row(const char *name, double value, const char *unit, const c
 #define MEASURE(result, rounds, count, body)                          \
     do {                                                              \
         double best_ = 1e300;                                         \
-        for (int round_ = 0; round_ < (rounds); round_++) {           \
+        if (COUNTING) {                                               \
+            for (long i_ = 0; i_ < WARM; i_++) { body; }              \
+            CALLGRIND_ZERO_STATS;                                     \
+            for (long i_ = 0; i_ < COUNTED; i_++) { body; }           \
+            CALLGRIND_DUMP_STATS_AT("measured");                      \
+        }                                                             \
+        for (int round_ = 0; round_ < (COUNTING ? 0 : (rounds)); round_++) { \
             double begun_ = cpu_ns();                                 \
             for (long i_ = 0; i_ < (count); i_++) { body; }           \
             double each_ = (cpu_ns() - begun_) / (double)(count);     \
@@ -39,6 +64,14 @@ static inline void row(const char *name, double value, const char *unit, const c
         }                                                             \
         (result) = best_;                                             \
     } while (0)
+
+static inline int ascending_doubles(const void *a, const void *b) {
+    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+}
+static inline double median(double *values, size_t count) {
+    qsort(values, count, sizeof *values, ascending_doubles);
+    return values[count / 2];
+}
 
 #define KEEP(value) __asm__ volatile("" : : "g"(value) : "memory")
 
