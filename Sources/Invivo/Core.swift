@@ -15,7 +15,8 @@ final class Core: Sendable {
     /// Complete (checked by `of`) and immutable while the process lives.
     @usableFromInline nonisolated(unsafe) let table: Table
     @usableFromInline let handle: invivo_runtime
-    let registry = Locked(Registry())
+    /// Taken last, and never around calls of the library. Held across fork: a child reads objects through it.
+    let registry = Locked(Registry(), acrossFork: true)
     /// Held while an instance becomes an object, so that it becomes one. Taken before the registry, and never around code of the
     /// program.
     let wrapping = Locked(())

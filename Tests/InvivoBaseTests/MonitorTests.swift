@@ -1,5 +1,7 @@
 import CInvivo
 import CPlatform
+import Glibc
+import Synchronization
 import Testing
 
 @testable import InvivoBase
@@ -42,7 +44,7 @@ import Testing
         let held = Held()
         var options = invivo_callable_options()
         options.struct_size = MemoryLayout<invivo_callable_options>.size
-        options.invoke = { _, _, _, _, _ in INVIVO_OK }
+        options.invoke = { _, _, _, _, _ in 0 }
         options.user_data = Unmanaged.passRetained(held).toOpaque()
         options.destroy = { pointer in
             guard let pointer else { return }
@@ -56,6 +58,33 @@ import Testing
             #expect(held.ends == 0)
         }
         #expect(held.ends == 1)
+    }
+
+    /// However many there are: a table of 16 once held the first alone.
+    @Test func aForkedChildFindsNoProcessWideMonitorLocked() async {
+        await #expect(processExitsWith: .success) {
+            typealias Fork = @convention(c) () -> pid_t
+            guard let symbol = dlsym(nil, "fork") else { preconditionFailure("no fork") }
+            let fork = unsafeBitCast(symbol, to: Fork.self)
+            iv_at_fork_install()
+            let monitors = (0..<40).map { _ in Monitor(isProcessWide: true) }
+            let isOver = Atomic(false)
+            let other = Task.detached {
+                while !isOver.load(ordering: .acquiring) { for monitor in monitors { monitor.locked {} } }
+            }
+            for _ in 0..<300 {
+                let child = fork()
+                if child == 0 {
+                    alarm(20)
+                    for monitor in monitors { monitor.locked {} }
+                    _exit(0)
+                }
+                var status: Int32 = -1
+                precondition(waitpid(child, &status, 0) == child && status == 0, "the child ended with \(status)")
+            }
+            isOver.store(true, ordering: .releasing)
+            await other.value
+        }
     }
 
     private final class Held: @unchecked Sendable {

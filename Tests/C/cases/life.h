@@ -178,6 +178,22 @@ STATEMENT(repeat) {
     return status;
 }
 
+/* In a forked child, which ends with the status that the statement answers there. */
+STATEMENT(child) {
+    UNUSED;
+    int ended = -1;
+    pid_t process = fork();
+    if (process == 0) {
+        invivo_value value;
+        alarm(CHECK_LIMIT_SECONDS);
+        check_failures = 0;
+        invivo_status status = perform(said, (size_t)(words - said->words) + 1, &value, error);
+        _exit(check_failures ? 255 : -status);
+    }
+    if (waitpid(process, &ended, 0) != process || !WIFEXITED(ended) || WEXITSTATUS(ended) == 255) WRONG("the child ended with %#x", (unsigned)ended);
+    return -WEXITSTATUS(ended);
+}
+
 STATEMENT(fail) {
     UNUSED;
     const part *times = script_labelled(said, "times");

@@ -1,3 +1,4 @@
+import Glibc
 import Invivo
 
 /// Threads and faults, and what is expected. What that is stands in the case.
@@ -26,6 +27,7 @@ extension CaseRun {
             return try job.wait(polling: try? runtime()).get()
         case "threads": return try threads(Int(try name(1)) ?? 0, line, rest)
         case "repeat": for _ in 0..<(Int(try name(1)) ?? 0) { _ = try perform(line, rest) }
+        case "child": try inChild { _ = try self.perform(line, words.dropFirst()) }
         case "fail": world.fail(try event(), times: words.first { $0.label == "times" }.flatMap { Int($0.text) } ?? -1)
         case "mend": world.fail(try event(), times: 0)
         case "hold": world.hold(try event())
@@ -82,6 +84,25 @@ extension CaseRun {
     /// "Page.note(after)" as it is heard.
     private static func event(_ word: Script.Word) -> String {
         word.items.map { "\(word.text)(\($0.first?.text ?? ""))" } ?? word.text
+    }
+
+    /// In a forked child, which ends with the status that the statement answers there.
+    private func inChild(_ body: () throws -> Void) throws {
+        let child = forkedProcess()
+        if child == 0 {
+            alarm(60)
+            do {
+                try body()
+                _exit(0)
+            } catch let error as InvivoError {
+                _exit(-error.code.rawValue)
+            } catch { _exit(255) }
+        }
+        var status: Int32 = -1
+        guard waitpid(child, &status, 0) == child, status & 0x7f == 0, status >> 8 != 255 else {
+            throw Script.Problem(description: "the child ended with \(status)")
+        }
+        guard status == 0 else { throw InvivoError(.init(rawValue: -(status >> 8)), "in a forked child") }
     }
 
     /// The same by several threads at the same time: a list of what they got.

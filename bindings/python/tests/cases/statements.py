@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import gc
+import os
 import select
+import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -13,12 +15,16 @@ from contextlib import contextmanager
 from typing import Any
 
 import invivo
+from invivo import _generated
 
 from . import world
 from .assemblies import Assemblies
 from .build import SCOPES, Description, Injections, Names, Wrong
 from .expectations import Expectations
 from .script import Case, Line, Unreadable, Word
+
+
+STATUSES = {name: number for name, number, _ in _generated.STATUS}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -396,6 +402,23 @@ class Statements(Expectations):
             if answer.failure is not None:
                 self.failed = answer.failure
                 return
+
+    def do_child(self, line: Line, *words: Word) -> None:
+        """In a forked child, which ends with the status that the statement answers there."""
+        child = os.fork()
+        if child == 0:
+            status = 255
+            try:
+                signal.alarm(60)
+                failure = self.itself.answer(line, words).failure
+                status = 0 if failure is None else -STATUSES[failure.status]
+            finally:
+                os._exit(status)
+        ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if ended < 0 or ended == 255:
+            raise Wrong(f"{line.place}: the child ended with {ended}")
+        if ended:
+            self.failed = Failure(next(name for name, status in STATUSES.items() if status == -ended), "")
 
     @property
     def itself(self) -> Runner:
