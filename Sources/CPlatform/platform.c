@@ -88,3 +88,15 @@ uint64_t iv_stack_left(void) {
     }
     return stack_end > 1 && place > stack_end ? place - stack_end : UINT64_MAX;
 }
+
+int iv_is_open_for_writing(int descriptor, int thread) {
+    struct f_owner_ex nobody = {F_OWNER_PGRP, thread ? thread : iv_gettid()};
+    int answer, error = errno;
+    if (nobody.pid == getpid() || fcntl(descriptor, F_SETOWN_EX, &nobody) != 0) {
+        errno = error;
+        return 0;
+    }
+    answer = fcntl(descriptor, F_SETLEASE, F_RDLCK) != 0 && errno == EAGAIN;
+    errno = error;
+    return answer;
+}

@@ -70,6 +70,13 @@ public final class FileFollower: @unchecked Sendable {
         monitor.locked { engine.unfollow(id) }
     }
 
+    /// Files that were being written when they were read, for a change that was first heard of at `since`: they are told again.
+    public func lookAgain(_ ids: [FollowID], since: UInt64) {
+        guard home.isHere else { return }
+        monitor.locked { for id in ids { engine.lookAgain(id, since: since) } }
+        wake()
+    }
+
     /// Removes everything. After it no callback is running or will run, unless it is called from inside one, which then
     /// is the last. May be called again; in a process forked from the one that follows it does nothing.
     public func stop() {

@@ -8,6 +8,8 @@ public struct FileContent: Sendable {
     public let hash: ContentHash
     /// The file's time of change, nanoseconds since 1970.
     public let modifiedNs: UInt64
+    /// Somebody had the file open for writing when it had been read: it may be half of what it will be.
+    public let isBeingWritten: Bool
 }
 
 /// The staging side of files: any thread, no loop, no waiting for a writer.
@@ -15,7 +17,9 @@ public enum FileReader {
     /// Reads the whole file through one descriptor. Anything but a readable regular file of at most `limit` bytes is
     /// refused at once, with the path as it was given. A file that is written to meanwhile is read again, a few times; what the last reading found then
     /// stands, and the follower tells of the rest.
-    public static func read(_ path: FilePath, limit: Int) throws(Failure) -> FileContent {
+    /// - Parameter thread: a thread of this process that lives on and is not its first one, for `iv_is_open_for_writing`; 0
+    ///   for the calling thread.
+    public static func read(_ path: FilePath, limit: Int, thread: Int32 = 0) throws(Failure) -> FileContent {
         // Asked before the file is opened: opening a FIFO lets its writer go on, opening a device may move it.
         var facts = stat()
         guard stat(path.absolute, &facts) == 0 else { throw refusal(path, errno) }
@@ -33,7 +37,8 @@ public enum FileReader {
             if nanoseconds(facts.st_mtim) == nanoseconds(before.st_mtim) && Int(facts.st_size) == bytes.count { break }
         }
         return FileContent(
-            bytes: bytes, hash: .of(bytes), modifiedNs: UInt64(clamping: nanoseconds(facts.st_mtim)))
+            bytes: bytes, hash: .of(bytes), modifiedNs: UInt64(clamping: nanoseconds(facts.st_mtim)),
+            isBeingWritten: iv_is_open_for_writing(descriptor, thread) != 0)
     }
 
     private static func readAll(

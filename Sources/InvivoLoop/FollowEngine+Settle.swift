@@ -102,10 +102,12 @@ extension FollowEngine {
         } else if change.isForced || !file.isUnchanged(signature) {
             outcome.bursts.append(
                 FileBurst(
-                    id: file.id, firstEventNs: change.first, lastEventNs: change.last,
+                    id: file.id, firstEventNs: file.putOffSince == 0 ? change.first : min(file.putOffSince, change.first),
+                    lastEventNs: change.last,
                     size: signature.kind == .file ? signature.size : .max))
         }
         file.told = signature
+        file.putOffSince = 0
         file.pending = nil
         pending.remove(file.id)
         return true

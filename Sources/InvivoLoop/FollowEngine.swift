@@ -62,6 +62,18 @@ final class FollowEngine {
         return file.id
     }
 
+    /// The file was being written when it was read for a change that was first heard of at `since`: it is told again soon,
+    /// whatever is heard of it, and at once when it is closed.
+    func lookAgain(_ id: FollowID, since: UInt64) {
+        guard let file = followed[id] else { return }
+        file.putOffSince = file.putOffSince == 0 ? since : min(file.putOffSince, since)
+        guard file.pending == nil else { return }
+        var change = touch(file)
+        change.seen = world.signature(file.path)
+        change.isForced = true
+        file.pending = change
+    }
+
     func unfollow(_ id: FollowID) {
         guard let file = followed.removeValue(forKey: id) else { return }
         pending.remove(id)

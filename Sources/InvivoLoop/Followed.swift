@@ -21,6 +21,8 @@ final class Followed {
     /// The last round of listening in which something was heard of it, and whether its trail may have changed then.
     var heardIn: UInt64 = 0
     var hasMoved = false
+    /// Since when a change of it could not be taken in, because it was being written; 0 when none waits.
+    var putOffSince: UInt64 = 0
     /// It was reported as kept open, and has not been closed since.
     var isOpenReported = false
 

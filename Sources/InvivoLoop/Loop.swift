@@ -22,6 +22,9 @@ public final class Loop: @unchecked Sendable {
     private var state = State.running
     private var jobs: [@Sendable () -> Void] = []
 
+    /// The kernel's number of the thread, once it runs. Under the monitor.
+    private var number: Int32 = 0
+
     /// On the thread alone: what must be closed before the loop can end.
     private var residents: [ObjectIdentifier: any LoopResident] = [:]
 
@@ -75,6 +78,9 @@ public final class Loop: @unchecked Sendable {
             return true
         }
     }
+
+    /// The kernel's number of the thread; 0 before it runs.
+    public var threadNumber: Int32 { monitor.locked { number } }
 
     /// True on the loop's own thread.
     public var isCurrent: Bool {
@@ -145,7 +151,7 @@ public final class Loop: @unchecked Sendable {
     }
 
     private func run() {
-        monitor.locked {}
+        monitor.locked { number = iv_gettid() }
         uv_run(uv, UV_RUN_DEFAULT)
         uv_loop_close(uv)
         uv.deallocate()

@@ -144,6 +144,7 @@ extension Engine {
         var settle = FileFollower.Settle()
         settle.quiet = options.quiet
         settle.maximum = options.settleMaximum
+        settle.openForWriteCap = options.writerPatience
         let made = try FileFollower(
             loop: try loop(), settle: settle,
             onBurst: { [weak self] bursts in self?.filesChanged(bursts) },

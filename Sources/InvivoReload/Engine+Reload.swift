@@ -18,7 +18,7 @@ extension Engine {
     public func check(_ set: ChangeSet) -> [Failure] {
         do throws(Failure) { try takeTurn() } catch { return error.all }
         defer { endTurn() }
-        return prepare(set).failure?.all ?? []
+        return prepareSettled(set).failure?.all ?? []
     }
 
     /// Several change sets as one transaction. When that fails each is tried alone, so that no set is lost through
@@ -43,6 +43,11 @@ extension Engine {
         var warnings: [(String, Place)] = []
         /// Documents that were brought up and say what they said before.
         var unchanged: [Document] = []
+        /// The files that were read for it; without a hash what was found cannot be told.
+        var read: [(document: Document, hash: ContentHash?)] = []
+        var heedsWriters = true
+        /// Followed files that are left out, because they are open for writing.
+        var busy: [Document] = []
         /// Whether committing it runs code of the host, which may take its time.
         var runsHostCode: Bool { plan?.runsHostCode ?? false }
 
@@ -57,18 +62,42 @@ extension Engine {
         let set: ChangeSet
         let report: Report
         let warnings: [(String, Place)]
+        let read: [(document: Document, hash: ContentHash?)]
+        let busy: [Document]
         /// The same bytes came again: there is nothing to tell.
         let isNothing: Bool
 
         init(_ prepared: Prepared, _ report: Report, isNothing: Bool) {
             set = prepared.set
             warnings = prepared.warnings
+            read = prepared.read
+            busy = prepared.busy
             self.report = report
             self.isNothing = isNothing
         }
     }
 
-    private func attempt(_ set: ChangeSet) -> Attempt { carryOut(prepare(set)) }
+    private func attempt(_ set: ChangeSet) -> Attempt { carryOut(prepareSettled(set)) }
+
+    /// Stage and plan. For a caller that waits, files that are open for writing, or change while they are read, are read again
+    /// until they are whole; at most for the settle maximum.
+    func prepareSettled(_ set: ChangeSet) -> Prepared {
+        let prepared = prepare(set)
+        guard prepared.failure != nil && set.heard.isEmpty && !prepared.read.isEmpty else { return prepared }
+        let deadline = monotonicNow() + options.settleMaximum * 1_000_000
+        var latest = prepared
+        while latest.failure != nil && !movedOn(latest.read).isEmpty {
+            let pause = min(deadline, monotonicNow() + 2_000_000)
+            let isClosing = container.monitor.locked {
+                while !container.isClosing && container.monitor.wait(until: pause) {}
+                return container.isClosing
+            }
+            if isClosing { break }
+            guard monotonicNow() < deadline else { return prepare(set, heedingWriters: false) }
+            latest = prepare(set)
+        }
+        return latest
+    }
 
     /// Runs `body` as code of this runtime, which may not wait for reloads.
     private func asReload<Result>(_ body: () -> Result) -> Result {
@@ -79,17 +108,19 @@ extension Engine {
         return body()
     }
 
-    /// Stage and plan.
-    func prepare(_ set: ChangeSet) -> Prepared {
+    /// Stage and plan. A file that is open for writing is left out where it is followed, and refused otherwise, unless it has been
+    /// open for long.
+    func prepare(_ set: ChangeSet, heedingWriters: Bool = true) -> Prepared {
         let set = withoutFormerTargets(withOwedDocuments(withNamedDocuments(set)))
         let prepared = Prepared(set)
+        prepared.heedsWriters = heedingWriters && (set.heard.isEmpty || isYoung(set))
         for gone in container.monitor.locked({ () -> [Target] in
             defer { goneTargets = [] }
             return goneTargets
         }) { targets[gone.id]?.removeAll { $0 === gone } }
         asReload {
             do throws(Failure) {
-                let staged = try stage(set, &prepared.clock, &prepared.unchanged)
+                let staged = try stage(set, prepared)
                 prepared.clock.end(INVIVO_PHASE_STAGE)
                 guard let staged else { return }
                 var plan = try plan(staged, &prepared.warnings)
@@ -152,7 +183,10 @@ extension Engine {
 
     /// Log, counts and observers.
     func announce(_ attempt: Attempt) {
+        lookAgain(attempt.busy, attempt.set)
+        if let failure = attempt.report.failure, putOff(attempt, failure) { return }
         noteOwedDocuments(attempt.set, attempt.report.failure)
+        if attempt.isNothing && !attempt.busy.isEmpty { return }
         guard !attempt.isNothing else {
             // Whatever was wrong with these documents is mended.
             container.monitor.locked { lastFailure = nil }
@@ -190,6 +224,55 @@ extension Engine {
             }
         }
     }
+
+    // MARK: files that are being written
+
+    /// The files that are not, or may soon not be, what was read of them.
+    private func movedOn(_ read: [(document: Document, hash: ContentHash?)]) -> [Document] {
+        let thread = threadOfOwn
+        return read.filter { document, hash in
+            guard let path = document.path else { return false }
+            guard let now = try? FileReader.read(path, limit: options.maxDocumentBytes, thread: thread) else {
+                return hash != nil
+            }
+            return now.isBeingWritten || now.hash != hash
+        }.map(\.document)
+    }
+
+    /// A followed file was read in the middle of a save and refused: nobody hears of that. The follower tells of it again, and
+    /// the set's other files come along then. False when it is as it was read, or has been written to for too long.
+    private func putOff(_ attempt: Attempt, _ failure: Failure) -> Bool {
+        let set = attempt.set
+        guard !set.heard.isEmpty && isYoung(set) else { return false }
+        let names = Set(failure.all.map(\.place.file))
+        let atFault = attempt.read.filter { names.contains($0.document.name) || names.contains($0.document.path?.shown ?? "") }
+        let moved = movedOn(atFault.isEmpty ? attempt.read : atFault)
+        guard !moved.isEmpty else { return false }
+        container.monitor.locked {
+            for (document, content) in set.documents {
+                guard case .file = content, !(owed + moved + attempt.busy).contains(where: { $0 === document })
+                else { continue }
+                owed.append(document)
+            }
+        }
+        lookAgain(moved, set)
+        return true
+    }
+
+    private func lookAgain(_ documents: [Document], _ set: ChangeSet) {
+        guard !documents.isEmpty else { return }
+        container.log(.debug, "\(documents.map(\.name).joined(separator: ", ")): being written; read again later")
+        let follower = container.monitor.locked { self.follower }
+        follower?.lookAgain(documents.compactMap(\.follow), since: set.firstEvent)
+    }
+
+    /// What is heard of a file may still be the middle of a save.
+    private func isYoung(_ set: ChangeSet) -> Bool {
+        monotonicNow() < set.firstEvent &+ options.writerPatience * 1_000_000
+    }
+
+    /// A thread of the runtime's own, or 0.
+    private var threadOfOwn: Int32 { container.monitor.locked { loopThread }?.threadNumber ?? 0 }
 
     // MARK: owed documents
 
@@ -232,10 +315,9 @@ extension Engine {
     }
 
     /// Reads and parses what documents changed. Nil when the same bytes came again and nothing else is to be done.
-    private func stage(
-        _ set: ChangeSet, _ clock: inout PhaseClock, _ unchanged: inout [Document]
-    ) throws(Failure) -> Staged? {
+    private func stage(_ set: ChangeSet, _ prepared: Prepared) throws(Failure) -> Staged? {
         let staged = Staged(set)
+        let thread = set.heard.isEmpty ? threadOfOwn : 0
         var failures: [Failure] = []
         for (document, content) in set.documents {
             do throws(Failure) {
@@ -262,7 +344,17 @@ extension Engine {
                     next.hash = ContentHash.of(bytes)
                 case .file:
                     guard let path = document.path else { continue }
-                    let read = try FileReader.read(path, limit: options.maxDocumentBytes)
+                    prepared.read.append((document, nil))
+                    let read = try FileReader.read(path, limit: options.maxDocumentBytes, thread: thread)
+                    if read.isBeingWritten && prepared.heedsWriters {
+                        guard set.heard.isEmpty else {
+                            prepared.busy.append(document)
+                            prepared.unchanged.append(document)
+                            continue
+                        }
+                        throw Failure(.busy, "the file is open for writing", at: Place(file: document.name))
+                    }
+                    prepared.read[prepared.read.count - 1].hash = read.hash
                     bytes = read.bytes
                     next.hash = read.hash
                     modified = read.modifiedNs
@@ -270,10 +362,10 @@ extension Engine {
                 let isSame = document.state.isOpen && next.hash == document.state.hash
                 container.log(.debug, "\(document.name): \(bytes.count) bytes\(isSame ? ", the same as before" : "")")
                 if isSame {
-                    unchanged.append(document)
+                    prepared.unchanged.append(document)
                     continue
                 }
-                if let modified { clock.fileChanged(wall: modified) }
+                if let modified { prepared.clock.fileChanged(wall: modified) }
                 next.isOpen = true
                 let parsed = try SpecReader.read(
                     bytes, file: document.name, format: SpecFormat.of(fileName: document.name),

@@ -368,6 +368,8 @@ public struct EngineOptions: Sendable {
     public var fillsNeeds = true
     public var quiet: UInt64 = 10
     public var settleMaximum: UInt64 = 250
+    /// How long a followed file that is open for writing is left alone, in milliseconds.
+    var writerPatience: UInt64 { max(2_000, settleMaximum) }
     /// Nanoseconds; 0 = a domain is waited for as long as it takes.
     public var commitTimeout: UInt64 = 0
     public var maxDocumentBytes = 4 << 20

@@ -79,6 +79,12 @@ static inline uint64_t iv_wall_ns(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 static inline int iv_open(const char *path, int flags) { return open(path, flags, 0); }
+/* Whether somebody has the file of a read-only descriptor open for writing, or mapped so. 0 also where that cannot be found out: the
+ * file is another user's, its file system has no leases, `thread` is 0 and the caller is the process's first thread. The lease that
+ * answers the question stays until the descriptor is closed: close it soon, for a writer that comes meanwhile waits for that.
+ * The kernel would signal the lease's owner then; the owner is a process group of a number that no group can have, the number of
+ * `thread` (0: the caller), which is not the first of its process. So no signal is ever sent. */
+int iv_is_open_for_writing(int descriptor, int thread);
 static inline int iv_open_create(const char *path, int flags, mode_t mode) { return open(path, flags, mode); }
 
 #endif
