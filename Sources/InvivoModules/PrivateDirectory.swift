@@ -6,33 +6,90 @@ import InvivoBase
 ///
 /// A copy under a name that was never used before is what makes `dlopen` load a file anew, and it stays as it is when a
 /// build overwrites the original. The directory and what is in it go with this object; what is mapped stays mapped.
+///
+/// The object holds a lock on the directory. The kernel ends that with the process, however it ends: a directory without a
+/// lock is removed by the next process of this user that makes one. Numbers of processes would not do, because containers
+/// that share a directory have their own.
 final class PrivateDirectory: Sendable {
+    private static let prefix = "invivo-modules-"
     let path: String
+    /// Of the directory, with the lock.
+    private let descriptor: Int32
 
     init() throws(Failure) {
-        let base = getenv("TMPDIR").map { String(cString: $0) } ?? ""
-        var name = Array("\(base.isEmpty ? "/tmp" : base)/invivo-\(getpid())-XXXXXX".utf8CString)
-        // mkdtemp makes it 0700 and with a name that nobody could foresee.
-        guard mkdtemp(&name) != nil else {
-            throw Failure(
-                .system,
-                "no private directory for modules in \(base.isEmpty ? "/tmp" : base): \(String(cString: strerror(errno))); "
-                    + "set TMPDIR to a directory that can be written")
+        let given = getenv("TMPDIR").map { String(cString: $0) } ?? ""
+        let base = given.isEmpty ? "/tmp" : given
+        Self.sweep(base)
+        // Between its creation and its lock another process may take a directory for an abandoned one.
+        for _ in 0..<100 {
+            var name = Array("\(base)/\(Self.prefix)\(getpid())-XXXXXX".utf8CString)
+            // mkdtemp makes it 0700 and with a name that nobody could foresee.
+            guard mkdtemp(&name) != nil else {
+                throw Failure(
+                    .system,
+                    "no private directory for modules in \(base): \(String(cString: strerror(errno))); "
+                        + "set TMPDIR to a directory that can be written")
+            }
+            let path = name.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } } ?? ""
+            let descriptor = Self.open(path)
+            var facts = stat()
+            // A file system without locks: then nobody sweeps there.
+            if descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK {
+                guard descriptor < 0 || (fstat(descriptor, &facts) == 0 && facts.st_nlink > 0) else {
+                    close(descriptor)
+                    continue
+                }
+                if descriptor >= 0 { _ = iv_add_u64(iv_live_descriptors(), 1) }
+                self.path = path
+                self.descriptor = descriptor
+                return
+            }
+            close(descriptor)
         }
-        path = name.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } } ?? ""
+        throw Failure(.system, "no private directory for modules in \(base): others remove each of them")
     }
 
     deinit {
-        if let directory = opendir(path) {
-            while let entry = readdir(directory) {
-                let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                }
-                if name != "." && name != ".." { unlink("\(path)/\(name)") }
+        Self.remove(path)
+        guard descriptor >= 0 else { return }
+        close(descriptor)
+        _ = iv_sub_u64(iv_live_descriptors(), 1)
+    }
+
+    private static func open(_ path: String) -> Int32 {
+        iv_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    }
+
+    private static func entries(_ path: String) -> [String] {
+        guard let directory = opendir(path) else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            closedir(directory)
+            if name != "." && name != ".." { names.append(name) }
         }
+        return names
+    }
+
+    private static func remove(_ path: String) {
+        for name in entries(path) { unlink("\(path)/\(name)") }
         rmdir(path)
+    }
+
+    /// Removes the directories of this user whose processes have ended.
+    static func sweep(_ base: String) {
+        for name in entries(base) where name.hasPrefix(prefix) {
+            let path = "\(base)/\(name)"
+            let descriptor = open(path)
+            guard descriptor >= 0 else { continue }
+            defer { close(descriptor) }
+            var facts = stat()
+            guard fstat(descriptor, &facts) == 0, facts.st_uid == geteuid(), flock(descriptor, LOCK_EX | LOCK_NB) == 0
+            else { continue }
+            remove(path)
+        }
     }
 
     /// Writes a new file into it and answers its path.

@@ -70,8 +70,28 @@ struct ModuleLoaderTests {
         #expect(Set(copies()).intersection(made).isEmpty)
     }
 
+    @Test func copiesThatAKilledProcessLeftAreRemovedAndThoseOfALivingOneAreNot() throws {
+        let workshop = try Workshop()
+        let abandoned = workshop.path("invivo-modules-1-abcdef")
+        let used = workshop.path("invivo-modules-1-ghijkl")
+        let other = workshop.path("other-1-abcdef")
+        for directory in [abandoned, used, other] {
+            #expect(mkdir(directory, 0o700) == 0)
+            try Workshop.write("ELF".utf8, to: "\(directory)/module.1.so")
+        }
+        let lock = open(used, O_RDONLY | O_DIRECTORY)
+        #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
+        PrivateDirectory.sweep(workshop.directory)
+        #expect(Workshop.list(workshop.directory).sorted() == ["invivo-modules-1-ghijkl", "other-1-abcdef"])
+        close(lock)
+        PrivateDirectory.sweep(workshop.directory)
+        #expect(Workshop.list(workshop.directory) == ["other-1-abcdef"])
+        unlink("\(other)/module.1.so")
+        rmdir(other)
+    }
+
     private func copies() -> [String] {
-        Workshop.list(Workshop.temporary).filter { $0.hasPrefix("invivo-\(getpid())-") }.map {
+        Workshop.list(Workshop.temporary).filter { $0.hasPrefix("invivo-modules-\(getpid())-") }.map {
             "\(Workshop.temporary)/\($0)"
         }
     }
