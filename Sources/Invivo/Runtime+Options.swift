@@ -20,8 +20,18 @@ extension Runtime {
         public var stopTimeout: Duration?
         /// Whether documents may name what nobody has defined yet. nil: when documents are followed from the start.
         public var pendingTargets: Bool?
-        /// The largest document that is read; nil is 4 MiB.
+        /// The largest document that is read; nil is 1 MiB.
         public var maximumDocumentSize: Int?
+        /// How many values a document may have, lists and maps included; nil is 50,000.
+        public var maximumDocumentNodes: Int?
+        /// How many entries there may be where a definition is for each of them; nil is 10,000.
+        public var maximumEachEntries: Int?
+        /// Reading and planning documents that takes longer is abandoned; nil is 10 s, 50 days or more is no limit.
+        public var loadTimeout: Duration?
+        /// Whether modules and manifests may be files that other users own or can write.
+        public var allowsForeignFiles = false
+        /// Whether errors about documents quote their text.
+        public var quotesContent = true
         /// Whether what types declare that they need is filled, as `@Injected` properties do.
         public var fillsInjected = true
         /// The least level that is logged.
@@ -140,6 +150,11 @@ extension Runtime.Options {
         if let commitTimeout { raw.commit_timeout_ms = commitTimeout.milliseconds }
         if let startTimeout { raw.start_timeout_ms = startTimeout.milliseconds }
         if let stopTimeout { raw.stop_timeout_ms = stopTimeout.milliseconds }
+        if let maximumDocumentNodes { raw.max_document_nodes = UInt64(clamping: maximumDocumentNodes) }
+        if let maximumEachEntries { raw.max_each_entries = UInt64(clamping: maximumEachEntries) }
+        if let loadTimeout { raw.load_timeout_ms = loadTimeout.milliseconds }
+        if allowsForeignFiles { raw.flags |= UInt32(INVIVO_RUNTIME_FOREIGN_FILES) }
+        if !quotesContent { raw.flags |= UInt32(INVIVO_RUNTIME_WITHOUT_CONTENT) }
         if let maximumDocumentSize { raw.max_document_bytes = UInt64(clamping: maximumDocumentSize) }
         raw.log_level = logLevel.rawValue
         if let log {

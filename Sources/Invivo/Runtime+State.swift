@@ -22,6 +22,12 @@ extension Runtime {
         public let waitingJobs: UInt64
         /// How long the oldest of them waits.
         public let waitingSince: Duration
+        /// How often the kernel's queue of file events overflowed.
+        public let overflows: UInt64
+        /// How often files were looked at without an event.
+        public let rescans: UInt64
+        /// Changes that were found so in files whose directories are watched.
+        public let unannounced: UInt64
     }
 
     /// What is there, in numbers.
@@ -34,7 +40,48 @@ extension Runtime {
                 generation: raw.generation, reloads: raw.reloads, failures: raw.failures, definitions: raw.definitions,
                 objects: raw.objects, leases: raw.leases, targets: raw.targets, sources: raw.sources,
                 retiring: raw.retiring, waitingJobs: raw.waiting_jobs,
-                waitingSince: .nanoseconds(Int64(clamping: raw.waiting_since_ns)))
+                waitingSince: .nanoseconds(Int64(clamping: raw.waiting_since_ns)), overflows: raw.overflows,
+                rescans: raw.rescans, unannounced: raw.unannounced)
+        }
+    }
+
+    /// A document, and how its changes are noticed.
+    public struct SourceState: Sendable, Hashable {
+        /// How changes are noticed.
+        public enum Following: Sendable, Hashable {
+            /// Events announce them.
+            case watching
+            /// The file is looked at again and again, because it cannot be watched.
+            case polling(every: Duration, reason: String)
+            /// The document is in memory: it changes by calls alone.
+            case memory
+        }
+
+        public let name: String
+        /// Empty for a document in memory.
+        public let path: String
+        public let following: Following
+    }
+
+    /// The documents, in the order in which later ones win.
+    public var sources: [SourceState] {
+        get throws(InvivoError) {
+            var raw = invivo_value()
+            try core.call { $0.pointee.runtime_sources(core.handle, &raw, $1) }
+            guard case .list(let entries) = try InvivoValue(taking: &raw, core) else { return [] }
+            return entries.compactMap { entry in
+                guard case .map(let fields) = entry else { return nil }
+                func text(_ name: String) -> String { if case .string(let text)? = fields[name] { text } else { "" } }
+                let interval: UInt64 = if case .uint64(let interval)? = fields["interval_ms"] { interval } else { 0 }
+                let following: SourceState.Following =
+                    switch text("follows") {
+                    case "polling":
+                        .polling(every: .milliseconds(Int64(clamping: interval)), reason: text("reason"))
+                    case "memory": .memory
+                    default: .watching
+                    }
+                return SourceState(name: text("name"), path: text("path"), following: following)
+            }
         }
     }
 

@@ -114,10 +114,13 @@ extension Application {
     /// Throws all that starting a manifest would find wrong, and makes nothing: modules are loaded, no factory or
     /// initializer is run. Answers the wiring that it describes, as a text.
     ///
-    /// - Parameter waiting: Documents need not be good yet, and are not read.
+    /// - Parameters:
+    ///   - waiting: Documents need not be good yet, and are not read.
+    ///   - withoutModules: No module is loaded, so that no code of the manifest's runs; the form of the manifest and of its
+    ///     documents alone is checked.
     @discardableResult
     public static func check(
-        _ manifest: String, _ options: Runtime.Options = .application, waiting: Bool = false,
+        _ manifest: String, _ options: Runtime.Options = .application, waiting: Bool = false, withoutModules: Bool = false,
         as format: WiringGraph.Format = .json
     ) throws(InvivoError) -> String {
         let table = try Core.own()
@@ -127,6 +130,7 @@ extension Application {
             app.struct_size = MemoryLayout<invivo_app_options>.size
             app.manifest = try arena.name(manifest)
             if waiting { app.flags |= UInt32(INVIVO_APP_WAIT) }
+            if withoutModules { app.flags |= UInt32(INVIVO_APP_WITHOUT_MODULES) }
             try options.opening(arena, table) { raw throws(InvivoError) in
                 app.runtime = raw
                 try Core.call(table) { $0.pointee.app_check(&app, format.rawValue, &text, $1) }

@@ -26,6 +26,7 @@ func appOptions(_ options: UnsafePointer<invivo_app_options>?) throws(Failure) -
     var app = Application.Options(manifest: try text(given.manifest, "options.manifest"), engine: engine) {
         (engine, path) throws(Failure) in _ = try engine.loadModule(path, table: invivo_table_get())
     }
+    app.withoutModules = given.flags & UInt32(INVIVO_APP_WITHOUT_MODULES) != 0
     app.waits = given.flags & UInt32(INVIVO_APP_WAIT) != 0
     if let load = given.load_module {
         app.loadOther = { (engine, name, path) throws(Failure) in

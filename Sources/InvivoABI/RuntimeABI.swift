@@ -33,6 +33,15 @@ func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Fai
     } else if given.stop_grace_ms != 0 {
         options.stopGrace = UInt64(given.stop_grace_ms) * 1_000_000
     }
+    options.allowsForeignFiles = given.flags & UInt32(INVIVO_RUNTIME_FOREIGN_FILES) != 0
+    options.quotesContent = given.flags & UInt32(INVIVO_RUNTIME_WITHOUT_CONTENT) == 0
+    if given.load_timeout_ms == .max {
+        options.loadTimeout = .max
+    } else if given.load_timeout_ms != 0 {
+        options.loadTimeout = UInt64(given.load_timeout_ms) * 1_000_000
+    }
+    if given.max_document_nodes != 0 { options.maxDocumentNodes = Int(clamping: given.max_document_nodes) }
+    if given.max_each_entries != 0 { options.maxEachEntries = Int(clamping: given.max_each_entries) }
     if given.max_document_bytes != 0 { options.maxDocumentBytes = Int(clamping: given.max_document_bytes) }
     nonisolated(unsafe) let userData = given.log_user_data
     var sink: Log.Sink?
@@ -225,7 +234,32 @@ public func invivo_runtime_inspect(
         info.retiring = facts.retiring
         info.waiting_jobs = facts.waitingJobs
         info.waiting_since_ns = facts.waitingSince
+        info.overflows = facts.overflows
+        info.rescans = facts.rescans
+        info.unannounced = facts.unannounced
         try fill(out, "out", least: 16, with: info)
+    }
+}
+
+@c @implementation
+public func invivo_runtime_sources(
+    _ runtime: invivo_runtime, _ out: UnsafeMutablePointer<invivo_value>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        out.pointee = invivo_value()
+        let sources = try Engine.find(runtime.bits).sources()
+        out.pointee = Value.list(
+            sources.map { source in
+                .map([
+                    (name: "name", value: .string(source.name)), (name: "path", value: .string(source.path)),
+                    (name: "follows", value: .string(source.follows)),
+                    (name: "interval_ms", value: .uint64(source.intervalMs)),
+                    (name: "reason", value: .string(source.reason)),
+                ])
+            }
+        ).owned()
     }
 }
 

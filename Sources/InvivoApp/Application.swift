@@ -9,6 +9,8 @@ public final class Application: @unchecked Sendable {
         public var manifest: String
         /// Spec files need not be good yet.
         public var waits = false
+        /// For `check`: no code is loaded; the form of the manifest and of its documents alone is looked at.
+        public var withoutModules = false
         public var engine: EngineOptions
         /// Loads shared libraries: the engine's, with the table that modules are handed.
         public var loadLibrary: (Engine, String) throws(Failure) -> Void
@@ -39,17 +41,20 @@ public final class Application: @unchecked Sendable {
     }
 
     private static func manifest(_ path: FilePath) throws(Failure) -> AppManifest {
-        let content = try FileReader.read(path, limit: 4 << 20)
+        let limits = SpecLimits.manifest
+        let content = try FileReader.read(path, limit: limits.bytes)
         return try AppManifest(
-            try SpecReader.read(content.bytes, file: path.shown, format: SpecFormat.of(fileName: path.shown)))
+            try SpecReader.read(content.bytes, file: path.shown, format: SpecFormat.of(fileName: path.shown), limits: limits))
     }
 
     /// The manifest, and where what it names is: found out before code of the application can change the working directory.
     private static func read(
-        _ path: String
+        _ options: Options
     ) throws(Failure) -> (manifest: AppManifest, modules: [(ManifestModule, FilePath)], specs: [FilePath]) {
-        let path = try FilePath(path)
-        let manifest = try manifest(path)
+        let path = try FilePath(options.manifest)
+        let manifest = try ContentQuoting.allowed(options.engine.quotesContent) { () throws(Failure) -> AppManifest in
+            try Self.manifest(path)
+        }
         let modules = try manifest.modules.map { module throws(Failure) in (module, try path.beside(module.modulePath))
         }
         return (manifest, modules, try manifest.specs.map { spec throws(Failure) in try path.beside(spec.specPath) })
@@ -57,9 +62,10 @@ public final class Application: @unchecked Sendable {
 
     /// Any failure reports every error and leaves nothing running.
     public static func open(_ options: Options) throws(Failure) -> Application {
-        let (manifest, modules, specs) = try read(options.manifest)
+        let (manifest, modules, specs) = try read(options)
         let engine = try Engine.open(options.engine)
         do throws(Failure) {
+            try engine.trust(FilePath(options.manifest), "manifest")
             let unloaded = load(modules, options, engine)
             let assemblies = try options.assemblies?(engine) ?? ChangeSet(cause: "")
             try ApplicationStart(
@@ -81,11 +87,16 @@ public final class Application: @unchecked Sendable {
     /// What `open` would find wrong, without making anything: modules are loaded, and nothing of theirs is run but what
     /// registers their types. Answers the wiring that the manifest describes.
     public static func check(_ options: Options) throws(Failure) -> WiringGraph {
-        let (manifest, modules, specs) = try read(options.manifest)
+        let (manifest, modules, specs) = try read(options)
+        if options.withoutModules {
+            try checkForm(specs, options.engine)
+            return WiringGraph(generation: 0, nodes: [])
+        }
         let engine = try Engine.open(options.engine)
         var failure: Failure?
         var graph: WiringGraph?
         do throws(Failure) {
+            try engine.trust(FilePath(options.manifest), "manifest")
             let unloaded = load(modules, options, engine)
             let assemblies = try options.assemblies?(engine) ?? ChangeSet(cause: "")
             graph = try ApplicationStart(
@@ -100,6 +111,23 @@ public final class Application: @unchecked Sendable {
         }
         if let failure { throw failure }
         return graph ?? WiringGraph(generation: 0, nodes: [])
+    }
+
+    /// What is wrong with the form of the documents, each by itself: what can be told without any code.
+    private static func checkForm(_ specs: [FilePath], _ options: EngineOptions) throws(Failure) {
+        var failures: [Failure] = []
+        for path in specs {
+            do throws(Failure) {
+                try ContentQuoting.allowed(options.quotesContent) { () throws(Failure) in
+                    let content = try FileReader.read(path, limit: options.maxDocumentBytes)
+                    _ = try TraitDocument(
+                        SpecReader.read(
+                            content.bytes, file: path.shown, format: SpecFormat.of(fileName: path.shown),
+                            limits: options.specLimits))
+                }
+            } catch { failures.append(error) }
+        }
+        if let failure = Failure.gathered(failures) { throw failure }
     }
 
     /// Stops what was started, in reverse, and closes the runtime.
@@ -124,6 +152,7 @@ public final class Application: @unchecked Sendable {
                             .unsupported,
                             "a Python module needs a Python host: run the manifest with 'python3 -m invivo run'")
                     }
+                    try engine.trust(path, "module")
                     try loadOther(engine, module.name, path.shown)
                 } else {
                     try options.loadLibrary(engine, path.shown)

@@ -21,7 +21,11 @@ extension Value: CustomStringConvertible {
         case .float(let number): text += "\(number)".withoutPointZero
         case .double(let number): text += "\(number)".withoutPointZero
         case .string(let string):
-            text += string.count <= Self.longestText ? "'\(string)'" : "'\(string.prefix(Self.longestText))...'"
+            if ContentQuoting.isAllowed {
+                text += string.count <= Self.longestText ? "'\(string)'" : "'\(string.prefix(Self.longestText))...'"
+            } else {
+                text += "'...'"
+            }
         case .bytes(let bytes): text += bytes.count == 1 ? "1 byte" : "\(bytes.count) bytes"
         case .list(let items):
             text += "["

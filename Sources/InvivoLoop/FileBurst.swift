@@ -12,6 +12,25 @@ public struct FileBurst: Sendable {
     public let size: Int64
 }
 
+/// How a file is followed.
+public enum FollowMode: Sendable, Equatable {
+    /// Every directory that decides what its path means is watched.
+    case watching
+    /// It is looked at again and again.
+    case polling(milliseconds: UInt64, reason: String)
+}
+
+/// What became of following files without an event. Counts since following began.
+public struct FollowCounts: Sendable, Equatable {
+    /// How often the kernel's queue of events overflowed.
+    public var overflows: UInt64 = 0
+    /// How often files were looked at without an event: after an overflow, and at times.
+    public var rescans: UInt64 = 0
+    /// Changes that were found so in files whose directories are watched.
+    public var unannounced: UInt64 = 0
+    public init() {}
+}
+
 extension FileFollower {
     /// How long changes are let settle before they are told; all in milliseconds.
     public struct Settle: Sendable {

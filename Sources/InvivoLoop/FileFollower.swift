@@ -19,6 +19,7 @@ public final class FileFollower: @unchecked Sendable {
 
     // On the loop's thread alone.
     private var readiness: LoopReadiness?
+    private var readinessDescriptor: Int32 = -1
     private var alarm: LoopAlarm?
     /// What the alarm is set to.
     private var alarmDue: UInt64?
@@ -92,6 +93,11 @@ public final class FileFollower: @unchecked Sendable {
         monitor.locked { while !isTornDown { monitor.wait() } }
     }
 
+    /// How a file is followed; nil when it is not.
+    public func following(_ id: FollowID) -> FollowMode? { home.isHere ? monitor.locked { engine.following(id) } : nil }
+
+    public var counts: FollowCounts { home.isHere ? monitor.locked { engine.counts } : FollowCounts() }
+
     func wake() { loop.post { [self] in pump() } }
 
     // MARK: - On the loop's thread
@@ -103,9 +109,17 @@ public final class FileFollower: @unchecked Sendable {
             alarmDue = nil
             pump()
         }
-        let descriptor = monitor.locked { engine.world.descriptor }
-        if descriptor >= 0 { readiness = LoopReadiness(loop: loop, descriptor: descriptor) { [self] in pump() } }
+        waitForEvents()
         pump()
+    }
+
+    /// The descriptor of events may have come later than following.
+    private func waitForEvents() {
+        let descriptor = monitor.locked { engine.world.descriptor }
+        guard descriptor >= 0 && descriptor != readinessDescriptor else { return }
+        readiness?.close()
+        readiness = LoopReadiness(loop: loop, descriptor: descriptor) { [self] in pump() }
+        readinessDescriptor = descriptor
     }
 
     /// Hears, looks, and tells what is due.
@@ -117,6 +131,7 @@ public final class FileFollower: @unchecked Sendable {
             return engine.advance()
         }
         guard let outcome else { return }
+        waitForEvents()
         for trouble in outcome.troubles where !monitor.locked({ isStopped }) { onTrouble(trouble) }
         if !outcome.bursts.isEmpty && !monitor.locked({ isStopped }) { onBurst(outcome.bursts) }
         // Last, because nobody waits for it. Most often nothing is to be done: the next sweep stays where it is.

@@ -3,7 +3,8 @@ internal import Glibc
 /// What the follower sees of the machine: the clock, the watches and the file system. The seam through which tests
 /// script time and faults; `LiveFileWorld` is the real one. Called with the follower's monitor held.
 protocol FileWorld: AnyObject {
-    /// The descriptor that becomes readable when there are events; negative when there are none to be had.
+    /// The descriptor that becomes readable when there are events; negative when there are none to be had. A later `watch` may
+    /// get one.
     var descriptor: Int32 { get }
     /// Monotonic nanoseconds.
     func now() -> UInt64

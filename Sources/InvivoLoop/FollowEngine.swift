@@ -37,6 +37,7 @@ final class FollowEngine {
     private(set) var round: UInt64 = 0
     var troubles: [Failure] = []
     private var reported: Set<Int32> = []
+    private(set) var counts = FollowCounts()
 
     init(world: any FileWorld, settle: FileFollower.Settle) {
         self.world = world
@@ -96,10 +97,14 @@ final class FollowEngine {
         var hops: Set<Followed.Hop> = []
         var ends: [Followed.Hop] = []
         var isWatched = true
+        var reason = ""
         PathTrail.walk(file.path, in: world) { step in
             switch world.watch(step.directory, files: step.isLast) {
             case .watch(let watch, let isRemote):
-                if isRemote { isWatched = false }
+                if isRemote {
+                    isWatched = false
+                    reason = "\(step.directory) is on a file system that other machines change"
+                }
                 let hop = Followed.Hop(watch: watch, name: step.name)
                 if step.isLast { ends.append(hop) }
                 guard hops.insert(hop).inserted, !file.hops.contains(hop) else { return }
@@ -108,6 +113,7 @@ final class FollowEngine {
                 // A directory that has just gone is no trouble: whatever took it away was heard one step before.
                 guard error != ENOENT && error != ENOTDIR else { return }
                 isWatched = false
+                reason = "\(step.directory) cannot be watched: \(systemText(error))\(advice(error))"
                 report(error, step.directory)
             }
         }
@@ -116,7 +122,18 @@ final class FollowEngine {
         file.end = ends.count == 1 ? ends.first : nil
         if file.isWatched != isWatched { unwatched += isWatched ? -1 : 1 }
         file.isWatched = isWatched
+        file.pollingReason = reason
+        if unwatched == 0 { reported = [] }
     }
+
+    /// How a file is followed at the moment.
+    func following(_ id: FollowID) -> FollowMode? {
+        guard let file = followed[id] else { return nil }
+        if file.isWatched { return .watching }
+        return .polling(milliseconds: pollEvery / 1_000_000, reason: file.pollingReason)
+    }
+
+    private var pollEvery: UInt64 { min(sweepInterval, Self.pollInterval) }
 
     private func leave(_ hop: Followed.Hop, _ file: Followed) {
         guard watches[hop.watch]?[hop.name] != nil else { return }
@@ -127,20 +144,22 @@ final class FollowEngine {
         world.unwatch(hop.watch)
     }
 
-    /// Once for each reason.
+    private func advice(_ error: Int32) -> String {
+        switch error {
+        case ENOSPC: " (raise fs.inotify.max_user_watches)"
+        case EMFILE: " (raise fs.inotify.max_user_instances, or the limit of open files)"
+        default: ""
+        }
+    }
+
+    /// Once for each reason, until everything is watched.
     private func report(_ error: Int32, _ directory: String) {
         guard reported.insert(error).inserted else { return }
-        let advice =
-            switch error {
-            case ENOSPC: " (raise fs.inotify.max_user_watches)"
-            case EMFILE: " (raise fs.inotify.max_user_instances)"
-            default: ""
-            }
         troubles.append(
             Failure(
                 .system,
                 "the directory cannot be watched: \(systemText(error)); files there are looked at every "
-                    + "\(min(sweepInterval, Self.pollInterval) / 1_000_000) ms instead\(advice)",
+                    + "\(pollEvery / 1_000_000) ms instead\(advice(error))",
                 at: Place(file: directory)))
     }
 
@@ -161,6 +180,8 @@ final class FollowEngine {
         }
         let isAll = world.drain { event in
             if event.changes.contains(.overflow) {
+                counts.overflows += 1
+                counts.rescans += 1
                 for file in followed.values {
                     // A close may be among what was lost.
                     var change = touch(file, at: now)
@@ -253,6 +274,7 @@ final class FollowEngine {
         let isSweep = now >= nextSweep
         let isPoll = unwatched > 0 && now >= nextPoll
         guard isSweep || isPoll else { return unwatched > 0 ? min(nextSweep, nextPoll) : nextSweep }
+        counts.rescans += 1
         for file in followed.values {
             guard file.pending == nil, isSweep || !file.isWatched else { continue }
             let signature = world.signature(file.path)
@@ -260,6 +282,7 @@ final class FollowEngine {
             let isSame = file.isWatched ? signature == file.told : file.isUnchanged(signature)
             if isSweep && !file.isWatched { walk(file) }
             guard !isSame else { continue }
+            if file.isWatched { counts.unannounced += 1 }
             var change = touch(file, at: now)
             change.seen = signature
             file.pending = change

@@ -15,6 +15,8 @@ final class Followed {
     var end: Hop?
     /// Every directory of its trail is watched. If not, it is looked at often.
     var isWatched = false
+    /// Why it is not, for a person.
+    var pollingReason = ""
     /// The state that was last told, or found when following began.
     var told = FileSignature()
     var pending: PendingChange?

@@ -12,7 +12,8 @@ final class LiveFileWorld: FileWorld {
     /// What a read of events fills.
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 8)
     /// Why there are no events; 0 when there are.
-    let error: Int32
+    private var error: Int32 = 0
+    private var isClosed = false
 
     private static let forEntries =
         UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
@@ -28,7 +29,15 @@ final class LiveFileWorld: FileWorld {
         0x6969, 0x517b, 0xfe53_4d42, 0xff53_4d42, 0x0102_1997, 0x6573_5546, 0x00c3_6400, 0x5346_414f,
     ]
 
-    init() {
+    /// Without `watching` it looks at files alone.
+    init(watching: Bool = true) {
+        descriptor = -1
+        if watching { start() } else { isClosed = true }
+    }
+
+    /// The kernel may have refused events for a reason that passes: too many descriptors, or instances of this user.
+    private func start() {
+        guard descriptor < 0 && !isClosed else { return }
         descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
         error = descriptor < 0 ? errno : 0
         if descriptor >= 0 { _ = iv_add_u64(iv_live_descriptors(), 1) }
@@ -39,6 +48,7 @@ final class LiveFileWorld: FileWorld {
     func now() -> UInt64 { iv_now_ns() }
 
     func watch(_ directory: String, files: Bool) -> WatchAnswer {
+        start()
         guard descriptor >= 0 else { return .refused(error) }
         let watch = inotify_add_watch(descriptor, directory, files ? Self.forFiles : Self.forEntries)
         guard watch >= 0 else { return .refused(errno) }
@@ -110,6 +120,7 @@ final class LiveFileWorld: FileWorld {
 
     /// Close it as long as possible after the watches were removed: the kernel lets a close wait for those.
     func close() {
+        isClosed = true
         guard descriptor >= 0 else { return }
         Glibc.close(descriptor)
         descriptor = -1

@@ -125,6 +125,12 @@ extension Engine {
     }
 
     private func checked(_ entries: [ConfigEntry], _ path: String) throws(Failure) -> [ConfigEntry] {
+        guard entries.count <= options.maxEachEntries else {
+            throw Failure(
+                .tooLarge,
+                "there are \(entries.count) entries, at most \(options.maxEachEntries) are allowed where a definition is for each; "
+                    + "max_each_entries permits more", path: "config.\(path)", at: entries[options.maxEachEntries].node.place)
+        }
         var seen: NameSet = []
         for entry in entries {
             guard !entry.name.isEmpty, !entry.name.contains(where: { ".[]".contains($0) }) else {

@@ -1,10 +1,18 @@
 internal import CInvivo
 public import InvivoBase
+public import InvivoLoop
 internal import InvivoModules
 
 extension Engine {
+    /// Refuses a file that other users can change, or warns about it. See `FileTrust`.
+    public func trust(_ path: FilePath, _ what: String) throws(Failure) {
+        guard !options.allowsForeignFiles, let warning = try FileTrust.check(path, what) else { return }
+        container.log(.warning, warning.text)
+    }
+
     /// Loads a module and runs its entry, which registers types.
     public func loadModule(_ path: String, table: UnsafeRawPointer) throws(Failure) -> UInt64 {
+        try trust(FilePath(path), "module")
         let module = try ModuleLoader().load(path: path)
         let entry = module.entry
         try CallbackResult.run("the entry of the module '\(path)'") { error in

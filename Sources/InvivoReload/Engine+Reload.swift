@@ -105,7 +105,7 @@ extension Engine {
         let formerEngine = thread.pointee.engine
         thread.pointee.engine = Unmanaged.passUnretained(container).toOpaque()
         defer { thread.pointee.engine = formerEngine }
-        return body()
+        return ContentQuoting.allowed(options.quotesContent, body)
     }
 
     /// Stage and plan. A file that is open for writing is left out where it is followed, and refused otherwise, unless it has been
@@ -338,7 +338,8 @@ extension Engine {
                     guard bytes.count <= options.maxDocumentBytes else {
                         throw Failure(
                             .tooLarge,
-                            "the document has \(bytes.count) bytes, at most \(options.maxDocumentBytes) are allowed",
+                            "the document has \(bytes.count) bytes, at most \(options.maxDocumentBytes) are allowed; "
+                                + "max_document_bytes permits more",
                             at: Place(file: document.name))
                     }
                     next.hash = ContentHash.of(bytes)
@@ -369,7 +370,7 @@ extension Engine {
                 next.isOpen = true
                 let parsed = try SpecReader.read(
                     bytes, file: document.name, format: SpecFormat.of(fileName: document.name),
-                    limits: SpecLimits(bytes: options.maxDocumentBytes))
+                    limits: options.specLimits)
                 let said = try TraitDocument(parsed)
                 next.config = try said.config.map { config throws(Failure) in try ConfigNode(document: config) }
                 for entry in said.entries {

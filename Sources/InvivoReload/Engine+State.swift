@@ -16,6 +16,9 @@ extension Engine {
         public var retiring: UInt64 = 0
         public var waitingJobs: UInt64 = 0
         public var waitingSince: UInt64 = 0
+        public var overflows: UInt64 = 0
+        public var rescans: UInt64 = 0
+        public var unannounced: UInt64 = 0
     }
 
     /// What the runtime is doing. Counts of a moment; other threads go on meanwhile.
@@ -39,6 +42,11 @@ extension Engine {
             facts.waitingJobs = UInt64(waiting.count)
             facts.waitingSince = waiting.count == 0 ? 0 : monotonicNow() - waiting.since
         }
+        if let counts = container.monitor.locked({ follower })?.counts {
+            facts.overflows = counts.overflows
+            facts.rescans = counts.rescans
+            facts.unannounced = counts.unannounced
+        }
         return facts
     }
 
@@ -46,6 +54,32 @@ extension Engine {
     public func retiredObjects() -> [Container.RetiredObject] {
         reclaim(.now)
         return container.retiredObjects { Set(retired.flatMap(\.objects).map(\.object)) }
+    }
+
+    /// A document, and how its changes are noticed.
+    public struct SourceFacts: Sendable {
+        public var name: String
+        public var path: String
+        public var follows: String
+        public var intervalMs: UInt64 = 0
+        public var reason = ""
+    }
+
+    /// The documents, in the order in which later ones win.
+    public func sources() -> [SourceFacts] {
+        let (documents, follower) = container.monitor.locked {
+            (openDocuments.sorted { $0.order < $1.order }.map { ($0, $0.follow) }, self.follower)
+        }
+        return documents.map { document, follow in
+            var facts = SourceFacts(name: document.name, path: document.path?.shown ?? "", follows: "memory")
+            if document.path != nil { facts.follows = "watching" }
+            if let follow, case .polling(let milliseconds, let reason)? = follower?.following(follow) {
+                facts.follows = "polling"
+                facts.intervalMs = milliseconds
+                facts.reason = reason
+            }
+            return facts
+        }
     }
 
     public var lastError: Failure? { container.monitor.locked { lastFailure } }

@@ -2,7 +2,7 @@ internal import CInvivo
 internal import CPlatform
 public import InvivoBase
 internal import InvivoLoop
-internal import InvivoSpec
+public import InvivoSpec
 internal import InvivoTraits
 public import InvivoWiring
 
@@ -372,7 +372,15 @@ public struct EngineOptions: Sendable {
     var writerPatience: UInt64 { max(2_000, settleMaximum) }
     /// Nanoseconds; 0 = a domain is waited for as long as it takes.
     public var commitTimeout: UInt64 = 0
-    public var maxDocumentBytes = 4 << 20
+    public var maxDocumentBytes = 1 << 20
+    public var maxDocumentNodes = 50_000
+    public var maxEachEntries = 10_000
+    /// Nanoseconds.
+    public var loadTimeout: UInt64 = 10_000_000_000
+    public var allowsForeignFiles = false
+    public var quotesContent = true
+    /// What one document may cost.
+    public var specLimits: SpecLimits { SpecLimits(bytes: maxDocumentBytes, nodes: maxDocumentNodes) }
     /// Nanoseconds; 0 = starts and stops may take their time.
     public var startTimeout: UInt64 = 0
     public var stopTimeout: UInt64 = 0

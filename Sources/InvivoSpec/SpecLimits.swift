@@ -10,12 +10,15 @@ public struct SpecLimits: Sendable {
     /// Bytes of one text or one key, as UTF-8.
     public var stringLength: Int
 
-    public init(bytes: Int = 4 << 20, depth: Int = 64, nodes: Int = 200_000, stringLength: Int = 1 << 20) {
+    public init(bytes: Int = 1 << 20, depth: Int = 64, nodes: Int = 50_000, stringLength: Int = 1 << 20) {
         self.bytes = bytes
         self.depth = depth
         self.nodes = nodes
         self.stringLength = stringLength
     }
+
+    /// Of an application manifest, which is as trusted as code.
+    public static let manifest = SpecLimits(bytes: 16 << 20, nodes: 1_000_000)
 
     /// Trees are walked and freed by recursion, so that depth is stack: no setting may exceed what every stack has.
     static let depthCeiling = 512

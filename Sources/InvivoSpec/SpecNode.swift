@@ -91,7 +91,8 @@ extension SpecNode {
 
 /// A name or text of the input as an error may show it: in quotes, at most 64 scalars of it, and with what could
 /// disturb a terminal or a log written as an escape.
-func quoted(_ text: String) -> String {
+public func quoted(_ text: String) -> String {
+    guard ContentQuoting.isAllowed else { return "'...'" }
     var shown = "'"
     var count = 0
     for scalar in text.unicodeScalars {

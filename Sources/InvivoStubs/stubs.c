@@ -1210,10 +1210,17 @@ static invivo_status not_ready_key_of_type(invivo_runtime runtime, const char *t
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_runtime_sources(invivo_runtime runtime, invivo_value *out, invivo_error **error) {
+    (void)runtime;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 174,
+    .function_count = 175,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1388,6 +1395,7 @@ static const struct invivo_table not_ready = {
     .error_copy = not_ready_error_copy,
     .runtime_retired = not_ready_runtime_retired,
     .key_of_type = not_ready_key_of_type,
+    .runtime_sources = not_ready_runtime_sources,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2105,6 +2113,10 @@ invivo_status invivo_runtime_retired(invivo_runtime runtime, invivo_value *out, 
 
 invivo_status invivo_key_of_type(invivo_runtime runtime, const char *type, const char *name, uint32_t flags, invivo_key *out, invivo_error **error) {
     return functions()->key_of_type(runtime, type, name, flags, out, error);
+}
+
+invivo_status invivo_runtime_sources(invivo_runtime runtime, invivo_value *out, invivo_error **error) {
+    return functions()->runtime_sources(runtime, out, error);
 }
 
 #pragma GCC visibility pop

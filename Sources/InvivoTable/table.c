@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 174,
+    .function_count = 175,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -179,6 +179,7 @@ static const struct invivo_table instance = {
     .error_copy = invivo_error_copy,
     .runtime_retired = invivo_runtime_retired,
     .key_of_type = invivo_key_of_type,
+    .runtime_sources = invivo_runtime_sources,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

@@ -7,7 +7,8 @@ struct CheckCommand: ParsableCommand {
         CommandConfiguration(
             commandName: "check", abstract: "Find all that is wrong with a manifest and its documents, making nothing.",
             discussion: """
-                Loads the modules, and runs nothing of theirs but what registers their types. Prints every error with its \
+                Loads the modules, and runs nothing of theirs but what registers their types. They are code all the same: check a \
+                manifest of unknown origin with --no-modules. Prints every error with its \
                 rule in brackets, and ends with status 2 if there is one, 0 if there is none.
                 """)
     }
@@ -18,13 +19,25 @@ struct CheckCommand: ParsableCommand {
     @Flag(help: "Check the wiring alone: the documents may be missing or wrong.")
     var wait = false
 
+    @Flag(help: "Load no module: check the form of the manifest and of its documents alone.")
+    var noModules = false
+
+    @Flag(help: "Load modules and manifests that other users own or can write.")
+    var foreignFiles = false
+
     func run() throws {
         let output = Output()
         do throws(InvivoError) {
-            if try Application.needsPython(manifest) {
-                throw Python.run(["check", manifest] + (wait ? ["--wait"] : []), for: manifest)
+            let needsPython = try Application.needsPython(manifest)
+            if needsPython && !noModules {
+                throw Python.run(
+                    ["check", manifest] + (wait ? ["--wait"] : []) + (foreignFiles ? ["--foreign-files"] : []), for: manifest)
             }
-            try Application.check(manifest, waiting: wait)
+            var options = Runtime.Options.application
+            options.allowsForeignFiles = foreignFiles
+            options.logLevel = .warning
+            options.log = { output.log($0) }
+            try Application.check(manifest, options, waiting: wait, withoutModules: noModules)
         } catch {
             output.findings(error)
             throw ExitCode(2)

@@ -23,6 +23,9 @@ struct RunCommand: ParsableCommand {
     @Option(help: "The least level that is logged, to standard error: trace, debug, info, warning, error or silent.")
     var logLevel: LogLevel = .warning
 
+    @Flag(help: "Run modules and manifests that other users own or can write.")
+    var foreignFiles = false
+
     func run() throws {
         let output = Output()
         let signals = StopSignals()
@@ -40,6 +43,7 @@ struct RunCommand: ParsableCommand {
     private func open(_ output: Output, _ signals: StopSignals) throws -> Application? {
         var options = Runtime.Options.application
         options.logLevel = logLevel
+        options.allowsForeignFiles = foreignFiles
         options.log = { output.log($0) }
         var told: InvivoError?
         while true {
@@ -61,7 +65,7 @@ struct RunCommand: ParsableCommand {
 
     /// Becomes `python3 -m invivo run`; answers why it could not.
     private func handOver(_ signals: StopSignals) -> InvivoError {
-        let arguments = ["run", manifest, "--log-level", "\(logLevel)"] + (wait ? ["--wait"] : [])
+        let arguments = ["run", manifest, "--log-level", "\(logLevel)"] + (wait ? ["--wait"] : []) + (foreignFiles ? ["--foreign-files"] : [])
         return signals.unblocked { Python.run(arguments, for: manifest) }
     }
 }

@@ -41,7 +41,7 @@ public struct TraitTable: Sendable {
             do throws(Failure) {
                 guard let trait = traits[spec.type] else {
                     throw Failure(
-                        .spec, "unknown trait '\(spec.type)'\(suggestion(for: spec.type, among: traits.keys.sorted()))",
+                        .spec, "unknown trait \(quoted(spec.type))\(suggestion(for: spec.type, among: traits.keys.sorted()))",
                         path: spec.path, at: spec.typePlace)
                 }
                 stack += try trait.overrides(spec, for: type, target: key, warn: warn)
@@ -55,7 +55,7 @@ public struct TraitTable: Sendable {
     public func checkNames(_ specs: [TraitSpec], key: String) throws(Failure) {
         let failures = specs.filter { traits[$0.type] == nil }.map {
             Failure(
-                .spec, "unknown trait '\($0.type)'\(suggestion(for: $0.type, among: traits.keys.sorted()))",
+                .spec, "unknown trait \(quoted($0.type))\(suggestion(for: $0.type, among: traits.keys.sorted()))",
                 path: $0.path, at: $0.typePlace)
         }
         if let failure = Failure.gathered(failures) { throw failure }
@@ -181,7 +181,7 @@ extension Value {
             if let property, property.kind.isNumber, property.choices.isEmpty {
                 guard let unit = property.unit, !unit.isEmpty, let number = parseQuantity(text, unit: unit) else {
                     let wanted = property.unit.map { "a number, also with a unit as in '1.2 k\($0)'" } ?? "a number"
-                    throw Failure(.type, "expected \(wanted), got the text '\(text)'", at: node.place)
+                    throw Failure(.type, "expected \(wanted), got the text \(quoted(text))", at: node.place)
                 }
                 self = .double(number)
             } else if (property?.kind ?? kind) == .bytes {

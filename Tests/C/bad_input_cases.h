@@ -10,7 +10,7 @@ NOT_A_TEXT("a socket", make_socket, INVIVO_E_FILE, "a.yaml: expected a regular f
 NOT_A_TEXT("a dangling link", make_dangling, INVIVO_E_NOT_FOUND, "a.yaml: the symbolic link leads nowhere")
 NOT_A_TEXT("links in a circle", make_circle, INVIVO_E_FILE, "a.yaml: the symbolic links go round in a circle")
 NOT_A_TEXT("unreadable", make_unreadable, INVIVO_E_FILE, "a.yaml: the file cannot be read: permission denied")
-NOT_A_TEXT("too large", make_large, INVIVO_E_TOO_LARGE, "a.yaml: the file has 4999 bytes, at most 4096 are allowed")
+NOT_A_TEXT("too large", make_large, INVIVO_E_TOO_LARGE, "a.yaml: the file has 4999 bytes, at most 4096 are allowed; max_document_bytes permits more")
 
 TEXT("0 bytes", "a.yaml", "", INVIVO_E_EMPTY,
      "a.yaml: the document is empty (no text, or only blanks or comments); write {} if nothing is to hold")

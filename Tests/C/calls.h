@@ -635,6 +635,9 @@ static invivo_status call_runtime_retired(const arguments *use) {
 static invivo_status call_key_of_type(const arguments *use) {
     return invivo_key_of_type((invivo_runtime){use->runtime}, use->text, use->text, (uint32_t)use->number, (invivo_key *)out_of(use, 4), use->error);
 }
+static invivo_status call_runtime_sources(const arguments *use) {
+    return invivo_runtime_sources((invivo_runtime){use->runtime}, (invivo_value *)out_of(use, 1), use->error);
+}
 
 static const every_call every_calls[] = {
     {"invivo_status_name", call_status_name, 0, "", 0},
@@ -811,6 +814,7 @@ static const every_call every_calls[] = {
     {"invivo_error_copy", call_error_copy, 0, "", 0},
     {"invivo_runtime_retired", call_runtime_retired, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
     {"invivo_key_of_type", call_key_of_type, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 16},
+    {"invivo_runtime_sources", call_runtime_sources, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
 };
 
 #endif

@@ -193,7 +193,9 @@ int main(void) {
     OFFSET(invivo_runtime_options, start_timeout_ms, sizeof(((invivo_runtime_options *)0)->start_timeout_ms));
     OFFSET(invivo_runtime_options, stop_timeout_ms, sizeof(((invivo_runtime_options *)0)->stop_timeout_ms));
     OFFSET(invivo_runtime_options, stop_grace_ms, sizeof(((invivo_runtime_options *)0)->stop_grace_ms));
-    OFFSET(invivo_runtime_options, reserved, sizeof(((invivo_runtime_options *)0)->reserved));
+    OFFSET(invivo_runtime_options, load_timeout_ms, sizeof(((invivo_runtime_options *)0)->load_timeout_ms));
+    OFFSET(invivo_runtime_options, max_document_nodes, sizeof(((invivo_runtime_options *)0)->max_document_nodes));
+    OFFSET(invivo_runtime_options, max_each_entries, sizeof(((invivo_runtime_options *)0)->max_each_entries));
     SIZE(invivo_domain_options);
     OFFSET(invivo_domain_options, struct_size, sizeof(((invivo_domain_options *)0)->struct_size));
     OFFSET(invivo_domain_options, name, sizeof(((invivo_domain_options *)0)->name));
@@ -216,6 +218,9 @@ int main(void) {
     OFFSET(invivo_runtime_info, retiring, sizeof(((invivo_runtime_info *)0)->retiring));
     OFFSET(invivo_runtime_info, waiting_jobs, sizeof(((invivo_runtime_info *)0)->waiting_jobs));
     OFFSET(invivo_runtime_info, waiting_since_ns, sizeof(((invivo_runtime_info *)0)->waiting_since_ns));
+    OFFSET(invivo_runtime_info, overflows, sizeof(((invivo_runtime_info *)0)->overflows));
+    OFFSET(invivo_runtime_info, rescans, sizeof(((invivo_runtime_info *)0)->rescans));
+    OFFSET(invivo_runtime_info, unannounced, sizeof(((invivo_runtime_info *)0)->unannounced));
     SIZE(invivo_live_counts);
     OFFSET(invivo_live_counts, struct_size, sizeof(((invivo_live_counts *)0)->struct_size));
     OFFSET(invivo_live_counts, runtimes, sizeof(((invivo_live_counts *)0)->runtimes));
@@ -543,6 +548,8 @@ int main(void) {
     NUMBER(INVIVO_DOMAIN_LOOP);
     NUMBER(INVIVO_RUNTIME_PENDING_TARGETS);
     NUMBER(INVIVO_RUNTIME_WITHOUT_NEEDS);
+    NUMBER(INVIVO_RUNTIME_FOREIGN_FILES);
+    NUMBER(INVIVO_RUNTIME_WITHOUT_CONTENT);
     NUMBER(INVIVO_DOMAIN_ANY_THREAD);
     NUMBER(INVIVO_DOMAIN_DEFAULT);
     NUMBER(INVIVO_STATE_COLD);
@@ -636,6 +643,7 @@ int main(void) {
     TEXT(INVIVO_MODULE_ENTRY_NAME);
     NUMBER(INVIVO_TOKEN_MAGIC);
     NUMBER(INVIVO_APP_WAIT);
+    NUMBER(INVIVO_APP_WITHOUT_MODULES);
     NUMBER(INVIVO_GRAPH_FACTS);
     NUMBER(INVIVO_GRAPH_JSON);
     NUMBER(INVIVO_GRAPH_DOT);
@@ -818,5 +826,6 @@ int main(void) {
     OFFSET(invivo_table, error_copy, sizeof(void (*)(void)));
     OFFSET(invivo_table, runtime_retired, sizeof(void (*)(void)));
     OFFSET(invivo_table, key_of_type, sizeof(void (*)(void)));
+    OFFSET(invivo_table, runtime_sources, sizeof(void (*)(void)));
     return 0;
 }

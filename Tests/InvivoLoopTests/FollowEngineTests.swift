@@ -26,6 +26,58 @@ extension LoopRoom {
             return engine.advance().bursts.map(\.id)
         }
 
+        @Test func events_that_were_refused_at_the_start_are_tried_again() {
+            world.files["/d/a"] = FileSignature(kind: .file, inode: 1, size: 5)
+            world.refusal = EMFILE
+            let engine = engine(sweep: 1_000)
+            let a = engine.follow("/d/a")
+            guard case .polling(200, let reason)? = engine.following(a) else {
+                Issue.record("not polled")
+                return
+            }
+            #expect(reason.contains("cannot be watched") && reason.contains("max_user_instances"))
+            world.refusal = 0
+            world.time += 1_001
+            _ = tell(engine)
+            #expect(engine.following(a) == .watching)
+            #expect(Set(world.watched.keys) == ["/", "/d"])
+        }
+
+        @Test func overflows_rescans_and_changes_without_an_event_are_counted() {
+            world.files["/d/a"] = FileSignature(kind: .file, inode: 1, size: 5)
+            let engine = engine(sweep: 1_000)
+            _ = engine.follow("/d/a")
+            world.events = [WatchEvent(watch: -1, changes: .overflow)]
+            _ = tell(engine)
+            #expect(engine.counts.overflows == 1 && engine.counts.rescans == 1 && engine.counts.unannounced == 0)
+            world.time += 500
+            _ = tell(engine)
+            world.files["/d/a"]?.inode = 2
+            world.time += 501
+            _ = tell(engine)
+            #expect(engine.counts.rescans == 2 && engine.counts.unannounced == 1)
+        }
+
+        @Test func a_file_that_was_being_written_is_told_again_until_it_is_not() {
+            world.files["/d/a"] = FileSignature(kind: .file, inode: 1, size: 5)
+            let engine = engine(quiet: 0)
+            let a = engine.follow("/d/a")
+            world.time = 1
+            world.happens("/d", .closedAfterWriting, "a")
+            #expect(tell(engine) == [a])
+            // Another writer has it: nothing more may be heard of that under this name.
+            engine.lookAgain(a, since: 1_000_000)
+            #expect(tell(engine) == [])
+            world.time += 20
+            let again = engine.advance().bursts
+            #expect(again.map(\.id) == [a] && again.first?.firstEventNs == 1_000_000)
+            engine.lookAgain(a, since: 1_000_000)
+            world.happens("/d", .closedAfterWriting, "a")
+            #expect(tell(engine) == [a])
+            world.time += 1_000
+            #expect(tell(engine) == [])
+        }
+
         @Test func every_directory_that_decides_what_a_path_means_is_watched() {
             world.links = ["/etc/app": "/data/..data", "/data/..data": "..version"]
             world.files["/data/..version/a"] = FileSignature(kind: .file)

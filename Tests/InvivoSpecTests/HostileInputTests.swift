@@ -41,7 +41,7 @@ import Testing
         let limits = SpecLimits(bytes: 10)
         #expect(read(Array("a: 1234567".utf8), .yaml, limits)?.text == nil)
         let found = read(Array("a: 12345678".utf8), .yaml, limits)
-        #expect(found?.text == "t: the document has 11 bytes, more than the 10 allowed")
+        #expect(found?.text == "t: the document has 11 bytes, more than the 10 allowed; max_document_bytes permits more")
         #expect(found?.code == .tooLarge)
     }
 
@@ -64,7 +64,7 @@ import Testing
     @Test func moreValuesThanAllowedAreRefused() {
         let limits = SpecLimits(nodes: 4)
         #expect(read(Array("[1, 2, 3]".utf8), .json, limits)?.text == nil)
-        let expected = "t:1:12: [3]: the document has more than the 4 values allowed"
+        let expected = "t:1:12: [3]: the document has more than the 4 values allowed; max_document_nodes permits more"
         #expect(read(Array("[1, 2, 3,  4]".utf8), .json, limits)?.text == expected)
         #expect(read(Array("[1, 2, 3,  4]".utf8), .yaml, limits)?.text == expected)
         #expect(read(Array(("[" + String(repeating: "1,", count: 1_000_000)).utf8), .yaml)?.code == .tooLarge)

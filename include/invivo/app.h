@@ -23,10 +23,19 @@ typedef struct invivo_app_options {
 } invivo_app_options;
 
 enum {
-    INVIVO_APP_WAIT = 1 /* spec files need not be good yet */
+    INVIVO_APP_WAIT = 1,           /* spec files need not be good yet */
+    INVIVO_APP_WITHOUT_MODULES = 2 /* for invivo_app_check: no module is loaded, so that no code of the manifest's runs. The form of
+                                      the manifest and of its specs is checked, and nothing that needs a type */
 };
 
-/* Reads the manifest, loads its modules, activates those of the assemblies described by them that it lists, defines and builds its
+/* A manifest is code: it names the shared libraries and Python files that are loaded, and they run with the rights of the process.
+ * Whoever can write the manifest, a module, or a directory on the way to one of them decides what runs. Where other users can
+ * (writable by group or others, or owned by a user other than this one and root; a sticky directory such as /tmp is safe if the
+ * entry in it is this user's or root's), a process of root's refuses it with INVIVO_E_FILE, and others log a warning.
+ * INVIVO_RUNTIME_FOREIGN_FILES permits it: containers mount files of other users. A spec file is not code: its writer tunes and selects
+ * what the program offers, within the limits of the runtime's options (SECURITY.md).
+ *
+ * Reads the manifest, loads its modules, activates those of the assemblies described by them that it lists, defines and builds its
  * components, follows its specs, starts what has a start.
  * Any failure reports every error and leaves nothing running. */
 INVIVO_API invivo_status invivo_app_open(invivo_app *out, const invivo_app_options *options, invivo_error **error) INVIVO_WAITS;

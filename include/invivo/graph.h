@@ -39,7 +39,7 @@ INVIVO_API invivo_status invivo_graph_describe(invivo_runtime runtime, uint32_t 
 
 /* What `invivo_app_open` would find wrong with a manifest, its modules and its specs, without making anything: the modules
  * are loaded, and no factory, initializer or hook is run. `graph` (may be NULL) receives the wiring that it describes, in
- * `format`, owned; its flag INVIVO_APP_WAIT leaves the specs unread. */
+ * `format`, owned; its flag INVIVO_APP_WAIT leaves the specs unread, and INVIVO_APP_WITHOUT_MODULES the modules unloaded. */
 INVIVO_API invivo_status invivo_app_check(const invivo_app_options *options, uint32_t format, invivo_value *graph,
                                           invivo_error **error) INVIVO_WAITS;
 

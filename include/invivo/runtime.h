@@ -26,9 +26,13 @@ enum {
 
 enum {
     INVIVO_RUNTIME_PENDING_TARGETS = 1, /* a spec may name targets that nobody has declared yet: they wait, with a warning */
-    INVIVO_RUNTIME_WITHOUT_NEEDS = 16   /* what types declare that they need is not filled: definitions say all of it */
+    INVIVO_RUNTIME_WITHOUT_NEEDS = 16,  /* what types declare that they need is not filled: definitions say all of it */
+    INVIVO_RUNTIME_FOREIGN_FILES = 32,  /* modules and manifests may be files that other users own or can write (SECURITY.md) */
+    INVIVO_RUNTIME_WITHOUT_CONTENT = 64 /* errors about documents give places and keys, and no text of the documents */
 };
 
+/* For `load_timeout_ms`: there is no limit. */
+#define INVIVO_LOAD_UNLIMITED UINT32_MAX
 /* For `stop_grace_ms`: there is no limit. */
 #define INVIVO_STOP_GRACE_UNLIMITED UINT32_MAX
 
@@ -38,7 +42,9 @@ typedef struct invivo_runtime_options {
     uint32_t default_domain;   /* INVIVO_DOMAIN_OPENER or _LOOP */
     uint32_t flags;            /* INVIVO_RUNTIME_... */
     uint32_t quiet_ms;         /* settle: quiet time after the last event; UINT32_MAX = default 10 */
-    uint32_t settle_max_ms;    /* settle: endless writes are cut off after this; 0 = default 250 */
+    uint32_t settle_max_ms;    /* settle: endless writes are cut off after this; 0 = default 250. A followed file that is open for
+                                  writing is read when it is closed, or after 2 s, or after this time if it is longer. A call that
+                                  reads a file waits for its writer for at most this time */
     uint32_t commit_timeout_ms;/* a domain that has not done its job in this time fails the reload: a job not begun is
                                   withdrawn, one begun is awaited and undone; 0 = wait for it (posted domains: see is_current) */
     uint32_t log_level;        /* the least level that is logged */
@@ -47,7 +53,7 @@ typedef struct invivo_runtime_options {
     void *log_user_data;
     void (*log_destroy)(void *user_data); /* once, at the end of close, after the last call of `log`. Not called when opening
                                              fails: the user data is then still the caller's. May be NULL */
-    uint64_t max_document_bytes; /* a larger document is refused; 0 = default 4 MiB */
+    uint64_t max_document_bytes; /* a larger document is INVIVO_E_TOO_LARGE; 0 = default 1 MiB */
     uint32_t start_timeout_ms; /* a start that takes longer has failed: it is awaited and undone, as jobs are; 0 = it may
                                   take its time. A definition may say another */
     uint32_t stop_timeout_ms;  /* a stop that takes longer is an error that is told; 0 = it may take its time */
@@ -55,7 +61,11 @@ typedef struct invivo_runtime_options {
      * type.h). Then it is stopped all the same, and a warning names its key and type. 0 = default 30 s;
      * INVIVO_STOP_GRACE_UNLIMITED = as long as there is a reference. */
     uint32_t stop_grace_ms;
-    uint32_t reserved;
+    uint32_t load_timeout_ms;    /* reading and planning documents that takes longer is abandoned: INVIVO_E_TIMEOUT names them. So it
+                                    is when the runtime closes. 0 = default 10 s; INVIVO_LOAD_UNLIMITED = no limit */
+    uint64_t max_document_nodes; /* a document with more values, lists and maps is INVIVO_E_TOO_LARGE; 0 = default 50,000 */
+    uint64_t max_each_entries;   /* a map or list with more entries is INVIVO_E_TOO_LARGE where a definition is for each of them;
+                                    0 = default 10,000 */
 } invivo_runtime_options;
 
 /* Fills in the defaults. */
@@ -156,6 +166,10 @@ typedef struct invivo_runtime_info {
     uint64_t retiring;         /* generations that still have readers or leases */
     uint64_t waiting_jobs;     /* posted to a domain and not yet run */
     uint64_t waiting_since_ns; /* how long the oldest of them waits; 0 when none */
+    uint64_t overflows;        /* how often the kernel's queue of file events overflowed */
+    uint64_t rescans;          /* how often files were looked at without an event: after an overflow, and every 2 s (0.2 s where
+                                  directories cannot be watched) */
+    uint64_t unannounced;      /* changes found so in files whose directories are watched */
 } invivo_runtime_info;
 
 INVIVO_API invivo_status invivo_runtime_inspect(invivo_runtime runtime, invivo_runtime_info *out, invivo_error **error) INVIVO_WAITS;
@@ -191,6 +205,12 @@ enum {
  *   waits (list of strings: what a dormant one waits for: keys, names of types, and
  *   paths of the configuration as "config.path"), error (string: why the last try failed, or ""). */
 INVIVO_API invivo_status invivo_runtime_states(invivo_runtime runtime, invivo_value *out, invivo_error **error) INVIVO_WAITS;
+/* The documents of a runtime, in the order in which later ones win, as an owned list of maps:
+ *   name (string), path (string, "" for a document in memory),
+ *   follows (string): "watching" = events announce its changes; "polling" = it is looked at every `interval_ms`, for the
+ *   `reason`; "memory" = it changes by calls alone,
+ *   interval_ms (uint64, 0 unless polling), reason (string, "" unless polling). */
+INVIVO_API invivo_status invivo_runtime_sources(invivo_runtime runtime, invivo_value *out, invivo_error **error) INVIVO_WAITS;
 /* What last went wrong outside a call of the host (a broken edit, a lost watch): an owned error, or NULL. A reload
  * that succeeds clears it. */
 INVIVO_API invivo_status invivo_runtime_last_error(invivo_runtime runtime, invivo_error **out) INVIVO_WAITS;

@@ -202,6 +202,7 @@ struct invivo_table {
     invivo_error *(*error_copy)(const invivo_error *error);
     invivo_status (*runtime_retired)(invivo_runtime runtime, invivo_value *out, invivo_error **error);
     invivo_status (*key_of_type)(invivo_runtime runtime, const char *type, const char *name, uint32_t flags, invivo_key *out, invivo_error **error);
+    invivo_status (*runtime_sources)(invivo_runtime runtime, invivo_value *out, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

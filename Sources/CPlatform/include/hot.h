@@ -280,6 +280,7 @@ struct iv_thread {
     uint32_t magazine[IV_MAGAZINE];
     uint32_t locks;           /* monitors that it holds */
     void *postponed;          /* work that must not run under them: a Postponed, retained; NULL mostly */
+    uint32_t without_content; /* errors about documents quote nothing of them */
 };
 
 extern __thread struct iv_thread iv_thread_state __attribute__((tls_model("initial-exec")));

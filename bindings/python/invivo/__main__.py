@@ -29,12 +29,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run.add_argument("manifest", metavar="APP.yaml")
     run.add_argument("--wait", action="store_true", help="spec files need not be good yet: they hold once they are")
     levels = [level.name.lower() for level in LogLevel]
+    foreign = "modules and manifests may be files that other users own or can write"
+    run.add_argument("--foreign-files", action="store_true", help=foreign)
     run.add_argument("--log-level", choices=levels, default="warning", metavar="LEVEL", help=", ".join(levels))
     check = commands.add_parser(
         "check", help="find all that is wrong with a manifest and its documents, making nothing"
     )
     check.add_argument("manifest", metavar="APP.yaml")
     check.add_argument("--wait", action="store_true", help="check the wiring alone: documents may be missing or wrong")
+    check.add_argument("--no-modules", action="store_true", help="load no module: check the form of the documents alone")
+    check.add_argument("--foreign-files", action="store_true", help=foreign)
     graph = commands.add_parser(
         "graph", help="write the wiring of a manifest as SVG (by Graphviz), DOT, Mermaid or JSON"
     )
@@ -50,13 +54,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command == "keys":
         return write_keys(options.manifest, options.language, options.output)
     if options.command == "check":
-        return check_manifest(options.manifest, wait=options.wait)
+        return check_manifest(
+            options.manifest, wait=options.wait, modules=not options.no_modules, foreign_files=options.foreign_files
+        )
     if options.command == "graph":
         return draw_manifest(options.manifest, options.format, options.output, live=options.live)
-    return run_manifest(options.manifest, wait=options.wait, log_level=options.log_level)
+    return run_manifest(
+        options.manifest, wait=options.wait, log_level=options.log_level, foreign_files=options.foreign_files
+    )
 
 
-def run_manifest(manifest: str, *, wait: bool, log_level: str) -> int:
+def run_manifest(manifest: str, *, wait: bool, log_level: str, foreign_files: bool = False) -> int:
     """What `invivo run` does, line by line."""
     output = Output()
     # Heard before anything starts, so that no signal is lost.
@@ -65,7 +73,14 @@ def run_manifest(manifest: str, *, wait: bool, log_level: str) -> int:
     told = ""
     while app is None:
         try:
-            app = App(manifest, wait=wait, default_domain="opener", log=output.log, log_level=log_level)
+            app = App(
+                manifest,
+                wait=wait,
+                default_domain="opener",
+                log=output.log,
+                log_level=log_level,
+                foreign_files=foreign_files,
+            )
         except Exception as problem:
             output.started(well=False)
             if str(problem) != told:
@@ -89,10 +104,10 @@ def run_manifest(manifest: str, *, wait: bool, log_level: str) -> int:
     return 0
 
 
-def check_manifest(manifest: str, *, wait: bool) -> int:
+def check_manifest(manifest: str, *, wait: bool, modules: bool = True, foreign_files: bool = False) -> int:
     """What `invivo check` does, line by line."""
     try:
-        App.check(manifest, wait=wait)
+        App.check(manifest, wait=wait, modules=modules, foreign_files=foreign_files, log=Output().log)
     except Exception as problem:
         _tell_findings(problem)
         return 2

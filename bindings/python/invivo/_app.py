@@ -45,10 +45,28 @@ class App:
         default_domain: Literal["opener", "loop"] = "loop",
         log: Log | logging.Logger | None = None,
         log_level: LogLevel | str = LogLevel.INFO,
+        max_document_bytes: int = 0,
+        max_document_nodes: int = 0,
+        max_each_entries: int = 0,
+        load_timeout: float | None = None,
+        foreign_files: bool = False,
+        quote_content: bool = True,
     ) -> None:
+        """The options are those of `Runtime`."""
         library = own_library()
         self.core = Core(library)  # of nothing yet: what the callbacks answer their errors by
-        runtime_options = make_options(self.core, default_domain=default_domain, log=log, log_level=log_level)
+        runtime_options = make_options(
+            self.core,
+            default_domain=default_domain,
+            log=log,
+            log_level=log_level,
+            max_document_bytes=max_document_bytes,
+            max_document_nodes=max_document_nodes,
+            max_each_entries=max_each_entries,
+            load_timeout=load_timeout,
+            foreign_files=foreign_files,
+            quote_content=quote_content,
+        )
         self._joins_default = default_domain == "opener"
         options = c.invivo_app_options()
         options.struct_size = ctypes.sizeof(options)
@@ -84,10 +102,16 @@ class App:
         wait: bool = False,
         format: GraphFormat = "json",
         log: Log | None = None,
+        modules: bool = True,
+        foreign_files: bool = False,
     ) -> str:
         """Raises all that starting a manifest would find wrong, and makes nothing: modules are loaded, no class or
-        factory is called. Answers the wiring that it describes, as a text. With ``wait`` specs are not read."""
-        return cls._check(manifest, GRAPH_FORMATS[format], wait=wait, log=log)
+        factory is called. Answers the wiring that it describes, as a text. With ``wait`` specs are not read.
+        Without ``modules`` no module is loaded, so that no code of the manifest's runs: the form of the manifest and of its specs
+        alone is checked."""
+        return cls._check(
+            manifest, GRAPH_FORMATS[format], wait=wait, log=log, modules=modules, foreign_files=foreign_files
+        )
 
     @classmethod
     def keys(cls, manifest: str | os.PathLike[str], language: KeysLanguage = "python") -> str:
@@ -95,17 +119,30 @@ class App:
         return cls._check(manifest, KEYS_LANGUAGES[language], wait=True, log=None)
 
     @classmethod
-    def _check(cls, manifest: str | os.PathLike[str], format: int, *, wait: bool, log: Log | None) -> str:
+    def _check(
+        cls,
+        manifest: str | os.PathLike[str],
+        format: int,
+        *,
+        wait: bool,
+        log: Log | None,
+        modules: bool = True,
+        foreign_files: bool = False,
+    ) -> str:
         library = own_library()
         self = cls.__new__(cls)
         self.core = Core(library)
         self._joins_default = True
-        runtime_options = make_options(self.core, default_domain="opener", log=log, log_level=LogLevel.WARNING)
+        runtime_options = make_options(
+            self.core, default_domain="opener", log=log, log_level=LogLevel.WARNING, foreign_files=foreign_files
+        )
         options = c.invivo_app_options()
         options.struct_size = ctypes.sizeof(options)
         options.manifest = _values.path_bytes(manifest)
         options.runtime = ctypes.pointer(runtime_options)
         options.flags = c.INVIVO_APP_WAIT if wait else 0
+        if not modules:
+            options.flags |= c.INVIVO_APP_WITHOUT_MODULES
         options.load_module = _load_module.thunk
         options.user_data = number = _trampolines.enroll(self)
         text = c.invivo_value()

@@ -37,6 +37,18 @@ class State:
     error: str
 
 
+@dataclasses.dataclass(frozen=True)
+class SourceState:
+    """A document, and how its changes are noticed. ``follows``: "watching" (events announce them), "polling" (the file is
+    looked at every ``interval_ms``, for the ``reason``) or "memory" (it changes by calls alone)."""
+
+    name: str
+    path: str
+    follows: str
+    interval_ms: int
+    reason: str
+
+
 _ASSEMBLY_STATES: dict[int, Literal["unknown", "inactive", "active"]] = {
     c.INVIVO_ASSEMBLY_UNKNOWN: "unknown",
     c.INVIVO_ASSEMBLY_INACTIVE: "inactive",
@@ -208,6 +220,13 @@ class Changing(Resolving):
             State(each["key"], each["name"], each["objects"], tuple(each["waits"]), each["error"])
             for each in _values.take(core, found)
         ]
+
+    @property
+    def sources(self) -> list[SourceState]:
+        """The documents, in the order in which later ones win, and how their changes are noticed."""
+        core, found = self._open(), c.invivo_value()
+        core.library.call("runtime_sources", core.handle, ctypes.byref(found))
+        return [SourceState(**each) for each in _values.take(core, found)]
 
     def define_block(self, key: str, /, type_name: str | None = None, **tunables: Any) -> None:
         """A key that is nothing but tunable numbers, read through views: ``gain=invivo.tunable(1.0, max=2)``."""

@@ -101,6 +101,8 @@ INVIVO_DOMAIN_OPENER = 0
 INVIVO_DOMAIN_LOOP = 1
 INVIVO_RUNTIME_PENDING_TARGETS = 1
 INVIVO_RUNTIME_WITHOUT_NEEDS = 16
+INVIVO_RUNTIME_FOREIGN_FILES = 32
+INVIVO_RUNTIME_WITHOUT_CONTENT = 64
 INVIVO_DOMAIN_ANY_THREAD = 1
 INVIVO_DOMAIN_DEFAULT = 2
 INVIVO_STATE_COLD = 0
@@ -194,6 +196,7 @@ INVIVO_MODULE_NOTE_NAME = "Invivo"
 INVIVO_MODULE_ENTRY_NAME = "invivo_module_entry"
 INVIVO_TOKEN_MAGIC = 8031722942758284873
 INVIVO_APP_WAIT = 1
+INVIVO_APP_WITHOUT_MODULES = 2
 INVIVO_GRAPH_FACTS = 0
 INVIVO_GRAPH_JSON = 1
 INVIVO_GRAPH_DOT = 2
@@ -738,7 +741,9 @@ invivo_runtime_options._fields_ = [
     ("start_timeout_ms", ctypes.c_uint32),
     ("stop_timeout_ms", ctypes.c_uint32),
     ("stop_grace_ms", ctypes.c_uint32),
-    ("reserved", ctypes.c_uint32),
+    ("load_timeout_ms", ctypes.c_uint32),
+    ("max_document_nodes", ctypes.c_uint64),
+    ("max_each_entries", ctypes.c_uint64),
 ]
 invivo_domain_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -763,6 +768,9 @@ invivo_runtime_info._fields_ = [
     ("retiring", ctypes.c_uint64),
     ("waiting_jobs", ctypes.c_uint64),
     ("waiting_since_ns", ctypes.c_uint64),
+    ("overflows", ctypes.c_uint64),
+    ("rescans", ctypes.c_uint64),
+    ("unannounced", ctypes.c_uint64),
 ]
 invivo_live_counts._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -1273,6 +1281,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_error_copy": (ctypes.c_void_p, [ctypes.c_void_p], True),
     "invivo_runtime_retired": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_key_of_type": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint32, ctypes.POINTER(invivo_key), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_runtime_sources": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1451,6 +1460,7 @@ TABLE: list[str] = [
     "invivo_error_copy",
     "invivo_runtime_retired",
     "invivo_key_of_type",
+    "invivo_runtime_sources",
 ]
 
 

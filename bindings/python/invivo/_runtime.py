@@ -56,10 +56,18 @@ class Runtime(Filling, Changing):
         stop_timeout: float | None = None,
         pending_targets: bool = False,
         max_document_bytes: int = 0,
+        max_document_nodes: int = 0,
+        max_each_entries: int = 0,
+        load_timeout: float | None = None,
+        foreign_files: bool = False,
+        quote_content: bool = True,
         inject_marked: bool = True,
     ) -> None:
         """Times are seconds. ``start_timeout``, ``stop_timeout``: how long a start or stop may take, where a definition
-        does not say another time. ``inject_marked``: whether attributes marked by `injected` or `Inject` are filled."""
+        does not say another time. Documents: at most ``max_document_bytes`` (0: 1 MiB) and ``max_document_nodes`` values
+        (0: 50,000), ``max_each_entries`` for a definition that is for each entry (0: 10,000), read and planned in
+        ``load_timeout`` (None: 10 s; ``math.inf``: no limit). ``foreign_files``: modules and manifests may be files that
+        other users can write. ``quote_content=False`` keeps the text of documents out of errors. ``inject_marked``: whether attributes marked by `injected` or `Inject` are filled."""
         core = Core(own_library())
         core.marked = inject_marked
         options = make_options(
@@ -75,6 +83,11 @@ class Runtime(Filling, Changing):
             stop_timeout=stop_timeout,
             pending_targets=pending_targets,
             max_document_bytes=max_document_bytes,
+            max_document_nodes=max_document_nodes,
+            max_each_entries=max_each_entries,
+            load_timeout=load_timeout,
+            foreign_files=foreign_files,
+            quote_content=quote_content,
             inject_marked=inject_marked,
         )
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import enum
 import logging
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
@@ -76,6 +77,11 @@ def make_options(
     stop_timeout: float | None = None,
     pending_targets: bool = False,
     max_document_bytes: int = 0,
+    max_document_nodes: int = 0,
+    max_each_entries: int = 0,
+    load_timeout: float | None = None,
+    foreign_files: bool = False,
+    quote_content: bool = True,
     inject_marked: bool = True,
 ) -> c.invivo_runtime_options:
     """The C options. Times are seconds, as everywhere in Python."""
@@ -102,6 +108,14 @@ def make_options(
     if stop_timeout is not None:
         options.stop_timeout_ms = milliseconds(stop_timeout)
     options.max_document_bytes = max_document_bytes
+    options.max_document_nodes = max_document_nodes
+    options.max_each_entries = max_each_entries
+    if load_timeout is not None:
+        options.load_timeout_ms = c.INVIVO_LOAD_UNLIMITED if math.isinf(load_timeout) else milliseconds(load_timeout)
+    if foreign_files:
+        options.flags |= c.INVIVO_RUNTIME_FOREIGN_FILES
+    if not quote_content:
+        options.flags |= c.INVIVO_RUNTIME_WITHOUT_CONTENT
     options.log_level = _level(log_level)
     if log is not None:
         item = LogItem(core, to_logger(log) if isinstance(log, logging.Logger) else log)

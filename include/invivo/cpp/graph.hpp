@@ -28,6 +28,14 @@ struct object_state {
     std::string error;              ///< why the last try failed
 };
 
+/// A document, and how its changes are noticed.
+struct source_state {
+    std::string name, path; ///< no path: a document in memory
+    std::string follows;    ///< "watching", "polling" or "memory"
+    std::string reason;     ///< why it is polled
+    uint64_t interval_ms = 0;
+};
+
 namespace detail INVIVO_LOCAL {
 
 using facts_map = std::map<std::string, value>;
@@ -65,6 +73,16 @@ inline std::vector<object_state> object_states(invivo_runtime runtime) {
         states.push_back({fact<std::string>(facts, "key"), fact<uint32_t>(facts, "state"), fact<std::string>(facts, "name"),
                           fact<uint64_t>(facts, "objects"), fact<std::vector<std::string>>(facts, "waits"),
                           fact<std::string>(facts, "error")});
+    }
+    return states;
+}
+inline std::vector<source_state> source_states(invivo_runtime runtime) {
+    value found;
+    checked([&](invivo_error **e) { return invivo_runtime_sources(runtime, found.out(), e); });
+    std::vector<source_state> states;
+    for (const facts_map &facts : found.as<std::vector<facts_map>>()) {
+        states.push_back({fact<std::string>(facts, "name"), fact<std::string>(facts, "path"), fact<std::string>(facts, "follows"),
+                          fact<std::string>(facts, "reason"), fact<uint64_t>(facts, "interval_ms")});
     }
     return states;
 }

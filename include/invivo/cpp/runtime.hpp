@@ -226,6 +226,8 @@ public:
     /// INVIVO_GRAPH_JSON, _DOT, _MERMAID, _KEYS_C, ...
     std::string wiring_text(uint32_t format) const { return detail::graph_describe(raw_, format).as<std::string>(); }
     std::vector<object_state> states() const { return detail::object_states(raw_); }
+    /// The documents, in the order in which later ones win, and how their changes are noticed.
+    std::vector<source_state> sources() const { return detail::source_states(raw_); }
 
     // ---- tuning and following
 

@@ -1,0 +1,50 @@
+internal import Glibc
+public import InvivoBase
+
+/// Whether a file that is loaded as code, or as a manifest, which is as good as code, can be changed by other users.
+public enum FileTrust {
+    /// Why a file is not this user's alone, or nil. Every directory that decides what its path means is looked at, and the file.
+    ///
+    /// What belongs to this user or to root, and is writable by nobody else, is safe. In a sticky directory (/tmp) nobody else can
+    /// replace an entry of this user's or of root's.
+    public static func weakness(of path: FilePath) -> String? { weakness(path.absolute, user: geteuid()) }
+
+    static func weakness(_ path: String, user: uid_t) -> String? {
+        var found: String?
+        PathTrail.walk(path, in: LiveFileWorld(watching: false)) { step in
+            guard found == nil else { return }
+            let whole = step.directory == "/" ? "/\(step.name)" : "\(step.directory)/\(step.name)"
+            var directory = stat()
+            var entry = stat()
+            // What is not there is refused by whoever reads it.
+            guard stat(step.directory, &directory) == 0, lstat(whole, &entry) == 0 else { return }
+            let isSafeInSticky = directory.st_mode & S_ISVTX != 0 && isOwn(entry, user)
+            if !isOwn(directory, user) || (directory.st_mode & 0o022 != 0 && !isSafeInSticky) {
+                found = describe(directory, "the directory \(step.directory)", user)
+            } else if entry.st_mode & S_IFMT == S_IFREG && (!isOwn(entry, user) || entry.st_mode & 0o022 != 0) {
+                found = describe(entry, whole == path ? "it" : whole, user)
+            }
+        }
+        return found
+    }
+
+    private static func isOwn(_ facts: stat, _ user: uid_t) -> Bool { facts.st_uid == user || facts.st_uid == 0 }
+
+    private static func describe(_ facts: stat, _ what: String, _ user: uid_t) -> String {
+        let mode = String(facts.st_mode & 0o7777, radix: 8)
+        if !isOwn(facts, user) { return "\(what) belongs to the user \(facts.st_uid)" }
+        return "\(what) can be written by \(facts.st_mode & 0o002 != 0 ? "everybody" : "its group") (mode \(mode))"
+    }
+
+    /// Refuses such a file where this process runs as root; elsewhere answers a warning, or nil.
+    /// - Parameter what: "module" or "manifest".
+    public static func check(_ path: FilePath, _ what: String) throws(Failure) -> Failure? {
+        guard let weakness = weakness(of: path) else { return nil }
+        let failure = Failure(
+            .file,
+            "the \(what) can be changed by other users: \(weakness); a \(what) runs as code of this process. Change owner or mode, "
+                + "or permit it by INVIVO_RUNTIME_FOREIGN_FILES (foreign_files, --foreign-files)", at: Place(file: path.shown))
+        if geteuid() == 0 { throw failure }
+        return failure
+    }
+}

@@ -1,0 +1,162 @@
+/* What a document may cost and what errors say of it; what may be loaded. */
+#include "check.h"
+
+typedef struct { double gain; } voice;
+static const invivo_property voice_properties[] = {INVIVO_FIELD(voice, gain, .initial = 1)};
+
+static invivo_runtime open_with(const invivo_runtime_options *options) {
+    invivo_runtime runtime = {0};
+    OK(invivo_runtime_open(&runtime, options, E));
+    OK(invivo_define_block(runtime, "synth.lead", INVIVO_BLOCK(voice, voice_properties), NULL, E));
+    return runtime;
+}
+
+static invivo_status load(invivo_runtime runtime, const char *text, size_t length, invivo_error **error) {
+    invivo_source_options options = {.struct_size = sizeof(options), .name = "text", .text = text, .length = length};
+    return invivo_source_open(runtime, &options, NULL, error);
+}
+
+/* A list of `count` numbers: count + 2 values with the map and the list. */
+static char *list_of(size_t count) {
+    char *text = malloc(count * 2 + 64), *end = text + sprintf(text, "config: { a: [0");
+    for (size_t i = 1; i < count; i++) end += sprintf(end, ",0");
+    sprintf(end, "] }");
+    return text;
+}
+
+static void limits_have_defaults_and_errors_name_what_permits_more(void) {
+    invivo_runtime_options options;
+    char *text = calloc(1, (1 << 20) + 2);
+    invivo_runtime runtime = open_with(NULL);
+    memset(text, ' ', (1 << 20) + 1);
+    memcpy(text, "{}", 2);
+    OK(load(runtime, text, 1 << 20, E));
+    expects_error(load(runtime, text, (1 << 20) + 1, E), INVIVO_E_TOO_LARGE,
+                  "text: the document has 1048577 bytes, at most 1048576 are allowed; max_document_bytes permits more");
+    free(text);
+    text = list_of(49996);
+    OK(load(runtime, text, strlen(text), E));
+    free(text);
+    text = list_of(50000);
+    expects_error(load(runtime, text, strlen(text), E), INVIVO_E_TOO_LARGE, NULL);
+    OK(invivo_runtime_close(runtime, E));
+
+    invivo_runtime_options_init(&options);
+    options.max_document_nodes = 100000;
+    runtime = open_with(&options);
+    OK(load(runtime, text, strlen(text), E));
+    free(text);
+    OK(invivo_runtime_close(runtime, E));
+
+    options.max_document_nodes = 4;
+    runtime = open_with(&options);
+    expects_error(load(runtime, "config: { a: [1, 2] }", 21, E), INVIVO_E_TOO_LARGE,
+                  "text:1:18: config.a[1]: the document has more than the 4 values allowed; max_document_nodes permits more");
+    OK(invivo_runtime_close(runtime, E));
+}
+
+/* A file that is no spec file: what an error shows of it is at most 64 characters, or nothing. */
+static void errors_quote_little_of_a_document_or_nothing(void) {
+    invivo_runtime_options options;
+    invivo_runtime runtime;
+    const char *const texts[] = {
+        "root:$6$secretsecretsecretsecretsecretsecretsecretsecretsecretsecretsecretsecret:19000:0:99999:7:::\ndaemon:*:19000:0\n",
+        "config: { secret: *secretsecret }", "config: { secret: !secretsecret 1 }", "config: { a: &secretsecret 1 }",
+        "{\"secret\": secretsecret}", "traits: secretsecret", "traits: { synth.lead: secretsecret }",
+        "traits:\n  synth.lead: [ { Set: { gain: secretsecret } } ]", "traits:\n  synth.lead: [ { secretsecret: { gain: 1 } } ]",
+        "secretsecret: 1", "config: { a: \"secretsecret\\q\" }", "config: [secretsecret",
+    };
+    invivo_runtime_options_init(&options);
+    for (int quotes = 1; quotes >= 0; quotes--) {
+        int shown = 0;
+        options.flags = quotes ? 0 : INVIVO_RUNTIME_WITHOUT_CONTENT;
+        runtime = open_with(&options);
+        for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+            invivo_error *error = NULL;
+            CHECK(load(runtime, texts[i], strlen(texts[i]), &error) != INVIVO_OK);
+            const char *message = invivo_error_text(error), *secret = strstr(message, "secretsecret");
+            if (secret) shown++;
+            if (secret && strlen(secret) > 500) check_failed(__FILE__, __LINE__, "too much is shown: %s", message);
+            if (strstr(message, "secretsecretsecretsecretsecretsecretsecretsecretsecretsecretsecretsecret"))
+                check_failed(__FILE__, __LINE__, "more than 64 characters are shown: %s", message);
+            if (!quotes && secret) check_failed(__FILE__, __LINE__, "content is shown: %s", message);
+            invivo_error_release(error);
+        }
+        CHECK(quotes ? shown > 3 : shown == 0);
+        OK(invivo_runtime_close(runtime, E));
+    }
+}
+
+static void a_module_that_others_can_write_is_refused_or_warned_about(void) {
+    invivo_runtime_options options;
+    invivo_runtime runtime;
+    invivo_error *error = NULL;
+    write_text("module.so", "no module");
+    CHECK(chmod("module.so", 0666) == 0);
+    for (int permits = 0; permits < 2; permits++) {
+        invivo_runtime_options_init(&options);
+        options.flags = permits ? INVIVO_RUNTIME_FOREIGN_FILES : 0;
+        runtime = open_with(&options);
+        CHECK(invivo_module_load(runtime, "module.so", NULL, &error) != INVIVO_OK);
+        bool is_named = strstr(invivo_error_text(error), "INVIVO_RUNTIME_FOREIGN_FILES") != NULL;
+        CHECK_EQUAL(is_named, !permits && geteuid() == 0);
+        invivo_error_release(error);
+        error = NULL;
+        OK(invivo_runtime_close(runtime, E));
+    }
+}
+
+/* Without modules: the form alone, and no code. */
+static void a_check_without_modules_runs_nothing(void) {
+    invivo_app_options options = {.struct_size = sizeof(options), .manifest = "app.yaml", .flags = INVIVO_APP_WITHOUT_MODULES};
+    write_text("app.yaml", "modules: { no: /nowhere/no.so }\ncomponents:\n  a.b: { type: Unknown }\nspecs: [spec.yaml]\n");
+    write_text("spec.yaml", "traits: {}\n");
+    OK(invivo_app_check(&options, 0, NULL, E));
+    write_text("spec.yaml", "traits: [\n");
+    expects_error(invivo_app_check(&options, 0, NULL, E), INVIVO_E_SYNTAX, NULL);
+    write_text("spec.yaml", "trait: {}\n");
+    CHECK(invivo_app_check(&options, 0, NULL, NULL) != INVIVO_OK);
+    write_text("app.yaml", "modules: [");
+    expects_error(invivo_app_check(&options, 0, NULL, E), INVIVO_E_SYNTAX, NULL);
+    options.flags = 0;
+    write_text("app.yaml", "modules: { no: /nowhere/no.so }\nspecs: []\n");
+    CHECK(invivo_app_check(&options, 0, NULL, NULL) != INVIVO_OK);
+}
+
+/* How the documents of a runtime are followed is data. */
+static void sources_are_listed(void) {
+    invivo_runtime runtime = open_with(NULL);
+    invivo_value list = {0};
+    invivo_runtime_info info = {.struct_size = sizeof(info)};
+    write_text("followed.yaml", "traits: {}\n");
+    OK(invivo_watch(runtime, "followed.yaml", E));
+    OK(load(runtime, "{}", 2, E));
+    OK(invivo_runtime_sources(runtime, &list, E));
+    CHECK_EQUAL(list.as.list.count, 2);
+    for (uint64_t i = 0; i < list.as.list.count; i++) {
+        static const char *const expected[2][3] = {{"followed.yaml", "followed.yaml", "watching"}, {"text", "", "memory"}};
+        const invivo_value *facts = &list.as.list.items[i];
+        for (uint64_t j = 0; j < facts->as.map.count; j++) {
+            const invivo_pair *pair = &facts->as.map.pairs[j];
+            if (!strcmp(pair->name, "name")) CHECK_TEXT(pair->value.as.string.data, expected[i][0]);
+            if (!strcmp(pair->name, "path")) CHECK_TEXT(pair->value.as.string.data, expected[i][1]);
+            if (!strcmp(pair->name, "follows")) CHECK_TEXT(pair->value.as.string.data, expected[i][2]);
+        }
+    }
+    invivo_value_clear(&list);
+    OK(invivo_runtime_inspect(runtime, &info, E));
+    CHECK_EQUAL(info.overflows, 0);
+    CHECK_EQUAL(info.sources, 2);
+    OK(invivo_runtime_close(runtime, E));
+}
+
+int main(void) {
+    check_begin();
+    check_directory();
+    limits_have_defaults_and_errors_name_what_permits_more();
+    errors_quote_little_of_a_document_or_nothing();
+    a_module_that_others_can_write_is_refused_or_warned_about();
+    a_check_without_modules_runs_nothing();
+    sources_are_listed();
+    return check_end();
+}
