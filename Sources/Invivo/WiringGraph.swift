@@ -120,7 +120,8 @@ extension Application {
     ///     documents alone is checked.
     @discardableResult
     public static func check(
-        _ manifest: String, _ options: Runtime.Options = .application, waiting: Bool = false, withoutModules: Bool = false,
+        _ manifest: String, _ options: Runtime.Options = .application, waiting: Bool = false,
+        withoutModules: Bool = false,
         as format: WiringGraph.Format = .json
     ) throws(InvivoError) -> String {
         let table = try Core.own()

@@ -44,7 +44,8 @@ public final class Application: @unchecked Sendable {
         let limits = SpecLimits.manifest
         let content = try FileReader.read(path, limit: limits.bytes)
         return try AppManifest(
-            try SpecReader.read(content.bytes, file: path.shown, format: SpecFormat.of(fileName: path.shown), limits: limits))
+            try SpecReader.read(
+                content.bytes, file: path.shown, format: SpecFormat.of(fileName: path.shown), limits: limits))
     }
 
     /// The manifest, and where what it names is: found out before code of the application can change the working directory.

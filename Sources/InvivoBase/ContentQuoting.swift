@@ -5,7 +5,8 @@ public enum ContentQuoting {
     public static var isAllowed: Bool { currentThread().pointee.without_content == 0 }
 
     /// Runs `body` with or without quoting, on this thread.
-    public static func allowed<Result, E: Error>(_ isAllowed: Bool, _ body: () throws(E) -> Result) throws(E) -> Result {
+    public static func allowed<Result, E: Error>(_ isAllowed: Bool, _ body: () throws(E) -> Result) throws(E) -> Result
+    {
         let thread = currentThread()
         let former = thread.pointee.without_content
         thread.pointee.without_content = isAllowed ? 0 : 1

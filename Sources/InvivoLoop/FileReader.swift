@@ -76,7 +76,9 @@ public enum FileReader {
     }
 
     private static func tooLarge(_ path: FilePath, _ size: Int, _ limit: Int) -> Failure {
-        Failure(.tooLarge, "the file has \(size) bytes, at most \(limit) are allowed; max_document_bytes permits more", at: Place(file: path.shown))
+        Failure(
+            .tooLarge, "the file has \(size) bytes, at most \(limit) are allowed; max_document_bytes permits more",
+            at: Place(file: path.shown))
     }
 
     private static func refusal(_ path: FilePath, _ error: Int32) -> Failure {

@@ -102,7 +102,8 @@ extension FollowEngine {
         } else if change.isForced || !file.isUnchanged(signature) {
             outcome.bursts.append(
                 FileBurst(
-                    id: file.id, firstEventNs: file.putOffSince == 0 ? change.first : min(file.putOffSince, change.first),
+                    id: file.id,
+                    firstEventNs: file.putOffSince == 0 ? change.first : min(file.putOffSince, change.first),
                     lastEventNs: change.last,
                     size: signature.kind == .file ? signature.size : .max))
         }

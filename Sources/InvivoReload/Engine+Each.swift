@@ -128,8 +128,8 @@ extension Engine {
         guard entries.count <= options.maxEachEntries else {
             throw Failure(
                 .tooLarge,
-                "there are \(entries.count) entries, at most \(options.maxEachEntries) are allowed where a definition is for each; "
-                    + "max_each_entries permits more", path: "config.\(path)", at: entries[options.maxEachEntries].node.place)
+                "there are \(entries.count) entries, at most \(options.maxEachEntries) are allowed where a definition is "
+                    + "for each; max_each_entries permits more", path: "config.\(path)", at: entries[options.maxEachEntries].node.place)
         }
         var seen: NameSet = []
         for entry in entries {

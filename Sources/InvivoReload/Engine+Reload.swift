@@ -245,7 +245,9 @@ extension Engine {
         let set = attempt.set
         guard !set.heard.isEmpty && isYoung(set) else { return false }
         let names = Set(failure.all.map(\.place.file))
-        let atFault = attempt.read.filter { names.contains($0.document.name) || names.contains($0.document.path?.shown ?? "") }
+        let atFault = attempt.read.filter {
+            names.contains($0.document.name) || names.contains($0.document.path?.shown ?? "")
+        }
         let moved = movedOn(atFault.isEmpty ? attempt.read : atFault)
         guard !moved.isEmpty else { return false }
         container.monitor.locked {

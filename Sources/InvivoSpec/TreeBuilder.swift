@@ -101,7 +101,8 @@ struct TreeBuilder {
     private mutating func count(at place: Place) throws(Failure) {
         nodes += 1
         guard nodes > limits.nodes else { return }
-        throw failure(.tooLarge, "the document has more than the \(limits.nodes) values allowed; max_document_nodes permits more", at: place)
+        let message = "the document has more than the \(limits.nodes) values allowed; max_document_nodes permits more"
+        throw failure(.tooLarge, message, at: place)
     }
 
     private mutating func put(_ node: SpecNode) {

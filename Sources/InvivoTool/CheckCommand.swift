@@ -31,7 +31,8 @@ struct CheckCommand: ParsableCommand {
             let needsPython = try Application.needsPython(manifest)
             if needsPython && !noModules {
                 throw Python.run(
-                    ["check", manifest] + (wait ? ["--wait"] : []) + (foreignFiles ? ["--foreign-files"] : []), for: manifest)
+                    ["check", manifest] + (wait ? ["--wait"] : []) + (foreignFiles ? ["--foreign-files"] : []),
+                    for: manifest)
             }
             var options = Runtime.Options.application
             options.allowsForeignFiles = foreignFiles

@@ -65,7 +65,9 @@ struct RunCommand: ParsableCommand {
 
     /// Becomes `python3 -m invivo run`; answers why it could not.
     private func handOver(_ signals: StopSignals) -> InvivoError {
-        let arguments = ["run", manifest, "--log-level", "\(logLevel)"] + (wait ? ["--wait"] : []) + (foreignFiles ? ["--foreign-files"] : [])
+        let arguments =
+            ["run", manifest, "--log-level", "\(logLevel)"] + (wait ? ["--wait"] : [])
+            + (foreignFiles ? ["--foreign-files"] : [])
         return signals.unblocked { Python.run(arguments, for: manifest) }
     }
 }

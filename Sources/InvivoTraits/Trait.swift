@@ -41,7 +41,8 @@ public struct TraitTable: Sendable {
             do throws(Failure) {
                 guard let trait = traits[spec.type] else {
                     throw Failure(
-                        .spec, "unknown trait \(quoted(spec.type))\(suggestion(for: spec.type, among: traits.keys.sorted()))",
+                        .spec,
+                        "unknown trait \(quoted(spec.type))\(suggestion(for: spec.type, among: traits.keys.sorted()))",
                         path: spec.path, at: spec.typePlace)
                 }
                 stack += try trait.overrides(spec, for: type, target: key, warn: warn)

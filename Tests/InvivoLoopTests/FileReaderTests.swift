@@ -55,7 +55,8 @@ extension LoopRoom {
             #expect(refusal("\(at)/circle") == "\(file) \(at)/circle: the symbolic links go round in a circle")
             #expect(
                 refusal("\(at)/large")
-                    == "\(Status.tooLarge) \(at)/large: the file has 101 bytes, at most 100 are allowed; max_document_bytes permits more")
+                    == "\(Status.tooLarge) \(at)/large: the file has 101 bytes, at most 100 are allowed; max_document_bytes permits more"
+            )
         }
 
         @Test func a_socket_is_refused() {

@@ -111,7 +111,7 @@ def make_options(
     options.max_document_nodes = max_document_nodes
     options.max_each_entries = max_each_entries
     if load_timeout is not None:
-        options.load_timeout_ms = c.INVIVO_LOAD_UNLIMITED if math.isinf(load_timeout) else milliseconds(load_timeout)
+        options.load_timeout_ms = 0xFFFFFFFF if math.isinf(load_timeout) else milliseconds(load_timeout)
     if foreign_files:
         options.flags |= c.INVIVO_RUNTIME_FOREIGN_FILES
     if not quote_content:
