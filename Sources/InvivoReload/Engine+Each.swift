@@ -129,7 +129,8 @@ extension Engine {
             throw Failure(
                 .tooLarge,
                 "there are \(entries.count) entries, at most \(options.maxEachEntries) are allowed where a definition is "
-                    + "for each; max_each_entries permits more", path: "config.\(path)", at: entries[options.maxEachEntries].node.place)
+                    + "for each; max_each_entries permits more",
+                path: "config.\(path)", at: entries[options.maxEachEntries].node.place)
         }
         var seen: NameSet = []
         for entry in entries {

@@ -23,7 +23,8 @@ public enum SpecReader {
     ) throws(Failure) -> SpecDocument {
         guard bytes.count <= limits.bytes else {
             throw Failure(
-                .tooLarge, "the document has \(bytes.count) bytes, more than the \(limits.bytes) allowed; "
+                .tooLarge,
+                "the document has \(bytes.count) bytes, more than the \(limits.bytes) allowed; "
                     + "max_document_bytes permits more",
                 at: Place(file: file))
         }
