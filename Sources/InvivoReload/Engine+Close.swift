@@ -91,6 +91,8 @@ extension Engine {
     private func takeTurnToClose(until deadline: UInt64) throws(Failure) {
         let begun = monotonicNow()
         let closed = try container.monitor.locked { () throws(Failure) -> Bool in
+            container.waitingCloses += 1
+            defer { container.waitingCloses -= 1 }
             while isReloading {
                 let now = monotonicNow()
                 guard now < deadline else {

@@ -97,7 +97,8 @@ extension Engine {
 
     /// The entries that views read. Paths become ids here, when nothing is wrong any more: they are for ever.
     func planSettings(_ plan: inout Plan, _ graph: Graph) throws(Failure) {
-        for change in plan.settings {
+        for (count, change) in plan.settings.enumerated() {
+            if count % 256 == 255 { try Container.checkLoad() }
             let id = try container.monitor.locked { () throws(Failure) in
                 try container.keys.intern(config: change.path)
             }
@@ -158,16 +159,25 @@ extension Engine {
 extension ConfigNode {
     /// What a document says under `config:`. A key at the top may be a path.
     public init(document node: SpecNode) throws(Failure) {
-        var tree = ConfigNode(ConfigNode.Content.map([]), at: node.place)
-        for entry in node.entries ?? [] {
+        var pairs: [(name: String, node: ConfigNode)] = []
+        var places: NameTable<Int> = [:]
+        for (count, entry) in (node.entries ?? []).enumerated() {
+            if count % 256 == 255 { try Container.checkLoad() }
+            let names = ConfigPath.names(entry.key)
             let inner = try ConfigNode(spec: entry.value)
             var said = inner
-            for name in ConfigPath.names(entry.key).reversed() {
+            for name in names.dropFirst().reversed() {
                 said = ConfigNode(ConfigNode.Content.map([(name: name, node: said)]), at: entry.keyPlace)
             }
-            tree = try tree.joined(said, entry)
+            let top = names.first ?? ""
+            if let place = places[top] {
+                pairs[place].node = try pairs[place].node.joined(said, entry)
+            } else {
+                places[top] = pairs.count
+                pairs.append((top, said))
+            }
         }
-        self = tree
+        self.init(ConfigNode.Content.map(pairs), at: node.place)
     }
 
     init(spec node: SpecNode) throws(Failure) {

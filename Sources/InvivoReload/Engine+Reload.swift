@@ -118,18 +118,27 @@ extension Engine {
             defer { goneTargets = [] }
             return goneTargets
         }) { targets[gone.id]?.removeAll { $0 === gone } }
-        asReload {
-            do throws(Failure) {
-                let staged = try stage(set, prepared)
-                prepared.clock.end(INVIVO_PHASE_STAGE)
-                guard let staged else { return }
-                var plan = try plan(staged, &prepared.warnings)
-                // Assemblies that were active already.
-                if plan.isNothing && unsettled.isEmpty { return }
-                plan.tuned += unsettledTargets(besides: plan.tuned)
-                prepared.plan = plan
-                prepared.clock.end(INVIVO_PHASE_PLAN)
-            } catch { prepared.failure = error }
+        let limit = set.documents.isEmpty || options.loadTimeout == .max ? UInt64.max / 4 : options.loadTimeout
+        Container.loading(within: limit) {
+            asReload {
+                do throws(Failure) {
+                    let staged = try stage(set, prepared)
+                    prepared.clock.end(INVIVO_PHASE_STAGE)
+                    guard let staged else { return }
+                    var plan = try plan(staged, &prepared.warnings)
+                    // Assemblies that were active already.
+                    if plan.isNothing && unsettled.isEmpty { return }
+                    plan.tuned += unsettledTargets(besides: plan.tuned)
+                    prepared.plan = plan
+                    prepared.clock.end(INVIVO_PHASE_PLAN)
+                } catch {
+                    prepared.failure = error
+                    if error.code == .timeout && error.place.file.isEmpty {
+                        let names = set.documents.map(\.document.name).joined(separator: ", ")
+                        prepared.failure = Failure(.timeout, error.message, at: Place(file: names))
+                    }
+                }
+            }
         }
         return prepared
     }
@@ -243,6 +252,11 @@ extension Engine {
     /// the set's other files come along then. False when it is as it was read, or has been written to for too long.
     private func putOff(_ attempt: Attempt, _ failure: Failure) -> Bool {
         let set = attempt.set
+        if failure.code == .closed && !set.heard.isEmpty {
+            // Abandoned for a close, which may be refused: the edit is not lost.
+            lookAgain(set.heard, set)
+            return true
+        }
         guard !set.heard.isEmpty && isYoung(set) else { return false }
         let names = Set(failure.all.map(\.place.file))
         let atFault = attempt.read.filter {

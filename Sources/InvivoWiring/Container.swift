@@ -50,6 +50,8 @@ public final class Container: @unchecked Sendable {
     var outgrownPools: [UnsafeMutableRawPointer] = []
     /// Set by close: no new cold build, job or reload is begun.
     public var isClosing = false
+    /// Calls of close that wait for a reload: what that loads is abandoned.
+    public var waitingCloses = 0
     /// Built for a graph that was gone meanwhile; their holds are dropped by the next reclaim.
     public var retiredWhileBuilding: [UInt64] = []
     /// After close: objects that are still leased are disposed wherever their last lease goes.

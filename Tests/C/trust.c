@@ -87,6 +87,46 @@ static void errors_quote_little_of_a_document_or_nothing(void) {
     }
 }
 
+/* Its keys are parts of one map: what costs most at present. */
+static char *settings(int count) {
+    char *text = malloc((size_t)count * 24 + 16), *end = text + sprintf(text, "config:\n");
+    for (int i = 0; i < count; i++) end += sprintf(end, "  all.v%d: %d\n", i, i);
+    return text;
+}
+
+static void loading_that_takes_too_long_is_abandoned(void) {
+    invivo_runtime_options options;
+    char *text = settings(20000);
+    invivo_runtime_options_init(&options);
+    options.load_timeout_ms = 1;
+    invivo_runtime runtime = open_with(&options);
+    expects_error(load(runtime, text, strlen(text), E), INVIVO_E_TIMEOUT,
+                  "text: loading takes too long and is abandoned; load_timeout_ms permits more");
+    OK(load(runtime, "config: { a: 1 }", 16, E));
+    OK(invivo_runtime_close(runtime, E));
+    free(text);
+}
+
+static void *loads(void *runtime) {
+    char *text = settings(24000);
+    invivo_status status = load(*(invivo_runtime *)runtime, text, strlen(text), NULL);
+    CHECK(status == INVIVO_E_CLOSED || status == INVIVO_E_HANDLE || status == INVIVO_E_STALE);
+    free(text);
+    return NULL;
+}
+
+static void close_abandons_loading(void) {
+    invivo_runtime_options options;
+    pthread_t thread;
+    invivo_runtime_options_init(&options);
+    options.load_timeout_ms = INVIVO_LOAD_UNLIMITED;
+    invivo_runtime runtime = open_with(&options);
+    pthread_create(&thread, NULL, loads, &runtime);
+    for (int i = 0; i < 2000; i++) sched_yield();
+    OK(invivo_runtime_close(runtime, E));
+    pthread_join(thread, NULL);
+}
+
 static void a_module_that_others_can_write_is_refused_or_warned_about(void) {
     invivo_runtime_options options;
     invivo_runtime runtime;
@@ -155,6 +195,8 @@ int main(void) {
     check_directory();
     limits_have_defaults_and_errors_name_what_permits_more();
     errors_quote_little_of_a_document_or_nothing();
+    loading_that_takes_too_long_is_abandoned();
+    close_abandons_loading();
     a_module_that_others_can_write_is_refused_or_warned_about();
     a_check_without_modules_runs_nothing();
     sources_are_listed();

@@ -281,6 +281,7 @@ struct iv_thread {
     uint32_t locks;           /* monitors that it holds */
     void *postponed;          /* work that must not run under them: a Postponed, retained; NULL mostly */
     uint32_t without_content; /* errors about documents quote nothing of them */
+    uint64_t load_deadline;   /* when the documents that it reads and plans must be through; 0: no limit */
 };
 
 extern __thread struct iv_thread iv_thread_state __attribute__((tls_model("initial-exec")));
