@@ -26,10 +26,7 @@ extension Container {
     }
 
     /// The id of the one definition that fits; nil when there is none.
-    public func find(_ lookup: Lookup) throws(Failure) -> UInt32? {
-        guard !monitor.locked({ isClosing }) else { throw Failure(.closed, "the runtime is closed") }
-        return try find(lookup, in: visibleGraph)
-    }
+    public func find(_ lookup: Lookup) throws(Failure) -> UInt32? { try find(lookup, in: visibleGraph) }
 
     private func find(_ lookup: Lookup, in graph: Graph) throws(Failure) -> UInt32? {
         let fitting = graph.types.all(lookup.type, isExact: lookup.isExact).filter { isNamed($0.id, lookup.name) }

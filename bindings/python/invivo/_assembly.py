@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
 from ._definitions import Definition, definition, snake
 from ._hints import hints_of
-from ._members import Member, member_of, members_of, scope_of
+from ._members import Member, member_of, members_of, plain, scope_of
 from ._processors import Processor, decorator, visitor
 from ._recipes import Options, Scope
 from .errors import ArgumentError, ExistsError, NotReadyError
@@ -46,8 +46,8 @@ class Assembly:
         with invivo.Runtime(synth := Synth()) as runtime:
             synth.voice(60)
 
-    A member runs once, when the assembly is activated, to describe its definition. Before activation it answers the
-    recipe, afterwards the object. A subclass overrides definitions by overriding members; it has its base's name unless
+    A member runs once, when the assembly is activated, to describe its definition; what it calls of other members are
+    recipes then. Afterwards it answers the object. Called before that by anything else it raises `NotReadyError`. A subclass overrides definitions by overriding members; it has its base's name unless
     it says ``class Other(Synth, name="other")``.
 
     Or filled one by one::
@@ -84,6 +84,8 @@ class Assembly:
                     thing = Member(thing, former.scope, former.options)
                     thing.__set_name__(cls, attribute)
                     setattr(cls, attribute, thing)
+                elif not attribute.startswith("_") and not inspect.iscoroutinefunction(thing):
+                    setattr(cls, attribute, plain(thing))
             taken = hasattr(Assembly, attribute) or attribute in inspect.get_annotations(Assembly)
             if isinstance(thing, Member) and taken:
                 raise ArgumentError(

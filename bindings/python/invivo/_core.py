@@ -28,7 +28,7 @@ from ._hints import is_protocol
 from ._index import Definitions, behaves
 from ._objects import ForeignCallable, Object, Type, make_proxy
 from ._plans import GivenUp, Plans, frames_of, place_of
-from .errors import ClosedError, Error, StaleError, error_class, within
+from .errors import ClosedError, Error, NotFoundError, StaleError, error_class, within
 
 if TYPE_CHECKING:
     from ._assembly import Assembly
@@ -224,7 +224,7 @@ class Core:
             raise GivenUp
 
     def forked(self) -> None:
-        """This process is a forked child: nothing is built here, and nothing ends. Only the calling thread goes
+        """This process is a forked child: nothing is built here any more, and nothing ends. Only the calling thread goes
         on, so plans and callbacks of others are over, and locks that they hold are replaced."""
         self.is_parents = True
         self.leases.clear()
@@ -600,6 +600,15 @@ class Core:
             for record in [*self.types.values(), *self.managed_types.values()]:
                 self.grant(record, (cls,))
         return name
+
+    def key_of_type(self, cls: type) -> str | None:
+        """The key of the one definition of a class, as the library finds it; None where there is none."""
+        found, kind = c.invivo_key(), _values.name_bytes(self.wish(cls))
+        try:
+            self.library.call("key_of_type", self.handle, kind, None, 0, ctypes.byref(found))
+        except NotFoundError:
+            return None
+        return bytes(self.library.key_name(found) or b"").decode("utf-8", "replace")
 
     def grant(self, record: _types.TypeRecord, wished: Iterable[type]) -> None:
         """Says of a type what it counts as besides what it derives from."""

@@ -16,7 +16,7 @@ import threading
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, ForwardRef, Literal, TypeVar
 
 from . import _generated as c
 from ._marks import Asker, Enumeration, Inject, Kind, Named
@@ -55,6 +55,8 @@ class Hint:
     item: Hint | None = None  # of what
     inject: Inject | None = None
     generic: Any = None  # Repository[User], where that is what `wanted` stands for
+    unresolved: str | None = None  # an annotation that is only text, and names nothing that is known
+    missing: bool = False  # there is no annotation
 
 
 _SCALARS: dict[Any, int] = {
@@ -130,7 +132,11 @@ def choice_hint(choices: tuple[tuple[str, int], ...]) -> Hint:
 
 def hint_of(annotation: Any) -> Hint:
     """What an annotation asks for; what it cannot say (a union, a type variable) is INVIVO_KIND_ANY."""
-    if annotation is inspect.Parameter.empty or annotation is Any or isinstance(annotation, (str, TypeVar)):
+    if annotation is inspect.Parameter.empty:
+        return Hint(missing=True)
+    if isinstance(annotation, (str, ForwardRef)):
+        return Hint(unresolved=annotation if isinstance(annotation, str) else annotation.__forward_arg__)
+    if annotation is Any or isinstance(annotation, TypeVar):
         return Hint()
     if annotation is None:
         return Hint(kind=c.INVIVO_KIND_NULL)

@@ -18,13 +18,16 @@ _OPERATORS = {"__call__", "__iter__", "__next__", "__len__", "__getitem__", "__c
 class Definitions:
     """A set of definitions."""
 
-    def __init__(self, every: Mapping[str, Definition] | None = None) -> None:
+    def __init__(self, every: Mapping[str, Definition] | None = None, parents: Definitions | None = None) -> None:
+        self._parents = parents  # where parents are that are not in here
         self._by_key: dict[str, Definition] = {}
+        self._classes: dict[str, type] = {}  # what each makes, or its parents where it says none
+        self._children: dict[str, dict[str, None]] = {}  # of a parent, those that say no class
         self._by_class: dict[type, dict[str, Definition]] = {}  # by each class that what is made is
         self._exact: dict[type, dict[str, Definition]] = {}  # by the class that is made
         self._behaving: dict[type, list[type]] = {}  # what was found, until there is another class
         self.inline: dict[str, Definition] = {}  # what stands in the recipe of another
-        for made in (every or {}).values():
+        for made in sorted((every or {}).values(), key=lambda made: made.parent is not None):
             self.put(made)
 
     def get(self, key: str) -> Definition | None:
@@ -50,30 +53,65 @@ class Definitions:
         self._by_key[made.key] = made
         if made.owner:
             self.inline[made.key] = made
-        if isinstance(made.makes, type):
-            for each in made.makes.__mro__:
+        if made.makes is None and made.parent is not None:
+            self._children.setdefault(made.absolute(made.parent), {})[made.key] = None
+        self._enter(made)
+
+    def _enter(self, made: Definition) -> None:
+        """By its class, and those that take it over."""
+        cls = self.class_of(made)
+        if cls is not None:
+            self._classes[made.key] = cls
+            for each in cls.__mro__:
                 self._by_class.setdefault(each, {})[made.key] = made
-            if made.makes not in self._exact:
+            if cls not in self._exact:
                 self._behaving.clear()
-            self._exact.setdefault(made.makes, {})[made.key] = made
+            self._exact.setdefault(cls, {})[made.key] = made
+        for child in self._children.get(made.key, ()):
+            its = self._by_key.get(child)
+            if its is not None and self._classes.get(child) is not cls:
+                self._leave(child)
+                self._enter(its)
+
+    def class_of(self, made: Definition) -> type | None:
+        """The class that a definition makes; that of its parents where it says none."""
+        for _ in range(64):
+            if isinstance(made.makes, type):
+                return made.makes
+            if made.makes is not None or made.parent is None or made.alias is not None:
+                return None
+            key = made.absolute(made.parent)
+            parent = self._by_key.get(key) or (self._parents.get(key) if self._parents is not None else None)
+            if parent is None:
+                return None
+            made = parent
+        return None
 
     def drop(self, key: str) -> None:
         made = self._by_key.pop(key, None)
         self.inline.pop(key, None)
-        if made is None or not isinstance(made.makes, type):
+        if made is None:
             return
-        for each in made.makes.__mro__:
+        if made.parent is not None:
+            self._children.get(made.absolute(made.parent), {}).pop(key, None)
+        self._leave(key)
+
+    def _leave(self, key: str) -> None:
+        cls = self._classes.pop(key, None)
+        if cls is None:
+            return
+        for each in cls.__mro__:
             its = self._by_class[each]
             del its[key]
             if not its:
                 del self._by_class[each]
-        del self._exact[made.makes][key]
-        if not self._exact[made.makes]:
-            del self._exact[made.makes]
+        del self._exact[cls][key]
+        if not self._exact[cls]:
+            del self._exact[cls]
             self._behaving.clear()
 
     def clear(self) -> None:
-        for table in (self._by_key, self._by_class, self._exact, self._behaving, self.inline):
+        for table in (self._by_key, self._by_class, self._exact, self._behaving, self.inline, self._classes, self._children):
             table.clear()
 
     def of(self, wanted: type) -> list[Definition]:
@@ -92,7 +130,7 @@ class After:
     """Definitions as they will be when some have come and some have gone."""
 
     def __init__(self, former: Definitions, new: Mapping[str, Definition], gone: Iterable[str] = ()) -> None:
-        self._former, self._new = former, Definitions(new)
+        self._former, self._new = former, Definitions(new, former)
         self._gone = {*gone, *new}
 
     def get(self, key: str) -> Definition | None:
@@ -114,6 +152,9 @@ class After:
     def values(self) -> list[Definition]:
         return [*self._staying(self._former.values()), *self._new.values()]
 
+    def class_of(self, made: Definition) -> type | None:
+        return self._new.class_of(made)
+
     def of(self, wanted: type) -> list[Definition]:
         return [*self._staying(self._former.of(wanted)), *self._new.of(wanted)]
 
@@ -124,18 +165,18 @@ class After:
 def candidates(
     wanted: type, among: Known, near: str = "", *, exact: bool = False, generic: Any = None
 ) -> list[Definition]:
-    """The definitions of a class, or else of its subclasses; those of the highest rank, those that say ``generic``
-    (``Repository[User]``) and those of the assembly ``near`` before others."""
+    """The definitions of a class, or else of its subclasses: those of the highest rank, then of the exact class, then
+    those of the assembly ``near``. Of ``generic`` (``Repository[User]``) those that say it are the exact ones."""
     fitting = all_candidates(wanted, among)
     if exact:
-        fitting = [each for each in fitting if each.makes is wanted]
+        fitting = [each for each in fitting if among.class_of(each) is wanted]
     else:
-        fitting = fitting or [each for each in among.like(wanted) if _is_found(each, wanted)]
+        fitting = fitting or [each for each in among.like(wanted) if _is_found(each, wanted, among)]
     best = max((each.options.rank for each in fitting), default=0)
     fitting = [each for each in fitting if each.options.rank == best]
     for closer in (
         lambda each: generic is not None and _says(each, generic),
-        lambda each: each.makes is wanted,
+        lambda each: among.class_of(each) is wanted,
         lambda each: each.assembly == near,
     ):
         narrowed = [each for each in fitting if closer(each)]
@@ -151,14 +192,14 @@ def _says(made: Definition, generic: Any) -> bool:
 
 def all_candidates(wanted: type, among: Known) -> list[Definition]:
     """Every definition of a class and of what is derived from it."""
-    return [each for each in among.of(wanted) if _is_found(each, wanted)]
+    return [each for each in among.of(wanted) if _is_found(each, wanted, among)]
 
 
-def _is_found(each: Definition, wanted: type) -> bool:
+def _is_found(each: Definition, wanted: type, among: Known) -> bool:
     hidden = each.options.hidden
     if each.options.abstract or each.options.each is not None or hidden is True or each.owner:
         return False
-    return hidden != ("class" if each.makes is wanted else "interface")
+    return hidden != ("class" if among.class_of(each) is wanted else "interface")
 
 
 def ambiguous(wanted: type, found: Iterable[Definition]) -> str:

@@ -16,7 +16,7 @@ from ._describe import parameters_of
 from ._fitting import may_be
 from ._hints import hints_of
 from ._recipes import Argument, Draft, Hook, Options, Recipe, Ref, Scope, options
-from .errors import ArgumentError, ArityError, ClosedError, Error, WrongTypeError
+from .errors import ArgumentError, ArityError, ClosedError, Error, NotReadyError, WrongTypeError
 
 if TYPE_CHECKING:
     from ._assembly import Assembly
@@ -80,7 +80,8 @@ class Member:
 
 
 class Bound:
-    """A member of one assembly. Called before activation it is the recipe, afterwards the factory."""
+    """A member of one assembly. Called by a member that describes another definition it is the recipe; after activation
+    the factory."""
 
     __slots__ = ("assembly", "member")
 
@@ -103,7 +104,12 @@ class Bound:
             return self.reference(*positional, **named)
         core = self.assembly._core
         if core is None:
-            return self.reference(*positional, **named)
+            raise NotReadyError(
+                f"{self.key}() needs the assembly to be active, and it is not yet, was deactivated or another one took "
+                "its place: give it to invivo.Runtime(...), or to runtime.activate()",
+                path=self.key,
+                **self.member.place,
+            )
         if core.closed:
             raise ClosedError(f"the runtime of the assembly {self.assembly.name!r} is closed", path=self.key)
         face: Any = self.assembly.runtime
@@ -130,6 +136,25 @@ class Bound:
 
     def __repr__(self) -> str:
         return f"<invivo definition {self.key}>"
+
+
+def plain(function: types.FunctionType) -> types.FunctionType:
+    """A method of an assembly that is no definition: it may help members to describe, and answers no recipe else."""
+
+    @functools.wraps(function)
+    def method(self: Any, /, *positional: Any, **named: Any) -> Any:
+        answer = function(self, *positional, **named)
+        if isinstance(answer, Recipe) and not describing.depth:
+            raise NotReadyError(
+                f"{type(self).__name__}.{function.__name__}() describes an object, and is no definition: decorate it, as "
+                "by @invivo.lazy_singleton",
+                path=f"{self.name}.{function.__name__}",
+                file=function.__code__.co_filename,
+                line=function.__code__.co_firstlineno,
+            )
+        return answer
+
+    return method  # type: ignore[return-value]
 
 
 def member_decorator(scope: Scope | None) -> Any:

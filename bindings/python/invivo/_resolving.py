@@ -99,12 +99,19 @@ class Resolving(Face):
             key = CLASSES.get(key, key)
         if not isinstance(key, type):
             raise WrongTypeError(f"a key is a class, a name or a member of an assembly, not {key!r}")
-        found = candidates(key, self._core.definitions, generic=generic)
-        if len(found) == 1:
-            return found[0].key
-        if found:
-            raise AmbiguousError(f"{ambiguous(key, found)}; ask for one by its key")
-        made = ", ".join(sorted({each.made for each in self._core.definitions.values()}))
+        core = self._core
+        if generic is not None or core.is_parents:
+            # The library does not know what generic classes are of; nor can a forked child ask it.
+            found = candidates(key, core.definitions, generic=generic)
+            if len(found) == 1:
+                return found[0].key
+            if found:
+                raise AmbiguousError(f"{ambiguous(key, found)}; ask for one by its key")
+        else:
+            name = core.key_of_type(key)
+            if name is not None:
+                return name
+        made = ", ".join(sorted({each.made for each in core.definitions.values()}))
         raise NotFoundError(f"no definition makes a {key.__name__}; there are definitions of {made or 'nothing'}")
 
     @overload
@@ -160,11 +167,10 @@ class Resolving(Face):
     def resolve_optional(self, key: Any, *arguments: Any, **named: Any) -> Any:
         """The same, or None when there is no such definition, or what makes it answers None."""
         core = self._open()
-        if not isinstance(key, str):
-            found = candidates(key, core.definitions)
-            if not found:
-                return None
-        name = self._name(key)
+        try:
+            name = self._name(key)
+        except NotFoundError:
+            return None
         handle, text = c.invivo_key(), _values.name_bytes(name, "key")
         # A name that is only asked for is not kept.
         if core.library.key_find(core.handle, text, ctypes.byref(handle), None) == c.INVIVO_E_NOT_FOUND:

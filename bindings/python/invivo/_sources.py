@@ -277,7 +277,8 @@ class Sources:
             made.scope not in KEPT
             and made.signature is None
             and not made.owner
-            and (wanted is None or late is not None)
+            and wanted is None
+            and late is None
         ):
             return None  # an argument of the resolve
         if is_assembly(wanted):
@@ -286,7 +287,15 @@ class Sources:
                 "given or active: activate it together with this one",
                 **self.at(name),
             )
-        what = f"no definition makes a {wanted.__name__}" if wanted is not None else "nothing says what it is"
+        inner = hint if hint.item is None else hint.item
+        if wanted is not None:
+            what = f"no definition makes a {wanted.__name__}"
+        elif inner.unresolved is not None:
+            what = f"its annotation {inner.unresolved!r} names nothing that is known where it is written"
+        elif inner.missing:
+            what = "it has no annotation, so nothing says what it is"
+        else:
+            what = "nothing says what it is"
         if hint.item is not None and hint.item.late == "all":
             raise ArgumentError(
                 f"{made.made} wants {name!r}, all of a type from a {hint.late}, which gives one object: annotate a "

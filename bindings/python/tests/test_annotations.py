@@ -428,3 +428,30 @@ def test_a_circle_through_a_lazy_ends_with_its_replacement(leaf: str) -> None:
             runtime.reset(Leaf)
         gc.collect()
         assert [each() for each in former] == [None] * len(former)
+
+
+def test_an_annotation_that_is_missing_or_names_nothing_is_named() -> None:
+    class Wants:
+        def __init__(self, bare, clock: Clok) -> None: ...  # type: ignore[no-untyped-def, name-defined]  # noqa: F821
+
+    app = invivo.Assembly("app")
+    app.lazy_singleton(Wants)
+    with pytest.raises(invivo.NotFoundError) as told:
+        invivo.Runtime(app)
+    assert "wants 'bare', and it has no annotation" in str(told.value)
+    assert "wants 'clock', and its annotation 'Clok' names nothing that is known" in str(told.value)
+
+
+def test_what_is_missing_behind_a_deferred_reference_is_no_runtime_argument() -> None:
+    class Missing: ...
+
+    for annotation in (invivo.Lazy[Missing], invivo.Provider[Missing], invivo.Weak[Missing], Callable[[], Missing]):
+
+        class Wants:
+            def __init__(self, later: Any) -> None: ...
+
+        Wants.__init__.__annotations__["later"] = annotation
+        app = invivo.Assembly("app")
+        app.prototype(Wants)
+        with pytest.raises(invivo.NotFoundError, match="wants 'later', and no definition makes a Missing"):
+            invivo.Runtime(app)

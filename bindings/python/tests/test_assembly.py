@@ -87,9 +87,10 @@ class Camelot(invivo.Assembly):
         return knight
 
 
-def test_a_member_is_a_recipe_before_activation_and_a_factory_afterwards() -> None:
+def test_a_member_is_a_factory_while_its_assembly_is_active_and_not_ready_else() -> None:
     camelot = Camelot()
-    assert "recipe" in repr(camelot.fort())
+    with pytest.raises(invivo.NotReadyError, match=r"camelot\.fort\(\) needs the assembly to be active"):
+        camelot.fort()
     with invivo.Runtime(camelot) as runtime:
         fort = camelot.fort()
         assert type(fort) is Fort
@@ -347,7 +348,8 @@ def test_base_and_derived_activated_in_turn_never_bleed_into_each_other() -> Non
         assert knight.towers == 3
         runtime.activate(derived := Avalon())
         assert (runtime["camelot.fort"].towers, derived.fort().towers) == (9, 9)
-        assert "recipe" in repr(base.fort()), "it was replaced"
+        with pytest.raises(invivo.NotReadyError, match="another one took its place"):
+            base.fort()
         runtime.activate(Camelot())
         assert runtime["camelot.fort"].towers == 3
 
@@ -383,7 +385,7 @@ def test_activation_is_idempotent() -> None:
         assert runtime.info.generation == generation
 
 
-def test_a_failed_activation_leaves_recipes() -> None:
+def test_a_failed_activation_leaves_members_that_are_not_ready() -> None:
     class Broken(invivo.Assembly):
         @invivo.singleton
         def fort(self) -> Fort:
@@ -394,7 +396,8 @@ def test_a_failed_activation_leaves_recipes() -> None:
         with pytest.raises(invivo.Error, match="on purpose") as caught:
             runtime.activate(broken)
         assert caught.value.file == __file__
-        assert "recipe" in repr(broken.fort())
+        with pytest.raises(invivo.NotReadyError):
+            broken.fort()
         assert "broken.fort" not in runtime
 
 
@@ -409,7 +412,8 @@ def test_an_assembly_can_be_taken_away_while_live() -> None:
         gc.collect()
         assert gone() is None
         assert "weather.fort" not in runtime
-        assert "recipe" in repr(weather.fort())
+        with pytest.raises(invivo.NotReadyError, match="was deactivated"):
+            weather.fort()
         runtime.activate(weather)
         assert weather.fort().towers == 4
         with pytest.raises(invivo.StaleError):
@@ -636,7 +640,7 @@ def test_the_assembly_itself_may_be_injected() -> None:
 
 
 def test_a_recipe_is_not_the_object() -> None:
-    fort: Any = Weather().fort()
+    fort: Any = invivo.ref("weather.fort")
     for use in (lambda: bool(fort), lambda: list(fort), lambda: setattr(fort, "towers", 3)):
         with pytest.raises((TypeError, AttributeError), match="recipe"):
             use()
@@ -649,3 +653,50 @@ def test_a_member_may_not_have_the_name_of_a_method_of_every_assembly() -> None:
             @invivo.define
             def resolve(self) -> Fort:  # type: ignore[override]
                 return invivo.new(Fort)
+
+
+def test_a_method_that_describes_and_is_not_decorated_is_told_so() -> None:
+    class App(invivo.Assembly):
+        @invivo.lazy_singleton
+        def fort(self) -> Fort:
+            return self.helped()
+
+        def helped(self) -> Fort:
+            return invivo.new(Fort, 5)
+
+        def number(self) -> int:
+            return 5
+
+    with invivo.Runtime(app := App()):
+        assert app.fort().towers == 5, "a method may help to describe"
+        assert app.number() == 5
+        with pytest.raises(invivo.NotReadyError, match=r"App\.helped\(\) describes an object.*decorate") as told:
+            app.helped()
+        assert told.value.file == __file__
+
+
+def test_a_child_without_a_class_is_found_by_its_parents() -> None:
+    class Holder:
+        def __init__(self, fort: Fort) -> None:
+            self.fort = fort
+
+    class App(invivo.Assembly):
+        @invivo.define(abstract=True)
+        def base(self) -> Fort:
+            return invivo.new(Fort, 7)
+
+        @invivo.lazy_singleton
+        def child(self) -> Fort:
+            return invivo.child(self.base())
+
+        @invivo.lazy_singleton
+        def holder(self) -> Holder:
+            return invivo.wire(Holder)
+
+    with invivo.Runtime(app := App()) as runtime:
+        assert Fort in runtime
+        assert runtime[Fort] is app.child() is app.holder().fort is runtime.resolve_type(Fort)
+        assert runtime[Fort].towers == 7
+        assert runtime.resolve_optional(Fort) is app.child()
+        runtime.define(Holder, "app.other")
+        assert runtime["app.other"].fort is app.child()

@@ -519,6 +519,32 @@ def test_what_a_plain_constant_went_into_follows_it() -> None:
 # ---- lookups -------------------------------------------------------------------------------------------
 
 
+def test_every_lookup_by_type_is_the_librarys() -> None:
+    class Holder:
+        def __init__(self, fort: Fort) -> None:
+            self.fort = fort
+
+    app = invivo.Assembly("app")
+    app.lazy_singleton(Castle)
+    app.lazy_singleton(Fort)
+    app.lazy_singleton(Holder)
+    with invivo.Runtime(app) as runtime:
+        fort = runtime["app.fort"]
+        assert runtime[Fort] is runtime.resolve_type(Fort) is runtime.resolve_optional(Fort) is fort
+        assert runtime[Holder].fort is fort
+        with runtime.override("app.castle", Keep) as override:
+            assert runtime[Keep] is runtime.resolve_type(Keep) is runtime["app.castle"]
+            assert Keep in runtime
+            override.end()
+        assert Keep not in runtime
+        assert runtime.resolve_optional(Keep) is None
+        with pytest.raises(invivo.NotFoundError, match="no definition makes a Keep"):
+            _ = runtime[Keep]
+
+
+class Keep(Castle): ...
+
+
 def test_lookup_by_type_name_and_visibility() -> None:
     app = invivo.Assembly("app")
     app.lazy_singleton(Castle)
@@ -526,7 +552,7 @@ def test_lookup_by_type_name_and_visibility() -> None:
     app.lazy_singleton(Fort, name="b", towers=2)
     app.lazy_singleton(Quest, name="secret", options=invivo.options(hidden=True))
     with invivo.Runtime(app) as runtime:
-        with pytest.raises(invivo.AmbiguousError, match=r"app\.castle, app\.a, app\.b"):
+        with pytest.raises(invivo.AmbiguousError, match=r"a 'Fort': app\.a, app\.b;"):
             runtime.resolve_type(Fort)
         assert runtime.resolve_type(Fort, "b").towers == 2
         assert runtime.resolve_type(Castle) is runtime["app.castle"]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -175,3 +179,54 @@ def test_names_arguments_and_results_of_members_are_checked(tmp_path: Path) -> N
         there = found.get(number, set())
         assert there <= wanted.get(number, set()), f"{lines[number - 1]}\n{said}"
         assert there or not wanted.get(number), f"not noticed: {lines[number - 1]}"
+
+
+def test_pyright_sees_members_of_assemblies(tmp_path: Path) -> None:
+    if shutil.which("pyright", path=str(Path(sys.executable).parent)) is None:
+        pytest.skip("pyright is not installed")
+    path = tmp_path / "program.py"
+    path.write_text(PYRIGHT)
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps({"extraPaths": [str(HERE.parent)]}))
+    command = [str(Path(sys.executable).parent / "pyright"), "--outputjson", "--project", str(tmp_path)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    if not ran.stdout.startswith("{"):
+        pytest.skip(f"pyright cannot run here: {ran.stderr[-200:]}")
+    said = json.loads(ran.stdout)["generalDiagnostics"]
+    found = {each["range"]["start"]["line"] for each in said if each["severity"] == "error"}
+    assert found == {number for number, line in enumerate(PYRIGHT.splitlines()) if "# E" in line}, said
+
+
+PYRIGHT = """
+import contextlib
+from collections.abc import Iterator
+import invivo
+
+class Fort:
+    def __init__(self, towers: int) -> None: ...
+
+@contextlib.contextmanager
+def opened(towers: int) -> Iterator[Fort]:
+    yield Fort(towers)
+
+class App(invivo.Assembly):
+    @invivo.lazy_singleton
+    def fort(self, towers: int) -> Fort:
+        return invivo.new(Fort, towers)
+
+    @invivo.prototype(rank=1)
+    def opened(self) -> Fort:
+        return invivo.managed(opened, 3)
+
+    @invivo.prototype
+    def wrong(self) -> Fort:
+        return invivo.managed(opened, "x")  # E
+
+app = App()
+with invivo.Runtime(app) as runtime:
+    fort: Fort = app.fort(3)
+    other: int = app.fort(3)  # E
+    app.fort("x")  # E
+    app.nothing()  # E
+    found: Fort = runtime[Fort]
+    wrong: int = runtime[Fort]  # E
+"""
