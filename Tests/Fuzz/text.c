@@ -1,0 +1,37 @@
+/* Any text as the value of properties with and without a unit: it is read exactly, or refused. The text comes by a JSON document. */
+#include <invivo/invivo.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct { double gain, cutoff, delay; } voice;
+static const invivo_property voice_properties[] = {
+    INVIVO_FIELD(voice, gain), INVIVO_FIELD(voice, cutoff, .unit = "Hz"), INVIVO_FIELD(voice, delay, .unit = "s")};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static invivo_runtime runtime;
+    static const char *const names[] = {"gain", "cutoff", "delay"};
+    if (!runtime.bits) {
+        if (invivo_runtime_open(&runtime, NULL, NULL) != INVIVO_OK) abort();
+        if (invivo_define_block(runtime, "synth.lead", INVIVO_BLOCK(voice, voice_properties), NULL, NULL) != INVIVO_OK) abort();
+    }
+    if (size > 4096) return 0;
+    char *text = malloc(size * 6 + 128);
+    for (int i = 0; i < 3; i++) {
+        invivo_source_options options = {.struct_size = sizeof(options), .name = "fuzz.json", .text = text};
+        invivo_source source = {0};
+        invivo_error *error = NULL;
+        char *end = text + sprintf(text, "{\"traits\": {\"synth.lead\": [{\"Set\": {\"%s\": \"", names[i]);
+        for (size_t j = 0; j < size; j++) end += sprintf(end, "\\u%04x", data[j] ? data[j] : 1);
+        end += sprintf(end, "\"}}]}}");
+        options.length = (uint64_t)(end - text);
+        if (invivo_source_open(runtime, &options, &source, &error) != INVIVO_OK) {
+            if (!error || !*invivo_error_text(error)) abort();
+            invivo_error_release(error);
+        } else if (invivo_source_close(source, NULL) != INVIVO_OK) {
+            abort();
+        }
+    }
+    free(text);
+    return 0;
+}
