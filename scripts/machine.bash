@@ -46,8 +46,9 @@ drop_stale_objects() {
     [ "$headers" = "$(cat .build/headers 2>/dev/null)" ] && return
     for directory in .build .build-* build/swift Examples/synth/.build; do
         [ -f "$directory/debug.yaml" ] || [ -f "$directory/release.yaml" ] || continue
-        echo "$directory was built with other headers; its objects are removed"
-        rm -rf "$directory"/*/debug/*.build "$directory"/*/release/*.build
+        echo "$directory was built with other headers; what it has built is removed"
+        # The whole of it: SwiftPM does not write anew what it knows that it has written.
+        rm -rf "$directory"/*/debug "$directory"/*/release "$directory"/{debug,release} "$directory"/{debug,release}.yaml
     done
     mkdir -p .build
     echo "$headers" >.build/headers
