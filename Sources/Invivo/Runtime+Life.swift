@@ -26,7 +26,54 @@ public struct KeyState: Sendable, Hashable {
     }
 }
 
+/// An object that a reload has replaced or removed and that has not been stopped. See `Runtime.retired`.
+public struct RetiredObject: Sendable, Hashable {
+    /// The key that it was made for; empty when there is none.
+    public let key: String
+    /// The name of its type.
+    public let type: String
+    public let reason: Reason
+    /// The number of leases on it, with those of the objects that it was injected into.
+    public let leases: Int
+    /// How long ago it was replaced or removed.
+    public let age: Duration
+    /// How long there have been only references of its own language.
+    public let idle: Duration
+
+    /// Why it has not been stopped.
+    public enum Reason: String, Sendable {
+        /// A view reads its generation.
+        case read
+        /// There are leases on it, or objects that use it have not ended.
+        case leased
+        /// At most its own language refers to it.
+        case referenced
+    }
+}
+
 extension Runtime {
+    /// The objects that reloads have replaced or removed and that have not been stopped, in order of creation.
+    public var retired: [RetiredObject] {
+        get throws(InvivoError) {
+            var raw = invivo_value()
+            try core.call { $0.pointee.runtime_retired(core.handle, &raw, $1) }
+            guard case .list(let entries) = try InvivoValue(taking: &raw, core) else { return [] }
+            return entries.compactMap { entry in
+                guard case .map(let fields) = entry else { return nil }
+                func text(_ name: String) -> String { if case .string(let text)? = fields[name] { text } else { "" } }
+                func number(_ name: String) -> UInt64 {
+                    if case .uint64(let number)? = fields[name] { number } else { 0 }
+                }
+                return RetiredObject(
+                    key: text("key"), type: text("type"),
+                    reason: RetiredObject.Reason(rawValue: text("reason")) ?? .referenced,
+                    leases: Int(clamping: number("leases")),
+                    age: .nanoseconds(Int64(clamping: number("retired_ns"))),
+                    idle: .nanoseconds(Int64(clamping: number("idle_ns"))))
+            }
+        }
+    }
+
     /// The states of all keys that make shared instances or lie dormant, sorted by key.
     public var states: [KeyState] {
         get throws(InvivoError) {

@@ -18,6 +18,9 @@ extension Runtime {
         public var startTimeout: Duration?
         /// How long a stop may take; longer is an error that is told.
         public var stopTimeout: Duration?
+        /// How long an object that a reload has replaced or removed may wait until the program no longer refers to it, before it
+        /// is stopped all the same, with a warning; nil waits without a limit.
+        public var stopGrace: Duration? = .seconds(30)
         /// Whether documents may name what nobody has defined yet. nil: when documents are followed from the start.
         public var pendingTargets: Bool?
         /// The largest document that is read; nil is 1 MiB.
@@ -155,6 +158,7 @@ extension Runtime.Options {
         if let loadTimeout { raw.load_timeout_ms = loadTimeout.milliseconds }
         if allowsForeignFiles { raw.flags |= UInt32(INVIVO_RUNTIME_FOREIGN_FILES) }
         if !quotesContent { raw.flags |= UInt32(INVIVO_RUNTIME_WITHOUT_CONTENT) }
+        raw.stop_grace_ms = stopGrace.map { max(1, $0.milliseconds) } ?? .max
         if let maximumDocumentSize { raw.max_document_bytes = UInt64(clamping: maximumDocumentSize) }
         raw.log_level = logLevel.rawValue
         if let log {

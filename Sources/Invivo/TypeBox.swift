@@ -1,4 +1,5 @@
 internal import CInvivo
+internal import CSwiftRuntime
 
 /// The Swift side of a registered type: what its callbacks reach through `user_data`. Lives until the type is gone.
 final class TypeBox: Sendable {
@@ -91,6 +92,13 @@ final class TypeBox: Sendable {
             options.stop = { instance, data, error in
                 guard let box = TypeBox.box(data), let object = TypeBox.object(instance) else { return 0 }
                 return answering(box.core.table, error) { try box.stop?(object) }
+            }
+        }
+        if stop != nil {
+            options.count_references = { instance, _, found, _ in
+                // One of them is the runtime's.
+                if let instance { found?.pointee = UInt64(swift_retainCount(instance)) &- 1 }
+                return 0
             }
         }
         if instances == value { options.holdWeakly() }

@@ -177,7 +177,12 @@ extension Engine {
                     prepared.clock.end(INVIVO_PHASE_COMMIT)
                     changes = plan.changes
                     for change in plan.settings { settings[change.path] = .some(change.node) }
-                    if plan.stops { stopFailures = container.gatheringStops { reclaim(.now, inCallback: false) } }
+                    if plan.stops {
+                        stopFailures = container.gatheringStops {
+                            reclaim(.now, inCallback: false)
+                            container.waitForEnding(until: monotonicNow() + Self.reclaimPatience)
+                        }
+                    }
                 } catch { prepared.failure = error }
                 prepared.clock.note(INVIVO_PHASE_OUTAGE, plan.outage)
             }

@@ -75,7 +75,7 @@ extension Engine {
     private static let mostBarriers = 4
 
     /// How long the end of what another thread disposes of is awaited, in nanoseconds.
-    private static let reclaimPatience: UInt64 = 5_000_000_000
+    static let reclaimPatience: UInt64 = 5_000_000_000
 
     /// What was built for a graph that was replaced meanwhile may be borrowed by views of that graph or an older one.
     /// Under the monitor.

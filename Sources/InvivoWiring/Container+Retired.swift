@@ -53,7 +53,9 @@ extension Container {
     public func noteRetired(_ cells: [Cell]) {
         var now: UInt64 = 0
         func note(_ object: UInt64, _ claim: Bool) {
-            guard let extra = Self.knownExtra(object), extra.life == .started, extra.retirement.since == 0 else { return }
+            guard let extra = Self.knownExtra(object), extra.life == .started, extra.retirement.since == 0 else {
+                return
+            }
             // What another definition has is not retired with a claim on it.
             if claim, ObjectTable.claims(object)?.isHeld != false { return }
             if now == 0 { now = monotonicNow() }
@@ -161,7 +163,9 @@ extension Container {
             }
         }
         // Again: what is used keeps what it uses, and somebody may have taken a lease meanwhile.
-        let ending = endingTogether(all.filter { !used.contains($0) })
+        // Those that were leased before are not held here any more.
+        let unused = entries.keys.filter { idle.contains($0) && !used.contains($0) }
+        let ending = endingTogether(gone.map(\.object) + unused)
         var released = gone
         monitor.locked {
             for record in ending {
@@ -185,7 +189,9 @@ extension Container {
                 entry.extra.retirement.idleSince = 0
             }
         }
-        for (object, _) in entries.sorted(by: { $0.value.sequence > $1.value.sequence }) { ObjectTable.dropHold(object) }
+        for (object, _) in entries.sorted(by: { $0.value.sequence > $1.value.sequence }) {
+            ObjectTable.dropHold(object)
+        }
     }
 
     private enum Use { case none, some, overdue }
@@ -245,6 +251,11 @@ extension Container {
                 endRetired()
             }
         }
+    }
+
+    /// Waits until the thread that is ending objects has finished, at most until `deadline`.
+    public func waitForEnding(until deadline: UInt64) {
+        monitor.locked { wait(until: deadline) { !lingering.isEnding } }
     }
 
     // MARK: later
@@ -324,7 +335,7 @@ extension Container {
                 // One lease may be this look's.
                 let count = ObjectTable.leases(object) - (leased.contains(object) ? 1 : 0)
                 let reason: RetiredObject.Reason =
-                    read.contains(object) ? .read : count == 0 && idle != 0 ? .referenced : .leased
+                    read.contains(object) ? .read : count > 0 ? .leased : .referenced
                 return (
                     iv_record_order(record),
                     RetiredObject(

@@ -179,7 +179,7 @@ INVIVO_API invivo_status invivo_runtime_inspect(invivo_runtime runtime, invivo_r
  *     key        the key that it was made for; "" when there is none
  *     type       the name of its type
  *     reason     "read": a view reads its generation. "leased": there are leases on it, or objects that use it have not ended.
- *                "referenced": only its own language refers to it
+ *                "referenced": at most its own language refers to it
  *     leases     the number of leases, with those of the objects that it was injected into
  *     retired_ns how long ago it was replaced or removed, in nanoseconds
  *     idle_ns    how long there has been nothing but references of its own language; 0 when there is more

@@ -13,7 +13,7 @@ from . import errors
 from ._app import App
 from ._assembly import Assembly, collaborator
 from ._changes import Changes
-from ._changing import SourceState, State
+from ._changing import Retired, SourceState, State
 from ._config import ConfigObserver
 from ._current import current, set_default
 from ._documents import Source, Target
@@ -120,6 +120,7 @@ __all__ = [
     "Reloads",
     "Report",
     "Resolver",
+    "Retired",
     "Runtime",
     "Scope",
     "Source",

@@ -49,6 +49,21 @@ class SourceState:
     reason: str
 
 
+@dataclasses.dataclass(frozen=True)
+class Retired:
+    """An object that a reload has replaced or removed and that has not been stopped. ``reason``: "read" (a view reads its
+    generation), "leased" (another language, or an object that has not ended, uses it) or "referenced" (at most its
+    own language refers to it). ``leases``: how many there are. ``age``: seconds since it was replaced or removed. ``idle``:
+    seconds for which only its own language has referred to it."""
+
+    key: str
+    type: str
+    reason: Literal["read", "leased", "referenced"]
+    leases: int
+    age: float
+    idle: float
+
+
 _ASSEMBLY_STATES: dict[int, Literal["unknown", "inactive", "active"]] = {
     c.INVIVO_ASSEMBLY_UNKNOWN: "unknown",
     c.INVIVO_ASSEMBLY_INACTIVE: "inactive",
@@ -227,6 +242,24 @@ class Changing(Resolving):
         core, found = self._open(), c.invivo_value()
         core.library.call("runtime_sources", core.handle, ctypes.byref(found))
         return [SourceState(**each) for each in _values.take(core, found)]
+
+    @property
+    def retired(self) -> list[Retired]:
+        """The objects that reloads have replaced or removed and that have not been stopped, because something still uses
+        them; in order of creation."""
+        core, found = self._open(), c.invivo_value()
+        core.library.call("runtime_retired", core.handle, ctypes.byref(found))
+        return [
+            Retired(
+                each["key"],
+                each["type"],
+                each["reason"],
+                each["leases"],
+                each["retired_ns"] / 1e9,
+                each["idle_ns"] / 1e9,
+            )
+            for each in _values.take(core, found)
+        ]
 
     def define_block(self, key: str, /, type_name: str | None = None, **tunables: Any) -> None:
         """A key that is nothing but tunable numbers, read through views: ``gain=invivo.tunable(1.0, max=2)``."""

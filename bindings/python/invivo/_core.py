@@ -18,7 +18,8 @@ import threading
 import types
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from . import _current, _endings, _trampolines, _types, _values
 from . import _generated as c
@@ -46,7 +47,20 @@ class Entry:
     to. Should somebody else hold it still, it lives on until they let go.
     """
 
-    __slots__ = ("bits", "core", "end", "ended", "held", "key", "lease", "number", "record", "strong", "weak")
+    __slots__ = (
+        "bits",
+        "core",
+        "end",
+        "ended",
+        "finalizing",
+        "held",
+        "key",
+        "lease",
+        "number",
+        "record",
+        "strong",
+        "weak",
+    )
 
     def __init__(self, core: Core, record: _types.TypeRecord, thing: Any) -> None:
         self.core, self.record, self.strong = core, record, thing
@@ -57,6 +71,7 @@ class Entry:
         self.ended = False
         self.end: Callable[[], None] | None = None  # what ends a resource
         self.held = 0  # how many references to it the resource itself has
+        self.finalizing = False  # its finalizer is running
         self.number = next(_trampolines.numbers)
 
     def target(self) -> Any:
@@ -68,6 +83,22 @@ class Entry:
         end, self.end = self.end, None
         if end is not None:
             end()
+
+    def references(self) -> int:
+        """The number of references that Python has to the object, without the entry's own."""
+        if self.strong is None:
+            return 0 if self.target() is None else sys.maxsize
+        own = _finalizer_references if self.finalizing else _OWN_REFERENCES
+        return max(0, _count(self) - own)
+
+
+def _count(entry: Entry | SimpleNamespace) -> int:
+    return sys.getrefcount(entry.strong)
+
+
+# What the count of an object contains to which nothing but an entry refers.
+_OWN_REFERENCES = _count(SimpleNamespace(strong=object()))
+_finalizer_references = 0  # the same while the finalizer of an object runs; other threads may refer to it again meanwhile
 
 
 def entry_of(number: int | None) -> Entry | None:
@@ -526,7 +557,9 @@ class Core:
             return
         entry.strong, number, entry.lease = thing, entry.lease, 0
         entry.ended = True  # should it live on, its second end would not be heard of
+        entry.finalizing = True
         self.drop(number)
+        entry.finalizing = False
 
     def _proxy(self, bits: int) -> Object:
         kind = c.invivo_type()
@@ -700,6 +733,24 @@ def _collected(phase: str, _: object) -> None:
 
 
 gc.callbacks.append(_collected)
+class _Probe:
+    """Stands for a core, to find out how often finalizing an object refers to it."""
+
+    def ending(self, thing: Any) -> None:
+        global _finalizer_references
+        _finalizer_references = _count(SimpleNamespace(strong=thing))
+
+
+def _probe_finalizer() -> None:
+    class Finalized: ...
+
+    cores[0, 0] = cast(Core, _Probe())
+    _endings.watch(Finalized)
+    Finalized()
+    del cores[0, 0]
+
+
+_probe_finalizer()
 
 
 def close_all() -> None:

@@ -24,7 +24,7 @@ from ._hints import RUNTIMES
 from ._library import library_at, own_library
 from ._objects import Object, Type
 from ._reloads import Observer, Purger, Reloads, Report
-from ._settings import Log, LogLevel, make_options
+from ._settings import STOP_GRACE, Log, LogLevel, make_options
 from ._views import View
 from .errors import Error, HandleError, NotConfiguredError, StopError
 
@@ -54,6 +54,7 @@ class Runtime(Filling, Changing):
         commit_timeout: float | None = None,
         start_timeout: float | None = None,
         stop_timeout: float | None = None,
+        stop_grace: float | None = STOP_GRACE,
         pending_targets: bool = False,
         max_document_bytes: int = 0,
         max_document_nodes: int = 0,
@@ -64,10 +65,13 @@ class Runtime(Filling, Changing):
         inject_marked: bool = True,
     ) -> None:
         """Times are seconds. ``start_timeout``, ``stop_timeout``: how long a start or stop may take, where a definition
-        does not say another time. Documents: at most ``max_document_bytes`` (0: 1 MiB) and ``max_document_nodes`` values
-        (0: 50,000), ``max_each_entries`` for a definition that is for each entry (0: 10,000), read and planned in
-        ``load_timeout`` (None: 10 s; ``math.inf``: no limit). ``foreign_files``: modules and manifests may be files that
-        other users can write. ``quote_content=False`` keeps the text of documents out of errors. ``inject_marked``: whether attributes marked by `injected` or `Inject` are filled."""
+        does not say another time. ``stop_grace``: an object that a reload has replaced or removed waits so long until
+        Python no longer refers to it, and is then stopped all the same; None: without a limit. Documents: at most
+        ``max_document_bytes`` (0: 1 MiB) and ``max_document_nodes`` values (0: 50,000), ``max_each_entries`` for a
+        definition that is for each entry (0: 10,000), read and planned in ``load_timeout`` (None: 10 s; ``math.inf``: no
+        limit). ``foreign_files``: modules and manifests may be files that other users can write.
+        ``quote_content=False`` keeps the text of documents out of errors. ``inject_marked``: whether attributes marked
+        by `injected` or `Inject` are filled."""
         core = Core(own_library())
         core.marked = inject_marked
         options = make_options(
@@ -81,6 +85,7 @@ class Runtime(Filling, Changing):
             commit_timeout=commit_timeout,
             start_timeout=start_timeout,
             stop_timeout=stop_timeout,
+            stop_grace=stop_grace,
             pending_targets=pending_targets,
             max_document_bytes=max_document_bytes,
             max_document_nodes=max_document_nodes,

@@ -15,6 +15,9 @@ from ._core import Core
 from ._failures import text
 from .errors import ArgumentError
 
+STOP_GRACE = 30.0  # seconds
+_UNLIMITED = (1 << 32) - 1  # INVIVO_STOP_GRACE_UNLIMITED
+
 Log = Callable[[int, str, str, Mapping[str, Any]], Any]
 
 
@@ -75,6 +78,7 @@ def make_options(
     commit_timeout: float | None = None,
     start_timeout: float | None = None,
     stop_timeout: float | None = None,
+    stop_grace: float | None = STOP_GRACE,
     pending_targets: bool = False,
     max_document_bytes: int = 0,
     max_document_nodes: int = 0,
@@ -107,6 +111,7 @@ def make_options(
         options.start_timeout_ms = milliseconds(start_timeout)
     if stop_timeout is not None:
         options.stop_timeout_ms = milliseconds(stop_timeout)
+    options.stop_grace_ms = _UNLIMITED if stop_grace is None else max(1, milliseconds(stop_grace))
     options.max_document_bytes = max_document_bytes
     options.max_document_nodes = max_document_nodes
     options.max_each_entries = max_each_entries

@@ -129,6 +129,14 @@ def _check_whole(record: TypeRecord, instance: int) -> None:
         raise StaleError(f"the resource that gave the {name} has ended and cannot be started again: reset its key")
 
 
+@_trampolines.answering(c.invivo_type_options, "count_references", user_data=1)
+def _count_references(record: TypeRecord, instance: int, _: int, out: Any, error: Any) -> None:
+    from ._core import entry_of
+
+    entry = entry_of(instance)
+    out[0] = 0 if entry is None else entry.references()
+
+
 @_trampolines.answering(c.invivo_property, "get", user_data=1)
 def _get(item: PropertyItem, instance: int, _: int, out: Any, error: Any) -> None:
     value = item.described.read(_instance(item.core, instance))
@@ -410,6 +418,7 @@ class _Tables:
             options.start = _start.of(library)
         if self._record.stops:
             options.stop = _stop.of(library)
+            options.count_references = _count_references.of(library)
         if described.will_inject is not None:
             options.will_inject = _will_inject.of(library)
         if described.did_inject is not None:

@@ -36,6 +36,13 @@ struct source_state {
     uint64_t interval_ms = 0;
 };
 
+/// An object that a reload has replaced or removed and that has not been stopped: what invivo_runtime_retired says of it.
+struct retired_object {
+    std::string key, type;
+    std::string reason; ///< "read", "leased", "referenced"
+    uint64_t leases = 0, retired_ns = 0, idle_ns = 0;
+};
+
 namespace detail INVIVO_LOCAL {
 
 using facts_map = std::map<std::string, value>;
@@ -85,6 +92,16 @@ inline std::vector<source_state> source_states(invivo_runtime runtime) {
                           fact<std::string>(facts, "reason"), fact<uint64_t>(facts, "interval_ms")});
     }
     return states;
+}
+inline std::vector<retired_object> retired_objects(invivo_runtime runtime) {
+    value found;
+    checked([&](invivo_error **e) { return invivo_runtime_retired(runtime, found.out(), e); });
+    std::vector<retired_object> retired;
+    for (const facts_map &facts : found.as<std::vector<facts_map>>()) {
+        retired.push_back({fact<std::string>(facts, "key"), fact<std::string>(facts, "type"), fact<std::string>(facts, "reason"),
+                           fact<uint64_t>(facts, "leases"), fact<uint64_t>(facts, "retired_ns"), fact<uint64_t>(facts, "idle_ns")});
+    }
+    return retired;
 }
 
 } // namespace detail

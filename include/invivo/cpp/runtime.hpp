@@ -228,6 +228,8 @@ public:
     std::vector<object_state> states() const { return detail::object_states(raw_); }
     /// The documents, in the order in which later ones win, and how their changes are noticed.
     std::vector<source_state> sources() const { return detail::source_states(raw_); }
+    /// The objects that reloads have replaced or removed and that have not been stopped, in order of creation.
+    std::vector<retired_object> retired() const { return detail::retired_objects(raw_); }
 
     // ---- tuning and following
 

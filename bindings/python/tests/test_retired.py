@@ -1,0 +1,337 @@
+"""Objects that reloads replace are stopped when nothing uses them any more, and not before."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import queue
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+import invivo
+
+LIMIT = 60
+
+
+class Pool:
+    """Says when it is stopped."""
+
+    stops: queue.SimpleQueue[Pool] = queue.SimpleQueue()
+    kept: list[Pool] = []
+    is_kept = False
+
+    def __init__(self) -> None:
+        self.stopped = False
+        self.used_after_stop = 0
+        if Pool.is_kept:
+            Pool.kept.append(self)
+
+    def use(self) -> bool:
+        if self.stopped:
+            self.used_after_stop += 1
+        return not self.stopped
+
+    @contextmanager
+    def connection(self) -> Iterator[Pool]:
+        assert self.use()
+        yield self
+        assert self.use()
+
+    @invivo.on_stop
+    def close(self) -> None:
+        self.stopped = True
+        Pool.stops.put(self)
+
+
+class Request:
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+
+
+class Service:
+    pool: Pool | None = None
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self.stopped = False
+
+    @invivo.on_stop
+    def close(self) -> None:
+        assert self.pool is not None
+        assert self.pool.use()
+        self.stopped = True
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> None:
+    Pool.stops, Pool.kept, Pool.is_kept = queue.SimpleQueue(), [], False
+
+
+def stopped() -> Pool:
+    return Pool.stops.get(timeout=LIMIT)
+
+
+def replace(runtime: invivo.Runtime) -> None:
+    runtime.define(Pool, "a.pool")
+
+
+def retired(runtime: invivo.Runtime) -> list[tuple[str, str]]:
+    return [(each.key, each.reason) for each in runtime.retired]
+
+
+def test_an_object_that_a_variable_holds_is_stopped_when_it_is_gone() -> None:
+    with invivo.Runtime() as runtime:
+        runtime.define(Pool, "a.pool")
+        pool = runtime[Pool]
+        replace(runtime)
+        assert runtime[Pool] is not pool
+        assert pool.use()
+        assert retired(runtime) == [("a.pool", "referenced")]
+        (facts,) = runtime.retired
+        assert (facts.type, facts.leases) == ("Pool", 0)
+        assert facts.age >= facts.idle >= 0
+        assert facts.age > 0
+        del pool
+        assert stopped().stopped
+        assert runtime.retired == []
+
+
+def test_an_object_that_nothing_uses_is_stopped_by_the_commit() -> None:
+    with invivo.Runtime() as runtime:
+        runtime.define(Pool, "a.pool", "singleton")
+        assert runtime[Pool].use()  # the runtime keeps it besides
+        replace(runtime)
+        assert Pool.stops.get_nowait().stopped
+
+
+def test_references_from_its_creation_do_not_keep_it() -> None:
+    Pool.is_kept = True
+    with invivo.Runtime() as runtime:
+        runtime.define(Pool, "a.pool", "singleton")
+        pool = runtime[Pool]
+        replace(runtime)
+        assert pool.use()
+        del pool
+        assert stopped() is Pool.kept[0]
+
+
+def test_a_prototype_and_a_running_call_keep_it() -> None:
+    with invivo.Runtime() as runtime:
+        runtime.define(Pool, "a.pool")
+        runtime.define(Request, "a.request", "prototype")
+        for _ in range(4):  # by the library, and by a plan
+            request = runtime[Request]
+            replace(runtime)
+            assert request.pool.use()
+            with request.pool.connection():
+                del request
+                replace(runtime)
+            assert not stopped().used_after_stop
+            while runtime.retired:
+                pass
+
+
+def test_what_a_view_reads_is_not_stopped() -> None:
+    with invivo.Runtime(stop_grace=0.001) as runtime:
+        runtime.define(Pool, "a.pool", "singleton")
+        with runtime.view():
+            replace(runtime)
+            assert retired(runtime) == [("a.pool", "read")]
+            assert Pool.stops.empty()
+        stopped()
+
+
+def test_users_are_stopped_before_what_they_use() -> None:
+    with invivo.Runtime() as runtime:
+        with runtime.changes() as changes:
+            changes.define(Pool, "a.pool", "singleton")
+            changes.define(Service, "a.service", "singleton")
+        service = runtime[Service]
+        replace(runtime)
+        assert set(retired(runtime)) == {("a.pool", "leased"), ("a.service", "referenced")}
+        pool = service.pool
+        assert pool is not None
+        del service
+        assert Pool.stops.empty()
+        assert pool.use()
+        del pool
+        assert not stopped().used_after_stop
+
+
+def test_after_the_grace_time_it_is_stopped_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    logger = logging.getLogger("test_retired")
+    with caplog.at_level(logging.WARNING), invivo.Runtime(stop_grace=0.001, log=logger) as runtime:
+        runtime.define(Pool, "a.pool", "singleton")
+        pool = runtime[Pool]
+        replace(runtime)
+        assert stopped() is pool
+    assert "'a.pool' of type 'Pool' is stopped although its language still refers to it" in caplog.text
+
+
+def test_a_cycle_is_collected_or_ended_by_the_grace_time() -> None:
+    with invivo.Runtime(stop_grace=None) as runtime:
+        runtime.define(Pool, "a.pool", "singleton")
+        runtime[Pool].itself = [runtime[Pool]]  # type: ignore[attr-defined]
+        replace(runtime)
+        gc.collect()
+        assert retired(runtime) == [("a.pool", "referenced")]
+    assert stopped().stopped
+    with invivo.Runtime(stop_grace=0.001) as runtime:
+        runtime.define(Pool, "a.pool", "singleton")
+        runtime[Pool].itself = [runtime[Pool]]  # type: ignore[attr-defined]
+        replace(runtime)
+        assert stopped().stopped
+        assert runtime[Pool].use()
+
+
+def test_close_stops_what_variables_hold() -> None:
+    with invivo.Runtime() as runtime:
+        runtime.define(Pool, "a.pool", "singleton")
+        old = runtime[Pool]
+        replace(runtime)
+        new = runtime[Pool]
+    assert (stopped(), stopped()) == (new, old)
+
+
+def test_an_exclusive_object_is_stopped_by_the_commit() -> None:
+    class Port(Pool):
+        @invivo.on_start
+        def begin(self) -> None: ...
+
+    with invivo.Runtime() as runtime:
+        runtime.define(Port, "a.port", "singleton", options=invivo.options(exclusive=True))
+        port = runtime[Port]
+        runtime.define(Port, "a.port", "singleton", options=invivo.options(exclusive=True))
+        assert Pool.stops.get_nowait() is port
+
+
+def test_overrides_resets_and_removals_are_no_different() -> None:
+    with invivo.Runtime() as runtime:
+        runtime.define(Pool, "a.pool", "singleton")
+        pool = runtime[Pool]
+        with runtime.override("a.pool", Pool):
+            above = runtime[Pool]
+            assert above is not pool
+        assert above.use()
+        assert pool.use()
+        del pool, above
+        stopped(), stopped()
+        pool = runtime[Pool]
+        runtime.reset("a.pool")
+        assert pool.use()
+        del pool
+        stopped()
+        pool = runtime[Pool]
+        with runtime.changes() as changes:
+            changes.remove("a.pool")
+        assert pool.use()
+        assert retired(runtime) == [("a.pool", "referenced")]
+        del pool
+        stopped()
+
+
+def test_a_failed_commit_stops_nothing_that_stays() -> None:
+    class Broken(Pool):
+        def __init__(self) -> None:
+            raise OSError("on purpose")
+
+    with invivo.Runtime() as runtime:
+        runtime.define(Pool, "a.pool", "singleton")
+        pool = runtime[Pool]
+        with pytest.raises(invivo.HostError):
+            runtime.define(Broken, "a.pool", "singleton")
+        assert Pool.stops.empty()
+        assert runtime[Pool] is pool
+        assert runtime.retired == []
+
+
+def test_the_members_of_an_assembly_are_no_different() -> None:
+    class App(invivo.Assembly):
+        @invivo.singleton
+        def pool(self) -> Pool:
+            return invivo.new(Pool)
+
+        @invivo.singleton
+        def service(self) -> Service:
+            return invivo.new(Service, pool=self.pool())
+
+    app = App()
+    with invivo.Runtime(app) as runtime:
+        service = runtime[Service]
+        runtime.deactivate(app)
+        assert service.pool is not None
+        assert service.pool.use()
+        pool = service.pool
+        del service
+        assert pool.use()
+        del pool
+        assert not stopped().used_after_stop
+
+
+def test_a_thread_scoped_object_is_stopped_when_other_threads_let_go_of_it() -> None:
+    with invivo.Runtime() as runtime:
+        runtime.define(Pool, "a.pool", "thread")
+        held: list[Pool] = []
+        thread = threading.Thread(target=lambda: held.append(runtime[Pool]))
+        thread.start()
+        thread.join()
+        assert held[0].use()
+        held.clear()
+        stopped()
+
+
+def test_a_forked_child_stops_nothing() -> None:
+    with invivo.Runtime() as runtime:
+        runtime.define(Pool, "a.pool", "singleton")
+        pool = runtime[Pool]
+        replace(runtime)
+        child = os.fork()
+        if child == 0:
+            del pool
+            gc.collect()
+            os._exit(0 if Pool.stops.empty() else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert pool.use()
+        del pool
+        stopped()
+
+
+def test_no_thread_uses_what_was_stopped_while_reloads_replace_it() -> None:
+    over = threading.Event()
+    uses = [0] * 8
+    wrong: list[str] = []
+
+    def work(number: int, runtime: invivo.Runtime) -> None:
+        try:
+            while not over.is_set():
+                with runtime[Pool].connection() as pool:
+                    for _ in range(5):
+                        assert pool.use()
+                assert runtime[Request].pool.use()
+                uses[number] += 1
+        except BaseException as problem:
+            wrong.append(repr(problem))
+            raise
+
+    with invivo.Runtime() as runtime:
+        runtime.define(Pool, "a.pool")
+        runtime.define(Request, "a.request", "prototype")
+        threads = [threading.Thread(target=work, args=(number, runtime)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for _ in range(100):
+            before = sum(uses)
+            replace(runtime)
+            while sum(uses) < before + 8 and not wrong:
+                over.wait(0.0001)
+        over.set()
+        for thread in threads:
+            thread.join(LIMIT)
+        assert not wrong
+        for _ in range(100):
+            assert not stopped().used_after_stop
+        assert runtime.retired == []
