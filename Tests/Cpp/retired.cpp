@@ -45,6 +45,7 @@ static void no_thread_uses_what_was_stopped_while_reloads_replace_it() {
     std::atomic<int> uses{0}, used_after_stop{0};
     std::atomic<bool> over{false};
     std::vector<std::thread> users;
+    CHECK(!own.resolve<pool>("a.pool")->stopped);  // what is built is rebuilt by each commit
     for (int i = 0; i < 8; i++) {
         users.emplace_back([&] {
             while (!over) {

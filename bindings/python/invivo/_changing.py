@@ -51,10 +51,12 @@ class SourceState:
 
 @dataclasses.dataclass(frozen=True)
 class Retired:
-    """An object that a reload has replaced or removed and that has not been stopped. ``reason``: "read" (a view reads its
-    generation), "leased" (another language, or an object that has not ended, uses it) or "referenced" (at most its
-    own language refers to it). ``leases``: how many there are. ``age``: seconds since it was replaced or removed. ``idle``:
-    seconds for which only its own language has referred to it."""
+    """An object that a reload has replaced or removed and that has not been stopped.
+
+    ``reason``: "read" (a view reads its generation), "leased" (another language, or an object that has not ended, uses
+    it) or "referenced" (at most its own language refers to it). ``leases``: how many there are. ``age``: seconds since
+    it was replaced or removed. ``idle``: seconds for which only its own language has referred to it.
+    """
 
     key: str
     type: str
@@ -245,7 +247,7 @@ class Changing(Resolving):
 
     @property
     def retired(self) -> list[Retired]:
-        """The objects that reloads have replaced or removed and that have not been stopped, because something still uses
+        """The objects that reloads have replaced or removed and that have not been stopped yet, because something uses
         them; in order of creation."""
         core, found = self._open(), c.invivo_value()
         core.library.call("runtime_retired", core.handle, ctypes.byref(found))

@@ -98,7 +98,8 @@ def _count(entry: Entry | SimpleNamespace) -> int:
 
 # What the count of an object contains to which nothing but an entry refers.
 _OWN_REFERENCES = _count(SimpleNamespace(strong=object()))
-_finalizer_references = 0  # the same while the finalizer of an object runs; other threads may refer to it again meanwhile
+# The same while the finalizer of an object runs. Other threads may refer to it again meanwhile.
+_finalizer_references = 0
 
 
 def entry_of(number: int | None) -> Entry | None:

@@ -9,6 +9,7 @@ import queue
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import ClassVar
 
 import pytest
 
@@ -20,8 +21,8 @@ LIMIT = 60
 class Pool:
     """Says when it is stopped."""
 
-    stops: queue.SimpleQueue[Pool] = queue.SimpleQueue()
-    kept: list[Pool] = []
+    stops: ClassVar[queue.SimpleQueue[Pool]]
+    kept: ClassVar[list[Pool]]
     is_kept = False
 
     def __init__(self) -> None:
@@ -320,6 +321,7 @@ def test_no_thread_uses_what_was_stopped_while_reloads_replace_it() -> None:
     with invivo.Runtime() as runtime:
         runtime.define(Pool, "a.pool")
         runtime.define(Request, "a.request", "prototype")
+        assert runtime[Pool].use()  # what is built is rebuilt by each commit
         threads = [threading.Thread(target=work, args=(number, runtime)) for number in range(8)]
         for thread in threads:
             thread.start()
