@@ -68,8 +68,8 @@ class Runtime(Filling, Changing):
         does not say another time. ``stop_grace``: an object that a reload has replaced or removed waits so long until
         Python no longer refers to it, and is then stopped all the same; None: without a limit. Documents: at most
         ``max_document_bytes`` (0: 1 MiB) and ``max_document_nodes`` values (0: 50,000), ``max_each_entries`` for a
-        definition that is for each entry (0: 10,000), read and planned in ``load_timeout`` (None: 10 s; ``math.inf``: no
-        limit). ``foreign_files``: modules and manifests may be files that other users can write.
+        definition that is for each entry (0: 10,000), read and planned in ``load_timeout`` (None: 10 s; ``math.inf``:
+        no limit). ``foreign_files``: modules and manifests may be files that other users can write.
         ``quote_content=False`` keeps the text of documents out of errors. ``inject_marked``: whether attributes marked
         by `injected` or `Inject` are filled."""
         core = Core(own_library())
