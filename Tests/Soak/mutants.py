@@ -1,5 +1,6 @@
-"""Inserts switches into a copy of the tree, builds it once, and turns one switch on at a time: each deletes a check, an undo
-step or a lease. Prints which of them the tests notice (killed) and which not (survived).
+"""Inserts switches into a copy of the tree, builds it once, and turns one switch on at a time.
+
+Each switch deletes a check, an undo step or a lease. Prints which the tests notice (killed) and which not (survived).
 
     mutants.py DIRECTORY [LIMIT]     DIRECTORY is kept for the next run; LIMIT ends it after so many mutants
 
@@ -171,6 +172,8 @@ def prepare(tree: Path) -> list[str]:
         path = tree / name
         if path.is_file() and path.read_bytes() == data:
             continue
+        if name.endswith(".h"):  # SwiftPM would link objects with different layouts.
+            shutil.rmtree(tree / ".build", ignore_errors=True)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
         shutil.copymode(ROOT / name if (ROOT / name).exists() else __file__, path)
