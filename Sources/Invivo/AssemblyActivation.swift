@@ -345,10 +345,7 @@ struct AssemblyActivation {
                 let draft = definition.draft
                 active.members[member] = ActiveMember(
                     definition: ObjectIdentifier(definition), revision: definition.revision, key: key, name: path,
-                    inner: [], type: draft.value, rank: draft.rank,
-                    isFound: draft.isMade && !draft.isHiddenByClass,
-                    isFoundByInterface: draft.isMade && !draft.isHiddenByInterface,
-                    takesArguments: !draft.parameters.isEmpty)
+                    inner: [])
             }
             next[name] = active
         }

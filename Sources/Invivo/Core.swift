@@ -145,8 +145,6 @@ struct Registry {
     var assemblies: [String: ActiveAssembly] = [:]
     /// Those that were described, by name.
     var knownAssemblies: [String: ActiveAssembly] = [:]
-    /// Which of their definitions count as a type that was looked for.
-    var candidates: [ObjectIdentifier: [Core.Candidate]] = [:]
     /// The types that were looked for, with the names under which they are.
     var wished: [ObjectIdentifier: (type: Any.Type, name: String)] = [:]
 

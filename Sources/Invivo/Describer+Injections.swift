@@ -62,14 +62,8 @@ extension Describer {
             kind(INVIVO_INJECT_VALUE)
             entry.value = invivo_object_value(handle)
         case .type(let type):
-            if !injection.isExact, !injection.isGreedy, let near = core.nearest(type, near: home?.assembly.name) {
-                kind(INVIVO_INJECT_REFERENCE)
-                entry.flags &= UInt32(INVIVO_INJECT_OPTIONAL)
-                entry.reference = try arena.name(noted(core.keyName(near)))
-            } else {
-                kind(INVIVO_INJECT_TYPE)
-                entry.reference = try arena.name(try core.wish(type))
-            }
+            kind(INVIVO_INJECT_TYPE)
+            entry.reference = try arena.name(try core.wish(type))
         case .all(let type):
             kind(INVIVO_INJECT_ALL)
             entry.reference = try arena.name(try core.wish(type))

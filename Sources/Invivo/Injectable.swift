@@ -65,7 +65,7 @@ extension Provider: Injectable {
     static var isOwn: Bool { Value.self is any AllOfAType.Type }
     static var injection: Injection { isOwn ? Injection(.own) : .provider(of: .wanted(Value.self)) }
     static func taken(_ value: invivo_value, _ core: Core) throws(InvivoError) -> Provider<Value> {
-        if isOwn { return try found(core, nil) }
+        if isOwn { return try found(core) }
         if let none = nothing(value, as: Value.self) { return Provider { _ throws(InvivoError) in none } }
         let callable = try InvivoValue(reading: value, core, .component).get(Callable.self)
         return Provider { arguments throws(InvivoError) in try callable.call(arguments, core, as: Value.self) }

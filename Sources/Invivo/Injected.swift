@@ -30,7 +30,7 @@ public struct Injected<Value> {
 
     /// A property with a value of its own where nothing is found.
     public init(wrappedValue: Value) {
-        box = InjectedBox(empty: wrappedValue) { core throws(InvivoError) in try core.find(Value.self, near: nil) }
+        box = InjectedBox(empty: wrappedValue) { core throws(InvivoError) in try core.find(Value.self) }
     }
 
     /// What was injected, or what stands for nothing. It may be set.
@@ -53,7 +53,7 @@ public struct InjectedIfAny<Wrapped> {
 
     /// A property that is empty until it is filled.
     public init() {
-        box = InjectedBox(empty: nil) { core throws(InvivoError) in try core.find(Wrapped?.self, near: nil) }
+        box = InjectedBox(empty: nil) { core throws(InvivoError) in try core.find(Wrapped?.self) }
     }
 
     /// What was injected. It may be set.
@@ -184,14 +184,14 @@ public protocol EmptyInjectable {
 extension EmptyInjectable {
     /// What is found; throws where nothing makes it.
     fileprivate static func demanded(_ core: Core) throws(InvivoError) -> Self {
-        guard let optional = self as? any OptionalValue.Type else { return try core.find(self, near: nil) }
+        guard let optional = self as? any OptionalValue.Type else { return try core.find(self) }
         return try optional.demanded(core, as: self)
     }
 }
 
 extension OptionalValue {
     fileprivate static func demanded<Value>(_ core: Core, as type: Value.Type) throws(InvivoError) -> Value {
-        guard let found = try core.one(wrapped, near: nil, optional: false, as: type) else {
+        guard let found = try core.one(wrapped, optional: false, as: type) else {
             throw InvivoError(.notFound, "nothing makes a \(wrapped)")
         }
         return found
@@ -207,7 +207,7 @@ extension Provider: EmptyInjectable {
     public static var nothingInjected: Provider {
         Provider { arguments throws(InvivoError) in
             guard let core = CurrentRuntime.filling(CurrentRuntime.core) else { throw InvivoError.unfilled }
-            let provider: Provider = try core.find(Provider.self, near: nil)
+            let provider: Provider = try core.find(Provider.self)
             return try provider.resolve(arguments)
         }
     }
@@ -218,7 +218,7 @@ extension Lazy: EmptyInjectable {
     public static var nothingInjected: Lazy {
         Lazy { () throws(InvivoError) in
             guard let core = CurrentRuntime.filling(CurrentRuntime.core) else { throw InvivoError.unfilled }
-            return try core.find(Value.self, near: nil)
+            return try core.find(Value.self)
         }
     }
 }

@@ -40,7 +40,7 @@ public struct Resolver: Sendable {
     /// What the one definition of a type makes: of a class or what is derived from it, of a protocol. An optional is none
     /// where there is no definition; an array has one of each; a `Provider` or `Lazy` asks later.
     public func callAsFunction<Value>(_ type: Value.Type = Value.self) throws(InvivoError) -> Value {
-        try core.find(type, near: home?.assembly.name)
+        try core.find(type)
     }
 
     /// The assembly itself, in which the recipe stands: `resolver.assembly(Synth.self).voice(60)`.
@@ -103,12 +103,12 @@ public struct Resolver: Sendable {
 
 extension Core {
     /// What is found of a type.
-    func find<Value>(_ type: Value.Type, near assembly: String?) throws(InvivoError) -> Value {
+    func find<Value>(_ type: Value.Type) throws(InvivoError) -> Value {
         if let special = type as? any Found.Type {
-            if let found = try special.found(self, assembly) as? Value { return found }
+            if let found = try special.found(self) as? Value { return found }
             throw InvivoError(.internal, "a \(type) was not found as one; please report this")
         }
-        guard let found = try one(type, near: assembly, optional: false, as: Value.self) else {
+        guard let found = try one(type, optional: false, as: Value.self) else {
             throw InvivoError(.notFound, "nothing makes a \(type)")
         }
         return found
@@ -116,17 +116,13 @@ extension Core {
 
     /// The object of the one definition of a type; nil where there is none and that is allowed.
     func one<Value>(
-        _ wanted: Any.Type, near assembly: String?, optional: Bool, as type: Value.Type
+        _ wanted: Any.Type, optional: Bool, as type: Value.Type
     ) throws(InvivoError) -> Value? {
         try Planning.notice(self)
         var object = invivo_object()
-        if let key = nearest(wanted, near: assembly) {
-            try call { $0.pointee.resolve(handle, key, &object, $1) }
-        } else {
-            let name = try wish(wanted)
-            let flags = optional ? UInt32(INVIVO_LOOKUP_OPTIONAL) : 0
-            try call(naming: name) { $0.pointee.resolve_type(handle, $1, nil, flags, &object, $2) }
-        }
+        let name = try wish(wanted)
+        let flags = optional ? UInt32(INVIVO_LOOKUP_OPTIONAL) : 0
+        try call(naming: name) { $0.pointee.resolve_type(handle, $1, nil, flags, &object, $2) }
         guard object.bits != 0 else { return nil }
         defer { _ = table.pointee.object_release(object) }
         return try value(of: object, as: type, .component)
@@ -146,41 +142,41 @@ extension Core {
 
 /// A type that is looked for otherwise than by one definition of it.
 private protocol Found {
-    static func found(_ core: Core, _ assembly: String?) throws(InvivoError) -> Self
+    static func found(_ core: Core) throws(InvivoError) -> Self
 }
 
 extension Optional: Found {
-    static func found(_ core: Core, _ assembly: String?) throws(InvivoError) -> Wrapped? {
-        if Wrapped.self is any Found.Type { return try core.find(Wrapped.self, near: assembly) }
-        return try core.one(Wrapped.self, near: assembly, optional: true, as: Wrapped.self)
+    static func found(_ core: Core) throws(InvivoError) -> Wrapped? {
+        if Wrapped.self is any Found.Type { return try core.find(Wrapped.self) }
+        return try core.one(Wrapped.self, optional: true, as: Wrapped.self)
     }
 }
 
 extension Array: Found {
-    static func found(_ core: Core, _ assembly: String?) throws(InvivoError) -> [Element] {
+    static func found(_ core: Core) throws(InvivoError) -> [Element] {
         try core.all(Element.self, exact: false)
     }
 }
 
 extension Provider: Found {
-    static func found(_ core: Core, _ assembly: String?) throws(InvivoError) -> Provider<Value> {
+    static func found(_ core: Core) throws(InvivoError) -> Provider<Value> {
         Provider { arguments throws(InvivoError) in
             guard arguments.isEmpty else {
                 throw InvivoError(.arity, "a provider by type takes no arguments, got \(arguments.count)")
             }
-            return try core.find(Value.self, near: assembly)
+            return try core.find(Value.self)
         }
     }
 }
 
 extension Lazy: Found {
-    static func found(_ core: Core, _ assembly: String?) throws(InvivoError) -> Lazy<Value> {
-        Lazy { () throws(InvivoError) in try core.find(Value.self, near: assembly) }
+    static func found(_ core: Core) throws(InvivoError) -> Lazy<Value> {
+        Lazy { () throws(InvivoError) in try core.find(Value.self) }
     }
 }
 
 extension Weak: Found {
-    static func found(_ core: Core, _ assembly: String?) throws(InvivoError) -> Weak<Value> {
+    static func found(_ core: Core) throws(InvivoError) -> Weak<Value> {
         throw InvivoError(
             .unsupported,
             "a Weak<\(Value.self)> is injected, into an initializer, a property or a method; a lookup answers an object"
@@ -189,5 +185,5 @@ extension Weak: Found {
 }
 
 extension Resolver: Found {
-    static func found(_ core: Core, _ assembly: String?) throws(InvivoError) -> Resolver { Resolver(core, nil) }
+    static func found(_ core: Core) throws(InvivoError) -> Resolver { Resolver(core, nil) }
 }

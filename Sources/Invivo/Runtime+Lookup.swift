@@ -5,7 +5,7 @@ extension Runtime {
     /// Several of the highest rank are an error that lists them. An optional is none where there is no definition, an array
     /// has one of each, a `Provider` or `Lazy` asks later.
     public func resolve<Value>(_ type: Value.Type = Value.self) throws(InvivoError) -> Value {
-        try core.find(type, near: nil)
+        try core.find(type)
     }
 
     /// The same among keys of a name, `lead` or `synth.lead`; `exact` leaves out what is derived from the type.

@@ -19,7 +19,8 @@ extension Container {
         for slot in recipe.slots {
             let value = try value(of: slot.source, recipe, arguments, chain)
             // An optional runtime argument that nobody gave is left out here too.
-            if case .argument(let index) = slot.source, index >= arguments.count {} else {
+            if case .argument(let index) = slot.source, index >= arguments.count {
+            } else {
                 given |= Self.bit(of: slot.position)
             }
             if value.isNull, let parameter = slot.parameter, !parameter.isOptional,

@@ -19,21 +19,29 @@ extension Container {
     public func resolve(_ lookup: Lookup) throws(Failure) -> UInt64? {
         try whole(
             { (chain) throws(Failure) -> UInt64? in
-                guard let id = try find(lookup, in: chain.graph) else { return nil }
+                guard let id = try find(lookup, in: chain.graph, for: chain) else { return nil }
                 chain.noteDependency(id)
                 return try resolve(id, [], chain)
             }, giveBack: { object in if let object { _ = ObjectTable.release(object) } })
     }
 
     /// The id of the one definition that fits; nil when there is none.
-    public func find(_ lookup: Lookup) throws(Failure) -> UInt32? { try find(lookup, in: visibleGraph) }
+    public func find(_ lookup: Lookup) throws(Failure) -> UInt32? {
+        try find(lookup, in: visibleGraph, for: currentChain)
+    }
 
-    private func find(_ lookup: Lookup, in graph: Graph) throws(Failure) -> UInt32? {
+    /// What code looks for while it makes an object is looked for as what is injected into that: of several equal ones, the one
+    /// of its own assembly.
+    private func find(_ lookup: Lookup, in graph: Graph, for chain: BuildChain?) throws(Failure) -> UInt32? {
         let fitting = graph.types.all(lookup.type, isExact: lookup.isExact).filter { isNamed($0.id, lookup.name) }
         switch graph.types.best(of: fitting) {
         case .one(let id): return id
         case .none: return nil
         case .several(let ids):
+            if let assembly = chain?.frames.last?.recipe.definition.body.assembly {
+                let own = ids.filter { graph.recipe($0)?.definition.body.assembly == assembly }
+                if own.count == 1 { return own[0] }
+            }
             throw Failure(
                 .ambiguous,
                 "several make a '\(lookup.type)': \(names(ids)); name one, or give one a higher rank",

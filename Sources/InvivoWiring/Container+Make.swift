@@ -208,8 +208,10 @@ extension Container {
         defer { Readers.endBuild(build) }
         let chain = chainForWaiting()
         return try building(chain) { () throws(Failure) -> UInt64 in
-            guard let record = try makeInstance(
-                type, arguments, given: Self.allGiven(arguments.count), key: nil, factory: nil) else { return 0 }
+            guard
+                let record = try makeInstance(
+                    type, arguments, given: Self.allGiven(arguments.count), key: nil, factory: nil)
+            else { return 0 }
             let object = try opened(record)
             do throws(Failure) {
                 try fillNeeds(of: type, in: object, record)

@@ -76,7 +76,8 @@ final class ProgramSource {
         guard size < Self.mostBytes else { return nil }
         nodes.append(
             iv_node(
-                type: type.raw, build: constants.build(
+                type: type.raw,
+                build: constants.build(
                     container, id, type.raw.pointee.handle, asker: asker,
                     given: recipe.slots.reduce(0) { $0 | Container.bit(of: $1.position) }),
                 key: container.keyHandle(id), id: id, first: UInt32(arguments.count), count: UInt32(own.count),

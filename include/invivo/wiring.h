@@ -367,8 +367,8 @@ enum {
     INVIVO_LOOKUP_OPTIONAL = 2 /* zero when there is none */
 };
 /* The object of the one definition whose type is, or says that it is, `type`: of those of the highest rank, the one of the exact
- * type. None, or several: an error that lists them. `name` (may be NULL): only the key of this name, or "assembly.name" with this
- * end. */
+ * type; for code that makes an object, then the one of that object's assembly. None, or several: an error that lists them.
+ * `name` (may be NULL): only the key of this name, or "assembly.name" with this end. */
 INVIVO_API invivo_status invivo_resolve_type(invivo_runtime runtime, const char *type, const char *name, uint32_t flags,
                                              invivo_object *out, invivo_error **error) INVIVO_WAITS;
 /* The key of that definition; nothing is built. With INVIVO_LOOKUP_OPTIONAL it is zero where there is none. */

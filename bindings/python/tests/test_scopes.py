@@ -545,6 +545,29 @@ def test_every_lookup_by_type_is_the_librarys() -> None:
 class Keep(Castle): ...
 
 
+class Neighbor:
+    def __init__(self, fort: Fort) -> None:
+        self.fort = fort
+
+
+def looks() -> Neighbor:
+    return Neighbor(invivo.current()[Fort])
+
+
+def test_what_code_looks_for_while_it_makes_is_of_its_own_assembly() -> None:
+    one, two = invivo.Assembly("one"), invivo.Assembly("two")
+    for each in (one, two):
+        each.lazy_singleton(Fort)
+        each.lazy_singleton(looks, name="looking")
+        each.lazy_singleton(Neighbor, name="injected")
+    with invivo.Runtime(one, two) as runtime:
+        for name in ("one", "two"):
+            fort = runtime[f"{name}.fort"]
+            assert runtime[f"{name}.looking"].fort is runtime[f"{name}.injected"].fort is fort
+        with pytest.raises(invivo.AmbiguousError):
+            _ = runtime[Fort]
+
+
 def test_lookup_by_type_name_and_visibility() -> None:
     app = invivo.Assembly("app")
     app.lazy_singleton(Castle)
