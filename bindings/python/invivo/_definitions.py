@@ -146,7 +146,7 @@ def definition(
         more.pop("options", None)
     else:
         declared = None if options is None else options.type
-        makes, factory, more["managed"] = _made_by(what, near=caller.f_locals, declared=declared)
+        makes, factory, more["managed"] = _made_by(what, near=lambda: locals_of(caller), declared=declared)
         if isinstance(typing.get_origin(what), type):
             more["generic"] = what
         if factory is not None and may_be_none(hints_of(annotated(what)).get("return")):
@@ -210,13 +210,13 @@ def of_recipe(recipe: Recipe, wanted: type | None, declared: type | None = None)
 def _made_by(
     what: Any,
     wanted: type | None = None,
-    near: Mapping[str, Any] | None = None,
+    near: Callable[[], Mapping[str, Any]] | None = None,
     *,
     declared: type | None = None,
     managed: bool = False,
 ) -> tuple[type | str, Callable[..., Any] | None, bool]:
-    """The type that is made, the function that makes it, and whether it is a resource. ``near``: names beside the
-    definition, for an annotation that is only text. ``declared``: the type in the options, which wins."""
+    """The type that is made, the function that makes it, and whether it is a resource. ``near`` returns the names
+    beside the definition, for an annotation that is only text. ``declared``: the type in the options, which wins."""
     if isinstance(what, Type):
         return what.name, None, False
     if isinstance(what, str):
@@ -244,8 +244,8 @@ def _made_by(
     else:
         said = unwrapped if isinstance(unwrapped, type) else _result_of(function)
     makes = declared or plain_class(yielded(said) if managed else said)
-    if makes is None and near:
-        said = hints_of(function, near).get("return")
+    if makes is None and near is not None:
+        said = hints_of(function, near()).get("return")
         makes = plain_class(yielded(said) if managed else said)
     makes = makes or CLASSES.get(_hashable(unwrapped)) or wanted
     if makes is None:
@@ -271,6 +271,17 @@ def _unresolved(function: Any) -> str:
 
 def _hashable(thing: Any) -> Any:
     return thing if isinstance(thing, Hashable) else None
+
+
+def locals_of(frame: types.FrameType) -> dict[str, Any]:
+    """The local variables of a frame. Nothing of them is kept: before Python 3.13 a function's frame has a dictionary that
+    would hold them until it is written again."""
+    written = frame.f_locals
+    found = dict(written)
+    # The frame, `written` and the argument refer to it. One more is somebody who called locals().
+    if frame.f_code.co_flags & inspect.CO_OPTIMIZED and isinstance(written, dict) and sys.getrefcount(written) <= 3:
+        written.clear()
+    return found
 
 
 def _result_of(function: Any) -> Any:

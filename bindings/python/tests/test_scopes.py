@@ -138,6 +138,39 @@ def test_a_weak_singleton_lives_as_long_as_somebody_holds_it() -> None:
         del number
 
 
+@pytest.mark.parametrize("kind", ["class", "annotated factory"])
+def test_defining_something_else_keeps_no_local_variable_of_the_caller_alive(kind: str) -> None:
+    class Local:
+        pass
+
+    def make() -> "Local":  # a name that only the local variables resolve
+        return Local()
+
+    app = invivo.Assembly("app")
+    app.weak_singleton(Fort)
+    with invivo.Runtime(app) as runtime:
+        held = runtime[Fort]
+        former = weakref.ref(held)
+        runtime.define(Fort if kind == "class" else make, "app.other")
+        assert type(runtime["app.other"]) is (Fort if kind == "class" else Local)
+        del held
+        gc.collect()
+        assert former() is None
+
+
+def test_a_callers_own_snapshot_of_its_variables_stays_as_it_is() -> None:
+    class Local:
+        pass
+
+    def make() -> "Local":
+        return Local()
+
+    with invivo.Runtime() as runtime:
+        variables = locals()
+        runtime.define(make, "app.other")
+        assert variables["runtime"] is runtime
+
+
 def test_a_weak_singleton_that_only_another_object_holds_is_still_the_same() -> None:
     with invivo.Runtime(scopes := Scopes()):
         holder = scopes.holder()
