@@ -1217,10 +1217,14 @@ static invivo_status not_ready_runtime_sources(invivo_runtime runtime, invivo_va
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status *not_ready_callbacks_cell(void) {
+    return 0;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 175,
+    .function_count = 176,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1396,6 +1400,7 @@ static const struct invivo_table not_ready = {
     .runtime_retired = not_ready_runtime_retired,
     .key_of_type = not_ready_key_of_type,
     .runtime_sources = not_ready_runtime_sources,
+    .callbacks_cell = not_ready_callbacks_cell,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2117,6 +2122,10 @@ invivo_status invivo_key_of_type(invivo_runtime runtime, const char *type, const
 
 invivo_status invivo_runtime_sources(invivo_runtime runtime, invivo_value *out, invivo_error **error) {
     return functions()->runtime_sources(runtime, out, error);
+}
+
+invivo_status *invivo_callbacks_cell(void) {
+    return functions()->callbacks_cell();
 }
 
 #pragma GCC visibility pop

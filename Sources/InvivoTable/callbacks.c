@@ -29,27 +29,86 @@ static void leave(void) {
     __atomic_sub_fetch(&calls, 1, __ATOMIC_SEQ_CST);
 }
 
-#define ANSWERING(name, parameters, arguments) ANSWERING_OR(INVIVO_E_CLOSED, name, parameters, arguments)
-#define ANSWERING_OR(ended, name, parameters, arguments) \
-    static invivo_status guarded_##name parameters {   \
-        if (!enter()) return ended;                    \
-        invivo_status status = behind.name arguments;  \
-        leave();                                       \
-        return status;                                 \
+static invivo_status fail(invivo_error **error, invivo_status status, const char *message) {
+    if (error) *error = invivo_error_make(status, message, NULL, NULL);
+    return status;
+}
+
+static __thread invivo_status own_cell;
+
+invivo_status *invivo_callbacks_cell(void) { return &own_cell; }
+
+/* No status is this. */
+#define UNWRITTEN INT32_MIN
+/* How often a function that did not run is called again. */
+#define TRIES 1000
+
+/* One call of a host that stores its status. Calls nest: the cell has the outer call's state again afterwards. */
+typedef struct {
+    invivo_status *cell, former;
+} stored;
+
+static stored expect(void) {
+    stored call = {.cell = behind.cell ? behind.cell() : NULL};
+    if (call.cell) {
+        call.former = *call.cell;
+        *call.cell = UNWRITTEN;
     }
-#define TELLING(name, parameters, arguments)           \
-    static void guarded_##name parameters {            \
-        if (!enter()) return;                          \
-        behind.name arguments;                         \
-        leave();                                       \
+    return call;
+}
+
+/* Whether the function has run; `status` becomes what it stored. */
+static bool has_run(stored call, invivo_status *status) {
+    if (!call.cell) return true;
+    *status = *call.cell;
+    *call.cell = call.former;
+    return *status != UNWRITTEN;
+}
+
+static invivo_status interrupted(invivo_error **error) {
+    return error && *error ? INVIVO_E_HOST : fail(error, INVIVO_E_HOST, "the callback was interrupted before it ran");
+}
+
+#define ANSWERING(name, parameters, arguments) ANSWERING_OR(INVIVO_E_CLOSED, 1, name, parameters, arguments)
+#define ANSWERING_OR(ended, tries, name, parameters, arguments) \
+    static invivo_status guarded_##name parameters {          \
+        if (!enter()) return ended;                           \
+        invivo_status status = INVIVO_OK;                     \
+        bool ran = false;                                     \
+        for (int left = tries; !ran && left > 0; left--) {    \
+            stored call = expect();                           \
+            status = behind.name arguments;                   \
+            ran = has_run(call, &status);                     \
+        }                                                     \
+        if (!ran) status = interrupted(error);                \
+        leave();                                              \
+        return status;                                        \
+    }
+#define TELLING(name, parameters, arguments)                  \
+    static void guarded_##name parameters {                   \
+        if (!enter()) return;                                 \
+        bool ran = false;                                     \
+        for (int left = TRIES; !ran && left > 0; left--) {    \
+            stored call = expect();                           \
+            behind.name arguments;                            \
+            ran = has_run(call, &(invivo_status){0});         \
+        }                                                     \
+        leave();                                              \
     }
 
-#define LEADING(name, parameters, arguments)           \
-    static void *guarded_##name parameters {           \
-        if (!enter()) return NULL;                     \
-        void *answer = behind.name arguments;          \
-        leave();                                       \
-        return answer;                                 \
+#define LEADING(name, parameters, arguments) RETURNING(void *, NULL, name, parameters, arguments)
+#define RETURNING(type, nothing, name, parameters, arguments) \
+    static type guarded_##name parameters {                   \
+        if (!enter()) return nothing;                         \
+        type answer = nothing;                                \
+        bool ran = false;                                     \
+        for (int left = TRIES; !ran && left > 0; left--) {    \
+            stored call = expect();                           \
+            answer = behind.name arguments;                   \
+            ran = has_run(call, &(invivo_status){0});         \
+        }                                                     \
+        leave();                                              \
+        return ran ? answer : nothing;                        \
     }
 
 ANSWERING(make,
@@ -59,7 +118,7 @@ ANSWERING(make,
 TELLING(release, (void *instance, void *user_data), (instance, user_data))
 ANSWERING(start, (void *instance, void *user_data, invivo_error **error), (instance, user_data, error))
 /* What ends with its language needs no stopping any more. */
-ANSWERING_OR(INVIVO_OK, stop, (void *instance, void *user_data, invivo_error **error), (instance, user_data, error))
+ANSWERING_OR(INVIVO_OK, TRIES, stop, (void *instance, void *user_data, invivo_error **error), (instance, user_data, error))
 ANSWERING(get, (void *instance, void *user_data, invivo_value *out, invivo_error **error), (instance, user_data, out, error))
 ANSWERING(set, (void *instance, void *user_data, const invivo_value *value, invivo_error **error),
           (instance, user_data, value, error))
@@ -81,7 +140,9 @@ TELLING(log, (void *user_data, const invivo_log_entry *entry), (user_data, entry
 TELLING(destroy, (void *user_data), (user_data))
 ANSWERING(capture, (void *instance, void *user_data, invivo_value *out, void **kept, invivo_error **error),
           (instance, user_data, out, kept, error))
-ANSWERING(restore, (void *instance, void *user_data, void *kept, invivo_error **error), (instance, user_data, kept, error))
+/* An undo step, which nothing else replaces. */
+ANSWERING_OR(INVIVO_E_CLOSED, TRIES, restore, (void *instance, void *user_data, void *kept, invivo_error **error),
+             (instance, user_data, kept, error))
 TELLING(forget, (void *user_data, void *kept), (user_data, kept))
 ANSWERING(will_inject, (void *instance, void *user_data, invivo_error **error), (instance, user_data, error))
 ANSWERING(did_inject, (void *instance, void *user_data, invivo_error **error), (instance, user_data, error))
@@ -113,13 +174,31 @@ TELLING(changed, (void *user_data, const char *path, const invivo_value *value, 
 ANSWERING(convert, (void *user_data, const char *text, uint64_t length, invivo_value *out, invivo_error **error),
           (user_data, text, length, out, error))
 
+ANSWERING(load_module,
+          (void *user_data, invivo_runtime runtime, const char *name, const char *path, invivo_error **error),
+          (user_data, runtime, name, path, error))
+ANSWERING(assemblies, (void *user_data, invivo_runtime runtime, invivo_changes changes, invivo_error **error),
+          (user_data, runtime, changes, error))
+ANSWERING(tree_child,
+          (invivo_object parent, uint64_t index, invivo_object *out, void *user_data, invivo_error **error),
+          (parent, index, out, user_data, error))
+ANSWERING(tree_key_name, (invivo_object object, const char **out, void *user_data, invivo_error **error),
+          (object, out, user_data, error))
+/* Where nobody can say, the object is left alone. */
+RETURNING(uint8_t, 1, tree_is_foreign, (invivo_object object, void *user_data), (object, user_data))
+
 /* Whoever got an object must give it back, also when the host is gone. */
 static void guarded_resolved(void *user_data, invivo_object object, const invivo_error *error) {
     if (!enter()) {
         if (object.bits) invivo_object_release(object);
         return;
     }
-    behind.resolved(user_data, object, error);
+    bool ran = false;
+    for (int left = TRIES; !ran && left > 0; left--) {
+        stored call = expect();
+        behind.resolved(user_data, object, error);
+        ran = has_run(call, &(invivo_status){0});
+    }
     leave();
 }
 
@@ -128,11 +207,6 @@ ANSWERING(pool_make, (void *user_data, const invivo_value *key, invivo_object *o
 ANSWERING(scope_find, (void *user_data, uint64_t *place, invivo_error **error), (user_data, place, error))
 TELLING(scope_keep, (void *user_data, uint64_t place, invivo_key key, invivo_object object), (user_data, place, key, object))
 TELLING(scope_drop, (void *user_data, uint64_t place, invivo_key key, invivo_object object), (user_data, place, key, object))
-
-static invivo_status fail(invivo_error **error, invivo_status status, const char *message) {
-    if (error) *error = invivo_error_make(status, message, NULL, NULL);
-    return status;
-}
 
 invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_callbacks *out, invivo_error **error) {
     if (!callbacks || !out || callbacks->struct_size < sizeof *callbacks || callbacks->struct_size > (size_t)1 << 20)
@@ -188,6 +262,11 @@ invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_c
         GUARD(take_runtime);
         GUARD(publishing);
         GUARD(count_references);
+        GUARD(load_module);
+        GUARD(assemblies);
+        GUARD(tree_child);
+        GUARD(tree_key_name);
+        GUARD(tree_is_foreign);
         *out = guarded;
         __atomic_store_n(&is_open, 1, __ATOMIC_SEQ_CST);
     }

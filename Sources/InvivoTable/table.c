@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 175,
+    .function_count = 176,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -180,6 +180,7 @@ static const struct invivo_table instance = {
     .runtime_retired = invivo_runtime_retired,
     .key_of_type = invivo_key_of_type,
     .runtime_sources = invivo_runtime_sources,
+    .callbacks_cell = invivo_callbacks_cell,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

@@ -638,6 +638,11 @@ static invivo_status call_key_of_type(const arguments *use) {
 static invivo_status call_runtime_sources(const arguments *use) {
     return invivo_runtime_sources((invivo_runtime){use->runtime}, (invivo_value *)out_of(use, 1), use->error);
 }
+static invivo_status call_callbacks_cell(const arguments *use) {
+    (void)use;
+    (void)invivo_callbacks_cell();
+    return INVIVO_OK;
+}
 
 static const every_call every_calls[] = {
     {"invivo_status_name", call_status_name, 0, "", 0},
@@ -815,6 +820,7 @@ static const every_call every_calls[] = {
     {"invivo_runtime_retired", call_runtime_retired, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
     {"invivo_key_of_type", call_key_of_type, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 16},
     {"invivo_runtime_sources", call_runtime_sources, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
+    {"invivo_callbacks_cell", call_callbacks_cell, 0, "", 0},
 };
 
 #endif

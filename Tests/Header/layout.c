@@ -462,6 +462,12 @@ int main(void) {
     OFFSET(invivo_callbacks, take_runtime, sizeof(((invivo_callbacks *)0)->take_runtime));
     OFFSET(invivo_callbacks, publishing, sizeof(((invivo_callbacks *)0)->publishing));
     OFFSET(invivo_callbacks, count_references, sizeof(((invivo_callbacks *)0)->count_references));
+    OFFSET(invivo_callbacks, cell, sizeof(((invivo_callbacks *)0)->cell));
+    OFFSET(invivo_callbacks, load_module, sizeof(((invivo_callbacks *)0)->load_module));
+    OFFSET(invivo_callbacks, assemblies, sizeof(((invivo_callbacks *)0)->assemblies));
+    OFFSET(invivo_callbacks, tree_child, sizeof(((invivo_callbacks *)0)->tree_child));
+    OFFSET(invivo_callbacks, tree_key_name, sizeof(((invivo_callbacks *)0)->tree_key_name));
+    OFFSET(invivo_callbacks, tree_is_foreign, sizeof(((invivo_callbacks *)0)->tree_is_foreign));
     NUMBER(INVIVO_VERSION_MAJOR);
     NUMBER(INVIVO_VERSION_MINOR);
     NUMBER(INVIVO_VERSION_PATCH);
@@ -827,5 +833,6 @@ int main(void) {
     OFFSET(invivo_table, runtime_retired, sizeof(void (*)(void)));
     OFFSET(invivo_table, key_of_type, sizeof(void (*)(void)));
     OFFSET(invivo_table, runtime_sources, sizeof(void (*)(void)));
+    OFFSET(invivo_table, callbacks_cell, sizeof(void (*)(void)));
     return 0;
 }

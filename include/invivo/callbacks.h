@@ -2,6 +2,7 @@
 #ifndef INVIVO_CALLBACKS_H
 #define INVIVO_CALLBACKS_H
 
+#include "app.h"
 #include "config.h"
 #include "reload.h"
 #include "runtime.h"
@@ -71,7 +72,24 @@ typedef struct invivo_callbacks {
     void (*publishing)(void *user_data, uint32_t published);
     /* of types again */
     invivo_status (*count_references)(void *instance, void *user_data, uint64_t *out, invivo_error **error);
+    /* For a host whose functions may return without having run: ctypes drops what the handler of a signal raises at the
+     * entry of a callback, and the status is then uninitialized memory. With it a status counts only where the function has
+     * stored it in the calling thread's cell, which this returns (invivo_callbacks_cell of any copy of the library); one
+     * that returns no status stores INVIVO_OK. One that stores nothing has not run: it is called again when it returns no
+     * status and for `stop` and `restore`, otherwise the call fails with INVIVO_E_HOST. NULL: what a function returns
+     * counts. */
+    invivo_status *(*cell)(void);
+    /* of applications and trees */
+    invivo_status (*load_module)(void *user_data, invivo_runtime runtime, const char *name, const char *path,
+                                 invivo_error **error);
+    invivo_status (*assemblies)(void *user_data, invivo_runtime runtime, invivo_changes changes, invivo_error **error);
+    invivo_status (*tree_child)(invivo_object parent, uint64_t index, invivo_object *out, void *user_data, invivo_error **error);
+    invivo_status (*tree_key_name)(invivo_object object, const char **out, void *user_data, invivo_error **error);
+    uint8_t (*tree_is_foreign)(invivo_object object, void *user_data);
 } invivo_callbacks;
+
+/* The calling thread's cell for the status of a callback. Valid until the thread ends. */
+INVIVO_API invivo_status *invivo_callbacks_cell(void) INVIVO_NOWAIT;
 
 /* Answers functions that do what those of `callbacks` do, until invivo_callbacks_end; after it they do nothing and answer
  * INVIVO_E_CLOSED (`stop` INVIVO_OK: what ended with its language needs none). They stay callable as long as the process

@@ -73,10 +73,10 @@ class App:
         options.manifest = _values.path_bytes(manifest)
         options.runtime = ctypes.pointer(runtime_options)
         options.flags = c.INVIVO_APP_WAIT if wait else 0
-        options.load_module = _load_module.thunk  # only while it is opened
+        options.load_module = _load_module.of(library)
         self._assemblies = tuple(assemblies)
         if self._assemblies:
-            options.assemblies = _give_assemblies.thunk
+            options.assemblies = _give_assemblies.of(library)
         options.user_data = self._number = _trampolines.enroll(self)
         self._handle = c.invivo_app()
         try:
@@ -143,7 +143,7 @@ class App:
         options.flags = c.INVIVO_APP_WAIT if wait else 0
         if not modules:
             options.flags |= c.INVIVO_APP_WITHOUT_MODULES
-        options.load_module = _load_module.thunk
+        options.load_module = _load_module.of(library)
         options.user_data = number = _trampolines.enroll(self)
         text = c.invivo_value()
         try:

@@ -7,7 +7,7 @@ import ctypes
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from . import _config, _tables, _values
+from . import _config, _signals, _tables, _values
 from . import _generated as c
 from ._assembly import Assembly, _twice
 from ._definitions import Definition, definition, scope_number
@@ -335,11 +335,13 @@ class Changes:
             undo = self._bind(defined, gone)  # a singleton that is built now may already ask for its neighbours
             try:
                 self._core.library.call(function, handle)
-            except BaseException:
-                undo()
+            except BaseException as problem:
+                if not _signals.took_effect(problem):
+                    undo()
                 raise
-        except BaseException:
-            self._unmount()
+        except BaseException as problem:
+            if not _signals.took_effect(problem):
+                self._unmount()
             raise
 
     def _plan(self, wrong: list[Error] | None = None) -> list[Plan]:

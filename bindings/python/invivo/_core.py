@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from . import _current, _endings, _trampolines, _types, _values
+from . import _current, _endings, _signals, _trampolines, _types, _values
 from . import _generated as c
 from ._describe import Description, Parameter
 from ._failures import forget_sent
@@ -150,7 +150,8 @@ def _invoke(item: CallableItem, _: int, arguments: Any, count: int, result: Any,
 
 @_trampolines.answering(c.invivo_domain_options, "post", user_data=0)
 def _post(item: DomainItem, _: int, job: c.invivo_job, error: Any) -> None:
-    item.core.library.job_run(job)
+    # What a signal's handler raised in the job is for the library call that posted it.
+    item.core.library.bare("job_run")(job)
 
 
 class DomainItem:
@@ -272,14 +273,15 @@ class Core:
         In a forked child it does nothing."""
         if self.closed or self.is_parents:
             return
-        stopped: Error | None = None
+        stopped: BaseException | None = None
         if self.owned:
             try:
                 self._close_owned()
-            except Error as problem:
-                if problem.code != c.INVIVO_E_STOP:
+            except BaseException as problem:
+                is_closed = isinstance(problem, Error) and problem.code == c.INVIVO_E_STOP
+                if not is_closed and not _signals.took_effect(problem):
                     raise
-                stopped = problem  # it is closed all the same
+                stopped = problem
         else:
             self.give_back()
         self.closed = True
@@ -301,8 +303,11 @@ class Core:
         try:
             self.purge()
             self.library.call("runtime_close", self.handle)
-        except Error as problem:
-            if problem.code != c.INVIVO_E_BUSY:
+        except BaseException as problem:
+            if _signals.took_effect(problem):
+                self.give_back()
+                raise
+            if not isinstance(problem, Error) or problem.code != c.INVIVO_E_BUSY:
                 self.plans.over = False
                 raise
             # Leases are out: ours first, and what others still hold is disposed with its last lease.
@@ -387,7 +392,7 @@ class Core:
 
     def disposed(self, number: int) -> None:
         """The library has given an instance up."""
-        entry = _entries.pop(number, None)
+        entry = _entries.get(number)
         if entry is None:
             return
         if self.by_bits.get(entry.bits) is entry:
@@ -396,6 +401,7 @@ class Core:
         if self.by_id.get(id(thing)) is entry:
             self.by_id.pop(id(thing), None)
         self.lent.pop(number, None)
+        _entries.pop(number, None)  # from here on nothing is done again when a signal's handler raises
         try:
             if entry.end is not None:
                 with self._entered_to_end():

@@ -1037,6 +1037,12 @@ invivo_callbacks._fields_ = [
     ("take_runtime", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, invivo_runtime, ctypes.POINTER(ctypes.c_void_p))),
     ("publishing", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32)),
     ("count_references", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p))),
+    ("cell", ctypes.CFUNCTYPE(ctypes.POINTER(ctypes.c_int32))),
+    ("load_module", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, invivo_runtime, ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("assemblies", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, invivo_runtime, invivo_changes, ctypes.POINTER(ctypes.c_void_p))),
+    ("tree_child", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_object, ctypes.c_uint64, ctypes.POINTER(invivo_object), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("tree_key_name", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_object, ctypes.POINTER(ctypes.c_char_p), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("tree_is_foreign", ctypes.CFUNCTYPE(ctypes.c_uint8, invivo_object, ctypes.c_void_p)),
 ]
 
 # Every structure, for the test that compares them with what a C compiler says.
@@ -1282,6 +1288,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_runtime_retired": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_key_of_type": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint32, ctypes.POINTER(invivo_key), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_runtime_sources": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_callbacks_cell": (ctypes.POINTER(ctypes.c_int32), [], True),
 }
 
 # The function table's entries, in its order.
@@ -1461,6 +1468,7 @@ TABLE: list[str] = [
     "invivo_runtime_retired",
     "invivo_key_of_type",
     "invivo_runtime_sources",
+    "invivo_callbacks_cell",
 ]
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
+from . import _signals
 from ._failures import Failures
 from .errors import FileError, VersionError
 
@@ -36,6 +37,7 @@ class Library:
         self.table = table
         self._count: int = min(head.function_count, (head.struct_size - _OFFSET) // _POINTER)
         self.failures = Failures(self)
+        self._bare: dict[str, Any] = {}
 
     if TYPE_CHECKING:
 
@@ -44,27 +46,91 @@ class Library:
     else:
 
         def __getattr__(self, name):
-            full = "invivo_" + name
-            index = _INDEX.get(full)
-            if index is None:
-                raise AttributeError(name)
-            if index >= self._count:
-                raise VersionError(f"this copy of the library is older than {full}(): use a newer one")
-            result, arguments, nowait = c.FUNCTIONS[full]
-            address = ctypes.c_void_p.from_address(self.table + _OFFSET + index * _POINTER).value
-            if not address:
-                raise VersionError(f"this copy of the library lacks {full}(): use a whole one")
-            kind = ctypes.PYFUNCTYPE if nowait else ctypes.CFUNCTYPE
-            function = kind(result, *arguments)(address)
+            function = self.bare(name)
+            if not c.FUNCTIONS["invivo_" + name][2]:
+                function = _entering(function)
             setattr(self, name, function)
             return function
 
+    def address(self, full: str) -> int:
+        """Where a function is."""
+        index = _INDEX.get(full)
+        if index is None:
+            raise AttributeError(full)
+        if index >= self._count:
+            raise VersionError(f"this copy of the library is older than {full}(): use a newer one")
+        address: int | None = ctypes.c_void_p.from_address(self.table + _OFFSET + index * _POINTER).value
+        if not address:
+            raise VersionError(f"this copy of the library lacks {full}(): use a whole one")
+        return address
+
+    def bare(self, name: str) -> Any:
+        """A function as ctypes has it."""
+        function = self._bare.get(name)
+        if function is None:
+            full = "invivo_" + name
+            if full not in _INDEX:
+                raise AttributeError(name)
+            result, arguments, nowait = c.FUNCTIONS[full]
+            kind = ctypes.PYFUNCTYPE if nowait else ctypes.CFUNCTYPE
+            function = self._bare.setdefault(name, kind(result, *arguments)(self.address(full)))
+        return function
+
     def call(self, name: str, *arguments: Any) -> None:
-        """Calls a function that answers a status and takes an error last; raises what it answers."""
+        """Calls a function that answers a status and takes an error last; raises what it answers. What a signal's handler
+        raised in a callback is raised itself, whatever the library made of it."""
+        function = self.bare(name)
         error = ctypes.c_void_p()
-        status = getattr(self, name)(*arguments, ctypes.byref(error))
-        if status:
-            raise self.failures.take(status, error.value)
+        reference = ctypes.byref(error)
+        if threading.get_ident() != _signals.main:
+            status = function(*arguments, reference)
+            if status:
+                raise self.failures.take(status, error.value)
+            return
+        status, called, depth = c.INVIVO_OK, False, _signals.depth()
+        interrupted: BaseException | None
+        try:
+            try:
+                _signals.enter()
+                called = True
+                status = function(*arguments, reference)
+            finally:
+                _signals.leave(depth)
+            interrupted = _signals.take()
+        except BaseException as problem:
+            interrupted = problem
+        if interrupted is None:
+            if status:
+                raise self.failures.take(status, error.value)
+            return
+        if error.value:
+            self.failures.take(status, error.value)
+        elif called and not status:
+            _signals.effective(interrupted)
+            if name in _LEASING:
+                self.object_release(arguments[-1]._obj)
+        raise interrupted
+
+
+# What these answer last is an object with a lease.
+_LEASING = ("resolve", "resolve_with", "resolve_optional", "resolve_type")
+
+
+def _entering(function: Any) -> Any:
+    """A function that may call Python. What a signal's handler raises meanwhile is for `Library.call`: this may be the
+    collector of garbage, which drops exceptions."""
+
+    def call(*arguments: Any) -> Any:
+        if threading.get_ident() != _signals.main:
+            return function(*arguments)
+        depth = _signals.depth()
+        try:
+            _signals.enter()
+            return function(*arguments)
+        finally:
+            _signals.leave(depth)
+
+    return call
 
 
 _lock = threading.Lock()

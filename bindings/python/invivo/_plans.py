@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
-from . import _trampolines, _values
+from . import _signals, _trampolines, _values
 from ._describe import Exact, Parameter, is_left_out
 from ._hints import Hint, is_protocol, same
 from .errors import BusyError, Error, WrongTypeError, error_class
@@ -175,7 +175,9 @@ class Plans:
             return None
         try:
             make = Writer(core, name, version, word, outline).function()
-        except Exception:  # a class that answers oddly is no reason to fail: it is resolved
+        except Exception as problem:  # a class that answers oddly is no reason to fail: it is resolved
+            if _signals.is_from_handler(problem):
+                raise
             self.tried[name] = version, _TRIES
             return None
         return Plan(make, len(outline["parameters"]), word, version)
@@ -224,8 +226,8 @@ class Failing:
         self.core, self.lines = core, lines
 
     def __call__(self, problem: BaseException) -> Error | None:
-        """None: what is no `Exception` goes on as it is."""
-        if not isinstance(problem, Exception) or problem.__traceback__ is None:
+        """None: what is no `Exception`, and what a signal's handler raised, goes on as it is."""
+        if not isinstance(problem, Exception) or problem.__traceback__ is None or _signals.is_from_handler(problem):
             return None
         step = self.lines.get(problem.__traceback__.tb_lineno)
         if step is None:

@@ -133,10 +133,11 @@ class Purger:
         _observe(self, core, publishing=_publishing)
 
 
-@_trampolines.telling(c.invivo_observer_options, "publishing", user_data=0)
+@_trampolines.telling(c.invivo_observer_options, "publishing", user_data=0, repeats=True)
 def _publishing(item: Purger, _: int, published: int) -> None:
     # Both callbacks of a commit run, in this order, and commits do not overlap.
-    item.core.epoch += 1
+    if item.core.epoch & 1 == published:
+        item.core.epoch += 1
     if published:
         item.core.plans.purge()  # by now their versions are outdated
     else:

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from . import _generated as c
+from . import _signals
 from .errors import ExistsError
 
 if TYPE_CHECKING:
@@ -55,18 +56,22 @@ class Trampoline:
         return (_guard(library) if guards is None else guards)[self.field]
 
 
-_FIELDS = {name for name, *_ in c.invivo_callbacks._fields_} - {"struct_size"}
+_FIELDS = {name for name, *_ in c.invivo_callbacks._fields_} - {"struct_size", "cell"}
 _guards: dict[int, dict[str, Any]] = {}  # by the library's table
 _guarded: list[Library] = []
 
 
 def _guard(library: Library) -> dict[str, Any]:
+    global _cells
     ours, guards = c.invivo_callbacks(), c.invivo_callbacks()
     ours.struct_size = ctypes.sizeof(ours)
     for name, trampoline in Trampoline.named.items():
         setattr(ours, name, trampoline.thunk)
     with _guarding:
         if library.table not in _guards:
+            # One cell a thread serves all copies of the library.
+            first = _guarded[0] if _guarded else library
+            ours.cell = signature(c.invivo_callbacks, "cell")(first.address("invivo_callbacks_cell"))
             try:
                 library.call("callbacks_guard", ctypes.byref(ours), ctypes.byref(guards))
             except ExistsError:
@@ -76,6 +81,8 @@ def _guard(library: Library) -> dict[str, Any]:
                 ) from None
             _guards[library.table] = {name: getattr(guards, name) for name in Trampoline.named}
             _guarded.append(library)
+            if _cells is None:
+                _cells = _Cells()
     return _guards[library.table]
 
 
@@ -110,33 +117,43 @@ def signature(structure: type[ctypes.Structure], field: str) -> Any:
     return {entry[0]: entry[1] for entry in structure._fields_}[field]
 
 
+class _Cells(threading.local):
+    """Where the library looks for the status of this thread's callback."""
+
+    def __init__(self) -> None:
+        self.cell = _guarded[0].callbacks_cell()
+
+
+_cells: _Cells = None  # type: ignore[assignment]  # made when the first library is guarded
+
+
 def answering(structure: type[ctypes.Structure], field: str, user_data: int) -> Callable[[Callable[..., None]], Any]:
     """A callback that answers a status and takes an error last. Its body gets the item and the C arguments."""
 
     def wrap(body: Callable[..., None]) -> Any:
-        def trampoline(*arguments: Any) -> int:
+        def run(cell: Any, *arguments: Any) -> None:
+            item = _items.get(arguments[user_data])
+            if item is None or _over:
+                cell[0] = c.INVIVO_E_CLOSED
+                return
+            calling = item.core.calling
             try:
-                item = _items.get(arguments[user_data])
-                if item is None or _over:
-                    return c.INVIVO_E_CLOSED
-                calling = item.core.calling
-                try:
-                    calling.append(None)
-                    body(item, *arguments)
-                    return c.INVIVO_OK
-                except BaseException as problem:  # KeyboardInterrupt too: it travels to whoever called
-                    failed = problem
-                finally:
-                    calling.pop()
-                # Here again: what was being handled when the library was called.
-                try:
-                    return int(item.core.library.failures.give(failed, arguments[-1], sys.exc_info()[1]))
-                finally:
-                    del failed  # which holds this frame
-            except BaseException:
-                return c.INVIVO_E_INTERNAL
+                calling.append(None)
+                body(item, *arguments)
+                cell[0] = c.INVIVO_OK
+                return
+            except BaseException as problem:  # KeyboardInterrupt too: it travels to whoever called
+                failed = problem
+            finally:
+                calling.pop()
+            # Here again: what was being handled when the library was called.
+            try:
+                _signals.note(failed)
+                cell[0] = item.core.library.failures.give(failed, arguments[-1], sys.exc_info()[1])
+            finally:
+                del failed  # which holds this frame
 
-        return Trampoline(structure, field, trampoline)
+        return Trampoline(structure, field, _storing(run, 0))
 
     return wrap
 
@@ -145,41 +162,81 @@ def leading(structure: type[ctypes.Structure], field: str, user_data: int) -> Ca
     """A callback that answers a number in the place of a pointer; 0 when something goes wrong."""
 
     def wrap(body: Callable[..., int]) -> Any:
-        def trampoline(*arguments: Any) -> int:
+        def run(cell: Any, *arguments: Any) -> int:
+            item = _items.get(arguments[user_data])
+            answer = 0
             try:
-                item = _items.get(arguments[user_data])
-                return 0 if item is None or _over else body(item, *arguments)
-            except BaseException:
-                return 0
+                answer = 0 if item is None or _over else body(item, *arguments)
+            except BaseException as problem:
+                _signals.note(problem)
+            cell[0] = c.INVIVO_OK
+            return answer
 
-        return Trampoline(structure, field, trampoline)
+        return Trampoline(structure, field, _storing(run, 0))
 
     return wrap
 
 
-def telling(structure: type[ctypes.Structure], field: str, user_data: int) -> Callable[[Callable[..., None]], Any]:
-    """A callback that answers nothing. What goes wrong in it reaches `sys.unraisablehook`."""
+def telling(
+    structure: type[ctypes.Structure], field: str, user_data: int, *, repeats: bool = False
+) -> Callable[[Callable[..., None]], Any]:
+    """A callback that answers nothing. What goes wrong in it reaches `sys.unraisablehook`. ``repeats``: the body is run
+    again from its begin when a signal's handler raises in it."""
 
     def wrap(body: Callable[..., None]) -> Any:
-        def trampoline(*arguments: Any) -> None:
+        def run(cell: Any, *arguments: Any) -> None:
             item = _items.get(arguments[user_data])
+            if not repeats:
+                cell[0] = c.INVIVO_OK
             if item is not None and not _over:
                 body(item, *arguments)
+            cell[0] = c.INVIVO_OK
 
-        return Trampoline(structure, field, trampoline)
+        return Trampoline(structure, field, _storing(run, None))
 
     return wrap
+
+
+def plain(structure: type[ctypes.Structure], field: str, body: Callable[..., Any]) -> Trampoline:
+    """A callback that answers nothing and finds its item by itself. It is run again as with ``repeats``."""
+
+    def run(cell: Any, *arguments: Any) -> None:
+        body(*arguments)
+        cell[0] = c.INVIVO_OK
+
+    return Trampoline(structure, field, _storing(run, None))
+
+
+def _storing(run: Callable[..., Any], nothing: int | None) -> Callable[..., Any]:
+    """The function that ctypes calls. Nothing that it returns or raises is a status: that is what `run` stores in the
+    cell, so that a callback which a signal's handler ended early is not mistaken for one that succeeded."""
+
+    def trampoline(*arguments: Any) -> Any:
+        try:
+            cell = _cells.cell
+            answer = run(cell, *arguments)
+            return nothing if answer is None else answer
+        except BaseException as problem:
+            if _signals.note(problem) or nothing is not None:
+                return nothing
+            cell[0] = c.INVIVO_OK
+            _signals.report(problem)
+            raise
+
+    _signals.entries.add(trampoline.__code__)
+    return trampoline
 
 
 def _destroy(user_data: int | None) -> None:
-    item = dismiss(user_data)
+    item = _items.get(user_data) if user_data else None
     done = getattr(item, "destroyed", None)
     if done is not None and not _over:
         done()
+    dismiss(user_data)
 
 
 # Of everything that has user data: the library is done with it.
-destroy = Trampoline(c.invivo_type_options, "destroy", _destroy)
+destroy = plain(c.invivo_type_options, "destroy", _destroy)
 
 
 def end() -> None:

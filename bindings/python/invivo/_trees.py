@@ -41,6 +41,54 @@ class Held:
                 core.library.object_release(handle)
 
 
+class _Walk:
+    """One tree, while its objects are injected into."""
+
+    def __init__(
+        self,
+        core: Core,
+        children: Children | None,
+        key_of: Callable[[Any], str | None] | None,
+        skip: Callable[[Any], bool] | None,
+    ) -> None:
+        self.core, self.children, self.key_of, self.skip = core, children, key_of, skip
+        self.held = Held(core)
+        self.below: dict[int, list[Any]] = {}
+        self.names: list[bytes] = []
+        self.wrong: list[BaseException] = []
+
+
+@_trampolines.answering(c.invivo_callbacks, "tree_child", user_data=3)
+def _child(walk: _Walk, parent: c.invivo_object, index: int, out: Any, _: int, error: Any) -> None:
+    assert walk.children is not None
+    if index == 0:
+        walk.below[parent.bits] = list(walk.children(walk.core.receive(parent.bits)))
+    found = walk.below[parent.bits]
+    if index < len(found):
+        handle = walk.held.add(found[index])
+        walk.core.library.object_retain(handle)
+        out[0] = handle
+
+
+@_trampolines.answering(c.invivo_callbacks, "tree_key_name", user_data=2)
+def _key_name(walk: _Walk, handle: c.invivo_object, out: Any, _: int, error: Any) -> None:
+    assert walk.key_of is not None
+    said = walk.key_of(walk.core.receive(handle.bits))
+    if said is not None:
+        walk.names.append(_values.name_bytes(said, "key"))
+        out[0] = walk.names[-1]
+
+
+@_trampolines.leading(c.invivo_callbacks, "tree_is_foreign", user_data=1)
+def _is_foreign(walk: _Walk, handle: c.invivo_object, _: int) -> int:
+    assert walk.skip is not None
+    try:
+        return 1 if walk.skip(walk.core.receive(handle.bits)) else 0
+    except BaseException as problem:  # it has nobody to tell here
+        walk.wrong.append(problem)
+        return 1
+
+
 def inject_tree(
     core: Core,
     root: Any,
@@ -50,57 +98,22 @@ def inject_tree(
     skip: Callable[[Any], bool] | None,
     known_only: bool,
 ) -> None:
+    walk = _Walk(core, children, key_of, skip)
     tree = c.invivo_tree()
     tree.struct_size = ctypes.sizeof(tree)
     tree.key = None if key is None else _values.name_bytes(key, "key")
     tree.flags = c.INVIVO_INTO_KNOWN if known_only else 0
-    below: dict[int, list[Any]] = {}
-    names: list[bytes] = []
-
-    def answering(field: str, body: Callable[..., None]) -> Any:
-        def function(*arguments: Any) -> int:
-            try:
-                body(*arguments)
-                return c.INVIVO_OK
-            except BaseException as problem:
-                return int(core.library.failures.give(problem, arguments[-1]))
-
-        return _trampolines.signature(c.invivo_tree, field)(function)
-
-    wrong: list[BaseException] = []
-    with Held(core) as held:
-
-        def child(parent: c.invivo_object, index: int, out: Any, _: int, error: Any) -> None:
-            assert children is not None
-            if index == 0:
-                below[parent.bits] = list(children(core.receive(parent.bits)))
-            found = below[parent.bits]
-            if index < len(found):
-                handle = held.add(found[index])
-                core.library.object_retain(handle)
-                out[0] = handle
-
-        def key_name(handle: c.invivo_object, out: Any, _: int, error: Any) -> None:
-            assert key_of is not None
-            said = key_of(core.receive(handle.bits))
-            if said is not None:
-                names.append(_values.name_bytes(said, "key"))
-                out[0] = names[-1]
-
-        def is_foreign(handle: c.invivo_object, _: int) -> int:
-            assert skip is not None
-            try:
-                return 1 if skip(core.receive(handle.bits)) else 0
-            except BaseException as problem:  # it has nobody to tell here
-                wrong.append(problem)
-                return 1
-
-        if children is not None:
-            tree.child = answering("child", child)
-        if key_of is not None:
-            tree.key_name = answering("key_name", key_name)
-        if skip is not None:
-            tree.is_foreign = _trampolines.signature(c.invivo_tree, "is_foreign")(is_foreign)
-        core.library.call("inject_tree", held.add(root), ctypes.byref(tree))
-        if wrong:
-            raise wrong[0]
+    if children is not None:
+        tree.child = _child.of(core.library)
+    if key_of is not None:
+        tree.key_name = _key_name.of(core.library)
+    if skip is not None:
+        tree.is_foreign = _is_foreign.of(core.library)
+    tree.user_data = number = _trampolines.enroll(walk)
+    try:
+        with walk.held as held:
+            core.library.call("inject_tree", held.add(root), ctypes.byref(tree))
+    finally:
+        _trampolines.dismiss(number)
+    if walk.wrong:
+        raise walk.wrong[0]

@@ -90,7 +90,7 @@ def _make(record: TypeRecord, out: Any, build: Any, arguments: Any, count: int, 
     out[0] = record.core.adopt(thing, record, key).number
 
 
-@_trampolines.telling(c.invivo_type_options, "release", user_data=1)
+@_trampolines.telling(c.invivo_type_options, "release", user_data=1, repeats=True)
 def _release(record: TypeRecord, instance: int, _: int) -> None:
     record.keys.pop(instance, None)
     record.core.disposed(instance)
@@ -162,7 +162,7 @@ def _restore(item: PropertyItem, instance: int, _: int, kept: int, error: Any) -
 
 
 # By its own number alone: it may come after the property is gone.
-_forget = _trampolines.Trampoline(c.invivo_property, "forget", lambda _, kept: _trampolines.dismiss(kept))
+_forget = _trampolines.plain(c.invivo_property, "forget", lambda _, kept: _trampolines.dismiss(kept))
 
 
 @_trampolines.answering(c.invivo_method, "call", user_data=1)
@@ -236,7 +236,7 @@ def _weak_load(record: TypeRecord, weak: int, _: int) -> int:
     return 0 if thing is None else record.core.adopt(thing, record).number
 
 
-@_trampolines.telling(c.invivo_type_options, "weak_free", user_data=1)
+@_trampolines.telling(c.invivo_type_options, "weak_free", user_data=1, repeats=True)
 def _weak_free(record: TypeRecord, weak: int, _: int) -> None:
     _weak.pop(weak, None)
 

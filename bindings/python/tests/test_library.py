@@ -61,7 +61,7 @@ def test_the_named_library_comes_before_the_bundled_before_the_development_build
 def test_only_what_is_tagged_nowait_keeps_the_gil() -> None:
     library = _library.own_library()
     for name, (_, _, nowait) in c.FUNCTIONS.items():
-        flags = getattr(library, name.removeprefix("invivo_"))._flags_
+        flags = library.bare(name.removeprefix("invivo_"))._flags_
         keeps = bool(flags & 0x4)  # FUNCFLAG_PYTHONAPI
         assert keeps == nowait, name
 

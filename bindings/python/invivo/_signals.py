@@ -1,0 +1,116 @@
+"""Exceptions that signal handlers raise while the library calls Python.
+
+Python runs signal handlers in its main thread, at the entry of any function: of a callback as well, where ctypes can
+only report the exception to `sys.unraisablehook`. The exceptions are collected here, and the library call in which they
+came raises them.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import signal
+import sys
+import threading
+import types
+from collections.abc import Callable
+from typing import Any
+
+main = threading.main_thread().ident  # signal handlers run here
+entries: set[types.CodeType] = set()  # the functions that ctypes calls
+_waiting: list[BaseException] = []  # for the library call that is under way
+_formers: list[Callable[[Any], Any]] = []  # the hook outside each such call
+_ordinary: list[BaseException] = []  # what a callback itself reports to the hook
+_effective: BaseException | None = None
+
+
+def enter() -> None:
+    """The main thread is about to call the library."""
+    _formers.append(sys.unraisablehook)
+    sys.unraisablehook = _collect
+
+
+def depth() -> int:
+    """How many library calls are under way."""
+    return len(_formers)
+
+
+def leave(depth: int) -> None:
+    """The library call is over; `depth` is what it was before `enter`."""
+    while len(_formers) > depth:
+        if sys.unraisablehook is _collect:
+            sys.unraisablehook = _formers[-1]
+        _formers.pop()
+
+
+def _collect(found: Any) -> None:
+    """Stands in for `sys.unraisablehook` while the main thread is inside the library."""
+    problem, traceback = found.exc_value, found.exc_traceback
+    at_entry = traceback is not None and traceback.tb_frame.f_code in entries
+    if at_entry and threading.get_ident() == main and not any(each is problem for each in _ordinary):
+        _keep(problem)
+        return
+    outside = next((hook for hook in reversed(_formers) if hook is not _collect), sys.__unraisablehook__)
+    outside(found)
+
+
+def _keep(problem: BaseException) -> None:
+    if not any(each is problem for each in _waiting):
+        _waiting.append(problem)
+
+
+def note(problem: BaseException) -> bool:
+    """Keeps what a signal's handler raised in a callback, for the library call to raise; answers whether it did."""
+    if not _formers or threading.get_ident() != main or not is_from_handler(problem):
+        return False
+    _keep(problem)
+    return True
+
+
+def take() -> BaseException | None:
+    """What the library call that has ended is to raise."""
+    return _waiting.pop(0) if _waiting else None
+
+
+def is_from_handler(problem: BaseException) -> bool:
+    """Whether a signal's handler has raised it."""
+    if isinstance(problem, KeyboardInterrupt):
+        return True
+    codes = {_code_of(signal.getsignal(number)) for number in signal.valid_signals()} - {None}
+    traceback = problem.__traceback__
+    while traceback is not None:
+        if traceback.tb_frame.f_code in codes:
+            return True
+        traceback = traceback.tb_next
+    return False
+
+
+def _code_of(handler: Any) -> types.CodeType | None:
+    while isinstance(handler, functools.partial):
+        handler = handler.func
+    code = getattr(handler, "__code__", None) or getattr(getattr(type(handler), "__call__", None), "__code__", None)
+    return code if isinstance(code, types.CodeType) else None
+
+
+def report(problem: BaseException) -> None:
+    """A callback is about to leave an exception to `sys.unraisablehook`."""
+    _ordinary[:] = [problem]
+
+
+def effective(problem: BaseException) -> None:
+    """This is raised though the call of the library has succeeded."""
+    global _effective
+    _effective = problem
+
+
+def took_effect(problem: BaseException) -> bool:
+    """Whether the call that raised this has succeeded, and a signal's handler raised afterwards."""
+    return problem is _effective
+
+
+def _forked() -> None:
+    global main
+    main = threading.get_ident()
+
+
+os.register_at_fork(after_in_child=_forked)
