@@ -180,6 +180,61 @@ static void callbacks_end_before_the_runtimes_that_call_them(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
+/* How many calls of a host return without having run, and how many ran. */
+static int dropped_calls, ran_calls;
+static bool is_dropped(void) { return dropped_calls > 0 && dropped_calls-- > 0; }
+static invivo_status store(invivo_status status) {
+    ran_calls++;
+    *invivo_callbacks_cell() = status;
+    return INVIVO_E_INTERNAL; /* what is returned does not count */
+}
+static invivo_status store_invoked(void *user_data, const invivo_value *arguments, size_t count, invivo_value *result, invivo_error **error) {
+    (void)user_data, (void)arguments, (void)count, (void)error;
+    if (is_dropped()) return INVIVO_OK;
+    *result = invivo_int64(5);
+    return store(INVIVO_OK);
+}
+static invivo_status store_stopped(void *instance, void *user_data, invivo_error **error) {
+    (void)instance, (void)user_data, (void)error;
+    return is_dropped() ? INVIVO_E_HOST : store(INVIVO_OK);
+}
+static void *store_made(void *instance, void *user_data) {
+    (void)user_data;
+    if (is_dropped()) return &dropped_calls;
+    store(INVIVO_OK);
+    return instance;
+}
+static void store_destroyed(void *user_data) {
+    (void)user_data;
+    if (!is_dropped()) store(INVIVO_OK);
+}
+static void a_status_counts_only_where_the_host_has_stored_it(void) {
+    const invivo_callbacks own = {.struct_size = sizeof own, .invoke = store_invoked, .stop = store_stopped, .weak_make = store_made, .destroy = store_destroyed, .cell = invivo_callbacks_cell};
+    invivo_callbacks guarded = {.struct_size = sizeof guarded};
+    invivo_runtime runtime = thing_runtime();
+    invivo_callable callable;
+    invivo_value result = {0};
+    OK(invivo_callbacks_guard(&own, &guarded, E));
+    CHECK(!guarded.cell);
+    OK(invivo_callable_make(runtime, &(invivo_callable_options){.struct_size = sizeof(invivo_callable_options), .invoke = guarded.invoke, .destroy = guarded.destroy}, &callable, E));
+    dropped_calls = 1;
+    expects_error(invivo_callable_call(callable, NULL, 0, &result, E), INVIVO_E_HOST, NULL);
+    CHECK_EQUAL(ran_calls, 0); /* a call is not repeated by itself */
+    OK(invivo_callable_call(callable, NULL, 0, &result, E));
+    CHECK_EQUAL(result.as.signed_integer, 5);
+    dropped_calls = 3, ran_calls = 0;
+    OK(guarded.stop(NULL, NULL, E)); /* what nobody else does later is done in the end */
+    CHECK(dropped_calls == 0 && ran_calls == 1);
+    dropped_calls = 3, ran_calls = 0;
+    CHECK(guarded.weak_make(&result, NULL) == &result);
+    CHECK(dropped_calls == 0 && ran_calls == 1);
+    dropped_calls = 3, ran_calls = 0;
+    OK(invivo_callable_release(callable));
+    CHECK(dropped_calls == 0 && ran_calls == 1);
+    OK(invivo_runtime_close(runtime, E));
+    OK(invivo_callbacks_end(E));
+}
+
 int main(void) {
     check_begin();
     check_directory();
@@ -189,5 +244,6 @@ int main(void) {
     what_making_comes_to_is_a_list_of_steps();
     a_manifest_is_checked_without_making_anything();
     callbacks_end_before_the_runtimes_that_call_them();
+    a_status_counts_only_where_the_host_has_stored_it();
     return check_end();
 }

@@ -274,8 +274,8 @@ def _hashable(thing: Any) -> Any:
 
 
 def locals_of(frame: types.FrameType) -> dict[str, Any]:
-    """The local variables of a frame. Nothing of them is kept: before Python 3.13 a function's frame has a dictionary that
-    would hold them until it is written again."""
+    """The local variables of a frame. Nothing of them is kept: before Python 3.13 a function's frame has a dictionary
+    that would hold them until it is written again."""
     written = frame.f_locals
     found = dict(written)
     # The frame, `written` and the argument refer to it. One more is somebody who called locals().

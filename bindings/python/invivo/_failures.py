@@ -6,6 +6,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
+from . import _signals
 from .errors import Error, MissingFileError, NotFoundError, error_class
 
 if TYPE_CHECKING:
@@ -169,7 +170,8 @@ def describe(exception: BaseException) -> str:
     name = type(exception).__name__
     try:
         said = str(exception)
-    except Exception:
+    except Exception as problem:
+        _signals.note(problem)
         said = ""
     return f"{name}: {said}" if said else name
 

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, ForwardRef, Literal, TypeVar
 
 from . import _generated as c
+from . import _signals
 from ._marks import Asker, Enumeration, Inject, Kind, Named
 from ._recipes import Lazy, Provider, Resolver, Weak
 from .errors import RangeError, WrongTypeError
@@ -268,7 +269,8 @@ def hints_of(thing: Any, known: Mapping[str, Any] | None = None) -> dict[str, An
     """
     try:
         return typing.get_type_hints(thing, localns=_Names(thing, known or {}), include_extras=True)
-    except Exception:
+    except Exception as problem:
+        _signals.pass_on(problem)
         found: dict[str, Any] = {}
         for owner in reversed(thing.__mro__) if isinstance(thing, type) else [inspect.unwrap(thing)]:
             space = {**(known or {}), **vars(inspect.getmodule(owner) or builtins_module())}
@@ -316,7 +318,8 @@ def _evaluated(annotation: Any, space: dict[str, Any]) -> Any:
         return annotation
     try:
         return eval(annotation, space)  # the author's own annotation, as typing.get_type_hints does
-    except Exception:
+    except Exception as problem:
+        _signals.pass_on(problem)
         return annotation
 
 

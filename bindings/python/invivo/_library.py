@@ -77,8 +77,8 @@ class Library:
         return function
 
     def call(self, name: str, *arguments: Any) -> None:
-        """Calls a function that answers a status and takes an error last; raises what it answers. What a signal's handler
-        raised in a callback is raised itself, whatever the library made of it."""
+        """Calls a function that answers a status and takes an error last; raises what it answers. What a signal's
+        handler raised in a callback is raised itself, whatever the library made of it."""
         function = self.bare(name)
         error = ctypes.c_void_p()
         reference = ctypes.byref(error)

@@ -176,8 +176,7 @@ class Plans:
         try:
             make = Writer(core, name, version, word, outline).function()
         except Exception as problem:  # a class that answers oddly is no reason to fail: it is resolved
-            if _signals.is_from_handler(problem):
-                raise
+            _signals.pass_on(problem)
             self.tried[name] = version, _TRIES
             return None
         return Plan(make, len(outline["parameters"]), word, version)

@@ -85,10 +85,17 @@ def is_from_handler(problem: BaseException) -> bool:
     return False
 
 
+def pass_on(problem: BaseException) -> None:
+    """Raises it again where a signal's handler has raised it: for code that drops exceptions of other causes."""
+    if threading.get_ident() == main and is_from_handler(problem):
+        raise problem
+
+
 def _code_of(handler: Any) -> types.CodeType | None:
     while isinstance(handler, functools.partial):
         handler = handler.func
-    code = getattr(handler, "__code__", None) or getattr(getattr(type(handler), "__call__", None), "__code__", None)
+    call = vars(type(handler)).get("__call__")  # of an object that is called as a function
+    code = getattr(handler, "__code__", None) or getattr(call, "__code__", None)
     return code if isinstance(code, types.CodeType) else None
 
 

@@ -143,7 +143,7 @@ def test_defining_something_else_keeps_no_local_variable_of_the_caller_alive(kin
     class Local:
         pass
 
-    def make() -> "Local":  # a name that only the local variables resolve
+    def make() -> Local:  # a name that only the local variables resolve
         return Local()
 
     app = invivo.Assembly("app")
@@ -162,7 +162,7 @@ def test_a_callers_own_snapshot_of_its_variables_stays_as_it_is() -> None:
     class Local:
         pass
 
-    def make() -> "Local":
+    def make() -> Local:
         return Local()
 
     with invivo.Runtime() as runtime:
