@@ -539,6 +539,7 @@ class Core:
             # What runs when it ends refers to it, so its own end is never heard of: references are counted instead.
             self.return_lent()
             self.lent[entry.number] = entry
+            watch_collector()
             return True
         if _endings.watch(type(thing)):
             try:
@@ -733,13 +734,22 @@ _endings.heard_by = ending
 
 def _collected(phase: str, _: object) -> None:
     """The collector of garbage has run, and may have ended the last references to a resource."""
-    if phase == "stop":
-        for core in list(cores.values()):
-            if core.lent and not core.closed:
-                core.return_lent()
+    try:
+        if phase == "stop":
+            for core in list(cores.values()):
+                if core.lent and not core.closed:
+                    core.return_lent()
+    except BaseException as problem:  # the collector drops it
+        if not _signals.defer(problem):
+            raise
 
 
-gc.callbacks.append(_collected)
+def watch_collector() -> None:
+    """From the first resource on, not before: what a signal's handler raises at the entry of such a callback is lost."""
+    if _collected not in gc.callbacks:
+        gc.callbacks.append(_collected)
+
+
 class _Probe:
     """Stands for a core, to find out how often finalizing an object refers to it."""
 

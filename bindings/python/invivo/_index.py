@@ -100,18 +100,28 @@ class Definitions:
         cls = self._classes.pop(key, None)
         if cls is None:
             return
+        # A signal's handler may have raised in the middle of an earlier change: what is gone already is no error.
         for each in cls.__mro__:
-            its = self._by_class[each]
-            del its[key]
+            its = self._by_class.get(each, {})
+            its.pop(key, None)
             if not its:
-                del self._by_class[each]
-        del self._exact[cls][key]
-        if not self._exact[cls]:
-            del self._exact[cls]
+                self._by_class.pop(each, None)
+        its = self._exact.get(cls, {})
+        its.pop(key, None)
+        if not its:
+            self._exact.pop(cls, None)
             self._behaving.clear()
 
     def clear(self) -> None:
-        for table in (self._by_key, self._by_class, self._exact, self._behaving, self.inline, self._classes, self._children):
+        for table in (
+            self._by_key,
+            self._by_class,
+            self._exact,
+            self._behaving,
+            self.inline,
+            self._classes,
+            self._children,
+        ):
             table.clear()
 
     def of(self, wanted: type) -> list[Definition]:

@@ -67,6 +67,15 @@ def note(problem: BaseException) -> bool:
     return True
 
 
+def defer(problem: BaseException) -> bool:
+    """Keeps what a signal's handler raised where Python drops exceptions, for the main thread's next library call to
+    raise; answers whether it did."""
+    if threading.get_ident() != main or not is_from_handler(problem):
+        return False
+    _keep(problem)
+    return True
+
+
 def take() -> BaseException | None:
     """What the library call that has ended is to raise."""
     return _waiting.pop(0) if _waiting else None
