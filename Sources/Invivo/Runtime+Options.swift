@@ -11,12 +11,13 @@ extension Runtime {
         public var quiet: Duration?
         /// After how long endless writes are cut off; nil is 250 ms.
         public var settleLimit: Duration?
-        /// How long a commit waits for the thread of the objects it changes; nil waits for it.
+        /// How long a commit waits for the thread of the objects it changes; nil is 5 s, and `.seconds(Int64.max)` no limit.
+        /// Then it fails, and other commits go on.
         public var commitTimeout: Duration?
-        /// How long a start may take, where its definition does not say another time; nil: its time. One that takes longer is
-        /// awaited, stopped again, and has failed.
+        /// How long a start may take, where its definition has no limit of its own; nil is 60 s, and `.seconds(Int64.max)` no
+        /// limit. One that takes longer is stopped again, and has failed.
         public var startTimeout: Duration?
-        /// How long a stop may take; longer is an error that is told.
+        /// How long a stop may take; nil is 60 s. Longer is an error in the report.
         public var stopTimeout: Duration?
         /// How long an object that a reload has replaced or removed may wait until the program no longer refers to it, before it
         /// is stopped all the same, with a warning; nil waits without a limit.

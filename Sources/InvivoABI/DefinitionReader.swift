@@ -47,8 +47,8 @@ func definition(
     body.place = Place(
         file: try optionalText(given.file, "definition.file") ?? "", line: given.line, column: given.column)
     body.rank = given.rank
-    body.startTimeout = UInt64(given.start_timeout_ms) * 1_000_000
-    body.stopTimeout = UInt64(given.stop_timeout_ms) * 1_000_000
+    body.startTimeout = nanoseconds(given.start_timeout_ms) ?? 0
+    body.stopTimeout = nanoseconds(given.stop_timeout_ms) ?? 0
     body.each = try optionalText(given.each, "definition.each")
     if let each = body.each, isOverride || each.isEmpty {
         throw fail(.argument, "definition.each is empty, or that of an override")

@@ -25,9 +25,9 @@ func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Fai
     options.fillsNeeds = given.flags & UInt32(INVIVO_RUNTIME_WITHOUT_NEEDS) == 0
     if given.quiet_ms != .max { options.quiet = UInt64(given.quiet_ms) }
     if given.settle_max_ms != 0 { options.settleMaximum = UInt64(given.settle_max_ms) }
-    options.commitTimeout = UInt64(given.commit_timeout_ms) * 1_000_000
-    options.startTimeout = UInt64(given.start_timeout_ms) * 1_000_000
-    options.stopTimeout = UInt64(given.stop_timeout_ms) * 1_000_000
+    options.commitTimeout = nanoseconds(given.commit_timeout_ms) ?? options.commitTimeout
+    options.startTimeout = nanoseconds(given.start_timeout_ms) ?? options.startTimeout
+    options.stopTimeout = nanoseconds(given.stop_timeout_ms) ?? options.stopTimeout
     if given.stop_grace_ms == .max {
         options.stopGrace = .max
     } else if given.stop_grace_ms != 0 {
@@ -317,5 +317,14 @@ public func invivo_runtime_retired(
                 ])
             }
         ).owned()
+    }
+}
+
+/// A limit of milliseconds; nil for 0, which is the default, and the greatest number where there is none.
+func nanoseconds(_ milliseconds: UInt32) -> UInt64? {
+    switch milliseconds {
+    case 0: nil
+    case .max: .max
+    default: UInt64(milliseconds) * 1_000_000
     }
 }

@@ -67,3 +67,9 @@ public final class Monitor: @unchecked Sendable {
 
 /// Monotonic nanoseconds.
 public func monotonicNow() -> UInt64 { iv_now_ns() }
+
+/// The moment that is so many nanoseconds after `moment`; the greatest number is never.
+public func deadline(_ limit: UInt64, after moment: UInt64 = monotonicNow()) -> UInt64 {
+    let (sum, isBeyond) = moment.addingReportingOverflow(limit)
+    return isBeyond ? .max : sum
+}

@@ -26,6 +26,7 @@ extension Engine {
         do throws(Failure) {
             Readers.refuseBuilds(core)
             try wait(until: deadline, "objects are still being made") { Readers.building(core) }
+            try waitForLeftJobs(until: deadline)
             reclaim(.now, until: deadline)
             try container.pauseRetired(until: deadline)
             if !deferring { try refuseLeased(until: deadline) }
@@ -106,6 +107,18 @@ extension Engine {
             return false
         }
         if closed { throw Failure(.closed, "the runtime is closing") }
+    }
+
+    /// Waits for jobs that domains have begun and that nobody waits for any more: they use what close would end.
+    private func waitForLeftJobs(until deadline: UInt64) throws(Failure) {
+        let left = container.monitor.locked { () -> [String] in
+            container.wait(until: deadline) { container.leftJobs.isEmpty }
+            return Set(container.leftJobs.values.map(\.name)).sorted()
+        }
+        guard !left.isEmpty else { return }
+        throw Failure(
+            .busy, "a job is still under way after 5 s, in the domain " + left.map { "'\($0)'" }.joined(separator: ", ")
+        )
     }
 
     /// Waits until no thread is left that `threads` names, serving the calling thread's domain meanwhile.
@@ -206,6 +219,12 @@ extension Engine {
             var accounted = container.leasesOfGraph(and: replaced()).merging(leasesOfTargets(), uniquingKeysWith: +)
             accounted.merge(lates.counts, uniquingKeysWith: +)
             for lease in retired.flatMap(\.remembered.objects) { accounted[lease.bits, default: 0] += 1 }
+            // One lease may be kept for the steps back of several domains.
+            var kept: Set<ObjectIdentifier> = []
+            for lease in container.restoring.values.flatMap(\.leases)
+            where kept.insert(ObjectIdentifier(lease)).inserted {
+                accounted[lease.bits, default: 0] += 1
+            }
             for record in records {
                 accounted[ObjectTable.handle(record), default: 0] += 1
                 Container.forEachInjected(record) { accounted[$0, default: 0] += 1 }

@@ -13,11 +13,14 @@ extension Engine {
         for cell in plan.created { cell.generation = next.generation }
         let chain = BuildChain(graph: next, isReload: true, isCommit: true)
         let work = Work(engine: self, former: former, chain: chain)
-        defer { work.leases = [] }
         let outage = Outage(self)
         do throws(Failure) {
-            chain.beforeExclusive = { (id) throws(Failure) in try outage.begin(id, former, next) }
-            defer { chain.beforeExclusive = nil }
+            chain.beforeExclusive = { [container, abandonment = chain.abandonment] (id) throws(Failure) in
+                guard !container.isAbandoned(abandonment) else {
+                    throw Failure(.timeout, "the change set has failed meanwhile", path: container.keyName(id))
+                }
+                try outage.begin(id, former, next)
+            }
             // What was made before is found too when only the circle still holds it.
             if !plan.circled.isEmpty { container.markCircles(of: plan.circled) }
             try build(plan, work)
@@ -26,17 +29,27 @@ extension Engine {
         } catch {
             var failure = error
             failure.others += work.undoAll()
-            if work.isStuck { unsettled.formUnion(plan.tuned.map(\.id)) }
-            failure.others += container.stopStarted(chain)
-            container.abandonCommit(chain)
-            dropNew(plan)
+            // A domain still works on what this commit made: nobody else touches that before it returns.
+            let isAbandoned = container.isAbandoned(chain.abandonment)
+            if isAbandoned || work.isStuck { unsettled.formUnion(plan.tuned.map(\.id)) }
+            if isAbandoned { container.releaseBuilds(of: chain, in: former) }
+            failure.others += container.stopStarted(chain, isApart: isAbandoned)
+            let cells = plan.created
+            container.monitor.locked { work.isOver = true }
+            container.whenOver(chain.abandonment) { [self] in
+                container.abandonCommit(chain)
+                dropNew(cells)
+                work.leases = []
+            }
             failure.others += outage.takeBack()
             plan.outage = outage.end()
             throw failure
         }
+        work.leases = []
+        chain.beforeExclusive = nil
         container.settleCommit(chain)
         warnings += work.notes
-        unsettled = work.refused
+        unsettled = work.refused.union(unanswered)
         // The steps refer to the work that holds them.
         work.undos = []
         publish(plan, next)
@@ -58,7 +71,10 @@ extension Engine {
                 _ = ObjectTable.release(object)
             }
             if let domain = cell.type?.domain {
-                try container.run(in: domain, timeout: options.commitTimeout) { _ throws(Failure) in try body() }
+                let overdue = Container.Overdue.withdrawn(chain.abandonment)
+                try container.run(in: domain, timeout: options.commitTimeout, overdue: overdue) { _ throws(Failure) in
+                    try body()
+                }
             } else {
                 try body()
             }
@@ -66,8 +82,8 @@ extension Engine {
     }
 
     /// Disposes of what a failed commit made, last first.
-    private func dropNew(_ plan: Plan) {
-        let made = container.monitor.locked { plan.created.flatMap { $0.heldObjects() } }
+    private func dropNew(_ created: [Cell]) {
+        let made = container.monitor.locked { created.flatMap { $0.heldObjects() } }
         for (_, object) in made.sorted(by: { $0.sequence > $1.sequence }) { ObjectTable.dropHold(object) }
     }
 
@@ -84,6 +100,8 @@ extension Engine {
         var leases: [ObjectLease] = []
         /// Keys of objects that still refuse what an earlier commit could not undo.
         var refused: Set<UInt32> = []
+        /// Whether the commit is over, and with it what its chain has made. Guarded by the monitor.
+        var isOver = false
         /// Whether something could not be undone.
         private(set) var isStuck = false
 
@@ -98,18 +116,27 @@ extension Engine {
             while let (domain, undo) = undos.popLast() {
                 nonisolated(unsafe) var undo = undo
                 nonisolated(unsafe) var found: [Failure] = []
+                let container = engine.container
                 if let domain {
                     do throws(Failure) {
-                        try engine.container.run(in: domain) { [self] _ throws(Failure) in
-                            found = engine.container.apart(over: chain) { undo.run() }
+                        let timeout = engine.options.commitTimeout
+                        let overdue = Container.Overdue.left(leases, chain.abandonment)
+                        try container.run(in: domain, timeout: timeout, overdue: overdue) { [self] _ throws(Failure) in
+                            found = container.apart(over: visible) { undo.run() }
                         }
-                    } catch { found.append(error) }
+                        failures += found
+                    } catch { failures.append(error) }
                 } else {
-                    found = engine.container.apart(over: chain) { undo.run() }
+                    failures += container.apart(over: visible) { undo.run() }
                 }
-                failures += found
             }
             return notUndone(failures)
+        }
+
+        /// What steps back may see of what the commit made: nothing while a domain still works on that, or when all is over.
+        private var visible: BuildChain? {
+            let isOver = engine.container.monitor.locked { () -> Bool in self.isOver }
+            return isOver || engine.container.isAbandoned(chain.abandonment) ? nil : chain
         }
 
         func notUndone(_ failures: [Failure]) -> [Failure] {
@@ -205,7 +232,8 @@ extension Engine {
                 }.get()
             }
             if let domain {
-                try container.run(in: domain, timeout: options.commitTimeout, body)
+                let overdue = Container.Overdue.withdrawn(work.chain.abandonment)
+                try container.run(in: domain, timeout: options.commitTimeout, overdue: overdue, body)
             } else {
                 try body(nil)
             }

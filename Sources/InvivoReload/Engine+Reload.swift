@@ -147,6 +147,7 @@ extension Engine {
     private func unsettledTargets(besides tuned: [(id: UInt32, object: UInt64, layers: TargetLayers?)])
         -> [(id: UInt32, object: UInt64, layers: TargetLayers?)]
     {
+        unanswered = []
         guard !unsettled.isEmpty else { return [] }
         let graph = container.currentGraph()
         return unsettled.sorted().flatMap { id in
@@ -154,10 +155,26 @@ extension Engine {
             let attached = (targets[id] ?? []).filter { layers == nil || layers?.type === $0.type }.map(\.object)
             let shared = alias(id) == nil ? graph.cell(id) : nil
             let made = shared.map { cell in container.monitor.locked { cell.objects().map(\.object) } } ?? []
-            return Set(attached + made).sorted().compactMap { object in
-                tuned.contains { $0.object == object } ? nil : (id, object, layers)
+            return Set(attached + made).sorted().compactMap {
+                object -> (id: UInt32, object: UInt64, layers: TargetLayers?)? in
+                guard !tuned.contains(where: { $0.object == object }) else { return nil }
+                // A change set that does not need a domain does not wait for it.
+                guard !needsRestore(object) else {
+                    unanswered.insert(id)
+                    return nil
+                }
+                return (id, object, layers)
             }
         }
+    }
+
+    /// Whether the domain of an object has yet to undo what a failed commit did there.
+    private func needsRestore(_ object: UInt64) -> Bool {
+        guard ObjectTable.retain(object) else { return false }
+        let lease = ObjectLease(owning: object)
+        defer { withExtendedLifetime(lease) {} }
+        guard let record = ObjectTable.record(object), let domain = Container.type(record).domain else { return false }
+        return container.needsRestore(domain)
     }
 
     /// Commit, by the same thread or another that took the turn over.

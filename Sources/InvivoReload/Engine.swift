@@ -98,6 +98,8 @@ public final class Engine: @unchecked Sendable {
     var declared: [UInt32: ObjectType] = [:]
     /// Keys whose objects a failed commit could not bring back to what they were; the next one tries again.
     var unsettled: Set<UInt32> = []
+    /// Those of them whose domain has yet to undo something, as the current plan found them.
+    var unanswered: Set<UInt32> = []
 
     /// A generation that nobody new can reach, and what ends with it.
     struct Retired {
@@ -156,6 +158,9 @@ public final class Engine: @unchecked Sendable {
         container.startTimeout = options.startTimeout
         container.stopTimeout = options.stopTimeout
         container.commitTimeout = options.commitTimeout
+        container.onLongWait = { [weak engine] failure in
+            engine?.container.monitor.locked { engine?.lastFailure = failure }
+        }
         container.stopGrace = options.stopGrace
         container.onLingering = { [weak engine] in engine?.scheduleLook() }
         Self.seams
@@ -196,7 +201,7 @@ public final class Engine: @unchecked Sendable {
                 "a reload cannot be waited for from inside a callback; submit the change set, which does not wait")
         }
         let closing = container.monitor.locked { () -> Bool in
-            container.wait { !isReloading }
+            _ = container.wait(until: .max, for: "the reload that is under way") { !isReloading }
             if container.isClosing { return true }
             isReloading = true
             return false
@@ -370,8 +375,8 @@ public struct EngineOptions: Sendable {
     public var settleMaximum: UInt64 = 250
     /// How long a followed file that is open for writing is left alone, in milliseconds.
     var writerPatience: UInt64 { max(2_000, settleMaximum) }
-    /// Nanoseconds; 0 = a domain is waited for as long as it takes.
-    public var commitTimeout: UInt64 = 0
+    /// Nanoseconds, as all limits: how long a commit waits for a domain; the greatest number is no limit.
+    public var commitTimeout: UInt64 = 5_000_000_000
     public var maxDocumentBytes = 1 << 20
     public var maxDocumentNodes = 50_000
     public var maxEachEntries = 10_000
@@ -381,9 +386,8 @@ public struct EngineOptions: Sendable {
     public var quotesContent = true
     /// What one document may cost.
     public var specLimits: SpecLimits { SpecLimits(bytes: maxDocumentBytes, nodes: maxDocumentNodes) }
-    /// Nanoseconds; 0 = starts and stops may take their time.
-    public var startTimeout: UInt64 = 0
-    public var stopTimeout: UInt64 = 0
+    public var startTimeout: UInt64 = 60_000_000_000
+    public var stopTimeout: UInt64 = 60_000_000_000
     /// Nanoseconds for which a retired object waits for references of its language; `UInt64.max` = no limit.
     public var stopGrace: UInt64 = 30_000_000_000
     public var log = Log(level: 5, sink: nil)

@@ -70,9 +70,18 @@ public final class Observer: @unchecked Sendable {
         let engine = try Engine.ofCall(runtime)
         let container = engine.container
         let me = currentThread().identity
-        container.monitor.locked {
+        let limit = deadline(container.commitTimeout)
+        let isOver = container.monitor.locked { () -> Bool in
             isOpen = false
-            container.wait { active.allSatisfy { $0 == me } }
+            return container.wait(until: limit, for: "an observer's callback") {
+                active.allSatisfy { $0 == me }
+            }
+        }
+        guard isOver else {
+            throw Failure(
+                .timeout,
+                "the observer's callback is still under way on another thread; it is not called again, and may be closed once more"
+            )
         }
         engine.forget(self)
         closeHandle()

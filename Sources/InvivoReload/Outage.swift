@@ -15,8 +15,19 @@ final class Outage {
     func begin(_ id: UInt32, _ former: Graph, _ next: Graph) throws(Failure) {
         let container = engine.container
         guard let cell = former.cell(id), cell !== next.cell(id) else { return }
-        // One that somebody is making right now is there in a moment.
-        container.monitor.locked { container.wait { !cell.isBuilding } }
+        // One that another thread is making right now is there in a moment.
+        let limit = deadline(container.commitTimeout)
+        let isThere = container.monitor.locked { () -> Bool in
+            let what = "another thread's constructor of the exclusive '\(container.keys.name(id))'"
+            return container.wait(until: limit, for: what) { !cell.isBuilding }
+        }
+        guard isThere else {
+            let key = container.keyName(id)
+            throw Failure(
+                .timeout,
+                "another thread is still making '\(key)', which is exclusive: it cannot be replaced before that is over",
+                path: key)
+        }
         for (_, object) in container.monitor.locked({ cell.objects() }) where ObjectTable.retain(object) {
             let lease = ObjectLease(owning: object)
             if begun == nil { begun = monotonicNow() }

@@ -116,6 +116,8 @@ public final class BuildChain: @unchecked Sendable {
     public let isCommit: Bool
     /// Of a commit: shared instances that wait for that.
     var held: [Entry] = []
+    /// Of a commit: what it leaves to jobs that domains do not finish.
+    public let abandonment = Abandonment()
     /// Of a commit: called before the new instance of an exclusive definition is made.
     public var beforeExclusive: ((UInt32) throws(Failure) -> Void)?
     /// The chain whose start phase this one's hook runs in, maybe on another thread, or beneath what ends in the middle of it:

@@ -317,6 +317,9 @@ public final class Cell: @unchecked Sendable {
         return known == 0 ? nil : undecorated != 0 ? undecorated : known
     }
 
+    /// Under the monitor: it, and those of its runtime arguments or places.
+    func withVariants() -> [Cell] { [self] + variants.values.flatMap { $0.withVariants() } }
+
     /// Under the monitor: no graph to come leads here.
     public func markRetired() {
         isRetired = true

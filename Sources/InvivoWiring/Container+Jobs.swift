@@ -2,29 +2,91 @@ public import InvivoBase
 
 /// Until when a job must be done.
 public struct Deadline: Sendable {
-    let domain: String
-    let time: UInt64
+    fileprivate let domain: String
+    fileprivate let time: UInt64
+    fileprivate let fate: Fate?
+
+    /// What becomes of a job that a thread waits for. Guarded by the container's monitor.
+    fileprivate final class Fate: @unchecked Sendable {
+        let monitor: Monitor
+        /// It has passed its deadline well: who waits for it goes on doing so.
+        var isKept = false
+        /// Nobody waits for it any more.
+        var isAbandoned = false
+
+        init(_ monitor: Monitor) { self.monitor = monitor }
+    }
 
     /// Of work that nobody else waits for.
-    static let none = Deadline(domain: "", time: .max)
+    static let none = Deadline(domain: "", time: .max, fate: nil)
 
-    /// Fails when it has passed.
+    /// Fails when it has passed, or nobody waits any longer.
     public func callAsFunction() throws(Failure) {
-        guard monotonicNow() > time else { return }
+        guard let fate else { return }
+        let isLate = fate.monitor.locked { () -> Bool in
+            if fate.isKept { return false }
+            guard !fate.isAbandoned, monotonicNow() <= time else { return true }
+            fate.isKept = true
+            return false
+        }
+        guard isLate else { return }
         throw Failure(
             .timeout,
             "the domain '\(domain)' began its job in time and finished it after the deadline: what it did is undone")
     }
 }
 
+/// What a commit leaves to jobs that domains have begun and do not finish: nothing of theirs may be touched before.
+/// Guarded by the container's monitor.
+public final class Abandonment: @unchecked Sendable {
+    fileprivate var jobs = 0
+    fileprivate var rest: (() -> Void)?
+    fileprivate var isBegun = false
+
+    public init() {}
+}
+
 extension Container {
+    /// What becomes of a job that its domain has not done in time.
+    public enum Overdue {
+        /// One not begun is withdrawn. One begun is left to its domain, where there is somebody to take the rest; these
+        /// are kept until then.
+        case withdrawn(Abandonment?, [ObjectLease] = [])
+        /// It is done whenever the domain takes it, and these are kept until then; one begun is left as above.
+        case left([ObjectLease], Abandonment)
+    }
+
+    /// Whether a job was left to its domain.
+    public func isAbandoned(_ abandonment: Abandonment) -> Bool { monitor.locked { abandonment.isBegun } }
+
+    /// Runs `rest` when all jobs that were left to their domains are over: at once, or by the last of them.
+    public func whenOver(_ abandonment: Abandonment, _ rest: @escaping () -> Void) {
+        let isOver = monitor.locked { () -> Bool in
+            if abandonment.jobs > 0 { abandonment.rest = rest }
+            return abandonment.jobs == 0
+        }
+        if isOver { rest() }
+    }
+
+    /// By the job, when it is over.
+    func end(_ abandonment: Abandonment) {
+        let rest = monitor.locked { () -> (() -> Void)? in
+            abandonment.jobs -= 1
+            guard abandonment.jobs == 0 else { return nil }
+            defer { abandonment.rest = nil }
+            return abandonment.rest
+        }
+        rest?()
+    }
+
     /// Runs `body` where the objects of `domain` may be touched, and waits for it. On the domain's own thread at once;
-    /// elsewhere as a job, for at most `timeout` nanoseconds (0 = as long as it takes): a job not begun by then is
-    /// withdrawn, one begun is awaited and fails. While it waits, the calling thread serves its own domain.
+    /// elsewhere as a job, for at most `timeout` nanoseconds (the greatest number: as long as it takes). While it waits, the
+    /// calling thread serves its own domain.
     ///
     /// A body that can undo its work where it is calls `deadline` last, and does so when that throws.
     public func run(
-        in domain: Domain, timeout: UInt64 = 0, _ body: @escaping (_ deadline: Deadline) throws(Failure) -> Void
+        in domain: Domain, timeout: UInt64, overdue: Overdue = .withdrawn(nil),
+        _ body: @escaping (_ deadline: Deadline) throws(Failure) -> Void
     ) throws(Failure) {
         let chain = currentChain
         if domain.isCurrent {
@@ -41,62 +103,132 @@ extension Container {
                 return
             }
         }
-        let deadline = timeout == 0 ? Deadline.none : Deadline(domain: domain.name, time: monotonicNow() + timeout)
+        let begun = monotonicNow()
+        let fate = Deadline.Fate(monitor)
+        let limit = InvivoBase.deadline(timeout, after: begun)
+        var deadline = Deadline(domain: domain.name, time: limit, fate: fate)
+        // What is left is done at any time.
+        if case .left = overdue { deadline = .none }
         // Nobody can tell whether the calling code is where the job would have to be run.
-        let isBlind = timeout == 0 && domain.isBlind
-        let takenBy = isBlind ? monotonicNow() + Self.patienceWithBlindDomains : deadline.time
-        let job = Job(domain, self, chain: chain) { () throws(Failure) in
+        let isBlind = domain.isBlind
+        let takenBy = isBlind && timeout == .max ? begun + Self.patienceWithBlindDomains : limit
+        // A short limit is for what has not begun: host code is given its time.
+        let doneBy = max(limit, begun + Self.patienceWithBegunJobs)
+        let job = Job(domain, self, chain: chain) { [deadline] () throws(Failure) in
             try body(deadline)
             try deadline()
         }
         log(.trace, "a job for the domain '\(domain.name)', which is waited for")
         monitor.locked { awaitedJobs.append(job) }
+        var isLeft = false
         defer {
             monitor.locked { awaitedJobs.removeAll { $0 === job } }
-            job.closeHandle()
+            if !isLeft { job.closeHandle() }
         }
         try post(job)
-        var warnAt = monotonicNow() + 1_000_000_000
+        var warnAt = begun + Self.longWait
         monitor.lock()
         while true {
-            switch job.state {
-            case .done(let failure):
+            if case .done(let failure) = job.state {
                 monitor.unlock()
                 if let failure { throw failure }
                 return
-            case .waiting, .claimed:
-                if serveOwnDomain() { continue }
-                if monotonicNow() >= warnAt, case .waiting = job.state {
-                    warnAt = .max
-                    monitor.unlock()
-                    log(
-                        .warning,
-                        "a reload has waited 1 s for the domain '\(domain.name)': its thread must poll the runtime (or run posted jobs)"
-                    )
-                    monitor.lock()
-                    continue
-                }
-                let isWaiting = if case .waiting = job.state { true } else { false }
-                let limit = isWaiting ? takenBy : deadline.time
-                guard monitor.wait(until: min(limit, warnAt)) || monotonicNow() < limit else {
-                    if case .waiting = job.state {
-                        let failure = Failure(
-                            .timeout,
-                            "the domain '\(domain.name)' did not take its job in time; its thread must poll the runtime "
-                                + "(or run posted jobs)"
-                                + (isBlind
-                                    ? ". It may be the one that waits here: let the domain say so by is_current, or set a "
-                                        + "commit timeout" : ""))
-                        job.state = .done(failure)
-                        domain.take(job)
-                        monitor.unlock()
-                        throw failure
-                    }
-                    monitor.wait()
-                    continue
-                }
             }
+            if serveOwnDomain() { continue }
+            let isWaiting = if case .waiting = job.state { true } else { false }
+            let now = monotonicNow()
+            if now >= warnAt {
+                warnAt = .max
+                monitor.unlock()
+                noteLongWait(
+                    isWaiting
+                        ? "a reload has waited 1 s for the domain '\(domain.name)': its thread must poll the runtime (or run posted jobs)"
+                        : "a reload has waited 1 s for the domain '\(domain.name)', which has begun its job and has not finished it"
+                )
+                monitor.lock()
+                continue
+            }
+            let until = isWaiting ? takenBy : doneBy
+            guard now >= until else {
+                _ = monitor.wait(until: min(until, warnAt))
+                continue
+            }
+            var failure = Failure(
+                .timeout,
+                "the domain '\(domain.name)' did not take its job in time; its thread must poll the runtime "
+                    + "(or run posted jobs)"
+                    + (isBlind ? ". It may be the one that waits here: let the domain report that by is_current" : ""))
+            switch (overdue, isWaiting) {
+            case (.withdrawn, true):
+                job.state = .done(failure)
+                domain.take(job)
+            case (.withdrawn(let abandonment?, let leases), false) where !fate.isKept:
+                fate.isAbandoned = true
+                leave(job, to: abandonment)
+                if !leases.isEmpty { restoring[ObjectIdentifier(job)] = (domain, leases) }
+                isLeft = true
+                failure.message =
+                    "the domain '\(domain.name)' began its job and has not finished it after "
+                    + "\(Self.milliseconds(now - begun)): what it does is undone when it returns"
+            case (.withdrawn, false):
+                // It has done its work, or there is nobody to take the rest.
+                monitor.wait()
+                continue
+            case (.left(let leases, let abandonment), _):
+                job.isAwaited = false
+                unawaitedJobs += 1
+                restoring[ObjectIdentifier(job)] = (domain, leases)
+                if !isWaiting { leave(job, to: abandonment) }
+                isLeft = true
+                failure.message =
+                    "the domain '\(domain.name)' did not do its job in time: its objects are restored when it does"
+            }
+            monitor.unlock()
+            throw failure
         }
+    }
+
+    /// Under the monitor: nobody waits any more for a job that has begun.
+    private func leave(_ job: Job, to abandonment: Abandonment) {
+        abandonment.isBegun = true
+        abandonment.jobs += 1
+        job.abandonment = abandonment
+        leftJobs[ObjectIdentifier(job)] = job.domain
+    }
+
+    /// Whether a domain has yet to undo something: its objects need that first.
+    public func needsRestore(_ domain: Domain) -> Bool {
+        monitor.locked {
+            leftJobs.values.contains { $0 === domain } || restoring.values.contains { $0.domain === domain }
+        }
+    }
+
+    /// How long something is waited for before that is reported, in nanoseconds.
+    static let longWait: UInt64 = 1_000_000_000
+
+    /// How long a job that has begun is awaited at least.
+    private static let patienceWithBegunJobs: UInt64 = 5_000_000_000
+
+    /// Something has been waited for longer than `longWait`: it is logged, and is the runtime's last error. Not under the
+    /// monitor.
+    public func noteLongWait(_ message: String) {
+        log(.warning, message)
+        onLongWait?(Failure(.timeout, message))
+    }
+
+    /// Waits with the monitor held until `condition` holds, at most until `deadline`, serving the calling thread's domain
+    /// meanwhile; after 1 s what is waited for is reported. False when the deadline has passed.
+    public func wait(until deadline: UInt64, for what: @autoclosure () -> String, _ condition: () -> Bool) -> Bool {
+        let warnAt = monotonicNow() + Self.longWait
+        wait(until: min(deadline, warnAt), condition)
+        if condition() { return true }
+        guard deadline > warnAt else { return false }
+        let what = what()
+        monitor.unlock()
+        noteLongWait("waited 1 s for \(what)")
+        monitor.lock()
+        wait(until: deadline, condition)
+        return condition()
     }
 
     /// How long a posted domain that cannot say where the calling code is has to take a job that somebody waits for without

@@ -75,7 +75,8 @@ extension Container {
     public func prepareAll(_ chain: BuildChain) throws(Failure) {
         for start in chain.starts where state(of: start.record) == .made {
             do throws(Failure) {
-                try inDomain(of: start.record, chain, 0) { (description, instance) throws(Failure) in
+                let limit = limit(of: start)
+                try inDomain(of: start.record, chain, limit) { (description, instance, _) throws(Failure) in
                     try description.prepare(instance)
                 }
             } catch { throw error.named(start.name, start.definition?.place ?? Place()) }
@@ -84,8 +85,13 @@ extension Container {
     }
 
     private func start(_ start: BuildChain.Start, _ chain: BuildChain) throws(Failure) {
+        try self.start(start.record, start.name, limit: limit(of: start), chain)
+    }
+
+    /// How long a start may take: as its definition declares, or the runtime's options.
+    private func limit(of start: BuildChain.Start) -> UInt64 {
         let limit = start.definition?.body.startTimeout ?? 0
-        try self.start(start.record, start.name, limit: limit == 0 ? startTimeout : limit, chain)
+        return limit == 0 ? startTimeout : limit
     }
 
     /// Starts one object. One that takes too long has failed, and is stopped again.
@@ -93,8 +99,13 @@ extension Container {
         set(.starting, record)
         let begun = monotonicNow()
         do throws(Failure) {
-            try inDomain(of: record, chain, limit) { (description, instance) throws(Failure) in
+            try inDomain(of: record, chain, limit) { (description, instance, deadline) throws(Failure) in
                 try description.start(instance)
+                // It came too late for who waited: nobody else would stop it again.
+                do throws(Failure) { try deadline() } catch {
+                    try description.stop(instance)
+                    throw error
+                }
             }
         } catch {
             set(.failed, record)
@@ -102,7 +113,7 @@ extension Container {
         }
         set(.started, record)
         let took = monotonicNow() - begun
-        guard limit > 0, took > limit else { return }
+        guard took > limit else { return }
         var failure = Failure(
             .timeout,
             "the start of \(Self.type(record).name) took \(Self.milliseconds(took)), and may take \(Self.milliseconds(limit))",
@@ -117,10 +128,11 @@ extension Container {
     }
 
     /// Stops again what a chain has started, the last first; all that fails is answered.
-    public func stopStarted(_ chain: BuildChain) -> [Failure] {
+    /// `isApart`: what the chain has made is not to be seen meanwhile, because a domain still works on it.
+    public func stopStarted(_ chain: BuildChain, isApart: Bool = false) -> [Failure] {
         let started = chain.started.reversed()
         chain.started = []
-        return started.compactMap { stop($0.record, $0.name, chain) }
+        return started.compactMap { stop($0.record, $0.name, isApart ? nil : chain) }
     }
 
     // MARK: stopping
@@ -137,7 +149,7 @@ extension Container {
         let begun = monotonicNow()
         var failure: Failure?
         do throws(Failure) {
-            try inDomain(of: record, chain, 0) { (description, instance) throws(Failure) in
+            try inDomain(of: record, chain, stopLimit(of: record)) { (description, instance, _) throws(Failure) in
                 try description.stop(instance)
             }
         } catch { failure = error.named(name, place(of: record, chain)) }
@@ -145,15 +157,18 @@ extension Container {
         return failure ?? overrun(of: record, monotonicNow() - begun)
     }
 
+    /// How long a stop may take: as the definition of the object's key declares, or the runtime's options.
+    private func stopLimit(of record: Record) -> UInt64 {
+        guard record.pointee.key > 0,
+            let own = currentGraph().recipe(record.pointee.key - 1)?.definition.body.stopTimeout, own > 0
+        else { return stopTimeout }
+        return own
+    }
+
     /// Of a stop that took so long.
     private func overrun(of record: Record, _ took: UInt64) -> Failure? {
-        var limit = stopTimeout
-        if record.pointee.key > 0, let own = currentGraph().recipe(record.pointee.key - 1)?.definition.body.stopTimeout,
-            own > 0
-        {
-            limit = own
-        }
-        guard limit > 0, took > limit else { return nil }
+        let limit = stopLimit(of: record)
+        guard took > limit else { return nil }
         return Failure(
             .timeout,
             "the stop of \(Self.type(record).name) took \(Self.milliseconds(took)), and may take \(Self.milliseconds(limit))",
@@ -275,7 +290,7 @@ extension Container {
     /// Starts it again after the reload failed.
     public func restart(_ object: UInt64) -> Failure? {
         guard let record = ObjectTable.record(object), state(of: record) == .stopped else { return nil }
-        do throws(Failure) { try start(record, name(of: record), limit: 0, nil) } catch {
+        do throws(Failure) { try start(record, name(of: record), limit: startTimeout, nil) } catch {
             var failure = error
             failure.message = "could not be started again: \(error.message)"
             return failure
@@ -361,7 +376,7 @@ extension Container {
     /// and what has been made in it.
     private func inDomain(
         of record: Record, _ chain: BuildChain?, _ timeout: UInt64,
-        _ body: @escaping (TypeDescription, UnsafeMutableRawPointer) throws(Failure) -> Void
+        _ body: @escaping (TypeDescription, UnsafeMutableRawPointer, Deadline) throws(Failure) -> Void
     ) throws(Failure) {
         let type = Self.type(record)
         guard let instance = record.pointee.instance else { return }
@@ -372,11 +387,16 @@ extension Container {
             do throws(Failure) {
                 // A prototype belongs to the thread that makes it.
                 if let domain = type.domain, !domain.isCurrent, record.pointee.thread != currentThread().identity {
-                    try run(in: domain, timeout: timeout == 0 ? commitTimeout : timeout) { _ throws(Failure) in
-                        try body(type.description, instance)
+                    // A build outside of a commit cannot leave what it works on to a domain.
+                    let abandonment = chain.map { $0.root.isCommit ? $0.root.abandonment : nil } ?? Abandonment()
+                    // Kept here and not by the job, which another thread lets go of later.
+                    let object = ObjectTable.handle(record)
+                    let kept = ObjectTable.retain(object) ? [ObjectLease(owning: object)] : []
+                    try run(in: domain, timeout: timeout, overdue: .withdrawn(abandonment, kept)) {
+                        (deadline) throws(Failure) in try body(type.description, instance, deadline)
                     }
                 } else {
-                    try body(type.description, instance)
+                    try body(type.description, instance, .none)
                 }
                 return .success(())
             } catch { return .failure(error) }

@@ -251,11 +251,19 @@ extension Container {
 
     /// A commit failed: nothing that it made stays. What it started is stopped already.
     public func abandonCommit(_ chain: BuildChain) {
+        chain.beforeExclusive = nil
         chain.starts = []
         chain.startsOf = [:]
         let held = Array(chain.held.reversed())
         chain.held = []
         giveBack(held, chain) { _ in nil }
+    }
+
+    /// A failed commit leaves what it was building to a domain that does not answer: others build it meanwhile.
+    public func releaseBuilds(of chain: BuildChain, in graph: Graph) {
+        monitor.locked {
+            graph.forEachCell { _, cell in for cell in cell.withVariants() { reset(cell, nil, by: chain) } }
+        }
     }
 
     /// What was made, the last first, is nobody's: it can be made anew, also by what ends of it. What can exist only once is

@@ -121,6 +121,8 @@ extension Container {
     /// and whoever waited builds it for the graph that stays.
     func reset(_ cell: Cell, _ failure: Failure?, by chain: BuildChain) {
         guard chain.root.isCommit else { return reset(cell, failure) }
+        // One that the commit left while a domain did not answer is another's meanwhile.
+        guard case .building(let builder) = cell.state, builder === chain.root else { return }
         cell.attempt += 1
         reset(cell, cell.failure)
     }

@@ -76,11 +76,17 @@ public final class Container: @unchecked Sendable {
     public var onLingering: (@Sendable () -> Void)?
     /// What failed in stops, while somebody gathers that. Guarded by the monitor.
     var stopFailures: [Failure]?
-    /// Nanoseconds that a start or stop may take, where a definition does not say it; 0 = its time. Set before the core is opened.
+    /// Nanoseconds that a start or stop may take, where a definition does not say it. Set before the core is opened.
     public nonisolated(unsafe) var startTimeout: UInt64 = 0
     public nonisolated(unsafe) var stopTimeout: UInt64 = 0
-    /// How long a domain has to take a job of a commit.
+    /// How long a domain has to do a job of a commit.
     public nonisolated(unsafe) var commitTimeout: UInt64 = 0
+    /// Called with the monitor not held, when something was waited for longer than 1 s; set once, before the core is opened.
+    public nonisolated(unsafe) var onLongWait: (@Sendable (Failure) -> Void)?
+    /// Domains that have begun a job which nobody waits for any more, by the job. Guarded by the monitor.
+    public internal(set) var leftJobs: [ObjectIdentifier: Domain] = [:]
+    /// What is kept for steps back that a domain has not taken in time, by the job. Guarded by the monitor.
+    public internal(set) var restoring: [ObjectIdentifier: (domain: Domain, leases: [ObjectLease])] = [:]
     /// Keys whose shared instances were built, by scope; some may be gone. Guarded by the monitor.
     var builtKeys: [Scope: Set<UInt32>] = [:]
     /// Called with the monitor not held, when a queue of jobs gets its first.

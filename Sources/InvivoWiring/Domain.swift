@@ -144,6 +144,8 @@ public final class Job: @unchecked Sendable {
     var isAwaited = true
     /// Whether it is left alone while its thread waits inside a build. Set before it is posted.
     var isPatient = false
+    /// Of one that was begun and nobody waits for any more: what takes the rest. Guarded by the monitor.
+    var abandonment: Abandonment?
     /// Called when it is given back unrun; set before it is posted.
     var onDrop: (() -> Void)?
     private(set) var handleBits: UInt64 = 0
@@ -194,15 +196,27 @@ public final class Job: @unchecked Sendable {
                 return nil
             } catch { return error }
         }
+        // Where nobody waits for it any more, it is the last to touch what it worked on.
+        let abandonment = container.monitor.locked { () -> Abandonment? in
+            state = .done(failure)
+            return self.abandonment
+        }
+        if let abandonment { container.end(abandonment) }
         container.monitor.locked {
             if case .posted = domain.kind, !isWithin { domain.runningThread = 0 }
             if let beneath { container.waits.resume(beneath, me) }
-            state = .done(failure)
-            if !isAwaited { container.unawaitedJobs -= 1 }
-            container.monitor.broadcast()
+            letGoOfWaiting()
         }
         closeHandle()
         return true
+    }
+
+    /// Under the monitor, when it is done.
+    private func letGoOfWaiting() {
+        if !isAwaited { container.unawaitedJobs -= 1 }
+        container.restoring[ObjectIdentifier(self)] = nil
+        container.leftJobs[ObjectIdentifier(self)] = nil
+        container.monitor.broadcast()
     }
 
     /// Gives it back unrun.
@@ -211,8 +225,7 @@ public final class Job: @unchecked Sendable {
             guard case .waiting = state else { return false }
             domain.take(self)
             state = .done(Failure(.host, "the domain '\(domain.name)' dropped its job"))
-            if !isAwaited { container.unawaitedJobs -= 1 }
-            container.monitor.broadcast()
+            letGoOfWaiting()
             return true
         }
         if dropped {

@@ -485,6 +485,138 @@ static void an_object_made_after_the_deadline_is_dropped(void) {
     end();
 }
 
+/* Whoever waits longer than 1 s says for what: it is the runtime's last error until the reload is over. */
+static bool last_error_names(const char *what) {
+    invivo_error *error = NULL;
+    OK(invivo_runtime_last_error(runtime, &error));
+    bool names = error && strstr(invivo_error_text(error), what);
+    invivo_error_release(error);
+    return names;
+}
+static void a_long_wait_is_the_last_error_and_names_what_is_waited_for(void) {
+    begin(NULL);
+    register_voice((invivo_domain){0});
+    invivo_object object;
+    voice *self = make("a.voice", &object);
+    commit other;
+    commit_elsewhere(&other, DEPTH("a.voice", 3));
+    bool names = false;
+    for (int i = 0; i < CHECK_LIMIT_SECONDS * 200 && !names; i++) {
+        struct pollfd nothing = {.fd = -1};
+        poll(&nothing, 1, 5);
+        names = last_error_names("a reload has waited 1 s for the domain 'opener'");
+    }
+    CHECK(names);
+    OK(invivo_runtime_poll(runtime, 0, NULL, E));
+    pthread_join(other.thread, NULL);
+    if (other.status == INVIVO_OK) { /* or the machine was so busy that it was withdrawn */
+        CHECK_EQUAL(self->depth, 3);
+        CHECK(!last_error_names(""));
+    } else {
+        CHECK_EQUAL(other.status, INVIVO_E_TIMEOUT);
+    }
+    OK(invivo_object_release(object));
+    end();
+}
+
+/* A job that does not end is left to its domain: the reload fails, others commit meanwhile, and what it did is undone where it
+ * returns at last. */
+static pthread_mutex_t gate_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t gate_moved = PTHREAD_COND_INITIALIZER;
+static int gate; /* 0 shut, 1 somebody is there, 2 open */
+static void gate_to(int state) {
+    pthread_mutex_lock(&gate_lock);
+    gate = state;
+    pthread_cond_broadcast(&gate_moved);
+    pthread_mutex_unlock(&gate_lock);
+}
+static void gate_await(int state) {
+    pthread_mutex_lock(&gate_lock);
+    while (gate < state) pthread_cond_wait(&gate_moved, &gate_lock);
+    pthread_mutex_unlock(&gate_lock);
+}
+static bool is_at_gate;
+static void wait_at_the_gate(void) {
+    is_at_gate = true;
+    gate_to(1);
+    gate_await(2);
+}
+static invivo_status window_ran;
+static void *run_next_job(void *number) {
+    window_ran = invivo_job_run(next_job((int)(intptr_t)number));
+    if (window_ran) gate_to(1);
+    return NULL;
+}
+static void a_job_that_does_not_end_is_left_to_its_domain(void) {
+    begin_posted(1000);
+    invivo_type_options plain = {.struct_size = sizeof(plain), .name = "Plain", .size = sizeof(voice), .alignment = _Alignof(voice),
+                                 .properties = voice_properties, .property_count = 2};
+    define_voice_in_time();
+    OK(invivo_type_register(runtime, &plain, &type, E));
+    invivo_object object;
+    voice *self = make("b.plain", &object);
+    uint64_t before = generation();
+    commit stuck;
+    pthread_t window;
+    for (int tries = 0; tries < 100; tries++) { /* until the job is begun in time */
+        gate_to(0);
+        is_at_gate = false;
+        in_setter = wait_at_the_gate;
+        void *number = (void *)(intptr_t)(posts + 1);
+        commit_elsewhere(&stuck, DEPTH("a.voice", 3));
+        pthread_create(&window, NULL, run_next_job, number);
+        gate_await(1);
+        pthread_join(stuck.thread, NULL); /* it does not wait for ever */
+        CHECK_EQUAL(stuck.status, INVIVO_E_TIMEOUT);
+        if (is_at_gate) break;
+        pthread_join(window, NULL);
+    }
+    CHECK(strstr(stuck.error, "the domain 'window' began its job and has not finished it after"));
+    CHECK_EQUAL(generation(), before);
+    /* The turn is free for change sets that do not need that domain; those that do wait for it in turn. */
+    OK(invivo_changes_commit(document(DEPTH("b.plain", 5)), E));
+    CHECK_EQUAL(self->depth, 5);
+    expects_error(invivo_runtime_close(runtime, E), INVIVO_E_BUSY, NULL);
+    gate_to(2);
+    pthread_join(window, NULL);
+    CHECK_EQUAL(window_ran, INVIVO_OK);
+    CHECK_EQUAL(last_depth, 0); /* undone where it ran */
+    OK(invivo_object_release(object));
+    end();
+}
+
+/* A domain that did its part and does not come back to undo it: the reload fails all the same, and the domain undoes it before
+ * anything else. */
+static void what_a_domain_does_not_undo_in_time_is_undone_when_it_answers(void) {
+    begin_posted(1500);
+    invivo_type_options plain = {.struct_size = sizeof(plain), .name = "Plain", .size = sizeof(voice), .alignment = _Alignof(voice),
+                                 .properties = voice_properties, .property_count = 2};
+    invivo_type posted_type = type;
+    OK(invivo_type_register(runtime, &plain, &type, E));
+    invivo_object object;
+    voice *self = make("b.plain", &object); /* first: it is visited first */
+    type = posted_type;
+    define_voice_in_time();
+    commit other;
+    self->depth = 0;
+    for (int tries = 0; tries < 100 && self->depth != 2; tries++) { /* until this thread came in time */
+        uint32_t ran = 0;
+        commit_elsewhere(&other, "traits: { b.plain: [ Set: { depth: 2 } ], a.voice: [ Set: { depth: 2 } ] }");
+        OK(invivo_runtime_poll(runtime, CHECK_LIMIT_SECONDS * 1000, &ran, E));
+        pthread_join(other.thread, NULL); /* nobody runs the window's job, nor this thread's step back */
+        CHECK_EQUAL(other.status, INVIVO_E_TIMEOUT);
+    }
+    CHECK_EQUAL(self->depth, 2);
+    CHECK(strstr(other.error, "could not be undone: the domain 'opener' did not do its job in time: its objects are restored when it does"));
+    CHECK(strstr(other.error, "the domain 'window' did not take its job in time"));
+    OK(invivo_runtime_poll(runtime, 0, NULL, E));
+    CHECK_EQUAL(self->depth, 0);
+    OK(invivo_changes_commit(document(DEPTH("b.plain", 4)), E));
+    CHECK_EQUAL(self->depth, 4);
+    OK(invivo_object_release(object));
+    end();
+}
+
 /* Two domains in one commit: when the second does not take its job, what the first did is undone. */
 static void a_commit_that_times_out_in_one_domain_is_undone_in_the_other(void) {
     begin_posted(30);
@@ -747,7 +879,7 @@ static void a_wait_for_a_domain_that_cannot_say_where_it_is_ends(void) {
     lead.type = type;
     expects_error(invivo_define(runtime, &lead, NULL, E), INVIVO_E_TIMEOUT,
                   "the domain 'gui' did not take its job in time; its thread must poll the runtime (or run posted jobs). It may be the one that "
-                  "waits here: let the domain say so by is_current, or set a commit timeout");
+                  "waits here: let the domain report that by is_current");
     CHECK_EQUAL(invivo_job_run(kept_job), INVIVO_E_STALE);
     CHECK_EQUAL(generation(), 0);
     end();
@@ -843,6 +975,9 @@ int main(void) {
     an_object_made_after_the_deadline_is_dropped();
     a_commit_that_times_out_in_one_domain_is_undone_in_the_other();
     a_failure_in_one_domain_is_undone_in_the_one_before();
+    a_long_wait_is_the_last_error_and_names_what_is_waited_for();
+    a_job_that_does_not_end_is_left_to_its_domain();
+    what_a_domain_does_not_undo_in_time_is_undone_when_it_answers();
     a_domain_that_is_no_thread_is_where_its_host_says();
     a_callback_may_not_wait();
     a_setter_may_ask_for_a_reload();

@@ -33,6 +33,8 @@ enum {
 
 /* For `load_timeout_ms`: there is no limit. */
 #define INVIVO_LOAD_UNLIMITED UINT32_MAX
+/* For `commit_timeout_ms`, `start_timeout_ms` and `stop_timeout_ms`, of a runtime and of a definition: there is no limit. */
+#define INVIVO_TIMEOUT_UNLIMITED UINT32_MAX
 /* For `stop_grace_ms`: there is no limit. */
 #define INVIVO_STOP_GRACE_UNLIMITED UINT32_MAX
 
@@ -45,8 +47,10 @@ typedef struct invivo_runtime_options {
     uint32_t settle_max_ms;    /* settle: endless writes are cut off after this; 0 = default 250. A followed file that is open for
                                   writing is read when it is closed, or after 2 s, or after this time if it is longer. A call that
                                   reads a file waits for its writer for at most this time */
-    uint32_t commit_timeout_ms;/* a domain that has not done its job in this time fails the reload: a job not begun is
-                                  withdrawn, one begun is awaited and undone; 0 = wait for it (posted domains: see is_current) */
+    /* How long a reload waits for a domain, or for another thread's constructor. Then it fails: a job not begun is withdrawn.
+     * One begun is awaited until it has had 5 s, and is then left to its domain, which undoes it when it returns. Values that
+     * a domain does not restore in this time are restored before anything else is done there. 0 = default 5,000. */
+    uint32_t commit_timeout_ms;
     uint32_t log_level;        /* the least level that is logged */
     /* Never called with a lock of the runtime held, nor after close; from any thread. NULL = silent. */
     void (*log)(void *user_data, const invivo_log_entry *entry);
@@ -54,9 +58,9 @@ typedef struct invivo_runtime_options {
     void (*log_destroy)(void *user_data); /* once, at the end of close, after the last call of `log`. Not called when opening
                                              fails: the user data is then still the caller's. May be NULL */
     uint64_t max_document_bytes; /* a larger document is INVIVO_E_TOO_LARGE; 0 = default 1 MiB */
-    uint32_t start_timeout_ms; /* a start that takes longer has failed: it is awaited and undone, as jobs are; 0 = it may
-                                  take its time. A definition may say another */
-    uint32_t stop_timeout_ms;  /* a stop that takes longer is an error that is told; 0 = it may take its time */
+    uint32_t start_timeout_ms; /* a start that takes longer has failed, and the object is stopped again; 0 = default 60,000.
+                                  A definition may declare another limit */
+    uint32_t stop_timeout_ms;  /* a stop that takes longer is an error in the report; 0 = default 60,000 */
     /* How long a retired object without leases may wait for the references of its own language to end (`count_references`,
      * type.h). Then it is stopped all the same, and a warning names its key and type. 0 = default 30 s;
      * INVIVO_STOP_GRACE_UNLIMITED = as long as there is a reference. */
@@ -123,8 +127,8 @@ typedef struct invivo_domain_options {
      * Jobs of such a domain run at once where this says 1, and while code there waits inside the runtime. May be NULL.
      * Called from any thread, also with locks held: it must be quick and must not call the runtime. */
     uint8_t (*is_current)(void *user_data);
-    /* Without it a call that waits for a job here may come from the very thread that would have to run it: where no commit
-     * timeout is set, a job that is not begun after 5 s is withdrawn, and the call answers INVIVO_E_TIMEOUT. */
+    /* Without it a call that waits for a job here may come from the very thread that would have to run it: also where the
+     * commit timeout is unlimited, a job that is not begun after 5 s is withdrawn, and the call answers INVIVO_E_TIMEOUT. */
 } invivo_domain_options;
 
 INVIVO_API invivo_status invivo_domain_register(invivo_runtime runtime, const invivo_domain_options *options,

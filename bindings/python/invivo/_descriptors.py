@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
+import math
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -174,6 +175,8 @@ def _milliseconds(seconds: float | None) -> int:
     """At least one, where something is said: zero says nothing."""
     if seconds is None:
         return 0
+    if seconds == math.inf:
+        return 0xFFFFFFFF  # INVIVO_TIMEOUT_UNLIMITED
     if not 0 < seconds < (1 << 32) / 1000 - 1:
         raise ArgumentError(f"{seconds} s is no time that a start or stop may take")
     return max(1, round(seconds * 1000))

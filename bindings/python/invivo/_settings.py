@@ -106,11 +106,11 @@ def make_options(
     if settle_max is not None:
         options.settle_max_ms = milliseconds(settle_max)
     if commit_timeout is not None:
-        options.commit_timeout_ms = milliseconds(commit_timeout)
+        options.commit_timeout_ms = limit(commit_timeout)
     if start_timeout is not None:
-        options.start_timeout_ms = milliseconds(start_timeout)
+        options.start_timeout_ms = limit(start_timeout)
     if stop_timeout is not None:
-        options.stop_timeout_ms = milliseconds(stop_timeout)
+        options.stop_timeout_ms = limit(stop_timeout)
     options.stop_grace_ms = _UNLIMITED if stop_grace is None else max(1, milliseconds(stop_grace))
     options.max_document_bytes = max_document_bytes
     options.max_document_nodes = max_document_nodes
@@ -134,6 +134,15 @@ def _level(level: LogLevel | str) -> LogLevel:
         return LogLevel[level.upper()] if isinstance(level, str) else LogLevel(level)
     except (KeyError, ValueError):
         raise ArgumentError(f"log_level is {', '.join(map(str, LogLevel))}; not {level!r}") from None
+
+
+# INVIVO_TIMEOUT_UNLIMITED
+_UNLIMITED = 0xFFFFFFFF
+
+
+def limit(seconds: float) -> int:
+    """A time limit in milliseconds; ``math.inf`` is none."""
+    return _UNLIMITED if seconds == math.inf else milliseconds(seconds)
 
 
 def milliseconds(seconds: float) -> int:
