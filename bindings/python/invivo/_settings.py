@@ -16,7 +16,7 @@ from ._failures import text
 from .errors import ArgumentError
 
 STOP_GRACE = 30.0  # seconds
-_UNLIMITED = (1 << 32) - 1  # INVIVO_STOP_GRACE_UNLIMITED
+_UNLIMITED = (1 << 32) - 1  # INVIVO_TIMEOUT_UNLIMITED, INVIVO_STOP_GRACE_UNLIMITED
 
 Log = Callable[[int, str, str, Mapping[str, Any]], Any]
 
@@ -134,10 +134,6 @@ def _level(level: LogLevel | str) -> LogLevel:
         return LogLevel[level.upper()] if isinstance(level, str) else LogLevel(level)
     except (KeyError, ValueError):
         raise ArgumentError(f"log_level is {', '.join(map(str, LogLevel))}; not {level!r}") from None
-
-
-# INVIVO_TIMEOUT_UNLIMITED
-_UNLIMITED = 0xFFFFFFFF
 
 
 def limit(seconds: float) -> int:

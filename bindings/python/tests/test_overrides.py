@@ -130,3 +130,23 @@ def test_an_override_that_does_not_fit_is_refused() -> None:
             with pytest.raises(invivo.WrongTypeError, match=r"'voice' wants a 'Voice', and 'synth.voice' is a 'Clock'"):
                 runtime.override("synth.voice", instance=Clock())
             assert type(synth.player().voice) is Voice, made
+
+
+@pytest.mark.xfail(strict=True, reason="ending an override builds a new instance")
+def test_an_instance_that_an_override_set_aside_returns_with_its_identity() -> None:
+    synth = Synth()
+    with invivo.Runtime(synth) as runtime:
+        former = runtime["synth.clock"]
+        with runtime.override("synth.clock", FakeClock):
+            assert type(runtime["synth.clock"]) is FakeClock
+        assert runtime["synth.clock"] is former
+
+
+def test_an_instance_that_an_override_set_aside_is_dropped_when_its_definition_has_changed() -> None:
+    synth = Synth()
+    with invivo.Runtime(synth) as runtime:
+        former = runtime["synth.clock"]
+        with runtime.override("synth.clock", FakeClock):
+            runtime.define(Clock, "synth.clock", rate=5)
+        assert runtime["synth.clock"] is not former
+        assert runtime["synth.clock"].rate == 5
