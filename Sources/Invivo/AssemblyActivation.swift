@@ -342,7 +342,6 @@ struct AssemblyActivation {
                     undo.append { definition.stand(nil) }
                 }
                 definition.belong(to: name)
-                let draft = definition.draft
                 active.members[member] = ActiveMember(
                     definition: ObjectIdentifier(definition), revision: definition.revision, key: key, name: path,
                     inner: [])
