@@ -1,6 +1,7 @@
 """The nine pairs of languages, in one process with one runtime, and hosts that embed the others.
 
-Builds what it needs into .build, where the package itself is built. The library is that of INVIVO_LIBRARY, or the one that `swift build` makes."""
+Builds what it needs into .build, where the package itself is built. The library is that of INVIVO_LIBRARY, or the one
+that `swift build` makes."""
 
 import os
 import re

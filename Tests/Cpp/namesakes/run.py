@@ -1,7 +1,7 @@
 """Builds a program and two modules by one compiler and runs it: run.py COMPILER LIBRARY INCLUDE STUBS.
 
-The program is linked with -rdynamic and nothing is optimized, so that each function that an image does not keep to itself is shared.
-"""
+The program is linked with -rdynamic and nothing is optimized, so that each function that an image does not keep to
+itself is shared."""
 
 import pathlib
 import subprocess
@@ -11,13 +11,35 @@ import tempfile
 compiler, library, include, *stubs = sys.argv[1:]
 here = pathlib.Path(__file__).parent
 with tempfile.TemporaryDirectory() as directory:
-    common = [compiler, "-std=c++17", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fPIC", "-pthread", f"-I{include}"]
+    common = [
+        compiler,
+        "-std=c++17",
+        "-O0",
+        "-Wall",
+        "-Wextra",
+        "-Wpedantic",
+        "-Werror",
+        "-fPIC",
+        "-pthread",
+        f"-I{include}",
+    ]
     for name in ("first", "second"):
-        subprocess.run([*common, "-shared", str(here / f"{name}.cpp"), *stubs, "-o", f"{directory}/lib{name}.so"], check=True)
+        subprocess.run(
+            [*common, "-shared", str(here / f"{name}.cpp"), *stubs, "-o", f"{directory}/lib{name}.so"], check=True
+        )
     program = f"{directory}/program"
     folder = pathlib.Path(library).parent
     subprocess.run(
-        [*common, "-rdynamic", f'-DTEST_MODULES="{directory}"', str(here / "program.cpp"), library, f"-Wl,-rpath,{folder}", "-o", program],
+        [
+            *common,
+            "-rdynamic",
+            f'-DTEST_MODULES="{directory}"',
+            str(here / "program.cpp"),
+            library,
+            f"-Wl,-rpath,{folder}",
+            "-o",
+            program,
+        ],
         check=True,
     )
     symbols = subprocess.run(["nm", "-C", program], check=True, capture_output=True, text=True).stdout

@@ -37,7 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     check.add_argument("manifest", metavar="APP.yaml")
     check.add_argument("--wait", action="store_true", help="check the wiring alone: documents may be missing or wrong")
-    check.add_argument("--no-modules", action="store_true", help="load no module: check the form of the documents alone")
+    check.add_argument(
+        "--no-modules", action="store_true", help="load no module: check the form of the documents alone"
+    )
     check.add_argument("--foreign-files", action="store_true", help=foreign)
     graph = commands.add_parser(
         "graph", help="write the wiring of a manifest as SVG (by Graphviz), DOT, Mermaid or JSON"

@@ -107,8 +107,8 @@ class App:
     ) -> str:
         """Raises all that starting a manifest would find wrong, and makes nothing: modules are loaded, no class or
         factory is called. Answers the wiring that it describes, as a text. With ``wait`` specs are not read.
-        Without ``modules`` no module is loaded, so that no code of the manifest's runs: the form of the manifest and of its specs
-        alone is checked."""
+        Without ``modules`` no module is loaded, so that no code of the manifest's runs: the form of the manifest and
+        of its specs alone is checked."""
         return cls._check(
             manifest, GRAPH_FORMATS[format], wait=wait, log=log, modules=modules, foreign_files=foreign_files
         )

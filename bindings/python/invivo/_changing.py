@@ -39,8 +39,8 @@ class State:
 
 @dataclasses.dataclass(frozen=True)
 class SourceState:
-    """A document, and how its changes are noticed. ``follows``: "watching" (events announce them), "polling" (the file is
-    looked at every ``interval_ms``, for the ``reason``) or "memory" (it changes by calls alone)."""
+    """A document, and how its changes are noticed. ``follows``: "watching" (events announce them), "polling" (the
+    file is looked at every ``interval_ms``, for the ``reason``) or "memory" (it changes by calls alone)."""
 
     name: str
     path: str

@@ -257,8 +257,8 @@ class Core:
             raise GivenUp
 
     def forked(self) -> None:
-        """This process is a forked child: nothing is built here any more, and nothing ends. Only the calling thread goes
-        on, so plans and callbacks of others are over, and locks that they hold are replaced."""
+        """This process is a forked child: nothing is built here any more, and nothing ends. Only the calling thread
+        goes on, so plans and callbacks of others are over, and locks that they hold are replaced."""
         self.is_parents = True
         self.leases.clear()
         me = threading.get_ident()
@@ -745,7 +745,8 @@ def _collected(phase: str, _: object) -> None:
 
 
 def watch_collector() -> None:
-    """From the first resource on, not before: what a signal's handler raises at the entry of such a callback is lost."""
+    """From the first resource on, not before: what a signal's handler raises at the entry of such a callback is
+    lost."""
     if _collected not in gc.callbacks:
         gc.callbacks.append(_collected)
 

@@ -251,8 +251,8 @@ def _made_by(
     if makes is None:
         raise ArgumentError(
             f"the factory {_name(what)!r} does not say what it makes: annotate what it "
-            f"{'yields' if managed else 'returns'} with the class{_unresolved(function)}, or what the member returns; or "
-            "declare it by type=..., as in @invivo.lazy_singleton(type=Clock) or options=invivo.options(type=Clock)"
+            f"{'yields' if managed else 'returns'} with the class{_unresolved(function)}, or what the member returns; "
+            "or declare it by type=..., as in @invivo.lazy_singleton(type=Clock) or options=invivo.options(type=Clock)"
         )
     return makes, what, managed
 

@@ -170,9 +170,7 @@ def has_other_keys(value: Any) -> bool:
     return type(value) in (list, tuple) and any(map(has_other_keys, value))
 
 
-def call(
-    function: Any, parameters: Sequence[Parameter], arguments: Sequence[Any], *first: Any, given: int = -1
-) -> Any:
+def call(function: Any, parameters: Sequence[Parameter], arguments: Sequence[Any], *first: Any, given: int = -1) -> Any:
     """Calls with arguments in the order of the parameters. ``given`` has a bit for each argument that was given: None
     is passed on for these, and stands for the default of the others."""
     positional, named = list(first), dict[str, Any]()

@@ -67,7 +67,8 @@ def _factory(item: FactoryItem, out: Any, build: Any, arguments: Any, count: int
 
 
 def may_answer(thing: Any, makes: type) -> bool:
-    """Whether a factory may answer a thing where it says a class; of protocols, and of typing.TextIO, nothing is known."""
+    """Whether a factory may answer a thing where it says a class; of protocols, and of typing.TextIO, nothing is
+    known."""
     return is_protocol(makes) or makes.__module__ == "typing" or isinstance(thing, makes)
 
 

@@ -146,8 +146,8 @@ def plain(function: types.FunctionType) -> types.FunctionType:
         answer = function(self, *positional, **named)
         if isinstance(answer, Recipe) and not describing.depth:
             raise NotReadyError(
-                f"{type(self).__name__}.{function.__name__}() describes an object, and is no definition: decorate it, as "
-                "by @invivo.lazy_singleton",
+                f"{type(self).__name__}.{function.__name__}() describes an object, and is no definition: decorate it, "
+                "as by @invivo.lazy_singleton",
                 path=f"{self.name}.{function.__name__}",
                 file=function.__code__.co_filename,
                 line=function.__code__.co_firstlineno,

@@ -68,9 +68,8 @@ def frames_of(planning: list[None], calling: list[None]) -> tuple[list[None], li
         if code.co_filename == FILE:
             if frame.f_globals["planning"] is planning:
                 plans.append(None)
-        elif code.co_name == "run" and code.co_filename == _CALLBACKS:
-            if frame.f_locals.get("calling") is calling:
-                callbacks.append(None)
+        elif code.co_name == "run" and code.co_filename == _CALLBACKS and frame.f_locals.get("calling") is calling:
+            callbacks.append(None)
         frame = frame.f_back  # type: ignore[assignment]
     return plans, callbacks
 

@@ -206,8 +206,8 @@ class Options:
     ``exclusive``: there can be only one at a time, taken in `on_start` and given back in `on_stop`; a reload stops the
     former one before it makes the new one. ``waits``: lies dormant while something that it needs (a
     definition, a value of the configuration, the type it names) is not there.
-    ``type``: the class that is made, where no annotation says it. ``tracked``: prototypes into which a reload injects what is new. ``start_timeout``, ``stop_timeout``: seconds that
-    its objects may take, None as the runtime says.
+    ``type``: the class that is made, where no annotation says it. ``tracked``: prototypes into which a reload injects
+    what is new. ``start_timeout``, ``stop_timeout``: seconds that its objects may take, None as the runtime says.
     """
 
     rank: int = 0
@@ -477,7 +477,9 @@ def managed(what: Any, /, *arguments: Any, **named: Any) -> Any:
         return what
     if not callable(what) or (not isinstance(what, type) and hasattr(type(what), "__enter__")):
         if arguments or named or not hasattr(type(what), "__enter__"):
-            raise ArgumentError(f"managed() takes a context manager, or what makes one, with its arguments, not {what!r}")
+            raise ArgumentError(
+                f"managed() takes a context manager, or what makes one, with its arguments, not {what!r}"
+            )
         what = Existing(what)
     made = Recipe(Draft(what, arguments, named, here()))
     made._node.managed = True

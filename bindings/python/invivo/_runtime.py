@@ -64,16 +64,15 @@ class Runtime(Filling, Changing):
         quote_content: bool = True,
         inject_marked: bool = True,
     ) -> None:
-        """Times are seconds, ``math.inf`` is no limit. ``commit_timeout``: how long a reload waits for the thread of the
-        objects it changes; None is 5 s. ``start_timeout``, ``stop_timeout``: how long a start or stop may take, where a
-        definition has no limit of its own; None is 60 s.
-        ``stop_grace``: an object that a reload has replaced or removed waits so long until
-        Python no longer refers to it, and is then stopped all the same; None: without a limit. Documents: at most
-        ``max_document_bytes`` (0: 1 MiB) and ``max_document_nodes`` values (0: 50,000), ``max_each_entries`` for a
-        definition that is for each entry (0: 10,000), read and planned in ``load_timeout`` (None: 10 s; ``math.inf``:
-        no limit). ``foreign_files``: modules and manifests may be files that other users can write.
-        ``quote_content=False`` keeps the text of documents out of errors. ``inject_marked``: whether attributes marked
-        by `injected` or `Inject` are filled."""
+        """Times are seconds, ``math.inf`` is no limit. ``commit_timeout``: how long a reload waits for the thread of
+        the objects it changes; None is 5 s. ``start_timeout``, ``stop_timeout``: how long a start or stop may take,
+        where a definition has no limit of its own; None is 60 s. ``stop_grace``: an object that a reload has replaced
+        or removed waits so long until Python no longer refers to it, and is then stopped all the same; None: without
+        a limit. Documents: at most ``max_document_bytes`` (0: 1 MiB) and ``max_document_nodes`` values (0: 50,000),
+        ``max_each_entries`` for a definition that is for each entry (0: 10,000), read and planned in ``load_timeout``
+        (None: 10 s; ``math.inf``: no limit). ``foreign_files``: modules and manifests may be files that other users
+        can write. ``quote_content=False`` keeps the text of documents out of errors. ``inject_marked``: whether
+        attributes marked by `injected` or `Inject` are filled."""
         core = Core(own_library())
         core.marked = inject_marked
         options = make_options(

@@ -273,13 +273,7 @@ class Sources:
         if made.options.waits and wanted is not None:
             found = Injection(name, how=c.INVIVO_INJECT_TYPE, of=wanted, flags=optional)
             return found if late is None else Injection(name, how=late, items=(dataclasses.replace(found, name=""),))
-        if (
-            made.scope not in KEPT
-            and made.signature is None
-            and not made.owner
-            and wanted is None
-            and late is None
-        ):
+        if made.scope not in KEPT and made.signature is None and not made.owner and wanted is None and late is None:
             return None  # an argument of the resolve
         if is_assembly(wanted):
             raise NotFoundError(

@@ -314,9 +314,7 @@ def possible_names(cls: type) -> Iterator[str]:
         yield f"{full}#{number}"
 
 
-def register(
-    core: Core, cls: type, description: Description | None = None, *, managed: bool = False
-) -> TypeRecord:
+def register(core: Core, cls: type, description: Description | None = None, *, managed: bool = False) -> TypeRecord:
     """Registers a class with a runtime; ``managed``: the type of resources that give its objects."""
     record = TypeRecord(core, description or describe(cls, core.known), managed)
     name = f"{core.name_of(cls)} (managed)" if managed else core.name_of(cls)

@@ -243,9 +243,9 @@ class _Planner(Sources):
 
     def _given(self, name: str, thing: Any, hint: Hint, *, exact: bool = False) -> Injection:
         """An argument; a constant goes as it is where the parameter does not say what it wants."""
-        if hint.decode is same and (has_other_keys(thing) or (exact and type(thing) in (tuple, set, frozenset))):
-            if not is_said(thing):
-                return Injection(name, value=Exact(thing))
+        is_exact = exact and type(thing) in (tuple, set, frozenset)
+        if hint.decode is same and (is_exact or has_other_keys(thing)) and not is_said(thing):
+            return Injection(name, value=Exact(thing))
         return self.named(name, thing, hint)
 
     def _arranged(
@@ -255,7 +255,7 @@ class _Planner(Sources):
         no signature. The definition has then a factory, whose parameters are what is given. None: there is no more."""
         made = self.made
         what: Any = made.factory if made.factory is not None else made.makes
-        if what is None or made.parent is not None and made.factory is None and not isinstance(made.makes, type):
+        if what is None or (made.parent is not None and made.factory is None and not isinstance(made.makes, type)):
             return None
         from_c = isinstance(what, type) and not is_made_by_python(what)
         signature = signature_of(what)
@@ -300,7 +300,11 @@ class _Planner(Sources):
                 given = self._given(name, made.overrides[name], Hint(), exact=True)
                 found.append((Parameter(name, Hint(), False, True), given))
         made = dataclasses.replace(made, factory=what)
-        return made, tuple(dataclasses.replace(each, has_default=False) for each, _ in found), [each for _, each in found]
+        return (
+            made,
+            tuple(dataclasses.replace(each, has_default=False) for each, _ in found),
+            [each for _, each in found],
+        )
 
     # ---- properties and methods --------------------------------------------------------------------------
 

@@ -1,4 +1,5 @@
-"""Whatever Python can call makes objects: classes of C and of Python, builtins, models, partials, `*args` and `**kwargs`."""
+"""Whatever Python can call makes objects: classes of C and of Python, builtins, models, partials, `*args` and
+`**kwargs`."""
 
 from __future__ import annotations
 

@@ -8,8 +8,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-import invivo
 import pytest
+
+import invivo
 
 
 class Settings:

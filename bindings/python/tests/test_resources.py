@@ -202,7 +202,7 @@ def test_a_generator_that_yields_nothing_or_twice_is_told() -> None:
     one = invivo.Assembly("one")
     one.lazy_singleton(nothing)
     one.lazy_singleton(twice)
-    with pytest.raises(invivo.StopError, match="yielded twice"), invivo.Runtime(one) as runtime:  # noqa: PT012
+    with pytest.raises(invivo.StopError, match="yielded twice"), invivo.Runtime(one) as runtime:
         with pytest.raises(invivo.WrongTypeError, match="without a 'yield'"):
             _ = runtime[Pool]
         _ = runtime[User]

@@ -24,14 +24,18 @@ class Synth(invivo.Assembly):
 
 def entries(runtime: invivo.Runtime, count: int) -> None:
     with runtime.changes() as changes:
-        changes.document("voices", "config: { synth: { voices: { " + ", ".join(f"v{i}: 1" for i in range(count)) + " } } }")
+        changes.document(
+            "voices", "config: { synth: { voices: { " + ", ".join(f"v{i}: 1" for i in range(count)) + " } } }"
+        )
 
 
 def test_entries_of_each_are_bounded_by_an_option() -> None:
     with invivo.Runtime(Synth(), max_each_entries=2) as runtime:
         entries(runtime, 2)
         kept = runtime["synth.voice[v0]"]
-        with pytest.raises(invivo.Error, match="there are 3 entries, at most 2 are allowed .* max_each_entries permits more"):
+        with pytest.raises(
+            invivo.Error, match=r"there are 3 entries, at most 2 are allowed .* max_each_entries permits more"
+        ):
             entries(runtime, 3)
         assert runtime["synth.voice[v0]"] is kept
 
@@ -45,9 +49,12 @@ def test_content_stays_out_of_errors() -> None:
 
 
 def test_values_of_a_document_are_bounded() -> None:
-    with invivo.Runtime(max_document_nodes=3) as runtime:
-        with pytest.raises(invivo.Error, match="max_document_nodes permits more"), runtime.changes() as changes:
-            changes.document("text", "config: { a: 1, b: 2 }")
+    with (
+        invivo.Runtime(max_document_nodes=3) as runtime,
+        pytest.raises(invivo.Error, match="max_document_nodes permits more"),
+        runtime.changes() as changes,
+    ):
+        changes.document("text", "config: { a: 1, b: 2 }")
 
 
 def test_sources_are_listed(tmp_path: pathlib.Path) -> None:
@@ -75,7 +82,7 @@ def test_a_check_without_modules_runs_no_code(tmp_path: pathlib.Path) -> None:
     command = [sys.executable, "-m", "invivo", "check", "--no-modules", str(app)]
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
     (tmp_path / "spec.yaml").write_text("trait: {}\n")
-    with pytest.raises(invivo.Error, match="spec.yaml"):
+    with pytest.raises(invivo.Error, match=r"spec\.yaml"):
         invivo.App.check(app, modules=False)
 
 

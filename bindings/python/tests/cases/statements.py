@@ -23,7 +23,6 @@ from .build import SCOPES, Description, Injections, Names, Wrong
 from .expectations import Expectations
 from .script import Case, Line, Unreadable, Word
 
-
 STATUSES = {name: number for name, number, _ in _generated.STATUS}
 
 
