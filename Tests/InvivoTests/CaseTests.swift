@@ -27,7 +27,7 @@ struct TextCase: Sendable, CustomTestStringConvertible {
         return files.sorted().flatMap(cases)
     }()
 
-    private static func cases(of path: String) -> [TextCase] {
+    static func cases(of path: String) -> [TextCase] {
         do {
             var found: [TextCase] = []
             var lines: [Script.Line] = []
@@ -57,19 +57,45 @@ extension SwiftAPI {
         @Test("is run", arguments: TextCase.all)
         func run(_ one: TextCase) async {
             let before = Live.now
-            var problems = one.problem.map { [(line: one.line, text: $0)] } ?? []
-            // A thread of its own is the home of what is confined, and may wait.
-            problems += await withCheckedContinuation { continuation in
-                let box = CaseBox(one.lines) { continuation.resume(returning: $0) }
-                box.start()
-            }
-            for problem in problems {
+            for problem in await problems(of: one) {
                 Issue.record(
                     "\(problem.text)",
                     sourceLocation: SourceLocation(
                         fileID: "Cases/\(one.name)", filePath: one.path, line: problem.line, column: 1))
             }
             #expect(Live.now == before, "\(one.name)")
+        }
+
+        private func problems(of one: TextCase) async -> [(line: Int, text: String)] {
+            let known = one.problem.map { [(line: one.line, text: $0)] } ?? []
+            // A thread of its own is the home of what is confined, and may wait.
+            return await known
+                + withCheckedContinuation { continuation in
+                    let box = CaseBox(one.lines) { continuation.resume(returning: $0) }
+                    box.start()
+                }
+        }
+
+        @Test(arguments: [
+            ("sing a.x", 2, "nothing is said by 'sing'"),
+            ("define a.x Knight\n    sing 5", 2, "a definition has no part 'sing'"),
+            ("define a.x Knight loud", 2, "'loud' is no scope"),
+            ("resolve a.nothing", 2, "it fails with INVIVO_E_NOT_FOUND"),
+            ("define a.x Knight\n    fails not_found", 3, "it answers INVIVO_OK"),
+            ("resolve a.nothing\n    fails type", 3, "it answers INVIVO_E_NOT_FOUND"),
+            ("define a.x Knight singleton\nlog", 3, "what came"),
+            ("define a.x Knight\nresolve a.x", 0, ""),
+        ])
+        func aWrongCaseFails(_ text: String, _ line: Int, _ said: String) async throws {
+            let path = "/tmp/invivo-wrong-\(getpid()).case"
+            let file = try #require(fopen(path, "w"))
+            fputs("case wrong\n\(text)\n", file)
+            fclose(file)
+            defer { unlink(path) }
+            let one = try #require(TextCase.cases(of: path).first)
+            let found = await problems(of: one)
+            #expect(found.isEmpty == (line == 0))
+            #expect(line == 0 || found.contains { $0.line == line && $0.text.contains(said) }, "\(found)")
         }
 
         @Test func thereAreCases() { #expect(TextCase.all.count > 20) }
