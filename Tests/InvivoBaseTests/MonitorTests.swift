@@ -69,14 +69,27 @@ import Testing
             iv_at_fork_install()
             let monitors = (0..<40).map { _ in Monitor(isProcessWide: true) }
             let isOver = Atomic(false)
+            @Sendable func lockAll() { for monitor in monitors { monitor.locked {} } }
+            // Swift's own locks survive no fork: a child runs only code that has run before.
+            lockAll()
+            let rounds = Atomic(0)
             let other = Task.detached {
-                while !isOver.load(ordering: .acquiring) { for monitor in monitors { monitor.locked {} } }
+                while !isOver.load(ordering: .acquiring) {
+                    lockAll()
+                    rounds.add(1, ordering: .releasing)
+                }
             }
+            while rounds.load(ordering: .acquiring) == 0 { await Task.yield() }
+            // Threads of Dispatch block signals.
+            var signals = sigset_t()
+            sigemptyset(&signals)
+            sigaddset(&signals, SIGALRM)
+            pthread_sigmask(SIG_UNBLOCK, &signals, nil)
             for _ in 0..<300 {
                 let child = fork()
                 if child == 0 {
                     alarm(20)
-                    for monitor in monitors { monitor.locked {} }
+                    lockAll()
                     _exit(0)
                 }
                 var status: Int32 = -1
