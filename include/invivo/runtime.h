@@ -151,7 +151,9 @@ INVIVO_API invivo_status invivo_job_drop(invivo_job job) INVIVO_WAITS;
  * a function answers no status: nothing is built, changed, started or followed. No stop, disposal or other callback of the
  * parent's runtimes runs, and closing them (invivo_app_close too) is INVIVO_OK and does nothing.
  *
- * No call of a child waits for a lock that a thread of the parent held. A fork during a commit gives the former generation.
+ * No call of a child waits for a lock of the runtime that a thread of the parent held. Locks of the Swift runtime library are not
+ * covered: its lock for types that are used for the first time may be held at the fork, so call in the parent, before it forks,
+ * what its children will call. A fork during a commit gives the former generation.
  * Values that the commit has already set in confined objects are not undone in the child. The child may open runtimes of its
  * own. Their threads, files and descriptors are its own; it shares the parent's descriptors as any child does. */
 
