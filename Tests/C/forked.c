@@ -332,14 +332,16 @@ static void a_fork_in_a_commit_gives_the_former_generation(void) {
     OK(invivo_changes_commit(changes, E));
 }
 
-/* Other threads commit, build, intern names and open runtimes. */
-static void *commit(void *unused) {
-    (void)unused;
-    for (int64_t n = 100; !__atomic_load_n(&stop, __ATOMIC_ACQUIRE); n++) OK(say(runtime, n));
+/* Other threads commit, build, intern names and open runtimes. Each counts its rounds: what a thread does for the first time may
+ * hold a lock of Swift's own runtime, which no fork survives. */
+static void *commit(void *rounds) {
+    for (int64_t n = 100; !__atomic_load_n(&stop, __ATOMIC_ACQUIRE); n++) {
+        OK(say(runtime, n));
+        __atomic_add_fetch((unsigned *)rounds, 1, __ATOMIC_RELEASE);
+    }
     return NULL;
 }
-static void *use(void *unused) {
-    (void)unused;
+static void *use(void *rounds) {
     for (unsigned n = 0; !__atomic_load_n(&stop, __ATOMIC_ACQUIRE); n++) {
         invivo_object object;
         invivo_key key;
@@ -349,23 +351,27 @@ static void *use(void *unused) {
         if (OK(invivo_resolve(runtime, made, &object, E))) OK(invivo_object_release(object));
         OK(invivo_key_intern(runtime, name, &key, E));
         OK(invivo_config_id(runtime, name, INVIVO_KIND_ANY, &id, E));
+        __atomic_add_fetch((unsigned *)rounds, 1, __ATOMIC_RELEASE);
     }
     return NULL;
 }
-static void *open_and_close(void *unused) {
-    (void)unused;
+static void *open_and_close(void *rounds) {
     while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
         invivo_runtime second;
         if (OK(invivo_runtime_open(&second, NULL, E))) OK(invivo_runtime_close(second, E));
+        __atomic_add_fetch((unsigned *)rounds, 1, __ATOMIC_RELEASE);
     }
     return NULL;
 }
 static void forks_under_load(int forks) {
     static void *(*const work[])(void *) = {commit, use, open_and_close};
     pthread_t threads[3];
+    unsigned rounds[3] = {0};
     invivo_runtime others[OTHERS];
     for (int i = 0; i < OTHERS; i++) OK(invivo_runtime_open(&others[i], NULL, E));
-    for (int i = 0; i < 3; i++) pthread_create(&threads[i], NULL, work[i], NULL);
+    for (int i = 0; i < 3; i++) pthread_create(&threads[i], NULL, work[i], &rounds[i]);
+    for (int i = 0; i < 3; i++)
+        while (__atomic_load_n(&rounds[i], __ATOMIC_ACQUIRE) < 10) sched_yield();
     for (int i = 0; i < forks && !check_failures; i++) in_a_child(child, i % 10 == 0);
     __atomic_store_n(&stop, true, __ATOMIC_RELEASE);
     for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
