@@ -36,8 +36,9 @@ extension SwiftAPI {
                     let (gain, viewed) = runtime.view { ($0[dial].gain, $0[station]) }
                     return one === built && named === built && gain == 2 && viewed === built
                 }
-                // Swift's own locks survive no fork: a child reads what its parent has read before.
+                // Swift's own locks survive no fork: a child reads what its parent has read before, and errors too.
                 guard try reads() else { preconditionFailure("the parent reads something else") }
+                _ = Self.isForked { _ = try runtime.resolve("app.nothing", as: Station.self) }
                 // Its resolves look classes and instances up under the lock of the package.
                 let rounds = Atomic(0)
                 let other = Task.detached {
