@@ -34,7 +34,7 @@ def count(library: pathlib.Path, program: pathlib.Path, folder: pathlib.Path) ->
     subprocess.run(["strip", "-g", "-o", stripped, library], check=True)
     output = folder / f"{program.name}.out"
     options = ["--tool=callgrind", "--combine-dumps=yes", f"--callgrind-out-file={output}"]
-    surroundings = {**os.environ, "LD_PRELOAD": str(stripped)}
+    surroundings = {**os.environ, "LD_LIBRARY_PATH": str(folder)}
     done = subprocess.run(
         ["valgrind", *options, program, "--quick"],
         env=surroundings,

@@ -143,8 +143,7 @@ extension Runtime.Options {
 
     private func raw(_ arena: Arena, _ table: Table) throws(InvivoError) -> invivo_runtime_options {
         var raw = invivo_runtime_options()
-        raw.struct_size = MemoryLayout<invivo_runtime_options>.size
-        table.pointee.runtime_options_init(&raw)
+        table.pointee.runtime_options_init_sized(&raw, MemoryLayout<invivo_runtime_options>.size)
         if let name { raw.name = try arena.name(name) }
         raw.default_domain = UInt32(home == .loop ? INVIVO_DOMAIN_LOOP : INVIVO_DOMAIN_OPENER)
         if pendingTargets == true { raw.flags |= UInt32(INVIVO_RUNTIME_PENDING_TARGETS) }

@@ -89,11 +89,23 @@ private final class LogSink: @unchecked Sendable {
 
 @c @implementation
 public func invivo_runtime_options_init(_ options: UnsafeMutablePointer<invivo_runtime_options>!) {
+    // The structure of the first headers ends here.
+    invivo_runtime_options_init_sized(options, MemoryLayout<invivo_runtime_options>.offset(of: \.start_timeout_ms) ?? 0)
+}
+
+@c @implementation
+public func invivo_runtime_options_init_sized(
+    _ options: UnsafeMutablePointer<invivo_runtime_options>!, _ struct_size: Int
+) {
     guard let options else { return }
-    options.pointee = invivo_runtime_options()
-    options.pointee.struct_size = MemoryLayout<invivo_runtime_options>.size
-    options.pointee.quiet_ms = .max
-    options.pointee.log_level = UInt32(INVIVO_LOG_INFO)
+    let size = Int(min(UInt(bitPattern: struct_size), UInt(MemoryLayout<invivo_runtime_options>.size)))
+    var defaults = invivo_runtime_options()
+    defaults.struct_size = size
+    defaults.quiet_ms = .max
+    defaults.log_level = UInt32(INVIVO_LOG_INFO)
+    withUnsafeBytes(of: defaults) {
+        UnsafeMutableRawPointer(options).copyMemory(from: $0.baseAddress!, byteCount: size)
+    }
 }
 
 @c @implementation

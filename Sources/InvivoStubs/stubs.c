@@ -7,6 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 #include "include/invivo_stubs.h"
+#undef invivo_runtime_options_init /* defined below, as a function */
 
 /* The note by which a file is known as a module before it is loaded: name, type 1, the ABI version. */
 #if defined(__ELF__)
@@ -1221,10 +1222,15 @@ static invivo_status *not_ready_callbacks_cell(void) {
     return 0;
 }
 
+static void not_ready_runtime_options_init_sized(invivo_runtime_options *options, size_t struct_size) {
+    (void)options;
+    (void)struct_size;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 176,
+    .function_count = 177,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1401,6 +1407,7 @@ static const struct invivo_table not_ready = {
     .key_of_type = not_ready_key_of_type,
     .runtime_sources = not_ready_runtime_sources,
     .callbacks_cell = not_ready_callbacks_cell,
+    .runtime_options_init_sized = not_ready_runtime_options_init_sized,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2126,6 +2133,10 @@ invivo_status invivo_runtime_sources(invivo_runtime runtime, invivo_value *out, 
 
 invivo_status *invivo_callbacks_cell(void) {
     return functions()->callbacks_cell();
+}
+
+void invivo_runtime_options_init_sized(invivo_runtime_options *options, size_t struct_size) {
+    functions()->runtime_options_init_sized(options, struct_size);
 }
 
 #pragma GCC visibility pop

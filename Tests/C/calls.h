@@ -643,6 +643,10 @@ static invivo_status call_callbacks_cell(const arguments *use) {
     (void)invivo_callbacks_cell();
     return INVIVO_OK;
 }
+static invivo_status call_runtime_options_init_sized(const arguments *use) {
+    invivo_runtime_options_init_sized((invivo_runtime_options *)record_of(use, sizeof(invivo_runtime_options)), (size_t)use->number);
+    return INVIVO_OK;
+}
 
 static const every_call every_calls[] = {
     {"invivo_status_name", call_status_name, 0, "", 0},
@@ -821,6 +825,7 @@ static const every_call every_calls[] = {
     {"invivo_key_of_type", call_key_of_type, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 16},
     {"invivo_runtime_sources", call_runtime_sources, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
     {"invivo_callbacks_cell", call_callbacks_cell, 0, "", 0},
+    {"invivo_runtime_options_init_sized", call_runtime_options_init_sized, TAKES_RECORD, "", 0},
 };
 
 #endif

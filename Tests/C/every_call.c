@@ -287,7 +287,7 @@ static void with_impossible_sizes(const arguments *live) {
         snprintf(what, sizeof what, "a struct_size of %zu", sizes[i]);
         mode = what;
         use.record_size = sizes[i];
-        if (strcmp(current->name, "invivo_runtime_options_init") == 0) continue; /* writes it */
+        if (strncmp(current->name, "invivo_runtime_options_init", 27) == 0) continue; /* write it */
         attempt("", &use);
     }
     expectation = "";

@@ -400,6 +400,34 @@ static void null_is_refused(void) {
     close_all(h);
 }
 
+/* A program that was compiled with a shorter structure gets the defaults of its fields, and nothing behind it is written. */
+static void defaults_end_with_the_callers_structure(void) {
+    const size_t first = offsetof(invivo_runtime_options, start_timeout_ms), sizes[] = {0, 1, sizeof(size_t), first, first + 8};
+    struct { invivo_runtime_options known; unsigned char behind[64]; } options;
+    const unsigned char *bytes = (const unsigned char *)&options;
+    for (size_t i = 0; i <= sizeof sizes / sizeof *sizes; i++) {
+        /* The last one is the function that such programs call. */
+        size_t size = i < sizeof sizes / sizeof *sizes ? sizes[i] : first, strange = 0;
+        memset(&options, 0xaa, sizeof options);
+        if (i < sizeof sizes / sizeof *sizes)
+            invivo_runtime_options_init_sized(&options.known, size);
+        else
+            (invivo_runtime_options_init)(&options.known);
+        for (size_t at = size; at < sizeof options; at++) strange += bytes[at] != 0xaa;
+        CHECK_EQUAL(strange, 0);
+        if (size < first) continue;
+        CHECK_EQUAL(options.known.struct_size, size);
+        CHECK_EQUAL(options.known.quiet_ms, UINT32_MAX);
+        CHECK_EQUAL(options.known.max_document_bytes, 0);
+        invivo_runtime runtime;
+        if (OK(invivo_runtime_open(&runtime, &options.known, E))) OK(invivo_runtime_close(runtime, E));
+    }
+    memset(&options, 0xaa, sizeof options);
+    invivo_runtime_options_init_sized(&options.known, SIZE_MAX);
+    CHECK_EQUAL(options.known.struct_size, sizeof options.known);
+    CHECK_EQUAL(options.behind[0], 0xaa);
+}
+
 /* struct_size 0 or too small is refused; a larger one from a newer header is read as far as it is known. */
 static void wrong_struct_sizes_are_refused(void) {
     handles h = open_all();
@@ -466,6 +494,7 @@ int main(void) {
     everything_after_close_is_refused();
     releasing_twice_takes_nobody_elses();
     null_is_refused();
+    defaults_end_with_the_callers_structure();
     wrong_struct_sizes_are_refused();
     a_view_ended_twice_leaves_later_ones_protected();
     return check_end();

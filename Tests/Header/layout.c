@@ -834,5 +834,6 @@ int main(void) {
     OFFSET(invivo_table, key_of_type, sizeof(void (*)(void)));
     OFFSET(invivo_table, runtime_sources, sizeof(void (*)(void)));
     OFFSET(invivo_table, callbacks_cell, sizeof(void (*)(void)));
+    OFFSET(invivo_table, runtime_options_init_sized, sizeof(void (*)(void)));
     return 0;
 }

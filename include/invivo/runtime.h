@@ -72,8 +72,13 @@ typedef struct invivo_runtime_options {
                                     0 = default 10,000 */
 } invivo_runtime_options;
 
-/* Fills in the defaults. */
+/* Fills in the defaults of the first `struct_size` bytes, and writes nothing behind them; a larger size counts as that of
+ * this library. */
+INVIVO_API void invivo_runtime_options_init_sized(invivo_runtime_options *options, size_t struct_size) INVIVO_NOWAIT;
+/* Fills in the defaults. The function behind the macro does so up to `max_document_bytes`: programs that were compiled with
+ * a shorter structure, and without the macro, call it. */
 INVIVO_API void invivo_runtime_options_init(invivo_runtime_options *options) INVIVO_NOWAIT;
+#define invivo_runtime_options_init(options) invivo_runtime_options_init_sized((options), sizeof(invivo_runtime_options))
 /* Opens an engine. `options` may be NULL. Threads are started when the first source needs them. */
 INVIVO_API invivo_status invivo_runtime_open(invivo_runtime *out, const invivo_runtime_options *options,
                                              invivo_error **error) INVIVO_WAITS;

@@ -204,6 +204,7 @@ struct invivo_table {
     invivo_status (*key_of_type)(invivo_runtime runtime, const char *type, const char *name, uint32_t flags, invivo_key *out, invivo_error **error);
     invivo_status (*runtime_sources)(invivo_runtime runtime, invivo_value *out, invivo_error **error);
     invivo_status *(*callbacks_cell)(void);
+    void (*runtime_options_init_sized)(invivo_runtime_options *options, size_t struct_size);
 };
 
 INVIVO_EXTERN_C_END

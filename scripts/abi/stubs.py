@@ -15,6 +15,7 @@ SOURCE = """\
 
 #pragma GCC visibility push(hidden)
 #include "include/invivo_stubs.h"
+#undef invivo_runtime_options_init /* defined below, as a function */
 
 /* The note by which a file is known as a module before it is loaded: name, type 1, the ABI version. */
 #if defined(__ELF__)

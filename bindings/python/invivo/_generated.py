@@ -1289,6 +1289,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_key_of_type": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint32, ctypes.POINTER(invivo_key), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_runtime_sources": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_callbacks_cell": (ctypes.POINTER(ctypes.c_int32), [], True),
+    "invivo_runtime_options_init_sized": (None, [ctypes.POINTER(invivo_runtime_options), ctypes.c_size_t], True),
 }
 
 # The function table's entries, in its order.
@@ -1469,6 +1470,7 @@ TABLE: list[str] = [
     "invivo_key_of_type",
     "invivo_runtime_sources",
     "invivo_callbacks_cell",
+    "invivo_runtime_options_init_sized",
 ]
 
 

@@ -90,7 +90,7 @@ def make_options(
 ) -> c.invivo_runtime_options:
     """The C options. Times are seconds, as everywhere in Python."""
     options = c.invivo_runtime_options()
-    core.library.runtime_options_init(ctypes.byref(options))
+    core.library.runtime_options_init_sized(ctypes.byref(options), ctypes.sizeof(options))
     if name is not None:
         options.name = _values.name_bytes(name)
     domains = {"opener": c.INVIVO_DOMAIN_OPENER, "loop": c.INVIVO_DOMAIN_LOOP}
