@@ -1,6 +1,9 @@
 #define _GNU_SOURCE /* pthread_getattr_np */
 #include "hot.h"
 
+#include <poll.h>
+#include <sys/socket.h>
+
 __thread struct iv_thread iv_thread_state;
 struct iv_core *iv_cores[IV_CORES];
 struct iv_slot *iv_slot_chunks[IV_SLOT_CHUNKS];
@@ -99,4 +102,70 @@ int iv_is_open_for_writing(int descriptor, int thread) {
     answer = fcntl(descriptor, F_SETLEASE, F_RDLCK) != 0 && errno == EAGAIN;
     errno = error;
     return answer;
+}
+
+/* ---- standard error ---------------------------------------------------------------------------------- */
+
+/* How long a message waits for a reader that takes nothing, and how much a pipe takes in one piece. */
+enum { WRITE_PATIENCE_MS = 100, WRITE_PIECE = 4096 };
+
+/* The next piece: whole lines where they fit. */
+static size_t piece_of(const char *bytes, size_t length) {
+    if (length <= WRITE_PIECE) return length;
+    for (size_t end = WRITE_PIECE; end > 0; end--)
+        if (bytes[end - 1] == '\n') return end;
+    return WRITE_PIECE;
+}
+
+/* Whether the reader is gone. */
+static int write_all(int descriptor, mode_t mode, const char *bytes, size_t length) {
+    const uint64_t end = iv_now_ns() + WRITE_PATIENCE_MS * UINT64_C(1000000);
+    while (length > 0) {
+        struct pollfd room = {.fd = descriptor, .events = POLLOUT};
+        uint64_t now = iv_now_ns();
+        ssize_t written;
+        if (!S_ISREG(mode)) {
+            int ready = poll(&room, 1, now < end ? (int)((end - now + 999999) / 1000000) : 0);
+            if (ready < 0 && errno == EINTR) continue;
+            if (ready <= 0 || !(room.revents & POLLOUT)) return 0;
+        }
+        written = S_ISSOCK(mode) ? send(descriptor, bytes, piece_of(bytes, length), MSG_NOSIGNAL | MSG_DONTWAIT)
+                                 : write(descriptor, bytes, piece_of(bytes, length));
+        if (written > 0) {
+            bytes += written;
+            length -= (size_t)written;
+        } else if (written == 0 || (errno != EINTR && errno != EAGAIN)) {
+            return written < 0 && errno == EPIPE;
+        } else if (errno == EAGAIN && iv_now_ns() >= end) {
+            return 0;
+        }
+    }
+    return 0;
+}
+
+void iv_write_error(const char *bytes, size_t length) {
+    int error = errno, own = -1, is_broken;
+    struct stat facts;
+    sigset_t broken, former, pending;
+    static const struct timespec at_once = {0, 0};
+    if (fstat(STDERR_FILENO, &facts) != 0) goto done;
+    /* The flags of a descriptor belong to all processes that share it: a pipe is opened once more, so as not to block. */
+    if (S_ISFIFO(facts.st_mode)) {
+        own = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+        if (own < 0 && errno == ENXIO) goto done; /* nobody reads it */
+    }
+    /* A reader that goes away meanwhile raises SIGPIPE in this thread: it is taken back before the thread could handle it. */
+    sigemptyset(&broken);
+    sigaddset(&broken, SIGPIPE);
+    sigemptyset(&pending);
+    sigpending(&pending);
+    if (pthread_sigmask(SIG_BLOCK, &broken, &former) == 0) {
+        is_broken = write_all(own < 0 ? STDERR_FILENO : own, facts.st_mode, bytes, length);
+        if (is_broken && !sigismember(&pending, SIGPIPE))
+            while (sigtimedwait(&broken, NULL, &at_once) < 0 && errno == EINTR) {}
+        pthread_sigmask(SIG_SETMASK, &former, NULL);
+    }
+    if (own >= 0) close(own);
+done:
+    errno = error;
 }

@@ -38,9 +38,10 @@ extension Runtime {
         public var quotesContent = true
         /// Whether what types declare that they need is filled, as `@Injected` properties do.
         public var fillsInjected = true
-        /// The least level that is logged.
+        /// The least level that is logged; `.silent` logs nothing.
         public var logLevel: LogLevel = .info
-        /// Hears of what happens; from any thread. nil is silent.
+        /// Receives what happens, from any thread; never after close or in a forked child. nil: standard error gets warnings and
+        /// errors, each as one line or block.
         public var log: (@Sendable (LogEntry) -> Void)?
 
         /// The defaults.

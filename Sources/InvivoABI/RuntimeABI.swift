@@ -11,7 +11,10 @@ typealias ErrorOut = UnsafeMutablePointer<OpaquePointer?>
 /// The options of C as the engine's own.
 func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Failure) -> EngineOptions {
     var options = EngineOptions()
-    guard let pointer else { return options }
+    guard let pointer else {
+        options.log = .standardError(name: options.name)
+        return options
+    }
     let least = MemoryLayout<invivo_runtime_options>.offset(of: \.name) ?? 8
     let given = try versioned(pointer, "options", least: least, as: invivo_runtime_options.self)
     if let name = try optionalText(given.name, "options.name") { options.name = name }
@@ -44,14 +47,14 @@ func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Fai
     if given.max_each_entries != 0 { options.maxEachEntries = Int(clamping: given.max_each_entries) }
     if given.max_document_bytes != 0 { options.maxDocumentBytes = Int(clamping: given.max_document_bytes) }
     nonisolated(unsafe) let userData = given.log_user_data
-    var sink: Log.Sink?
-    if let function = given.log {
-        let log = LogSink(function, userData)
-        sink = { log.write($0, $1, $2, $3) }
-    }
     var ended: (@Sendable () -> Void)?
     if let destroy = given.log_destroy { ended = { destroy(userData) } }
-    options.log = Log(level: given.log_level, sink: sink, ended: ended)
+    if let function = given.log {
+        let log = LogSink(function, userData)
+        options.log = Log(level: given.log_level, sink: { log.write($0, $1, $2, $3) }, ended: ended)
+    } else {
+        options.log = .standardError(name: options.name, level: given.log_level, ended: ended)
+    }
     return options
 }
 
@@ -221,7 +224,7 @@ public func invivo_job_run(_ job: invivo_job) -> invivo_status {
 
 @c @implementation
 public func invivo_job_drop(_ job: invivo_job) -> invivo_status {
-    settled(job) { $0.drop() }
+    settled(job) { $0.dropByHost() }
 }
 
 // MARK: - State

@@ -91,6 +91,7 @@ public final class Application: @unchecked Sendable {
         let (manifest, modules, specs) = try read(options)
         if options.withoutModules {
             try checkForm(specs, options.engine)
+            options.engine.log.end()
             return WiringGraph(generation: 0, nodes: [])
         }
         let engine = try Engine.open(options.engine)

@@ -131,7 +131,7 @@ struct ApplicationStart {
     /// The components run as they are declared; each document takes effect as soon as it is good.
     private func commitApart(_ wiring: ChangeSet, _ documents: [Document]) throws(Failure) {
         try engine.commit(wiring)
-        for document in documents { do throws(Failure) { try engine.refresh(document) } catch {} }
+        for document in documents { do throws(Failure) { try engine.refresh(document, answered: false) } catch {} }
     }
 
     /// What is wrong with the wiring alone. What it misses of the configuration the specs may say.

@@ -15,6 +15,8 @@ public struct ChangeSet: Sendable {
 
     /// What set it off, for the report.
     public var cause: String
+    /// A call waits for it and answers its failure: nobody else need be told of that.
+    var isAnswered = false
     /// Files of which something was heard; whether they say anything new is found out when the set is staged.
     var heard: [Document] = []
     public var definitions: [Definition] = []

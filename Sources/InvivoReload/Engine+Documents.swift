@@ -9,10 +9,11 @@ extension Engine {
             path: try path.map { path throws(Failure) in try FilePath(path) }, name: name)
         var set = ChangeSet(cause: name)
         set.documents = [(document, path == nil ? .bytes(text ?? []) : .file)]
+        let mayBeWrong = waits && path != nil
         do throws(Failure) {
-            try commit(set)
+            try commit(set, answered: !mayBeWrong)
         } catch {
-            guard waits && path != nil else {
+            guard mayBeWrong else {
                 forget(document)
                 throw error
             }
@@ -64,11 +65,11 @@ extension Engine {
         try commit(set)
     }
 
-    public func refresh(_ document: Document) throws(Failure) {
+    public func refresh(_ document: Document, answered: Bool = true) throws(Failure) {
         guard document.path != nil else { return }
         var set = ChangeSet(cause: document.name)
         set.documents = [(document, .file)]
-        try commit(set)
+        try commit(set, answered: answered)
     }
 
     public func close(_ document: Document) throws(Failure) {
@@ -190,7 +191,7 @@ extension Engine {
         // So small that reading and parsing them takes less time than waking a thread to do it.
         let isSmall = bursts.allSatisfy { $0.size <= 16_384 }
         if isSmall && attemptHere(set) { return }
-        do throws(Failure) { try submit(set) } catch { container.log(.debug, error.text) }
+        submitUnasked(set)
     }
 
     private func trouble(_ failure: Failure) {

@@ -220,7 +220,10 @@ extension Engine {
         if attempt.isNothing && !attempt.busy.isEmpty { return }
         guard !attempt.isNothing else {
             // Whatever was wrong with these documents is mended.
-            container.monitor.locked { lastFailure = nil }
+            container.monitor.locked {
+                lastFailure = nil
+                logged.refused = nil
+            }
             return
         }
         asReload { tell(attempt) }
@@ -228,13 +231,14 @@ extension Engine {
 
     private func tell(_ attempt: Attempt) {
         let report = attempt.report
-        for (message, place) in attempt.warnings {
-            container.log(.warning, Failure(.ok, message, at: place).text)
-        }
+        let (warnings, isRepeated) = container.monitor.locked { logged.news(of: attempt) }
+        for (message, place) in warnings { container.log(.warning, Failure(.ok, message, at: place).text) }
+        let fields = [("reload", Value.string(report.cause))]
         if let failure = report.failure {
-            container.log(.error, failure.text, path: failure.path, [("reload", .string(report.cause))])
+            let level: Log.Level = isRepeated ? .debug : attempt.set.isAnswered ? .info : .error
+            container.log(level, report.text, path: failure.path, fields)
         } else {
-            container.log(.info, report.text, [("reload", .string(report.cause))])
+            container.log(.info, report.text, fields)
         }
         container.log(.debug, "\(report.cause): \(report.phaseText)")
         let observers = container.monitor.locked { () -> [Observer] in

@@ -135,7 +135,11 @@ extension Engine {
             return next > now ? (next - now + 999_999) / 1_000_000 : 0
         }
         guard let delay else { return }
-        guard let loop = try? loop() else { return container.monitor.locked { nextLook = .max } }
+        let loop: Loop
+        do throws(Failure) { loop = try self.loop() } catch {
+            container.monitor.locked { nextLook = .max }
+            return noteThreadFailure(error)
+        }
         let timer = loop.schedule(after: delay) { [weak self] in
             guard let self else { return }
             container.monitor.locked { nextLook = .max }
@@ -170,6 +174,7 @@ extension Engine {
             }
         } catch {
             container.monitor.locked { isReclaimScheduled = false }
+            noteThreadFailure(error)
         }
     }
 }

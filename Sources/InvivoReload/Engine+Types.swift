@@ -13,7 +13,7 @@ extension Engine {
         var set = ChangeSet(cause: cause)
         set.looksForTypes = true
         // A runtime that closes has no need of it.
-        try? submit(set)
+        submitUnasked(set)
     }
 
     /// What waits for a type that is there now is described anew with it.

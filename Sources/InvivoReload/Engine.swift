@@ -40,6 +40,8 @@ public final class Engine: @unchecked Sendable {
     var isReclaimDue = false
     var barrierCredit = BarrierCredit()
     var lastFailure: Failure?
+    /// What the log has been told, so as not to repeat it.
+    var logged = LoggedReloads()
     var reloads: UInt64 = 0
     var failures: UInt64 = 0
     var followed: [FollowID: Document] = [:]
@@ -168,7 +170,7 @@ public final class Engine: @unchecked Sendable {
         container.onLateBuild = { [weak engine] id in
             var set = ChangeSet(cause: "a build that a reload overtook")
             set.retuned = [id]
-            try? engine?.submit(set)
+            engine?.submitUnasked(set)
         }
         core.pointee.engine = Unmanaged.passRetained(container).toOpaque()
         engine.keepAlive()
@@ -216,20 +218,24 @@ public final class Engine: @unchecked Sendable {
         }
     }
 
-    /// Runs a change set on this thread and waits until it is done.
-    public func commit(_ set: ChangeSet) throws(Failure) {
-        try commit({ $0 = set })
+    /// Runs a change set on this thread and waits until it is done. Unless its failure is `answered` to somebody, it is logged as
+    /// an error.
+    public func commit(_ set: ChangeSet, answered: Bool = true) throws(Failure) {
+        try commit(answered: answered, { $0 = set })
     }
 
     /// The same for a change set that depends on what others did before, with something to be done in the same turn when it
     /// has taken effect.
-    func commit(_ fill: (inout ChangeSet) throws(Failure) -> Void, then done: () -> Void = {}) throws(Failure) {
+    func commit(
+        answered: Bool = true, _ fill: (inout ChangeSet) throws(Failure) -> Void, then done: () -> Void = {}
+    ) throws(Failure) {
         var set = ChangeSet(cause: "")
         try takeTurn()
         do throws(Failure) { try fill(&set) } catch {
             endTurn()
             throw error
         }
+        set.isAnswered = answered
         let report = reload(set)
         if report.failure == nil { done() }
         endTurn()
@@ -237,7 +243,19 @@ public final class Engine: @unchecked Sendable {
         if let failure = report.failure { throw failure }
         // Files that took effect are followed: the worker is there before their first change.
         guard set.documents.contains(where: { if case .file = $0.content { true } else { false } }) else { return }
-        try? container.monitor.locked { () throws(Failure) in if !container.isClosing { try startWorker() } }
+        do throws(Failure) {
+            try container.monitor.locked { () throws(Failure) in if !container.isClosing { try startWorker() } }
+        } catch { noteThreadFailure(error) }
+    }
+
+    /// A thread of the runtime could not be started, and no caller is there to be told.
+    func noteThreadFailure(_ failure: Failure) {
+        guard failure.code != .closed else { return container.log(.debug, failure.text) }
+        note(
+            Failure(
+                failure.code,
+                "a thread of the runtime cannot be started: until then changes of files are not taken in, and replaced objects "
+                    + "end later", cause: failure))
     }
 
     /// Hands a change set to the worker; what waits there becomes one reload.
@@ -248,6 +266,11 @@ public final class Engine: @unchecked Sendable {
             pending.append(set)
             container.monitor.broadcast()
         }
+    }
+
+    /// The same for a change set that nobody asked for.
+    func submitUnasked(_ set: ChangeSet) {
+        do throws(Failure) { try submit(set) } catch { noteThreadFailure(error) }
     }
 
     /// What the thread that detected a change leaves to the worker, with the turn.

@@ -219,8 +219,19 @@ public final class Job: @unchecked Sendable {
         container.monitor.broadcast()
     }
 
+    /// A host gives it back unrun. Where nobody waits for it, the host is all that knows.
+    public func dropByHost() -> Bool {
+        guard drop() else { return false }
+        if !container.monitor.locked({ isAwaited }) {
+            container.log(
+                .warning,
+                "the domain '\(domain.name)' dropped a job that nobody waits for: what it was to do is not done")
+        }
+        return true
+    }
+
     /// Gives it back unrun.
-    public func drop() -> Bool {
+    func drop() -> Bool {
         let dropped = container.monitor.locked { () -> Bool in
             guard case .waiting = state else { return false }
             domain.take(self)

@@ -1,3 +1,4 @@
+internal import CPlatform
 public import InvivoBase
 
 /// Where messages go, until the runtime is closed.
@@ -5,6 +6,7 @@ public final class Log: @unchecked Sendable {
     public typealias Sink = @Sendable (UInt32, String, String, [(String, Value)]) -> Void
 
     public let level: UInt32
+    private let home = HomeProcess()
     private let monitor = Monitor()
     // Guarded by the monitor.
     private var sink: Sink?
@@ -19,11 +21,25 @@ public final class Log: @unchecked Sendable {
         self.ended = ended
     }
 
-    /// Never call it with a lock held.
+    /// The log of a host that has none of its own: warnings and errors go to standard error, each written at once.
+    public static func standardError(
+        name: String, level: UInt32 = Level.warning.rawValue, ended: (@Sendable () -> Void)? = nil
+    ) -> Log {
+        let sink: Sink = { level, message, _, _ in
+            let word = Level(rawValue: level).map { "\($0)" } ?? "error"
+            var line = "\(name): \(word): \(message)\n"
+            line.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) { iv_write_error($0.baseAddress, $0.count) }
+            }
+        }
+        return Log(level: max(level, Level.warning.rawValue), sink: sink, ended: ended)
+    }
+
+    /// Never call it with a lock held. Does nothing in a forked child.
     public func callAsFunction(
         _ level: Level, _ message: @autoclosure () -> String, path: String = "", _ fields: [(String, Value)] = []
     ) {
-        guard level.rawValue >= self.level else { return }
+        guard level.rawValue >= self.level, home.isHere else { return }
         let me = currentThread().identity
         let begun = monitor.locked { () -> Sink? in
             if sink != nil { active.append(me) }

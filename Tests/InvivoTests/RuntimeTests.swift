@@ -101,6 +101,37 @@ extension SwiftAPI {
             #expect(Live.now == before)
         }
 
+        /// In a process of its own, whose standard error is that of the runtime alone.
+        @Test func withoutALogStandardErrorGetsRefusedEdits() async throws {
+            let result = try await #require(
+                processExitsWith: .success, observing: [\.standardErrorContent]
+            ) {
+                let scratch = try Scratch()
+                let file = scratch.write("a.yaml", "config: { a: 1 }")
+                for level in [LogLevel.info, .silent] {
+                    var options = Runtime.Options()
+                    options.name = "studio"
+                    options.logLevel = level
+                    let runtime = try Runtime(options)
+                    let failures = Log<String>()
+                    let observer = try runtime.observe { if $0.error != nil { failures.add($0.cause) } }
+                    try runtime.watch(file)
+                    _ = failure { _ = try runtime.source("b.yaml", "config: [") }
+                    scratch.write("a.yaml", "config: [")
+                    try eventually(runtime) { failures.all.contains(file) }
+                    scratch.write("a.yaml", "config: { a: 1 }")
+                    try eventually(runtime) { runtime.lastError == nil }
+                    try observer.close()
+                    try runtime.close()
+                }
+            }
+            let text = String(decoding: result.standardErrorContent, as: UTF8.self)
+            let lines = text.split(separator: "\n").filter { $0.contains("a.yaml") || $0.contains("b.yaml") }
+            #expect(lines.count == 2, "\(text)")
+            #expect(lines.first?.hasPrefix("studio: error: /tmp/invivo-swift-") == true, "\(text)")
+            #expect(lines.first?.contains("/a.yaml:1:") == true && lines.last?.hasSuffix("was not applied") == true)
+        }
+
         @Test func anErrorOfACallSaysAllThatIsWrong() throws {
             try withRuntime { runtime throws in
                 let error = failure {

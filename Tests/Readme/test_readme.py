@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -33,7 +34,8 @@ def edit(path: Path, gain: str, cutoff: str) -> None:
 
 
 def sees_edits(command: list[str], folder: Path, environment: dict[str, str] | None = None) -> None:
-    """Runs a sample; its output must show the document at the start, and then an edit made while it runs."""
+    """Runs a sample; its output must show the document at the start, and then an edit made while it runs. A broken
+    edit is reported on standard error, and changes nothing."""
     (folder / "tuning.yaml").write_text(sample("yaml"))
     process = subprocess.Popen(
         command,
@@ -43,35 +45,44 @@ def sees_edits(command: list[str], folder: Path, environment: dict[str, str] | N
         text=True,
         env={**os.environ, **(environment or {})},
     )
-    lines: queue.Queue[str | None] = queue.Queue()
-    assert process.stdout is not None
+    assert process.stdout is not None and process.stderr is not None
+    printed, errors = lines_of(process.stdout), lines_of(process.stderr)
 
-    def read() -> None:
-        assert process.stdout is not None
-        for line in process.stdout:
-            lines.put(line)
-        lines.put(None)
-
-    threading.Thread(target=read, daemon=True).start()
-
-    def wait_for(pattern: str) -> None:
+    def wait_for(lines: queue.Queue[str | None], pattern: str) -> None:
         end = time.monotonic() + LIMIT
         while time.monotonic() < end:
             line = lines.get(timeout=max(0.1, end - time.monotonic()))
             if line is None:
-                assert process.stderr is not None
-                pytest.fail(f"the sample ended: {process.stderr.read()}")
+                pytest.fail(f"the sample ended: {list(iter(errors.get, None))}")
             if re.search(pattern, line):
                 return
         pytest.fail(f"no line like {pattern!r} came")
 
     try:
-        wait_for(r"gain 0\.5, cutoff 1200(\.0)? Hz")
+        wait_for(printed, r"gain 0\.5, cutoff 1200(\.0)? Hz")
         edit(folder / "tuning.yaml", "0.25", "2 kHz")
-        wait_for(r"gain 0\.25, cutoff 2000(\.0)? Hz")
+        wait_for(printed, r"gain 0\.25, cutoff 2000(\.0)? Hz")
+        edit(folder / "tuning.yaml", "25", "2 kHz")
+        wait_for(errors, r"tuning\.yaml:3:20: traits\.synth\.lead\[0\]\.Set\.gain: 25 is outside 0\.\.\.2$")
+        wait_for(errors, r"^generation \d+ stays: tuning\.yaml was not applied$")
+        edit(folder / "tuning.yaml", "0.25", "3 kHz")
+        wait_for(printed, r"gain 0\.25, cutoff 3000(\.0)? Hz")
     finally:
         process.kill()
         process.wait()
+
+
+def lines_of(stream: IO[str]) -> queue.Queue[str | None]:
+    """The lines of a stream as they come; None at its end."""
+    lines: queue.Queue[str | None] = queue.Queue()
+
+    def read() -> None:
+        for line in stream:
+            lines.put(line)
+        lines.put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+    return lines
 
 
 def library() -> Path:

@@ -6,6 +6,9 @@
 
 INVIVO_EXTERN_C_BEGIN
 
+/* Levels of the log. ERROR: a reload was refused that no call waited for, a stop has failed. WARNING: something was accepted that
+ * may not be meant, or is waited for. INFO: a reload is over; one that fails in a call of the host is that call's error, and only
+ * information here. */
 enum { INVIVO_LOG_TRACE = 0, INVIVO_LOG_DEBUG = 1, INVIVO_LOG_INFO = 2, INVIVO_LOG_WARNING = 3, INVIVO_LOG_ERROR = 4,
        INVIVO_LOG_SILENT = 5 };
 
@@ -51,8 +54,14 @@ typedef struct invivo_runtime_options {
      * One begun is awaited until it has had 5 s, and is then left to its domain, which undoes it when it returns. Values that
      * a domain does not restore in this time are restored before anything else is done there. 0 = default 5,000. */
     uint32_t commit_timeout_ms;
-    uint32_t log_level;        /* the least level that is logged */
-    /* Never called with a lock of the runtime held, nor after close; from any thread. NULL = silent. */
+    /* The least level that is logged; INVIVO_LOG_SILENT logs nothing. */
+    uint32_t log_level;
+    /* Called from any thread, never with a lock of the runtime held, and neither after close nor in a forked child. It must not
+     * wait for a lock that another thread holds while that waits for the runtime.
+     *
+     * NULL = standard error gets warnings and errors, each as "NAME: LEVEL: MESSAGE", unless `log_level` is higher. They are
+     * written at once, without stdio. No SIGPIPE is raised. A message that standard error does not take within 0.1 s is
+     * dropped. */
     void (*log)(void *user_data, const invivo_log_entry *entry);
     void *log_user_data;
     void (*log_destroy)(void *user_data); /* once, at the end of close, after the last call of `log`. Not called when opening

@@ -85,6 +85,9 @@ static inline int iv_open(const char *path, int flags) { return open(path, flags
  * The kernel would signal the lease's owner then; the owner is a process group of a number that no group can have, the number of
  * `thread` (0: the caller), which is not the first of its process. So no signal is ever sent. */
 int iv_is_open_for_writing(int descriptor, int thread);
+/* Writes to the process's standard error, without its stream: nothing of stdio changes. Never raises SIGPIPE, and waits for at most
+ * 0.1 s for a reader that takes nothing; what could not be written then is dropped. errno stays as it is. */
+void iv_write_error(const char *bytes, size_t length);
 static inline int iv_open_create(const char *path, int flags, mode_t mode) { return open(path, flags, mode); }
 
 #endif

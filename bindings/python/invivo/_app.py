@@ -53,7 +53,7 @@ class App:
         quote_content: bool = True,
     ) -> None:
         """The options are those of `Runtime`."""
-        library = own_library()
+        library, path = own_library(), _values.path_bytes(manifest)
         self.core = Core(library)  # of nothing yet: what the callbacks answer their errors by
         runtime_options = make_options(
             self.core,
@@ -70,7 +70,7 @@ class App:
         self._joins_default = default_domain == "opener"
         options = c.invivo_app_options()
         options.struct_size = ctypes.sizeof(options)
-        options.manifest = _values.path_bytes(manifest)
+        options.manifest = path
         options.runtime = ctypes.pointer(runtime_options)
         options.flags = c.INVIVO_APP_WAIT if wait else 0
         options.load_module = _load_module.of(library)
@@ -129,7 +129,7 @@ class App:
         modules: bool = True,
         foreign_files: bool = False,
     ) -> str:
-        library = own_library()
+        library, path = own_library(), _values.path_bytes(manifest)
         self = cls.__new__(cls)
         self.core = Core(library)
         self._joins_default = True
@@ -138,7 +138,7 @@ class App:
         )
         options = c.invivo_app_options()
         options.struct_size = ctypes.sizeof(options)
-        options.manifest = _values.path_bytes(manifest)
+        options.manifest = path
         options.runtime = ctypes.pointer(runtime_options)
         options.flags = c.INVIVO_APP_WAIT if wait else 0
         if not modules:

@@ -71,8 +71,10 @@ class Runtime(Filling, Changing):
         a limit. Documents: at most ``max_document_bytes`` (0: 1 MiB) and ``max_document_nodes`` values (0: 50,000),
         ``max_each_entries`` for a definition that is for each entry (0: 10,000), read and planned in ``load_timeout``
         (None: 10 s; ``math.inf``: no limit). ``foreign_files``: modules and manifests may be files that other users
-        can write. ``quote_content=False`` keeps the text of documents out of errors. ``inject_marked``: whether
-        attributes marked by `injected` or `Inject` are filled."""
+        can write. ``log``: a function, or a logger; None is ``logging.getLogger("invivo")``, so that warnings and
+        refused reloads reach standard error where the program configures no logging. ``log_level``: the least level
+        that is logged; "silent" logs nothing. ``quote_content=False`` keeps the text of documents out of errors.
+        ``inject_marked``: whether attributes marked by `injected` or `Inject` are filled."""
         core = Core(own_library())
         core.marked = inject_marked
         options = make_options(

@@ -33,6 +33,8 @@ class LogLevel(enum.IntEnum):
         return self.name.lower()
 
 
+LOGGER = "invivo"  # the logger of runtimes that are given none
+
 _LOGGING = {
     LogLevel.TRACE: logging.DEBUG,
     LogLevel.DEBUG: logging.DEBUG,
@@ -43,13 +45,20 @@ _LOGGING = {
 
 
 class LogItem:
-    def __init__(self, core: Core, log: Log) -> None:
-        self.core, self.log = core, log
+    def __init__(self, core: Core, log: Log | logging.Logger) -> None:
+        self.core = core
+        self.logger = log if isinstance(log, logging.Logger) else None
+        self.log = to_logger(log) if isinstance(log, logging.Logger) else log
+
+    def takes(self, level: LogLevel) -> bool:
+        return self.logger is None or self.logger.isEnabledFor(_LOGGING[level])
 
 
 @_trampolines.telling(c.invivo_runtime_options, "log", user_data=0)
 def _log(item: LogItem, _: int, entry: Any) -> None:
     one = entry[0]
+    if not item.takes(LogLevel(one.level)):
+        return
     fields = {}
     for index in range(one.field_count):
         pair = one.fields[index]
@@ -61,7 +70,7 @@ def to_logger(logger: logging.Logger) -> Log:
     """A log callback that hands everything to a logger of the standard library."""
 
     def log(level: int, message: str, path: str, fields: Mapping[str, Any]) -> None:
-        logger.log(_LOGGING.get(LogLevel(level), logging.INFO), message, extra={"invivo": dict(fields)})
+        logger.log(_LOGGING[LogLevel(level)], message, extra={"invivo": dict(fields)})
 
     return log
 
@@ -121,9 +130,9 @@ def make_options(
         options.flags |= c.INVIVO_RUNTIME_FOREIGN_FILES
     if not quote_content:
         options.flags |= c.INVIVO_RUNTIME_WITHOUT_CONTENT
-    options.log_level = _level(log_level)
-    if log is not None:
-        item = LogItem(core, to_logger(log) if isinstance(log, logging.Logger) else log)
+    options.log_level = level = _level(log_level)
+    if level is not LogLevel.SILENT:
+        item = LogItem(core, log if log is not None else logging.getLogger(LOGGER))
         options.log, options.log_destroy = _log.of(core.library), _trampolines.destroy.of(core.library)
         options.log_user_data = _trampolines.enroll(item)
     return options

@@ -13,10 +13,13 @@ public:
     /// The assemblies that are active from the start, in the place of those that the manifest lists.
     using assemblies = std::function<void(const runtime_ref &, changes &)>;
 
-    /// INVIVO_APP_WAIT: spec files need not be good yet. Throws all that is wrong, and nothing is left running.
-    explicit application(const std::string &manifest, uint32_t flags = 0) : application(manifest, {}, flags) {}
-    application(const std::string &manifest, assemblies active, uint32_t flags = 0) {
-        settings of(manifest, active, flags);
+    /// INVIVO_APP_WAIT: spec files need not be good yet. Throws all that is wrong, and nothing is left running. `options`: those of
+    /// its runtime, the log among them.
+    explicit application(const std::string &manifest, uint32_t flags = 0, const invivo_runtime_options *options = nullptr)
+        : application(manifest, assemblies(), flags, options) {}
+    application(const std::string &manifest, assemblies active, uint32_t flags = 0,
+                const invivo_runtime_options *options = nullptr) {
+        settings of(manifest, active, flags, options);
         detail::checked([&](invivo_error **e) { return invivo_app_open(&raw_, &of.options, e); });
     }
     application(application &&other) noexcept : raw_(std::exchange(other.raw_, invivo_app{})) {}
@@ -42,17 +45,18 @@ public:
     }
 
     /// Throws all that opening it would find wrong. Loads the modules, and makes nothing.
-    static void check(const std::string &manifest, assemblies active = {}, uint32_t flags = 0) {
-        settings of(manifest, active, flags);
+    static void check(const std::string &manifest, assemblies active = {}, uint32_t flags = 0,
+                      const invivo_runtime_options *options = nullptr) {
+        settings of(manifest, active, flags, options);
         detail::checked([&](invivo_error **e) { return invivo_app_check(&of.options, 0, nullptr, e); });
     }
 
 private:
     struct settings {
         invivo_app_options options{};
-        settings(const std::string &manifest, assemblies &active, uint32_t flags) {
+        settings(const std::string &manifest, assemblies &active, uint32_t flags, const invivo_runtime_options *runtime) {
             options.struct_size = sizeof(options);
-            options.manifest = manifest.c_str(), options.flags = flags;
+            options.manifest = manifest.c_str(), options.flags = flags, options.runtime = runtime;
             if (!active) return;
             options.user_data = &active;
             options.assemblies = [](void *data, invivo_runtime runtime, invivo_changes raw, invivo_error **failed) {

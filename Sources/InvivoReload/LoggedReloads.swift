@@ -1,0 +1,43 @@
+internal import InvivoBase
+internal import InvivoLoop
+
+/// What the log has been told of reloads: a warning that still holds, and the same refused edit, are not told again.
+struct LoggedReloads {
+    fileprivate typealias Read = [ObjectIdentifier: ContentHash?]
+
+    /// The last edit that was refused.
+    struct Refused {
+        fileprivate let text: String
+        fileprivate let read: Read
+    }
+
+    /// Nil when the last reload of documents succeeded.
+    var refused: Refused?
+    /// The warnings that hold, by the document that they are about; "" for those about none.
+    private var warnings: [String: Set<String>] = [:]
+
+    /// The warnings that are new, and whether the edit was refused before as it is now.
+    mutating func news(of attempt: Engine.Attempt) -> (warnings: [(String, Place)], isRepeated: Bool) {
+        var held = warnings
+        // What is about none, or about a document that was read, holds only if it was said now.
+        held[""] = nil
+        for (document, _) in attempt.set.documents { held[document.name] = nil }
+        var news: [(String, Place)] = []
+        for (message, place) in attempt.warnings {
+            held[place.file, default: []].insert(message)
+            if warnings[place.file]?.contains(message) != true { news.append((message, place)) }
+        }
+        warnings = held
+        guard let failure = attempt.report.failure else {
+            if !attempt.set.documents.isEmpty { refused = nil }
+            return (news, false)
+        }
+        guard !attempt.set.heard.isEmpty else { return (news, false) }
+        let now = Refused(
+            text: failure.text,
+            read: Dictionary(
+                attempt.read.map { (ObjectIdentifier($0.document), $0.hash) }, uniquingKeysWith: { $1 }))
+        defer { refused = now }
+        return (news, refused?.text == now.text && refused?.read == now.read)
+    }
+}

@@ -1,0 +1,221 @@
+"""Runtimes without a log of their own tell the logger "invivo", which the host configures as any other."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import invivo
+from invivo import _trampolines
+
+
+class Player:
+    tempo: float = invivo.tunable(120, min=30, max=300)
+
+
+GOOD = "traits:\n  synth.player:\n    - Set: { tempo: 60 }\n"
+BROKEN = "traits:\n  synth.player:\n    - Set: { tempo: 6000 }\n"
+ERROR = (
+    "a.yaml:3:21: traits.synth.player[0].Set.tempo: 6000 is outside 30...300\n"
+    "generation 2 stays: a.yaml was not applied"
+)
+
+
+def assembly() -> invivo.Assembly:
+    app = invivo.Assembly("synth")
+    app.lazy_singleton(Player)
+    return app
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.yaml").write_text(GOOD)
+
+
+def broken(runtime: invivo.Runtime, text: str = BROKEN) -> None:
+    """Saves a broken edit and waits until the reload has failed."""
+    with runtime.reloads() as reloads:
+        Path("a.yaml").write_text(text)
+        for report in iter(lambda: reloads.wait(60), None):
+            if report.error is not None:
+                return
+    raise AssertionError("no reload failed")
+
+
+def test_a_refused_edit_is_an_error_of_the_logger(caplog: pytest.LogCaptureFixture) -> None:
+    with invivo.Runtime(assembly(), watch="a.yaml") as runtime:
+        caplog.clear()
+        broken(runtime)
+        broken(runtime)  # saved again
+    errors = [each for each in caplog.records if each.levelno >= logging.WARNING]
+    assert [(each.name, each.levelname, each.getMessage()) for each in errors] == [("invivo", "ERROR", ERROR)]
+    assert errors[0].invivo == {"reload": "a.yaml"}  # type: ignore[attr-defined]
+
+
+def test_the_levels_are_those_of_logging(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, "invivo")
+    with invivo.Runtime(assembly(), watch="a.yaml", pending_targets=True, log_level="trace") as runtime:
+        runtime.source("b.yaml", "traits:\n  synth.palyer: [ Set: { tempo: 60 } ]\n")
+    levels = {each.levelname: each.getMessage() for each in caplog.records if "b.yaml" in each.getMessage()}
+    assert levels["WARNING"] == "b.yaml:2:3: no target has the key 'synth.palyer' yet; its traits wait for one"
+    assert levels["INFO"].startswith("generation 3: b.yaml: ")
+    assert "DEBUG" in levels
+
+
+def test_what_the_logger_does_not_take_is_not_read(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.ERROR, "invivo")
+    with invivo.Runtime(assembly(), pending_targets=True, log_level="trace") as runtime:
+        runtime.source("b.yaml", "traits:\n  synth.palyer: [ Set: { tempo: 60 } ]\n")
+    assert not caplog.records
+
+
+def test_an_error_of_a_call_is_raised_and_no_error_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "invivo")
+    with invivo.Runtime(assembly()) as runtime:
+        caplog.clear()
+        with pytest.raises(invivo.Error):
+            runtime.source("b.yaml", BROKEN)
+    assert [each.levelname for each in caplog.records] == ["INFO"]
+
+
+def test_silence_is_a_level(caplog: pytest.LogCaptureFixture) -> None:
+    items = len(_trampolines._items)
+    with invivo.Runtime(watch="a.yaml", pending_targets=True, log_level="silent") as silent:
+        broken(silent, "traits: [")
+        with_silence = len(_trampolines._items)
+    with invivo.Runtime():
+        assert len(_trampolines._items) == with_silence + 1, "a log of its own"
+    assert len(_trampolines._items) == items
+    assert [each.levelname for each in caplog.records if each.levelno >= logging.WARNING] == []
+
+
+def test_a_logger_of_the_host_is_used_instead(caplog: pytest.LogCaptureFixture) -> None:
+    with invivo.Runtime(assembly(), watch="a.yaml", log=logging.getLogger("studio")) as runtime:
+        broken(runtime)
+    assert {each.name for each in caplog.records} == {"studio"}
+
+
+def test_a_check_without_modules_leaves_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    items = len(_trampolines._items)
+    Path("app.yaml").write_text("specs: [a.yaml]\n")
+    invivo.App.check("app.yaml", modules=False)
+    assert len(_trampolines._items) == items
+
+
+class Calling(logging.Handler):
+    """Calls the runtime that logs."""
+
+    def __init__(self, runtime: invivo.Runtime) -> None:
+        super().__init__()
+        self.runtime = runtime
+        self.found: list[Any] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.found.append(self.runtime[Player].tempo)
+        try:
+            self.runtime.define(Player, "synth.other")
+        except invivo.WouldWaitError:
+            self.found.append("a reload")
+        try:
+            self.runtime.close()
+        except invivo.InCallbackError:
+            self.found.append("the end")
+
+
+def test_a_handler_may_call_the_runtime_and_never_waits_for_it() -> None:
+    logger = logging.getLogger("invivo")
+    with invivo.Runtime(assembly(), watch="a.yaml") as runtime:
+        handler = Calling(runtime)
+        logger.addHandler(handler)
+        try:
+            broken(runtime)
+        finally:
+            logger.removeHandler(handler)
+    assert handler.found == [60, "a reload", "the end"]
+
+
+def test_what_a_handler_raises_stops_no_reload(monkeypatch: pytest.MonkeyPatch) -> None:
+    raised: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda one: raised.append(type(one.exc_value)))
+
+    class Raising(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            raise LookupError("no such stream")
+
+    handler = Raising()
+    logger = logging.getLogger("invivo")
+    logger.addHandler(handler)
+    try:
+        with invivo.Runtime(assembly(), watch="a.yaml") as runtime:
+            broken(runtime)
+            assert runtime.last_error is not None
+    finally:
+        logger.removeHandler(handler)
+    assert raised == [LookupError]
+
+
+PROGRAM = """
+import pathlib, sys, threading
+import invivo
+
+class Player:
+    tempo: float = invivo.tunable(120, min=30, max=300)
+
+app = invivo.Assembly("synth")
+app.lazy_singleton(Player)
+pathlib.Path("a.yaml").write_text({good!r})
+runtime = invivo.Runtime(app, watch="a.yaml")
+failed = threading.Event()
+observer = runtime.observe(lambda report: report.error and failed.set())
+pathlib.Path("a.yaml").write_text({broken!r})
+assert failed.wait(60)
+"""
+
+
+def test_a_program_that_configures_no_logging_sees_a_refused_edit(script: Any) -> None:
+    done = script(PROGRAM.format(good=GOOD, broken=BROKEN) + "runtime.close()\n")
+    assert (done.returncode, done.stderr) == (0, ERROR + "\n")
+
+
+def test_the_interpreter_ends_while_reloads_fail(script: Any) -> None:
+    done = script(
+        PROGRAM.format(good=GOOD, broken=BROKEN)
+        + """
+def save():
+    for number in range(1000000):
+        pathlib.Path("a.yaml").write_text("traits: [" + " " * (number % 100))
+threading.Thread(target=save, daemon=True).start()
+failed.clear()
+assert failed.wait(60)
+"""
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "a.yaml was not applied" in done.stderr
+
+
+def test_a_forked_child_logs_nothing(script: Any) -> None:
+    done = script(
+        PROGRAM.format(good=GOOD, broken=BROKEN)
+        + """
+import os
+child = os.fork()
+if child == 0:
+    pathlib.Path("a.yaml").write_text("traits: [")
+    try: runtime.define(Player, "synth.other")
+    except invivo.Error: pass
+    os.write(2, b"child\\n")
+    os._exit(0)
+_, status = os.waitpid(child, 0)
+runtime.close()
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("a.yaml:1:") <= 1, "by the parent alone"
+    assert "child\n" in done.stderr
