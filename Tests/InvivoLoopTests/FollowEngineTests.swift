@@ -354,6 +354,30 @@ extension LoopRoom {
             #expect(tell(engine) == [a])
         }
 
+        @Test func what_still_comes_from_a_watch_that_has_ended_is_nothing() {
+            world.files["/d/a"] = FileSignature(kind: .file, inode: 1, size: 5)
+            let engine = engine(quiet: 0)
+            let a = engine.follow("/d/a")
+            guard let former = world.watched["/d"] else {
+                Issue.record("not watched")
+                return
+            }
+            world.happens("/d", .watchEnded, "")
+            world.watched["/d"] = nil
+            #expect(tell(engine) == [])
+            #expect(world.watched["/d"] != nil && world.watched["/d"] != former)
+            world.events = [WatchEvent(watch: former, changes: .closedAfterWriting, name: "a")]
+            #expect(tell(engine) == [])
+            #expect(engine.pending.isEmpty)
+            world.happens("/d", .closedAfterWriting, "a")
+            #expect(tell(engine) == [a])
+            // What has been unfollowed is named by nothing that comes later either.
+            engine.unfollow(a)
+            world.events = [WatchEvent(watch: former, changes: .closedAfterWriting, name: "a")]
+            #expect(tell(engine) == [])
+            #expect(world.watched.isEmpty)
+        }
+
         @Test func nothing_followed_means_no_waking() {
             let engine = engine()
             #expect(engine.advance().next == nil)

@@ -1,124 +1,170 @@
 """Inserts switches into a copy of the tree, builds it once, and turns one switch on at a time.
 
-Each switch deletes a check, an undo step or a lease. Prints which the tests notice (killed) and which not (survived).
+Each switch deletes a check, an undo step or a lease. Prints which the tests notice (killed) and which not (survived),
+each as soon as it is known.
 
-    mutants.py DIRECTORY [LIMIT]     DIRECTORY is kept for the next run; LIMIT ends it after so many mutants
+    mutants.py DIRECTORY [SELECTION...]     DIRECTORY is kept for the next run
 
-Exit status 1 when a mutant survives that is not listed as equivalent, or when the text of one is no longer in its file.
+A SELECTION is a number, a range of numbers (10-19) or part of a file's name; without one all run. The last line is also
+written to DIRECTORY/summary. Exit status 0 when each mutant was killed or is listed as equivalent; 1 when one survived,
+its code is no longer in its file, or a program fails without a mutant.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 120  # A mutant that hangs is killed too.
 GENERAL = ("cases", "model")  # For mutants that their own programs do not notice.
 
-# kind, file below Sources, code that occurs once there, C programs that should notice.
-# never: the condition is false. always: it is true. skip: the statement is left out.
-MUTANTS = [
-    # Undo of a failed commit.
-    ("skip", "InvivoReload/Engine+Commit.swift", "failure.others += work.undoAll()", "domains traits"),
-    ("skip", "InvivoReload/Engine+Commit.swift", "failure.others += container.stopStarted(chain)", "life"),
-    ("skip", "InvivoReload/Engine+Commit.swift", "container.abandonCommit(chain)", "life reset overrides starting"),
-    ("skip", "InvivoReload/Engine+Commit.swift", "dropNew(plan)", "life graph components"),
-    ("skip", "InvivoReload/Engine+Commit.swift", "failure.others += outage.takeBack()", "exclusive"),
-    ("skip", "InvivoReload/Engine+Commit.swift", "if !failures.isEmpty { isStuck = true }", "exactness traits domains"),
-    ("skip", "InvivoReload/Engine+Commit.swift", "work.refused.insert(id)", "exactness traits"),
-    ("skip", "InvivoReload/Engine+Commit.swift", "unsettled = work.refused", "exactness traits"),
-    ("skip", "InvivoReload/Engine+Commit.swift", "container.settleCommit(chain)", "life starting"),
-    ("skip", "InvivoReload/Engine+Commit.swift", "failure.others += work.notUndone(undo.run())", "traits domains"),
-    # Undo within one object, and values that others changed.
-    ("never", "InvivoTraits/Undo.swift", "change.isKept || change.isUndone(instance) != true", "traits domains"),
-    ("never", "InvivoTraits/Undo.swift", "all.count > 1", "traits exactness"),
-    ("skip", "InvivoTraits/Undo.swift", "failures += first?.run() ?? []", "traits domains"),
-    (
-        "skip",
-        "InvivoTraits/Undo.swift",
-        "for change in refused { tuning.replace(change.becomeStuck(instance)) }",
-        "exactness traits",
-    ),
-    ("forward", "InvivoTraits/Undo.swift", "all.reversed()", "traits"),
-    ("always", "InvivoTraits/Tuning.swift", "former.isSeen(shown)", "traits"),
-    ("never", "InvivoTraits/Tuning.swift", "!change.isSettled", "traits exactness"),
-    ("always", "InvivoTraits/PropertyChange.swift", "part.seen.map { $0.isSame(as: shown) } ?? true", "traits"),
-    ("never", "InvivoTraits/Tuning.swift", "layer.pointee.value.isSame(as: answer)", "traits"),
-    ("always", "InvivoTraits/Tuning.swift", "asked.isSame(as: answer)", "traits exactness"),
-    ("never", "InvivoTraits/PropertyChange.swift", "place.line > 0", "traits errors"),
-    ("never", "InvivoTraits/Trait.swift", "found.formerName", "traits"),
-    # Pools.
-    ("always", "InvivoWiring/PoolTable.swift", "iv_load_u64(iv_pool_weak_ended(weak)) == 0", "pools"),
-    ("pass", "InvivoWiring/PoolTable.swift", "return ObjectTable.isClaimed(value)", "pools"),
-    ("skip", "InvivoWiring/Pool+Making.swift", "ticket.failure = failure?.code == .cycle ? nil : failure", "pools"),
-    ("never", "InvivoWiring/Pool+Making.swift", "record.pointee.type.pointee.has_weak == 0", "pools"),
-    ("skip", "InvivoWiring/Pool+Making.swift", "if let former { drop(former) }", "pools"),
-    # Builds, and who waits for them.
-    ("never", "InvivoWiring/Container+Shared.swift", "awaited == cell.attempt", "threads"),
-    (
-        "never",
-        "InvivoWiring/Container+Shared.swift",
-        "other === chain.root || chain.isInside(other)",
-        "threads wiring reentry lookups",
-    ),
-    ("skip", "InvivoWiring/Container+Shared.swift", "if isAsked { monitor.broadcast() }", "contention"),
-    ("skip", "InvivoWiring/Container+Shared.swift", "reset(cell, cell.failure)", "life starting threads"),
-    ("never", "InvivoWiring/Container+Complete.swift", "chain.deferrals > mark.deferred", "life steps chains"),
-    ("never", "InvivoWiring/Container+Complete.swift", "chain.completed.count > mark.completed", "life steps"),
-    ("never", "InvivoWiring/Container+Complete.swift", "overtaken", "threads following views"),
-    ("never", "InvivoWiring/Container+Complete.swift", "!cell.isRetired", "weak threads following"),
-    ("never", "InvivoWiring/Container+Complete.swift", "frame.low < index", "circles graph"),
-    ("never", "InvivoWiring/Container+Resolve.swift", "chain.frames[index].awaitsDecoration", "wiring graph circles"),
-    ("never", "InvivoWiring/Container+Resolve.swift", "arguments.isEmpty && chain.frames.isEmpty", "programs"),
-    ("never", "InvivoWiring/Container+Resolve.swift", "!entry.made.isForeign", "wiring circles graph"),
-    ("never", "InvivoWiring/Container+Make.swift", "recipe.isTracked", "following"),
-    ("never", "InvivoWiring/Container+Make.swift", "recipe.isAbstract", "wiring components corners"),
-    ("never", "InvivoWiring/Container+Make.swift", "located.path.isEmpty", "wiring errors"),
-    ("never", "InvivoWiring/Container+Make.swift", "!injected.isEmpty", "graph wiring following"),
-    ("never", "InvivoWiring/Container+Make.swift", "recipe.decorators.isEmpty", "steps circles"),
-    # Life.
-    ("never", "InvivoWiring/Container+Life.swift", "extra.life == .started", "life"),
-    ("never", "InvivoWiring/Container+Life.swift", "extra.life == .stopped || extra.life == .failed", "life"),
-    ("never", "InvivoWiring/Container+Life.swift", "commit !== chain", "life starting"),
-    ("never", "InvivoWiring/Container+Life.swift", "named.path.isEmpty", "life"),
-    ("never", "InvivoWiring/Container+Life.swift", "named.place.file.isEmpty", "life"),
-    # Domains and jobs.
-    ("never", "InvivoWiring/Container+Jobs.swift", "ran > 0 || timeout == 0 || isClosing", "domains"),
-    ("never", "InvivoWiring/Container+Jobs.swift", "job.domain.isHere != nil", "domains threads"),
-    (
-        "skip",
-        "InvivoWiring/Container+Dispose.swift",
-        "if iv_record_edge_count(record) != 0 { releaseEdges(record) }",
-        "graph life",
-    ),
-    # What reloads do.
-    ("never", "InvivoReload/Engine+Reload.swift", "plan.isNothing && unsettled.isEmpty", "exactness reports following"),
-    ("never", "InvivoReload/Engine+Reload.swift", "isSame", "reports config exactness"),
-    ("skip", "InvivoReload/Engine+Affected.swift", "if !isHeld { cold.insert(holder) }", "reset following graph"),
-    ("never", "InvivoReload/Engine+Affected.swift", "definition.alias != nil", "reset choice reports"),
-    ("never", "InvivoReload/Engine+Affected.swift", "seen.insert(target).inserted", "reset graph"),
-    ("never", "InvivoReload/Engine+Layers.swift", "!property.isInBlock", "traits"),
-    ("never", "InvivoReload/Engine+Config.swift", "!container.isClosing", "config closing"),
-    ("never", "InvivoReload/Observer.swift", "isOpen", "domains reports"),
-    ("never", "InvivoReload/Override.swift", "timeouts.start == 0", "overrides"),
-    ("never", "InvivoReload/Override.swift", "scope.0 == nil", "overrides"),
-    ("never", "InvivoReload/Engine+Targets.swift", "attachments[target.object] === target", "traits"),
-    ("never", "InvivoReload/Engine+Reset.swift", "withDependencies", "reset"),
-    # Values and names.
-    ("never", "InvivoBase/NearestName.swift", "i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j]", "names"),
-    ("never", "InvivoBase/PropertyBounds.swift", "!inside", "traits"),
-    ("never", "InvivoBase/Property+Options.swift", "given != 0 && given != width", "misuse bad_input"),
-    ("never", "InvivoBase/Property+Options.swift", "end > size", "misuse bad_input"),
-    ("never", "InvivoBase/Value+Border.swift", "value.reserved == ownedMark", "results converters across"),
-]
 
-# Mutants that change nothing that a test may see: file and code, and why.
-EQUIVALENT: dict[tuple[str, str], str] = {}
+@dataclass(frozen=True)
+class Mutant:
+    """A switch, and the C programs that should notice it.
+
+    kind: never, the condition is false; always, it is true; skip, the line is left out; forward, the order is not
+    reversed; pass, the function answers true.
+    equivalent: why no test can notice it.
+    """
+
+    kind: str
+    code: str
+    tests: str
+    equivalent: str = ""
+
+
+# By file below Sources; the code occurs once there.
+MUTANTS: dict[str, list[Mutant]] = {
+    "InvivoReload/Engine+Commit.swift": [
+        Mutant("skip", "failure.others += work.undoAll()", "domains traits"),
+        Mutant("skip", "failure.others += container.stopStarted(chain, isApart: isAbandoned)", "life"),
+        Mutant("skip", "container.abandonCommit(chain)", "life reset overrides starting"),
+        Mutant("skip", "dropNew(cells)", "life graph components"),
+        Mutant("skip", "failure.others += outage.takeBack()", "exclusive"),
+        Mutant("skip", "if !failures.isEmpty { isStuck = true }", "exactness traits domains"),
+        Mutant("skip", "if case .refused = outcome.what { work.refused.insert(id) }", "exactness traits"),
+        Mutant("skip", "unsettled = work.refused.union(unanswered)", "exactness traits"),
+        Mutant("skip", "container.settleCommit(chain)", "life starting"),
+        Mutant("skip", "failure.others += work.notUndone(undo.run())", "traits domains"),
+    ],
+    "InvivoTraits/Undo.swift": [
+        Mutant("never", "change.isKept || change.isUndone(instance) != true", "traits domains"),
+        Mutant("never", "all.count > 1", "traits exactness"),
+        Mutant("skip", "failures += first?.run() ?? []", "traits domains"),
+        Mutant("skip", "for change in refused { tuning.replace(change.becomeStuck(instance)) }", "exactness traits"),
+        Mutant("forward", "all.reversed()", "traits"),
+    ],
+    "InvivoTraits/Tuning.swift": [
+        Mutant("always", "former.isSeen(shown)", "traits"),
+        Mutant("never", "!change.isSettled", "traits exactness"),
+        Mutant("never", "layer.pointee.value.isSame(as: answer)", "traits"),
+        Mutant("always", "asked.isSame(as: answer)", "traits exactness"),
+    ],
+    "InvivoTraits/PropertyChange.swift": [
+        Mutant("always", "part.seen.map { $0.isSame(as: shown) } ?? true", "traits"),
+        Mutant("never", "place.line > 0", "traits errors"),
+    ],
+    "InvivoTraits/Trait.swift": [
+        Mutant("never", "found.formerName", "traits"),
+    ],
+    "InvivoWiring/PoolTable.swift": [
+        Mutant("always", "iv_load_u64(iv_pool_weak_ended(weak)) == 0", "pools"),
+        Mutant("pass", "return ObjectTable.isClaimed(value)", "pools"),
+    ],
+    "InvivoWiring/Pool+Making.swift": [
+        Mutant("skip", "ticket.failure = failure?.code == .cycle ? nil : failure", "pools"),
+        Mutant("never", "record.pointee.type.pointee.has_weak == 0", "pools"),
+        Mutant("skip", "if let former { drop(former) }", "pools"),
+    ],
+    "InvivoWiring/Container+Shared.swift": [
+        Mutant("never", "awaited == cell.attempt", "threads"),
+        Mutant("never", "other === chain.root || chain.isInside(other)", "threads wiring reentry lookups"),
+        Mutant("skip", "if isAsked { monitor.broadcast() }", "contention"),
+        Mutant("skip", "reset(cell, cell.failure)", "life starting threads"),
+    ],
+    "InvivoWiring/Container+Complete.swift": [
+        Mutant("never", "chain.deferrals > mark.deferred", "life steps chains"),
+        Mutant("never", "chain.completed.count > mark.completed", "life steps"),
+        Mutant("never", "overtaken", "threads following views"),
+        Mutant("never", "!cell.isRetired", "weak threads following"),
+        Mutant("never", "frame.low < index", "circles graph"),
+    ],
+    "InvivoWiring/Container+Resolve.swift": [
+        Mutant("never", "chain.frames[index].awaitsDecoration", "wiring graph circles"),
+        Mutant("never", "arguments.isEmpty && chain.frames.isEmpty", "programs"),
+        Mutant("never", "!entry.made.isForeign", "wiring circles graph"),
+    ],
+    "InvivoWiring/Container+Make.swift": [
+        Mutant("never", "recipe.isTracked", "following"),
+        Mutant("never", "recipe.isAbstract", "wiring components corners"),
+        Mutant("never", "located.path.isEmpty", "wiring errors"),
+        Mutant("never", "!injected.isEmpty", "graph wiring following"),
+        Mutant("never", "recipe.decorators.isEmpty", "steps circles"),
+    ],
+    "InvivoWiring/Container+Life.swift": [
+        Mutant("never", "extra.life == .started", "life"),
+        Mutant("never", "extra.life == .stopped || extra.life == .failed", "life"),
+        Mutant("never", "commit !== chain", "life starting"),
+        Mutant("never", "named.path.isEmpty", "life"),
+        Mutant("never", "named.place.file.isEmpty", "life"),
+    ],
+    "InvivoWiring/Container+Jobs.swift": [
+        Mutant("never", "ran > 0 || timeout == 0 || isClosing", "domains"),
+        Mutant("never", "job.domain.isHere != nil", "domains threads"),
+    ],
+    "InvivoWiring/Container+Dispose.swift": [
+        Mutant("skip", "if iv_record_edge_count(record) != 0 { releaseEdges(record) }", "graph life"),
+    ],
+    "InvivoReload/Engine+Reload.swift": [
+        Mutant("never", "plan.isNothing && unsettled.isEmpty", "exactness reports following"),
+        Mutant("never", "isSame", "reports config exactness"),
+    ],
+    "InvivoReload/Engine+Affected.swift": [
+        Mutant("skip", "if !isHeld { cold.insert(holder) }", "reset following graph"),
+        Mutant("never", "definition.alias != nil", "reset choice reports"),
+        Mutant("never", "seen.insert(target).inserted", "reset graph"),
+    ],
+    "InvivoReload/Engine+Layers.swift": [
+        Mutant("never", "!property.isInBlock", "traits"),
+    ],
+    "InvivoReload/Engine+Config.swift": [
+        Mutant("never", "!container.isClosing", "config closing"),
+    ],
+    "InvivoReload/Observer.swift": [
+        Mutant("never", "isOpen", "domains reports"),
+    ],
+    "InvivoReload/Override.swift": [
+        Mutant("never", "timeouts.start == 0", "overrides"),
+        Mutant("never", "scope.0 == nil", "overrides"),
+    ],
+    "InvivoReload/Engine+Targets.swift": [
+        Mutant("never", "attachments[target.object] === target", "traits"),
+    ],
+    "InvivoReload/Engine+Reset.swift": [
+        Mutant("never", "withDependencies", "reset"),
+    ],
+    "InvivoBase/NearestName.swift": [
+        Mutant("never", "i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j]", "names"),
+    ],
+    "InvivoBase/PropertyBounds.swift": [
+        Mutant("never", "!inside", "traits"),
+    ],
+    "InvivoBase/Property+Options.swift": [
+        Mutant("never", "given != 0 && given != width", "misuse bad_input"),
+        Mutant("never", "end > size", "misuse bad_input"),
+    ],
+    "InvivoBase/Value+Border.swift": [
+        Mutant("never", "value.reserved == ownedMark", "results converters across"),
+    ],
+}
 
 SWITCH = """
 internal import Glibc
@@ -128,60 +174,102 @@ private let theMutant: Int32 = getenv("INVIVO_MUTANT").map { atoi($0) } ?? -1
 public func isMutant(_ number: Int32) -> Bool { theMutant == number }
 """
 
-
-def mutated(kind: str, code: str, number: int) -> str:
-    on = f"isMutant({number})"
-    if kind == "never":
-        return f"!{on} && ({code})"
-    if kind == "always":
-        return f"({on} || ({code}))"
-    if kind == "skip":
-        return f"if !{on} {{ {code} }}"
-    if kind == "forward":
-        return f"({on} ? all : all.reversed())"
-    assert kind == "pass", kind
-    return f"if {on} {{ return true }}; {code}"
+# What takes the place of the code, and what stands before the code: a condition is one after these words, so that a
+# name elsewhere is left alone.
+CONDITION = ("if ", "guard ", "where ", "= ", "")
+FORMS = {
+    "never": ("!{on} && ({code})", CONDITION),
+    "always": ("({on} || ({code}))", CONDITION),
+    "skip": ("if !{on} {{ {code} }}", ("",)),
+    "forward": ("({on} ? all : all.reversed())", ("",)),
+    "pass": ("if {on} {{ return true }}; {code}", ("",)),
+}
 
 
-def prepare(tree: Path) -> list[str]:
-    """A copy of the sources with all switches; what is no longer there."""
+@dataclass(frozen=True)
+class Numbered:
+    number: int
+    file: str
+    mutant: Mutant
+
+    def __str__(self) -> str:
+        return f"{self.mutant.kind} {self.file}: {self.mutant.code}"
+
+    def insert(self, text: str) -> str | None:
+        """The text with the switch; None when its code does not occur once."""
+        form, words = FORMS[self.mutant.kind]
+        code = self.mutant.code
+        before = next((word for word in words if text.count(word + code) == 1), None)
+        if before is None:
+            return None
+        switched = form.format(on=f"isMutant({self.number})", code=code)
+        return text.replace(before + code, before + switched)
+
+
+ALL = [
+    Numbered(number, file, mutant)
+    for number, (file, mutant) in enumerate((file, mutant) for file, found in MUTANTS.items() for mutant in found)
+]
+
+
+def selected(words: list[str]) -> list[Numbered]:
+    def fits(one: Numbered, word: str) -> bool:
+        if not (numbers := re.fullmatch(r"(\d+)(?:-(\d+))?", word)):
+            return word in one.file
+        first = int(numbers[1])
+        return first <= one.number <= int(numbers[2] or first)
+
+    return [one for one in ALL if not words or any(fits(one, word) for word in words)]
+
+
+def write(path: Path, data: bytes, like: Path) -> None:
+    """Leaves a file alone that has these bytes, so that it is not built again."""
+    if path.is_file() and path.read_bytes() == data:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    shutil.copymode(like, path)
+
+
+def prepare(tree: Path) -> set[int]:
+    """Copies the sources with all switches; the numbers of mutants whose code is not there."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
         capture_output=True,
         check=True,
     )
-    files = {name for name in listed.stdout.decode().split("\0") if name and (ROOT / name).is_file()}
-    texts = {name: (ROOT / name).read_bytes() for name in files}
-    missing = []
-    for number, (kind, file, code, _) in enumerate(MUTANTS):
-        name = f"Sources/{file}"
-        text = texts.get(name, b"").decode()
-        # A condition is one after `if`, `guard`, `where` or `=`, so that a name elsewhere is left alone.
-        before = (
-            ""
-            if kind in ("skip", "forward", "pass")
-            else next((word for word in ("if ", "guard ", "where ", "= ", "") if text.count(word + code) == 1), "")
-        )
-        if text.count(before + code) != 1:
-            missing.append(f"{file}: {code}")
-            continue
-        texts[name] = text.replace(before + code, before + mutated(kind, code, number)).encode()
+    names = {name for name in listed.stdout.decode().split("\0") if name and (ROOT / name).is_file()}
+    texts = {name: (ROOT / name).read_bytes() for name in names}
+    missing = set()
+    for one in ALL:
+        name = f"Sources/{one.file}"
+        switched = one.insert(texts.get(name, b"").decode())
+        if switched is None:
+            missing.add(one.number)
+        else:
+            texts[name] = switched.encode()
     texts["Sources/InvivoBase/Mutant.swift"] = SWITCH.encode()
+    headers = [name for name in texts if name.startswith(("include/", "Sources/")) and name.endswith(".h")]
+    if any((tree / name).is_file() and (tree / name).read_bytes() != texts[name] for name in headers):
+        # SwiftPM would link objects with different layouts.
+        shutil.rmtree(tree / ".build", ignore_errors=True)
     for name, data in texts.items():
-        path = tree / name
-        if path.is_file() and path.read_bytes() == data:
-            continue
-        if name.endswith(".h"):  # SwiftPM would link objects with different layouts.
-            shutil.rmtree(tree / ".build", ignore_errors=True)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-        shutil.copymode(ROOT / name if (ROOT / name).exists() else __file__, path)
+        write(tree / name, data, ROOT / name if name in names else Path(__file__))
     for folder in ("Sources", "Tests/C"):
         for path in (tree / folder).rglob("*"):
             if path.is_file() and str(path.relative_to(tree)) not in texts:
                 path.unlink()
     return missing
+
+
+def compile_c(tree: Path, result: Path, arguments: list[str | Path]) -> None:
+    """Compiles what is older than its source or a header."""
+    source = tree / next(str(word) for word in arguments if str(word).endswith(".c"))
+    headers = (*source.parent.glob("*.h"), *(tree / "include").rglob("*.h"))
+    if result.is_file() and result.stat().st_mtime > max(path.stat().st_mtime for path in (source, *headers)):
+        return
+    subprocess.run(["cc", "-w", "-I", "include", *arguments, "-o", result], cwd=tree, check=True)
 
 
 def build(tree: Path, programs: list[str]) -> Path:
@@ -190,48 +278,12 @@ def build(tree: Path, programs: list[str]) -> Path:
     modules = folder / "modules"
     modules.mkdir(parents=True, exist_ok=True)
     for source in (tree / "Tests/C/modules").glob("*.c"):
-        subprocess.run(
-            [
-                "cc",
-                "-shared",
-                "-fPIC",
-                "-I",
-                "include",
-                source,
-                "Sources/InvivoStubs/stubs.c",
-                "-o",
-                modules / f"lib{source.stem}.so",
-            ],
-            cwd=tree,
-            check=True,
-        )
+        compile_c(tree, modules / f"lib{source.stem}.so", ["-shared", "-fPIC", source, "Sources/InvivoStubs/stubs.c"])
     library = tree / ".build/debug"
+    language = ["-g", "-O1", "-std=gnu11", "-D_GNU_SOURCE", f'-DTEST_MODULES="{modules}"']
+    libraries = ["-L", library, "-lInvivoC", f"-Wl,-rpath,{library}", "-ldl", "-lm", "-lpthread"]
     for program in programs:
-        subprocess.run(
-            [
-                "cc",
-                "-g",
-                "-O1",
-                "-w",
-                "-std=gnu11",
-                "-D_GNU_SOURCE",
-                f'-DTEST_MODULES="{modules}"',
-                "-I",
-                "include",
-                f"Tests/C/{program}.c",
-                "-L",
-                library,
-                "-lInvivoC",
-                f"-Wl,-rpath,{library}",
-                "-ldl",
-                "-lm",
-                "-lpthread",
-                "-o",
-                folder / program,
-            ],
-            cwd=tree,
-            check=True,
-        )
+        compile_c(tree, folder / program, [*language, f"Tests/C/{program}.c", *libraries])
     return folder
 
 
@@ -261,45 +313,50 @@ def passes(folder: Path, program: str, number: int) -> bool:
 
 def main() -> int:
     tree = Path(sys.argv[1]).resolve()
-    limit = int(sys.argv[2]) if len(sys.argv) > 2 else len(MUTANTS)
-    signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+    chosen = selected(sys.argv[2:])
+    if not chosen:
+        print(f"mutants: none of {len(ALL)} is selected by {' '.join(sys.argv[2:])}")
+        return 2
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    missing = prepare(tree)
-    for each in missing:
-        print(f"mutants: not found once: {each}", flush=True)
-    programs = sorted({program for _, _, _, tests in MUTANTS for program in tests.split()} | {*GENERAL})
-    folder = build(tree, programs)
-    sound = {program: passes(folder, program, -1) for program in programs}
-    for program in (name for name, well in sound.items() if not well):
-        print(f"mutants: {program} fails without a mutant and is left out", flush=True)
-    killed, survived, equivalent, ran = 0, 0, 0, 0
+    counts = dict.fromkeys(("killed", "survived", "equivalent", "not found"), 0)
+    unsound: list[str] = []
+    sound: dict[str, bool] = {}
+
+    def notices(folder: Path, program: str, number: int) -> bool:
+        if program not in sound:
+            sound[program] = passes(folder, program, -1)
+            if not sound[program]:
+                unsound.append(program)
+                print(f"mutants: {program} fails without a mutant and is left out", flush=True)
+        return sound[program] and not passes(folder, program, number)
+
+    ended = ""
     try:
-        for number, (kind, file, code, tests) in enumerate(MUTANTS[:limit]):
-            if f"{file}: {code}" in missing:
-                continue
-            ran += 1
-            by = next(
-                (test for test in (*tests.split(), *GENERAL) if sound[test] and not passes(folder, test, number)), None
-            )
-            reason = EQUIVALENT.get((file, code))
-            if by:
-                killed += 1
-                what = f"killed by {by}"
-            elif reason:
-                equivalent += 1
-                what = f"equivalent ({reason})"
+        missing = prepare(tree)
+        folder = build(tree, sorted({name for one in chosen for name in one.mutant.tests.split()} | {*GENERAL}))
+        for one in chosen:
+            programs = one.mutant.tests.split()
+            programs += [name for name in GENERAL if name not in programs]
+            by = None
+            if one.number in missing:
+                what, note = "not found", ", or not once"
+            elif by := next((name for name in programs if notices(folder, name, one.number)), None):
+                what, note = "killed", f" by {by}"
+            elif one.mutant.equivalent:
+                what, note = "equivalent", f" ({one.mutant.equivalent})"
             else:
-                survived += 1
-                what = f"survived {tests}"
-            print(f"mutants: {number} {what}: {kind} {file}: {code}", flush=True)
+                what, note = "survived", f" {' '.join(programs)}"
+            counts[what] += 1
+            print(f"mutants: {one.number} {what}{note}: {one}", flush=True)
     except KeyboardInterrupt:
-        print("mutants: stopped", flush=True)
-    print(
-        f"mutants: {ran} of {len(MUTANTS)} ran: {killed} killed, {survived} survived, {equivalent} equivalent, "
-        f"{len(missing)} not found",
-        flush=True,
+        ended = ", stopped"
+    summary = f"{sum(counts.values())} of {len(ALL)} ran{ended}: " + ", ".join(
+        f"{count} {what}" for what, count in counts.items()
     )
-    return 1 if survived or missing or not all(sound.values()) else 0
+    print(f"mutants: {summary}", flush=True)
+    (tree / "summary").write_text(f"{summary}\n")
+    return 1 if counts["survived"] or counts["not found"] or unsound else 0
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import invivo
+from invivo import _plans
 
 
 class Clock:
@@ -285,7 +286,10 @@ def test_a_plan_goes_with_its_generation_and_keeps_nothing_of_it() -> None:
     app.prototype(Deck)
     with invivo.Runtime(app) as runtime:
         clock = weakref.ref(planned(runtime, Deck, "app.deck").clock)
+        stale = runtime._core.plans.ready[Deck]
         runtime.define(Clock, "app.clock")
+        assert stale(runtime).clock is runtime[Clock], "another thread may have found it before"
+        del stale
         assert clock() is None
         assert runtime[Deck].clock is runtime[Clock]
         assert planned(runtime, Deck, "app.deck").clock is runtime[Clock]
@@ -340,6 +344,123 @@ def test_a_closed_runtime_keeps_nothing_and_makes_nothing() -> None:
         runtime[Deck]
 
 
+def test_a_plan_is_not_kept_when_a_commit_comes_while_it_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = invivo.Assembly("app")
+    app.lazy_singleton(Clock)
+    app.prototype(Deck)
+    compiled = 0
+    finish = _plans.Writer.function
+
+    def function(self: _plans.Writer) -> Any:
+        nonlocal compiled
+        made = finish(self)
+        compiled += 1
+        if compiled == 1:
+            runtime.define(Clock, "app.clock")
+        return made
+
+    monkeypatch.setattr(_plans.Writer, "function", function)
+    with invivo.Runtime(app) as runtime:
+        plans = runtime._core.plans
+        former = weakref.ref(runtime[Deck].clock)
+        runtime[Deck]
+        assert compiled == 1
+        assert not plans.by_name and not plans.ready
+        assert former() is None, "the plan would keep what it names"
+        assert planned(runtime, Deck, "app.deck").clock is runtime[Clock]
+
+
+def test_a_plan_is_not_kept_when_a_commit_comes_before_it_is_entered(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = invivo.Assembly("app")
+    app.lazy_singleton(Clock)
+    app.prototype(Deck)
+    served = 0
+    serve = _plans.Plans.serve
+
+    def late(self: _plans.Plans, key: Any, plan: _plans.Plan, epoch: int) -> None:
+        nonlocal served
+        served += 1
+        if served == 1:
+            runtime.define(Clock, "app.clock")
+        serve(self, key, plan, epoch)
+
+    monkeypatch.setattr(_plans.Plans, "serve", late)
+    with invivo.Runtime(app) as runtime:
+        plans = runtime._core.plans
+        former = weakref.ref(runtime[Deck].clock)
+        runtime[Deck]
+        assert served == 1
+        assert not plans.by_name and not plans.ready
+        assert former() is None, "the plan would keep what it names"
+        assert planned(runtime, Deck, "app.deck").clock is runtime[Clock]
+
+
+def test_a_class_that_means_another_key_is_not_served_by_the_plan_of_the_former(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = invivo.Assembly("app")
+    app.lazy_singleton(Clock)
+    app.prototype(Deck, name="one")
+    changes = False
+    serve = _plans.Plans.serve
+
+    def late(self: _plans.Plans, key: Any, plan: _plans.Plan, epoch: int) -> None:
+        nonlocal changes
+        if changes:
+            changes = False
+            runtime.define(Deck, "app.other", "prototype", clock=other, options=invivo.options(rank=1))
+        serve(self, key, plan, epoch)
+
+    other = Clock()
+    with invivo.Runtime(app) as runtime:
+        planned(runtime, "app.one", "app.one")
+        monkeypatch.setattr(_plans.Plans, "serve", late)
+        changes = True
+        assert type(runtime[Deck]) is Deck
+        assert is_planned(runtime, "app.one"), "what its key makes is as it was"
+        assert runtime[Deck].clock is other
+
+
+@pytest.mark.parametrize("argument", [False, True])
+def test_a_plan_in_progress_is_not_closed_by_what_it_makes(argument: bool) -> None:
+    refusals: list[str] = []
+    closes = False
+
+    class Closer:
+        def __init__(self, clock: Clock, number: int = 0) -> None:
+            if closes:
+                with pytest.raises(invivo.InCallbackError) as caught:
+                    runtime.close()
+                refusals.append(caught.value.message)
+
+    class App(invivo.Assembly):
+        @invivo.lazy_singleton
+        def clock(self) -> Clock:
+            return invivo.new(Clock)
+
+        @invivo.prototype
+        def closer(self, number: int = 0) -> Closer:
+            return invivo.new(Closer, self.clock(), number)
+
+    def make() -> Closer:
+        return app.closer(1) if argument else runtime["app.closer"]
+
+    runtime = invivo.Runtime(app := App())
+    for _ in range(4):
+        make()
+    assert is_planned(runtime, "app.closer")
+    closes = True
+    assert isinstance(make(), Closer)
+    closes = False
+    assert refusals and all(refusals)
+    assert not runtime.closed
+    assert make() is not make()
+    assert is_planned(runtime, "app.closer"), "a refused close leaves the plans as they were"
+    runtime.close()
+    with pytest.raises(invivo.ClosedError):
+        make()
+
+
 def test_close_waits_for_a_plan_on_another_thread() -> None:
     begun, go_on = threading.Event(), threading.Event()
     go_on.set()
@@ -377,6 +498,57 @@ def test_close_waits_for_a_plan_on_another_thread() -> None:
     closer.join(30)
     assert not found[0].was_stopped
     assert stopped == [True]
+
+
+def test_a_close_that_a_callback_is_refused_leaves_plans_on() -> None:
+    refused = 0
+
+    class Closer:
+        def __init__(self) -> None:
+            nonlocal refused
+            with pytest.raises(invivo.InCallbackError):
+                runtime.close()
+            refused += 1
+
+    app = invivo.Assembly("app")
+    app.lazy_singleton(Clock)
+    app.prototype(Deck)
+    app.lazy_singleton(Closer)
+    with invivo.Runtime(app) as runtime:
+        assert runtime[Closer] is runtime[Closer]
+        assert refused == 1
+        planned(runtime, Deck, "app.deck")
+
+
+def test_a_close_that_waits_in_vain_for_a_plan_leaves_plans_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    go_on.set()
+
+    class Slow:
+        def __init__(self) -> None:
+            begun.set()
+            assert go_on.wait(30)
+
+    app = invivo.Assembly("app")
+    app.lazy_singleton(Clock)
+    app.prototype(Deck)
+    app.prototype(Slow)
+    monkeypatch.setattr(_plans, "_PATIENCE", 0.01)
+    with invivo.Runtime(app) as runtime:
+        planned(runtime, Slow, "app.slow")
+        go_on.clear()
+        begun.clear()
+        found: list[Slow] = []
+        maker = threading.Thread(target=lambda: found.append(runtime[Slow]))
+        maker.start()
+        assert begun.wait(30)
+        with pytest.raises(invivo.BusyError, match="constructor that does not return"):
+            runtime.close()
+        assert not runtime.closed
+        go_on.set()
+        maker.join(30)
+        assert len(found) == 1
+        planned(runtime, Deck, "app.deck")
 
 
 def test_no_graph_is_of_two_generations_while_another_thread_commits() -> None:
@@ -577,6 +749,61 @@ def test_a_wrong_argument_is_refused_by_a_plan_as_by_a_resolve(arguments: tuple[
             camelot.knight(Quest())
         assert is_planned(runtime, "camelot.knight")
         assert told() == slow
+
+
+class Limit:
+    def __init__(self, quest: Quest, number: int = 0, anything: Any = 0) -> None:
+        self.number, self.anything = number, anything
+
+
+class Limits(invivo.Assembly):
+    @invivo.prototype
+    def limit(self, quest: Quest, number: int = 0, anything: Any = 0) -> Limit:
+        return invivo.new(Limit, quest, number, anything)
+
+
+@pytest.mark.parametrize("number", [-(1 << 63) - 1, -(1 << 63), (1 << 63) - 1, 1 << 63, (1 << 64) - 1, 1 << 64])
+def test_integers_at_the_limits_reach_a_plan_as_they_reach_a_resolve(number: int) -> None:
+    def told(*arguments: Any) -> tuple[Any, ...]:
+        try:
+            limit = limits.limit(Quest(), *arguments)
+        except invivo.Error as problem:
+            return type(problem), str(problem)
+        return limit.number, limit.anything
+
+    with invivo.Runtime(limits := Limits()) as runtime:
+        slow = told(number), told(0, number)
+        for _ in range(4):
+            limits.limit(Quest())
+        assert is_planned(runtime, "limits.limit")
+        assert (told(number), told(0, number)) == slow
+    fits = -(1 << 63) <= number < 1 << 63
+    assert (slow[0] == (number, 0)) == fits
+    assert slow[1] == (0, number) or not fits
+
+
+def test_a_plan_with_arguments_goes_with_its_generation() -> None:
+    with invivo.Runtime(camelot := Camelot()) as runtime:
+        plans = runtime._core.plans
+        for _ in range(4):
+            camelot.knight(Quest())
+        stale = plans.taking["camelot.knight"]
+        clock = weakref.ref(camelot.clock())
+        with runtime.changes() as changes:
+            changes.define(Clock, "camelot.clock")
+        assert not stale.holds
+        assert "camelot.knight" not in plans.taking
+        made = stale.make(runtime, Quest(), "Ann", 1)  # as another thread does that has found it before
+        assert made.clock is runtime[Clock]
+        assert "camelot.knight" not in plans.taking
+        del stale
+        assert clock() is None
+        ways = (
+            lambda: camelot.knight(Quest(), "Ann", 1),
+            lambda: runtime.resolve("camelot.knight", Quest(), "Ann", 1),
+            lambda: runtime.resolve(Knight, Quest(), "Ann", 1),
+        )
+        assert all(way().clock is runtime[Clock] for way in ways)
 
 
 # ---- random graphs -------------------------------------------------------------------------------------
