@@ -56,7 +56,9 @@ extension Container {
                     throw error
                 }
             }
-            try apply(place.step, place.name, recipe, arguments, record, chain)
+            do throws(Failure) {
+                try apply(place.step, place.name, recipe, arguments, record, chain)
+            } catch { throw error.named(recipe.key, recipe.definition.place) }
             isTaken = true
         }
         if !places.isEmpty {

@@ -219,6 +219,17 @@ static void what_could_not_be_undone_is_restored_by_the_next_change(void) {
     sticky = false;
     OK(say("a.yaml", SET("g: 8"), E));
     CHECK_EQUAL(other->g, 1);
+    /* Nothing is left to be restored: what changes nothing is no reload. */
+    invivo_runtime_info before = {.struct_size = sizeof(before)}, after = before;
+    invivo_definition part = {.struct_size = sizeof(part), .key = "part", .scope = INVIVO_SCOPE_PROTOTYPE, .type = type};
+    invivo_assembly parts = {.struct_size = sizeof(parts), .name = "parts", .definitions = &part, .definition_count = 1};
+    const invivo_assembly *assemblies[] = {&parts};
+    OK(invivo_activate(runtime, assemblies, 1, NULL, E));
+    OK(invivo_runtime_inspect(runtime, &before, E));
+    OK(invivo_activate(runtime, assemblies, 1, NULL, E));
+    OK(invivo_runtime_inspect(runtime, &after, E));
+    CHECK_EQUAL(after.generation, before.generation);
+    CHECK_EQUAL(after.reloads, before.reloads);
     OK(invivo_object_release(stuck));
     end();
 }

@@ -79,12 +79,16 @@ static invivo_status service_stop(void *instance, void *user_data, invivo_error 
     if (in_stop) in_stop(((service *)instance)->name);
     return say("stop", ((service *)instance)->name, error);
 }
+static int set_fails;
 static invivo_status get_object(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
     invivo_value object = invivo_object_value(((service *)instance)->inputs[(size_t)user_data]);
     return object.as.object.bits ? invivo_value_copy(out, &object, error) : INVIVO_OK;
 }
 static invivo_status set_object(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
-    (void)error;
+    if (set_fails && set_fails--) {
+        if (error) *error = invivo_error_make(INVIVO_E_HOST, "not set", NULL, NULL);
+        return INVIVO_E_HOST;
+    }
     ((service *)instance)->inputs[(size_t)user_data] = value->kind == INVIVO_KIND_OBJECT ? value->as.object : (invivo_object){0};
     return INVIVO_OK;
 }
@@ -418,6 +422,30 @@ static void stops_that_fail_in_a_failed_commit_are_told_with_it(void) {
     check_error = NULL;
     CHECK_EQUAL(running, 0);
     CHECK_EQUAL(live, 0);
+    end();
+}
+
+/* What a commit has started is stopped, the last first, before anything of it ends, also where the failure comes after the starts. */
+static void a_commit_that_fails_after_its_starts_stops_what_it_started(void) {
+    begin();
+    invivo_injection b[] = {KEY("s.a")}, left[] = {INTO("left", "s.b")};
+    describe();
+    ADD("s.a", SINGLETON, shared_type);
+    ADD("s.b", SINGLETON, shared_type, INITIALIZER(b));
+    ADD("s.user", SINGLETON, confined_type, PROPERTIES(left));
+    commit();
+    clear();
+    fail_at = "stop:a stop:b", set_fails = 1;
+    describe();
+    ADD("s.a", SINGLETON, shared_type);
+    check_error = NULL;
+    CHECK_EQUAL(invivo_changes_commit(changes, E), INVIVO_E_HOST);
+    CHECK_EQUAL(invivo_error_count(check_error), 3);
+    CHECK_TEXT(invivo_error_text(check_error), "s.user: not set\ns.b: on purpose\ns.a: on purpose");
+    invivo_error_release(check_error);
+    check_error = NULL;
+    CHECK_TEXT(trace, "init:a init:b prepare:a prepare:b start:a start:b stop:b stop:a end:b end:a ");
+    CHECK_EQUAL(running, 3);
     end();
 }
 
@@ -795,6 +823,7 @@ int main(void) {
     a_failing_prepare_starts_nothing();
     a_prepare_that_fails_in_a_resolve_starts_nothing();
     stops_that_fail_in_a_failed_commit_are_told_with_it();
+    a_commit_that_fails_after_its_starts_stops_what_it_started();
     a_nested_failure_that_is_caught_takes_nothing_back();
     a_hook_that_fails_says_where_its_definition_is_declared();
     a_start_that_overruns_its_deadline_fails_with_how_long_it_took();

@@ -198,6 +198,14 @@ static void a_setter_that_clamps_is_reported_and_reversed(void) {
     CHECK_TEXT(log_text, "a.yaml:3:23: synth.lead.clamped: set to 25, the object answers 10\n");
     OK(say("a.yaml", "{}", E));
     CHECK_EQUAL(self->clamped, 3);
+    /* So is a base value that the setter does not take any more. */
+    self->clamped = 25;
+    OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { clamped: 4 }\n", E));
+    CHECK_EQUAL(self->clamped, 4);
+    log_text[0] = 0;
+    OK(say("a.yaml", "{}", E));
+    CHECK_EQUAL(self->clamped, 10);
+    CHECK_TEXT(log_text, "synth.lead.clamped: set to 25, the object answers 10\n");
     OK(invivo_object_release(object));
     end();
 }

@@ -1,4 +1,7 @@
+import CInvivo
+import Glibc
 import Invivo
+import Synchronization
 import Testing
 
 extension SwiftAPI {
@@ -43,15 +46,46 @@ extension SwiftAPI {
         }
 
         @Test func aStreamThatNobodyReadsAnyMoreLetsGoOfItsObserver() async throws {
-            let runtime = try Runtime()
-            let reading = Task {
-                for await _ in runtime.reloads { return true }
-                return false
+            let host = try Runtime()
+            let runtime = try CountedObservers.attach(to: host)
+            #expect(CountedObservers.open == 0)
+            do {
+                let begun = runtime.reloads
+                #expect(CountedObservers.open == 1)
+                let reading = Task {
+                    for await _ in begun { return true }
+                    return false
+                }
+                reading.cancel()
+                #expect(await reading.value == false)
             }
-            reading.cancel()
-            _ = await reading.value
+            #expect(CountedObservers.open == 0)
             try runtime.define(Block("synth.lead", Tuning()) { $0.field("gain", \.gain) })
-            try runtime.close()
+            #expect(CountedObservers.told == 0)
+            try host.close()
+        }
+
+        @Test func documentsAndTheCountersOfFollowedFilesAreListed() throws {
+            try withRuntime { runtime throws in
+                let scratch = try Scratch()
+                let file = scratch.write("a.yaml", "config: { a: { number: 1 } }")
+                let memory = try runtime.source("memory.yaml", "config: { a: { number: 2 } }")
+                let followed = try runtime.watch(file)
+                let sources = try runtime.sources
+                #expect(sources.map(\.name) == ["memory.yaml", file])
+                #expect(sources.map(\.path) == ["", file])
+                #expect(sources.map(\.following) == [.memory, .watching])
+                // The files are looked at now and then: that is waited for.
+                let end = ContinuousClock.now + .seconds(60)
+                while try runtime.info.rescans == 0, ContinuousClock.now < end { sched_yield() }
+                let info = try runtime.info
+                #expect(info.rescans > 0)
+                #expect(info.overflows == 0 && info.unannounced == 0)
+                #expect(info.sources == 2 && info.reloads == 2 && info.failures == 0)
+                try followed.close()
+                try memory.close()
+                #expect(try runtime.sources.isEmpty)
+            }
         }
 
         @Test func aChangeSetIsAllOrNothing() throws {
@@ -293,5 +327,42 @@ extension SwiftAPI {
                 #expect(error.description.contains("/nonexistent/libthing.so"))
             }
         }
+    }
+}
+
+/// A runtime's functions by another table, which counts the observers that are open and how often they are called.
+private enum CountedObservers {
+    static let counts = Mutex((open: 0, told: 0))
+    static var open: Int { counts.withLock { $0.open } }
+    static var told: Int { counts.withLock { $0.told } }
+
+    nonisolated(unsafe) private static let table: UnsafePointer<invivo_table> = {
+        let copy = UnsafeMutablePointer<invivo_table>.allocate(capacity: 1)
+        copy.initialize(to: invivo_table_get().pointee)
+        copy.pointee.attach = { token, out, _ in
+            out?.pointee = token?.pointee.runtime ?? invivo_runtime()
+            return 0
+        }
+        copy.pointee.observe = { runtime, options, out, error in
+            let status = invivo_observe(runtime, options, out, error)
+            if status == 0 { counts.withLock { $0.open += 1 } }
+            return status
+        }
+        copy.pointee.observer_close = { observer, error in
+            let status = invivo_observer_close(observer, error)
+            if status == 0 { counts.withLock { $0.open -= 1 } }
+            return status
+        }
+        copy.pointee.report_generation = { report in
+            counts.withLock { $0.told += 1 }
+            return invivo_report_generation(report)
+        }
+        return UnsafePointer(copy)
+    }()
+
+    static func attach(to runtime: Runtime) throws -> Runtime {
+        var token = try runtime.share().address.load(as: invivo_token.self)
+        token.table = table
+        return try withUnsafePointer(to: token) { try Runtime.attach(Token(address: UnsafeRawPointer($0))) }
     }
 }
