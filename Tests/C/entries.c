@@ -44,7 +44,7 @@ static void expect_nothing(invivo_runtime runtime) {
     expects_error(invivo_scope_end(runtime, "tower", 1, E), INVIVO_E_NOT_FOUND, NULL);
     expects_error(invivo_pool_find(runtime, "bells", &pool, E), INVIVO_E_NOT_FOUND, NULL);
     calls = 0;
-    OK(invivo_define_block(runtime, "plain", INVIVO_BLOCK(plain, plain_properties, NULL), NULL, E));
+    OK(invivo_define_block(runtime, "plain", INVIVO_BLOCK(plain, plain_properties), NULL, E));
     CHECK_EQUAL(calls, 0);
 }
 

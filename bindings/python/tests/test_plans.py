@@ -365,7 +365,8 @@ def test_a_plan_is_not_kept_when_a_commit_comes_while_it_is_compiled(monkeypatch
         former = weakref.ref(runtime[Deck].clock)
         runtime[Deck]
         assert compiled == 1
-        assert not plans.by_name and not plans.ready
+        assert not plans.by_name
+        assert not plans.ready
         assert former() is None, "the plan would keep what it names"
         assert planned(runtime, Deck, "app.deck").clock is runtime[Clock]
 
@@ -390,7 +391,8 @@ def test_a_plan_is_not_kept_when_a_commit_comes_before_it_is_entered(monkeypatch
         former = weakref.ref(runtime[Deck].clock)
         runtime[Deck]
         assert served == 1
-        assert not plans.by_name and not plans.ready
+        assert not plans.by_name
+        assert not plans.ready
         assert former() is None, "the plan would keep what it names"
         assert planned(runtime, Deck, "app.deck").clock is runtime[Clock]
 
@@ -452,7 +454,8 @@ def test_a_plan_in_progress_is_not_closed_by_what_it_makes(argument: bool) -> No
     closes = True
     assert isinstance(make(), Closer)
     closes = False
-    assert refusals and all(refusals)
+    assert refusals
+    assert all(refusals)
     assert not runtime.closed
     assert make() is not make()
     assert is_planned(runtime, "app.closer"), "a refused close leaves the plans as they were"
