@@ -87,8 +87,8 @@ extension ApplicationStart {
             body.choice = DefinitionChoice(chooser: source, options: maker.options(making.options))
         }
         if !maker.wrong.isEmpty {
-            // Only looked at for what else is wrong: a prototype need not be given everything.
-            if body.choice == nil && body.alias == nil { body.scope = .prototype }
+            // Only looked at for what else is wrong.
+            body.isPartial = true
             if body.initializer.count < component.initializer.count {
                 body.initializer = body.initializer.filter { $0.name != nil }
             }

@@ -16,7 +16,10 @@ public struct Parameter: Sendable {
         self.typeName = typeName
     }
 
-    var text: String { "\(name): \(typeName ?? kind.name)\(isOptional ? "?" : "")" }
+    var text: String { "\(name): \(wanted)\(isOptional ? "?" : "")" }
+
+    /// The type or kind.
+    public var wanted: String { typeName ?? kind.name }
 }
 
 /// A name and its parameters: checks arguments before anything is called.

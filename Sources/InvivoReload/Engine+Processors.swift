@@ -161,9 +161,24 @@ extension Engine {
             let near = suggestion(for: name, among: Set(there.map(\.key)).sorted())
             return fail(.notFound, "needs '\(name)', which is not defined\(near)")
         }
+        checkArguments(of: recipe, given: method == nil ? 1 : 0) {
+            fail(
+                .arity,
+                "gives \(method == nil ? "the object as one argument" : "no argument") to '\(name)', which \($0)")
+        }
         guard let method, let type = recipe.type else { return }
         do throws(Failure) { _ = try type.description.method(named: method) } catch {
             fail(error.code, "calls a method of '\(name)': \(error.message)")
         }
+    }
+
+    /// A component is resolved with as many runtime arguments as it declares.
+    private func checkArguments(of component: Recipe, given: Int, _ fail: (String) -> Void) {
+        guard let parameters = component.definition.body.parameters else {
+            if given > 0 && component.aliased == nil { fail("declares no runtime arguments (parameters)") }
+            return
+        }
+        let least = parameters.parameters.prefix { !$0.isOptional }.count
+        if given < least || given > parameters.parameters.count { fail("takes \(parameters.text)") }
     }
 }

@@ -16,7 +16,7 @@ extension Container {
         // The choice's edges do not name it.
         if chosen.isNamed { chain.noteDependency(chosen.id) }
         let bound = try values(of: chosen.sources, recipe, arguments, chain)
-        return try resolve(chosen.id, bound + chosen.passed(arguments, recipe), chain)
+        return try resolve(chosen.id, bound, chain)
     }
 
     /// The definition that a choice is, and what is given to it.
@@ -25,11 +25,6 @@ extension Container {
         let sources: [Recipe.Source]
         /// Whether what the chooser gave is its name.
         let isNamed: Bool
-
-        /// Declared arguments are the choice's own; what it is gets what the option says.
-        func passed(_ arguments: [Value], _ choice: Recipe) -> [Value] {
-            choice.definition.body.parameters == nil ? arguments : []
-        }
     }
 
     /// What the first option says that fits `value`; nil when that is nothing.

@@ -5,17 +5,11 @@ internal import InvivoBase
 
 /// What goes into objects: initializers, properties, methods and hooks.
 extension Container {
-    /// The values for the initializer: what the recipe injects, each in its place, then the runtime arguments in the gaps
-    /// and at the end (unless the definition declares them: then it says itself where they go).
+    /// The values for the initializer, each in its place. `given` gets a bit for each that is not left out.
     func initializerValues(
         _ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain, _ injected: inout [Value], _ given: inout UInt64
     ) throws(Failure) -> [Value] {
-        guard !recipe.slots.isEmpty else {
-            guard recipe.definition.body.parameters == nil else { return [] }
-            given = Self.allGiven(arguments.count)
-            return arguments
-        }
-        var values: [Value?] = []
+        var values: [Value] = []
         for slot in recipe.slots {
             let value = try value(of: slot.source, recipe, arguments, chain)
             // An optional runtime argument that nobody gave is left out here too.
@@ -29,19 +23,10 @@ extension Container {
                 throw nothing(id, "the initializer parameter '\(parameter.name)'", recipe)
             }
             if value.holdsReference { injected.append(value) }
-            while values.count <= slot.position { values.append(nil) }
-            values[slot.position] = value
+            while values.count < slot.position { values.append(.null) }
+            values.append(value)
         }
-        guard recipe.definition.body.parameters == nil else { return values.map { $0 ?? .null } }
-        var rest = arguments[...]
-        for index in values.indices where values[index] == nil {
-            if let next = rest.popFirst() {
-                values[index] = next
-                given |= Self.bit(of: index)
-            }
-        }
-        for index in rest.indices { given |= Self.bit(of: values.count + index - rest.startIndex) }
-        return values.map { $0 ?? .null } + rest
+        return values
     }
 
     /// The bit of an argument in `invivo_build.given`.

@@ -178,7 +178,6 @@ extension Container {
         }
         var values: [Value] = []
         for slot in recipe.slots { values.append(try value(of: slot.source, recipe, arguments, chain)) }
-        if recipe.definition.body.parameters == nil { values += arguments }
         let method = try Self.type(record).description.method(named: name)
         let answer = try method.call(instance, values)
         if answer.isNull && recipe.definition.body.flags.contains(.nullable) { return nil }

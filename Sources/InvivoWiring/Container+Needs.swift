@@ -49,7 +49,9 @@ extension Container {
                 }
             })
         compiler.config = configLookup(of: graph)
-        let described = Definition(id: Self.noKey, key: type.name, scope: .prototype, type: type)
+        var body = Definition.Body()
+        (body.scope, body.type, body.isPartial) = (.prototype, type, true)
+        let described = Definition(id: Self.noKey, key: type.name, body)
         guard let recipe = compiler.compile(described, former: former?.recipe) else {
             throw Failure.gathered(compiler.failures)
                 ?? Failure(.internalFault, "what a '\(type.name)' needs cannot be told", path: type.name)

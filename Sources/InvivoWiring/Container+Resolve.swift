@@ -382,7 +382,8 @@ extension Container {
     func passed(
         by alias: Recipe, _ arguments: [Value], _ values: ([Value]) throws(Failure) -> [Value]?
     ) throws(Failure) -> [Value]? {
-        let isWhole = alias.definition.body.parameters != nil
+        // A choice whose option is known is an alias too.
+        let isWhole = alias.definition.body.parameters != nil || alias.definition.alias == nil
         let given = isWhole ? try checked(arguments, alias) : arguments
         guard let passed = try values(given) else { return nil }
         return isWhole ? passed : passed + given
@@ -394,12 +395,13 @@ extension Container {
 
     func checked(_ arguments: [Value], _ recipe: Recipe) throws(Failure) -> [Value] {
         guard let parameters = recipe.definition.body.parameters else {
-            guard arguments.isEmpty || !recipe.scope.isShared else {
+            guard arguments.isEmpty else {
                 throw Failure(
-                    .arity, "'\(recipe.key)' declares no runtime arguments, got \(arguments.count)", path: recipe.key,
-                    at: recipe.definition.place)
+                    .arity,
+                    "'\(recipe.key)' declares no runtime arguments, got \(arguments.count); declare them (parameters)",
+                    path: recipe.key, at: recipe.definition.place)
             }
-            return arguments
+            return []
         }
         do throws(Failure) {
             let given = try parameters.check(arguments)

@@ -35,7 +35,7 @@ extension Container {
                 let chosen = try chosen(value, options, recipe, chain),
                 let bound = try existing(chosen.sources, recipe, arguments, chain)
             else { return 0 }
-            return try existing(chosen.id, bound + chosen.passed(arguments, recipe), chain)
+            return try existing(chosen.id, bound, chain)
         }
         if case .constant(let lease) = recipe.maker, !recipe.scope.isShared {
             try checkDomain(recipe.definition, chain)

@@ -154,7 +154,7 @@ public final class Definition: @unchecked Sendable {
         /// In the order of the type's parameters; checked against them. Of an alias: the runtime
         /// arguments of what it names; all of them where it declares `parameters`, else before those that it gets.
         public var initializer: [Injection] = []
-        /// The runtime arguments it takes; nil when it does not say: what comes goes to the initializer's end.
+        /// The runtime arguments it takes; nil: its parent's, of an alias its target's, else none.
         public var parameters: Signature?
         public var properties: [Injection] = []
         public var methods: [Invocation] = []
@@ -171,6 +171,8 @@ public final class Definition: @unchecked Sendable {
         public var origin: String?
         /// It is what one of others is; it makes nothing.
         public var choice: DefinitionChoice?
+        /// Its initializer is not run, or something that it is given is left out because it is wrong: nothing is missing.
+        public var isPartial = false
         public var parent: String?
         public var rank: Int32 = 0
         /// Nanoseconds; 0 = as the runtime's options say.

@@ -38,13 +38,42 @@ extension RecipeCompiler {
             let parameter = position < parameters.count ? parameters[position] : nil
             slots.append(slot(injection.source, position, body.factory == nil ? parameter : nil, type))
         }
-        let isComplete = body.parameters != nil || definition.scope.isShared
-        if body.factory == nil && isComplete && !definition.isAbstract {
+        if body.factory == nil && !definition.isAbstract && !body.isPartial {
             for (index, parameter) in parameters.enumerated() where !parameter.isOptional && !taken.contains(index) {
-                fail(.arity, "the initializer parameter '\(parameter.name)' of '\(type.name)' is not given")
+                fail(
+                    .arity,
+                    "nothing gives the initializer parameter '\(parameter.name)' (\(parameter.wanted)) of "
+                        + "'\(type.name)': inject a value, or declare a runtime argument (parameters) and inject that")
             }
         }
         return slots.sorted { $0.position < $1.position }
+    }
+
+    /// The method of an object, where it is known which type that has at least.
+    func method(_ name: String, of object: Recipe.Source) -> Signature? {
+        guard case .object(let id, _, _) = object, let type = final(id)?.type else { return nil }
+        return (try? type.description.method(named: name))?.signature
+    }
+
+    /// What the method that answers the instance is given. It may lack nothing.
+    mutating func makerSlots(_ call: Invocation, _ signature: Signature?) -> [Recipe.Slot] {
+        var slots: [Recipe.Slot] = []
+        for (index, injection) in call.arguments.enumerated() {
+            let what = "argument \(index) of the maker"
+            let compiled = argument(injection.source, index, of: signature, .initializer, what)
+            slots.append(Recipe.Slot(position: index, source: compiled, parameter: nil))
+        }
+        guard let signature else { return slots }
+        if slots.count > signature.parameters.count {
+            fail(.arity, "\(signature.text) of the maker is called with \(slots.count) arguments")
+        }
+        for parameter in signature.parameters.dropFirst(slots.count) where !parameter.isOptional {
+            fail(
+                .arity,
+                "nothing gives the parameter '\(parameter.name)' (\(parameter.wanted)) of the maker's method "
+                    + "'\(signature.name)': inject a value, or declare a runtime argument (parameters) and inject that")
+        }
+        return slots
     }
 
     mutating func slot(_ given: Injection.Source, _ position: Int, _ parameter: Parameter?, _ type: ObjectType)

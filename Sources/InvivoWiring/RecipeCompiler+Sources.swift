@@ -4,7 +4,7 @@ internal import InvivoBase
 extension RecipeCompiler {
     mutating func source(
         _ given: Injection.Source, _ edge: Recipe.Edge, _ place: String, _ taker: Taker = .any,
-        given argumentEdge: Recipe.Edge? = nil
+        given argumentEdge: Recipe.Edge? = nil, orMore: Bool = false
     ) -> Recipe.Source {
         switch given {
         case .value(let value): return .value(value)
@@ -24,14 +24,17 @@ extension RecipeCompiler {
             let arguments = arguments.enumerated().map { index, argument in
                 self.argument(argument, index, of: wanted, argumentEdge ?? edge, "\(place), argument \(index)")
             }
-            if edge != .late, let target { check(arguments.count, target, place) }
+            if let target { check(arguments.count, target, place, orMore: orMore) }
             return .object(id, arguments: arguments, isOptional: isOptional)
-        case .type(let wish): return byType(wish, edge, place)
+        case .type(let wish): return byType(wish, edge, place, orMore: orMore)
         case .all(let wish):
             wishes.insert(wish.name)
             let ids = types.all(wish.name, isExact: wish.isExact).map(\.id)
             bindings[lookup(place)] = ids
-            for id in ids { note(id, edge) }
+            for id in ids {
+                note(id, edge)
+                if let target = described(id).map(flat) { check(0, target, place) }
+            }
             return .all(ids)
         case .argument(let index):
             let count = definition.body.parameters?.parameters.count ?? 0
@@ -76,7 +79,8 @@ extension RecipeCompiler {
         if case .config(let path, let other, let isOptional, _) = target, kind != .weak {
             return reader(of: path, other, isOptional, place)
         }
-        switch source(target, .late, place, given: edge) {
+        // A lazy is called without arguments.
+        switch source(target, .late, place, given: edge, orMore: kind != .lazy) {
         case .object(let id, let arguments, _):
             if kind == .lazy { keeps.insert(id) }
             if kind == .weak { checkKept(id, place) }
@@ -114,27 +118,26 @@ extension RecipeCompiler {
         return compiled
     }
 
-    /// As many as it declares; where it declares none they go to the end of its initializer, which must not lack any then.
+    /// A definition gets as many runtime arguments as it declares; `orMore`: a caller gives the rest. An alias that declares
+    /// none passes on what it gets.
     mutating func check(_ count: Int, _ target: Definition, _ place: String, orMore: Bool = false) {
+        var (target, given) = (target, count)
+        var seen: Set<UInt32> = [target.id]
+        while target.body.parameters == nil, let alias = target.alias {
+            guard let id = identify(alias), seen.insert(id).inserted, let next = described(id).map(flat) else { return }
+            given += target.body.initializer.count
+            target = next
+        }
         let gives = "\(place) gives \(count) argument\(count == 1 ? "" : "s") to"
-        if let parameters = target.body.parameters {
-            let least = orMore ? 0 : parameters.parameters.prefix { !$0.isOptional }.count
-            if count < least || count > parameters.parameters.count { fail(.arity, "\(gives) \(parameters.text)") }
+        guard let parameters = target.body.parameters else {
+            if given > 0 && !target.isAbstract {
+                fail(.arity, "\(gives) '\(target.key)', which declares no runtime arguments (parameters)")
+            }
             return
         }
-        guard !orMore, !target.isAbstract, target.alias == nil, target.body.choice == nil, target.body.factory == nil,
-            target.body.maker == nil, target.body.constant == nil, let type = target.type
-        else { return }
-        var lacking = type.description.signature.parameters
-        for injection in target.body.initializer {
-            if let name = injection.name {
-                lacking.removeAll { $0.name.isSameName(as: name) }
-            } else if !lacking.isEmpty {
-                lacking.removeFirst()
-            }
-        }
-        if let first = lacking.dropFirst(count).first(where: { !$0.isOptional }) {
-            fail(.arity, "\(gives) '\(target.key)', whose initializer lacks '\(first.name)'")
+        let least = orMore ? 0 : parameters.parameters.prefix { !$0.isOptional }.count
+        if given < least || given > parameters.parameters.count {
+            fail(.arity, "\(gives) \(parameters.text)")
         }
     }
 
@@ -151,7 +154,9 @@ extension RecipeCompiler {
         return number == 1 ? place : "\(place) (\(number))"
     }
 
-    mutating func byType(_ wish: Injection.TypeWish, _ edge: Recipe.Edge, _ place: String) -> Recipe.Source {
+    mutating func byType(
+        _ wish: Injection.TypeWish, _ edge: Recipe.Edge, _ place: String, orMore: Bool = false
+    ) -> Recipe.Source {
         wishes.insert(wish.name)
         let lookup = lookup(place)
         // Never itself: a decorator of a type may look for the type.
@@ -182,6 +187,7 @@ extension RecipeCompiler {
         guard let chosen else { return .value(.null) }
         bindings[lookup] = [chosen]
         note(chosen, edge)
+        if let target = described(chosen).map(flat) { check(0, target, place, orMore: orMore) }
         return .object(chosen, arguments: [], isOptional: wish.isOptional)
     }
 }

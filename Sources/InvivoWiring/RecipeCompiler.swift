@@ -348,11 +348,7 @@ public struct RecipeCompiler {
         if let method = body.maker {
             let object = source(method.object, .initializer, "the maker")
             maker = .method(object, name: method.invocation.method)
-            slots = method.invocation.arguments.enumerated().map { index, injection in
-                Recipe.Slot(
-                    position: index, source: source(injection.source, .initializer, "argument \(index) of the maker"),
-                    parameter: nil)
-            }
+            slots = makerSlots(method.invocation, self.method(method.invocation.method, of: object))
         } else {
             maker =
                 definition.isAbstract

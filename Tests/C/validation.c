@@ -211,7 +211,7 @@ static void what_a_definition_lacks_is_told(void) {
     const invivo_definition nothing = {.struct_size = sizeof nothing, .key = "app.nothing", .file = "app.c", .line = 1};
     expects_error(invivo_changes_define(changes, &nothing, NULL, E), INVIVO_E_ARGUMENT, NULL);
     add("app.part", 2, (invivo_definition){0});
-    /* What the initializer lacks may come with each resolve; not where nobody gives it. */
+    /* In every scope; what is wrong with it is told once. */
     add("app.few", 3, (invivo_definition){.type = type, INJECTIONS(initializer, initializer_count, REFERENCE("a", "app.part"))});
     add("app.user", 5, (invivo_definition){INJECTIONS(properties, property_count, REFERENCE("a", "app.few"))});
     add("app.eager", 6, (invivo_definition){.type = type, .scope = INVIVO_SCOPE_SINGLETON,
@@ -219,8 +219,9 @@ static void what_a_definition_lacks_is_told(void) {
     add("app.many", 4, (invivo_definition){.type = type, INJECTIONS(initializer, initializer_count, REFERENCE(NULL, "app.part"),
                            {.value = {.kind = INVIVO_KIND_INT64}}, {.value = {.kind = INVIVO_KIND_INT64}})});
     CHECK(invivo_changes_check(changes, &error) == INVIVO_E_ARITY);
-    expect(error, "app.user", "wiring.arity", "", "count");
-    expect(error, "app.eager", "wiring.arity", "", "count");
+    expect(error, "app.few", "wiring.arity", "app.user", "nothing gives the initializer parameter 'count' (int64) of 'Strict': "
+           "inject a value, or declare a runtime argument (parameters)");
+    expect(error, "app.eager", "wiring.arity", "", "'count' (int64) of 'Strict'");
     expect(error, "app.many", "wiring.arity", "", "takes 2 initializer arguments, got 3");
     CHECK(invivo_error_count(error) == 3);
     invivo_error_release(error);

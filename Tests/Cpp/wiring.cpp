@@ -153,7 +153,7 @@ static void factories_overrides_and_errors() {
     invivo::observer watching = own.observe([&](const invivo::report &report) { heard += report.succeeded() ? 1 : 100; });
     own.define(invivo::definition("synth.clock").of<clock_part>().lazy_singleton());
     auto held = std::make_shared<int>(0);
-    own.define(invivo::definition("synth.made").graph().made<voice>(
+    own.define(invivo::definition("synth.made").graph().parameters<double>({"gain"}).with(invivo::argument(0)).made<voice>(
         [held](const invivo::build &build, double gain) {
             ++*held;
             return voice(*build.resolve<clock_part>("synth.clock"), gain, build.key(), 5);
@@ -163,6 +163,11 @@ static void factories_overrides_and_errors() {
         invivo::ref<voice> made = own.resolve<voice>("synth.made", 0.5);
         CHECK(made->note == 5 && made->name == "synth.made" && *held == 1);
     }
+    CHECK(throws(INVIVO_E_ARITY, "synth.lacks: the function that makes it takes 1 argument(s) after the build, got 0", [&] {
+        own.define(invivo::definition("synth.lacks").made<voice>([](const invivo::build &build, double gain, std::optional<int>) {
+            return voice(*build.resolve<clock_part>("synth.clock"), gain, build.key(), 5);
+        }));
+    }));
     CHECK(throws(INVIVO_E_HOST, "too loud", [&] { own.resolve<voice>("synth.made", 101.0); }));
     // An error that passes through functions of C++ says each step once, and keeps what is underneath it.
     own.define(invivo::definition("synth.broken").made<clock_part>([](const invivo::build &) -> clock_part {

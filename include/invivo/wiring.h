@@ -31,7 +31,8 @@ enum {
     INVIVO_INJECT_LIST = 7,      /* a list of `items`, a fresh one for each object */
     INVIVO_INJECT_SET = 8,       /* the same, what is equal once */
     INVIVO_INJECT_MAP = 9,       /* a map of `items` by their names */
-    /* A callable that resolves items[0] each time, with its own arguments after those of items[0]. What is given to items[0] is
+    /* A callable that resolves items[0] each time, with its own arguments after those of items[0]; together they are the runtime
+     * arguments that its definition declares. What is given to items[0] is
      * worked out when the callable is injected, and followed as if it were injected itself. */
     INVIVO_INJECT_PROVIDER = 10,
     /* A callable that resolves items[0] once; again when a reload has changed it, and, of a scope with places, for each place.
@@ -148,6 +149,8 @@ typedef struct invivo_definition {
     void *user_data;
     void (*destroy)(void *user_data); /* once, when the definition is gone, also after the failed commit of a change
                                        * set that has it; never when the call that was given it fails. May be NULL */
+    /* Gives each parameter of the type's initializer that is not optional, in every scope, or the definition is refused
+     * (INVIVO_E_ARITY). With a factory: the arguments of its call. */
     const invivo_injection *initializer;
     uint64_t initializer_count;
     const invivo_injection *properties; /* set in this order after making; base values for a block's fields */
@@ -163,7 +166,9 @@ typedef struct invivo_definition {
      * deadlines, each where this one has none; properties by name; calls of methods that this one does not call itself, before
      * its own. Not inherited: flags, rank, alias, constant, choice, `each`. */
     const char *parent;
-    const invivo_parameter *parameters; /* the runtime arguments it takes; without any they go to the initializer's end */
+    /* The runtime arguments that a resolve gives; INVIVO_INJECT_ARGUMENT injects each of them. Without parameters a resolve with
+     * arguments is INVIVO_E_ARITY, except of an alias, which passes them on. */
+    const invivo_parameter *parameters;
     uint64_t parameter_count;
     const invivo_invocation *methods;   /* called in this order after the properties; one method may come twice */
     uint64_t method_count;

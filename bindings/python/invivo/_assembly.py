@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
 from ._definitions import Definition, definition, snake
 from ._hints import hints_of
-from ._members import Member, member_of, members_of, plain, scope_of
+from ._members import Member, describe_alone, member_of, members_of, plain, scope_of
 from ._processors import Processor, decorator, visitor
 from ._recipes import Options, Scope
-from .errors import ArgumentError, ExistsError, NotReadyError
+from .errors import ArgumentError, ExistsError, NotReadyError, WrongTypeError
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -55,6 +55,7 @@ class Assembly:
 
         app = invivo.Assembly("synth")
         app.lazy_singleton(Clock)
+        app.define(voice)                                    # a function that describes one, decorated like a member
 
     What a constructor (or factory) wants and is not given is found by its annotations among all definitions of the
     runtime; ``Annotated[T, invivo.Named("key")]`` names a key, and keyword arguments are given as they are. A list,
@@ -142,13 +143,34 @@ class Assembly:
         """One for each place of a scope: ``"thread"``, or one of :meth:`Runtime.scope`."""
         return self._add(what, scope_of(scope), name, options, overrides)
 
+    def define(self, described: W, /, name: str | None = None) -> W:
+        """A function that describes a definition, as a member does. Its parameters are the runtime arguments::
+
+        @invivo.prototype
+        def voice(note: int) -> Voice:
+            return invivo.wire(Voice, note=note)
+
+        app.define(voice)
+        """
+        if not isinstance(described, Member):
+            raise WrongTypeError(
+                f"{described!r} does not describe a definition: decorate a function, as by @invivo.prototype"
+            )
+        key = described.name if name is None else name
+        made = describe_alone(described, key if "." in key else f"{self.name}.{key}", {}, home=self.name)
+        self._enter(made)
+        return described
+
     def _add(self, what: W, scope: Scope, name: str | None, said: Options | None, overrides: Mapping[str, Any]) -> W:
         made = definition(name, what, scope, overrides, assembly=self.name, options=said, depth=3)
+        self._enter(made)
+        return what
+
+    def _enter(self, made: Definition) -> None:
         former = self.definitions.get(made.key)
         if former is not None:
             raise _twice(made.key, former, made)
         self.definitions[made.key] = made
-        return what
 
     @overload
     def decorate(

@@ -32,14 +32,6 @@ SCOPES: dict[str, int] = {
 }
 
 
-class _Shared:
-    """Which scopes have instances that live beyond the resolve that made them."""
-
-    def __contains__(self, scope: object) -> bool:
-        return scope not in (None, "graph", "prototype")
-
-
-KEPT = _Shared()
 PLACED = "in "  # before the name of a scope of the host's
 PLAIN = Options()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import dataclasses
 import functools
 import inspect
 import threading
@@ -260,13 +261,15 @@ def describe_members(assembly: Assembly, known: Mapping[str, type]) -> list[Defi
     return found
 
 
-def describe_alone(member: Member, key: str | None, known: Mapping[str, type]) -> Definition:
-    """The definition of a function that stands in no assembly."""
+def describe_alone(
+    member: Member, key: str | None, known: Mapping[str, type], *, home: str | None = None
+) -> Definition:
+    """The definition of a function that stands in no class; ``home``: the assembly that gets it."""
     check_key(key)
     member = Member(member.function, member.scope, member.options, is_method=False)
     key = member.name if key is None else key
     try:
-        return _describe(None, key, member, known)
+        return dataclasses.replace(_describe(None, key, member, known), home=home)
     except Error as problem:
         _locate(problem, key, member)
         raise

@@ -10,16 +10,16 @@ from typing import Any
 from . import _generated as c
 from . import _recipes
 from ._assembly import Assembly
-from ._definitions import KEPT, Definition, of_recipe
+from ._definitions import Definition, of_recipe
 from ._describe import Method, Parameter
-from ._hints import LATE, Hint, is_assembly
+from ._hints import KIND_NAMES, LATE, Hint, is_assembly
 from ._index import Known, all_candidates, ambiguous, candidates
 from ._injections import Injection, Plan
 from ._members import Bound
 from ._objects import Type
 from ._recipes import Draft, Options, Recipe, Ref
 from ._types import VALUE, is_plain
-from .errors import AmbiguousError, ArgumentError, Error, NotFoundError, WrongTypeError
+from .errors import AmbiguousError, ArgumentError, ArityError, Error, NotFoundError, WrongTypeError
 
 
 class Sources:
@@ -273,8 +273,8 @@ class Sources:
         if made.options.waits and wanted is not None:
             found = Injection(name, how=c.INVIVO_INJECT_TYPE, of=wanted, flags=optional)
             return found if late is None else Injection(name, how=late, items=(dataclasses.replace(found, name=""),))
-        if made.scope not in KEPT and made.signature is None and not made.owner and wanted is None and late is None:
-            return None  # an argument of the resolve
+        if made.options.abstract and wanted is None:
+            return None  # for its children to say
         if is_assembly(wanted):
             raise NotFoundError(
                 f"{made.made} wants {name!r}, an assembly that is a {getattr(wanted, '__name__', wanted)}, and none is "
@@ -286,20 +286,25 @@ class Sources:
             what = f"no definition makes a {wanted.__name__}"
         elif inner.unresolved is not None:
             what = f"its annotation {inner.unresolved!r} names nothing that is known where it is written"
-        elif inner.missing:
-            what = "it has no annotation, so nothing says what it is"
         else:
-            what = "nothing says what it is"
+            what = "it has no annotation, so nothing says what it is"
         if hint.item is not None and hint.item.late == "all":
             raise ArgumentError(
                 f"{made.made} wants {name!r}, all of a type from a {hint.late}, which gives one object: annotate a "
                 "parameter with invivo.Runtime, and ask it by resolve_all(...)",
                 **self.at(name),
             )
-        raise NotFoundError(
-            f"{made.made} wants {name!r}, and {what}: define it, or pass {name}=... with the definition",
-            **self.at(name),
+        help = (
+            f"pass {name}=... with the definition, or take it as a runtime argument, a parameter of the function that "
+            "describes the definition"
         )
+        if wanted is None and inner.unresolved is None and not inner.missing:
+            place = "attribute" if parameter is None else "initializer parameter"
+            raise ArityError(
+                f"nothing gives the {place} {name!r} ({KIND_NAMES[hint.kind]}) of {made.made!r}: {help}",
+                **self.at(name),
+            )
+        raise NotFoundError(f"{made.made} wants {name!r}, and {what}: define it, {help}", **self.at(name))
 
     def _assembly(self, name: str, wanted: Any) -> Assembly | None:
         """The assembly of a class: the definition's own, else one of its collaborators, else the one that is there."""

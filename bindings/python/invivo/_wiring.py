@@ -10,7 +10,7 @@ from typing import Any
 from . import _generated as c
 from . import _recipes
 from ._assembly import Assembly
-from ._definitions import KEPT, Definition, check_scope
+from ._definitions import Definition, check_scope
 from ._describe import (
     LEFT_OUT,
     Exact,
@@ -225,7 +225,7 @@ class _Planner(Sources):
                 raise ArityError(f"{made.made} got the argument {name!r} twice", **self.at(name))
             given[name] = thing
         found = list[Injection]()
-        needed = last_needed(parameters) if made.arguments or made.scope in KEPT else -1
+        needed = last_needed(parameters)
         for index, parameter in enumerate(parameters):
             with self.noting():
                 if parameter.name in given:

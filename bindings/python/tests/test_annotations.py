@@ -104,7 +104,7 @@ def test_providers_make_each_time_and_lazies_wait() -> None:
         def __init__(
             self,
             voice: Provider[Voice],
-            same: Callable[[int], Voice],
+            same: Annotated[Callable[[int], Voice], Named("tuned")],
             engine: Lazy[Engine],
             named: Annotated[Provider[Any], Named("voice")],
             inner: Provider[Annotated[Voice, Named("app.voice")]],
@@ -114,13 +114,20 @@ def test_providers_make_each_time_and_lazies_wait() -> None:
             self.voice, self.same, self.engine, self.named, self.inner = voice, same, engine, named, inner
             self.missing, self.plain = missing, plain
 
+    @invivo.prototype(hidden=True)
+    def tuned(note: int) -> Voice:
+        return invivo.new(Voice, note)
+
     app = app_of(Player, Engine)
     app.prototype(Voice)
+    app.define(tuned)
     with invivo.Runtime(app) as runtime:
         player = runtime[Player]
         assert made == []
         assert player.voice() is not player.voice()
         assert player.same(7).note == 7
+        with pytest.raises(invivo.ArityError, match="declares no runtime arguments"):
+            player.voice(7)
         assert player.named().note == player.inner().note == 0
         assert -1 not in made
         assert player.engine.value is player.engine() is runtime[Engine]

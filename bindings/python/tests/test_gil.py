@@ -24,10 +24,12 @@ class Note:
     @invivo.on_stop
     def end(self) -> None: sum(range(10))
 
+def note(number: int) -> Note: return invivo.new(Note, number)
+
 app = invivo.Assembly("app")
 app.lazy_singleton(Part)
 app.lazy_singleton(Whole)
-app.prototype(Note)
+app.define(invivo.prototype(note))
 sys.setswitchinterval(1e-5)
 
 def start(runtime, *keys):

@@ -301,6 +301,14 @@ def test_a_key_is_defined_by_the_name_of_a_type_of_another_language(runtime: inv
     with runtime.source("a.yaml", "traits: { synth.lead: [Set: { gain: 0.25 }] }"):
         assert lead.gain == 0.25
     runtime.define(runtime.find_type("Voice"), "synth.voice", scope="prototype")
+    with pytest.raises(invivo.ArityError, match="declares no runtime arguments"):
+        runtime.resolve("synth.voice", 62)
+
+    @invivo.prototype
+    def voice(note: int) -> Any:
+        return invivo.wire("Voice", note=note)
+
+    runtime.define(voice, "synth.voice")
     assert runtime.resolve("synth.voice", 62).note == 62
 
 

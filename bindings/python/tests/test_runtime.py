@@ -35,11 +35,16 @@ class Voice:
         self.note, self.clock = note, clock
 
 
+@invivo.prototype
+def voice(note: int) -> Voice:
+    return invivo.wire(Voice, note=note)
+
+
 def assembly() -> invivo.Assembly:
     app = invivo.Assembly("synth")
     app.lazy_singleton(Clock)
     app.lazy_singleton(Player)
-    app.prototype(Voice)
+    app.define(voice)
     return app
 
 
@@ -234,8 +239,11 @@ def test_a_prototype_with_a_stop_is_stopped_when_python_lets_go_of_it(cyclic: bo
         def __del__(self) -> None:
             said.append("gone")
 
+    def note(number: int) -> Note:
+        return invivo.new(Note, number)
+
     app = invivo.Assembly("app")
-    app.prototype(Note)
+    app.define(invivo.prototype(note))
     with invivo.Runtime(app) as runtime:
         note = runtime.resolve(Note, 7)
         note.me = note if cyclic else None

@@ -145,14 +145,42 @@ def test_a_default_stays_and_an_optional_is_none_where_nothing_matches() -> None
     assert found["a"].flags == c.INVIVO_INJECT_OPTIONAL
 
 
-def test_a_prototype_leaves_plain_values_to_the_resolve() -> None:
+def test_a_prototype_is_given_every_argument_that_has_no_default() -> None:
     class Voice:
-        def __init__(self, note: int, clock: Clock) -> None: ...
+        def __init__(self, note: int, clock: Clock, level: float = 1.0) -> None: ...
 
     app = invivo.Assembly("synth")
     app.prototype(Voice)
     app.singleton(Clock)
-    assert refs(plan(app, key="synth.voice")) == {"clock": "synth.clock"}
+    with pytest.raises(invivo.ArityError, match="runtime argument") as caught:
+        plan(app, key="synth.voice")
+    assert caught.value.path == "synth.voice.note"
+    assert caught.value.file == __file__
+    assert "nothing gives the initializer parameter 'note' (int64) of 'Voice'" in str(caught.value)
+
+
+def test_the_parameters_of_the_function_that_describes_it_are_runtime_arguments() -> None:
+    class Voice:
+        def __init__(self, note: int, clock: Clock, level: float = 1.0) -> None: ...
+
+    @invivo.prototype
+    def voice(note: int) -> Voice:
+        return invivo.wire(Voice, note=note)
+
+    app = invivo.Assembly("synth")
+    app.define(voice)
+    app.define(voice, "other")
+    app.singleton(Clock)
+    found = plan(app, key="synth.voice")
+    assert {name: each.way for name, each in found.items()} == {
+        "note": c.INVIVO_INJECT_ARGUMENT,
+        "clock": c.INVIVO_INJECT_TYPE,
+    }
+    assert "synth.other" in app.definitions
+    with pytest.raises(invivo.WrongTypeError, match="decorate"):
+        app.define(Voice)
+    with pytest.raises(invivo.ExistsError, match=r"synth\.voice"):
+        app.define(voice)
 
 
 def test_a_factory_makes_what_its_annotation_says() -> None:

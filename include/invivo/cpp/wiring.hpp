@@ -175,11 +175,19 @@ template <typename T, typename F> struct factory {
             call(function, raw, given, count, static_cast<typename method_of<F>::arguments *>(nullptr), *instance);
         });
     }
+    /// How many arguments it takes after the build, up to the last that is not optional.
+    static constexpr size_t needed() { return count(static_cast<typename method_of<F>::arguments *>(nullptr)); }
 
 private:
+    template <typename B, typename... A> static constexpr size_t count(std::tuple<B, A...> *) {
+        size_t each = 0, last = 0;
+        ((++each, last = convert<parameter_of<A>>::is_optional ? last : each), ...);
+        (void)each;
+        return last;
+    }
     template <typename B, typename... A>
     static void call(F &make, const invivo_build *raw, const invivo_value *given, size_t count, std::tuple<B, A...> *, void *place) {
-        static_assert(std::is_same_v<std::decay_t<B>, build>, "a factory takes a const invivo::build & first, then runtime arguments");
+        static_assert(std::is_same_v<std::decay_t<B>, build>, "a factory takes a const invivo::build & first, then what `with` gives");
         call_with<A...>(make, raw, given, count, std::index_sequence_for<A...>{}, place);
     }
     template <typename... A, size_t... I>
@@ -267,17 +275,19 @@ public:
     template <typename... A> INVIVO_LOCAL definition &after_all(const std::string &method, A &&...with) {
         return add(after_all_, method, {injection(std::forward<A>(with))...});
     }
-    /// The runtime arguments that it takes.
+    /// The runtime arguments that it takes. `argument(n)` injects one: `.parameters<int>({"note"}).with(argument(0))`.
     template <typename... A> INVIVO_LOCAL definition &parameters(const std::vector<std::string> &names = {}) {
         const auto &table = tables_.take<A...>(names);
         return parameters_ = table.data(), parameter_count_ = table.size(), *this;
     }
 
-    /// Made by a function: `.made<voice>([](const invivo::build &build, double gain) { return voice(...); })`.
+    /// Made by a function: `.with(0.5).made<voice>([](const invivo::build &build, double gain) { return voice(...); })`. After
+    /// the build it gets what `with` and `give` say, which must be as much as it needs.
     template <typename T, typename F> INVIVO_LOCAL definition &made(F make) {
         of<T>();
         functions_.make = std::make_shared<F>(std::move(make));
         factory_ = detail::factory<T, F>::make;
+        needed_ = detail::factory<T, F>::needed();
         return *this;
     }
     /// Injected by a function, between the methods and `after`: `[](voice &made, const invivo::build &build) { ... }`.
@@ -352,6 +362,12 @@ public:
         raw.scope = scope_, raw.flags = flags_, raw.rank = rank_;
         raw.scope_name = detail::text_or_null(scope_name_);
         raw.type_name = detail::text_or_null(type_);
+        if (parent_.empty() && initializer_.size() < needed_) {
+            const std::string message = "the function that makes it takes " + std::to_string(needed_) + " argument(s) after the build, got " +
+                                        std::to_string(initializer_.size()) +
+                                        ": give them by with(...); declare runtime arguments by parameters<...>(...), and give argument(n)";
+            throw error(INVIVO_E_ARITY, invivo_error_make(INVIVO_E_ARITY, message.c_str(), key_.c_str(), nullptr));
+        }
         raw.factory = factory_, raw.inject = injector_;
         if (factory_ || injector_) raw.user_data = handed.add(functions_), raw.destroy = detail::functions::destroy;
         table(initializer_, raw.initializer, raw.initializer_count, room, handed);
@@ -433,6 +449,7 @@ private:
     object constant_;
     detail::functions functions_;
     decltype(invivo_definition::factory) factory_ = nullptr;
+    size_t needed_ = 0; ///< arguments of the factory
     decltype(invivo_definition::inject) injector_ = nullptr;
 };
 
