@@ -23,17 +23,22 @@ public final class Observer: Sendable {
 }
 
 /// What the C side holds of an observer.
-private final class ObserverBox: Sendable {
+private final class ObserverBox<Body: Sendable>: Sendable {
     let core: Core
-    let hear: @Sendable (Reload) throws -> Void
+    let hear: Body
     let end: @Sendable () -> Void
 
-    init(_ core: Core, _ hear: @escaping @Sendable (Reload) throws -> Void, _ end: @escaping @Sendable () -> Void) {
+    init(_ core: Core, _ hear: Body, _ end: @escaping @Sendable () -> Void) {
         self.core = core
         self.hear = hear
         self.end = end
     }
+
+    static func of(_ data: UnsafeMutableRawPointer) -> Self { Unmanaged<Self>.fromOpaque(data).takeUnretainedValue() }
 }
+
+private typealias Hearing = @Sendable (Reload) throws -> Void
+private typealias Publishing = @Sendable (Bool) -> Void
 
 extension Runtime {
     /// Calls `body` after every reload, committed or failed, in order, on the thread that ran it. What it throws is noted: see
@@ -43,22 +48,49 @@ extension Runtime {
         try observe(body, end: {})
     }
 
+    /// For a cache of resolved objects: calls `body` with false right before each commit that gives a key another object becomes
+    /// visible, and with true right after.
+    ///
+    /// The first call empties the cache, which keeps nothing until the second; then it is never older than what the runtime
+    /// answers. `body` is called on the committing thread and must not call the runtime.
+    @discardableResult
+    public func observePublishing(
+        _ body: @escaping @Sendable (_ isPublished: Bool) -> Void
+    ) throws(InvivoError) -> Observer {
+        var options = invivo_observer_options()
+        options.publishing = { data, published in
+            guard let data else { return }
+            ObserverBox<Publishing>.of(data).hear(published != 0)
+        }
+        options.destroy = { data in
+            guard let data else { return }
+            Unmanaged<ObserverBox<Publishing>>.fromOpaque(data).release()
+        }
+        return try observe(&options, ObserverBox<Publishing>(core, body, {}))
+    }
+
     private func observe(
         _ body: @escaping @Sendable (Reload) throws -> Void, end: @escaping @Sendable () -> Void
     ) throws(InvivoError) -> Observer {
-        let box = Unmanaged.passRetained(ObserverBox(core, body, end))
         var options = invivo_observer_options()
-        options.struct_size = MemoryLayout<invivo_observer_options>.size
-        options.user_data = box.toOpaque()
         options.reloaded = { data, report in
             guard let data, let report else { return }
-            let box = Unmanaged<ObserverBox>.fromOpaque(data).takeUnretainedValue()
+            let box = ObserverBox<Hearing>.of(data)
             box.core.noting { try box.hear(Reload(report, box.core.table)) }
         }
         options.destroy = { data in
             guard let data else { return }
-            Unmanaged<ObserverBox>.fromOpaque(data).takeRetainedValue().end()
+            Unmanaged<ObserverBox<Hearing>>.fromOpaque(data).takeRetainedValue().end()
         }
+        return try observe(&options, ObserverBox<Hearing>(core, body, end))
+    }
+
+    private func observe<Body>(
+        _ options: inout invivo_observer_options, _ body: ObserverBox<Body>
+    ) throws(InvivoError) -> Observer {
+        let box = Unmanaged.passRetained(body)
+        options.struct_size = MemoryLayout<invivo_observer_options>.size
+        options.user_data = box.toOpaque()
         var handle = invivo_observer()
         do throws(InvivoError) {
             try core.call { $0.pointee.observe(core.handle, &options, &handle, $1) }

@@ -243,18 +243,21 @@ public:
     [[nodiscard]] source document(const std::string &name, std::string_view text) const { return source(raw_, name, text); }
     /// Calls `told(report)` after every reload.
     template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe(F told) const {
-        auto kept = std::make_unique<F>(std::move(told));
         invivo_observer_options options{};
-        options.struct_size = sizeof(options);
-        options.user_data = kept.get();
         options.reloaded = [](void *data, const invivo_report *raw) {
             (void)detail::guarded(nullptr, [&] { (*static_cast<F *>(data))(report(raw)); });
         };
-        options.destroy = [](void *data) { delete static_cast<F *>(data); };
-        invivo_observer made{};
-        detail::checked([&](invivo_error **e) { return invivo_observe(raw_, &options, &made, e); });
-        (void)kept.release();
-        return observer(made);
+        return observe(options, std::move(told));
+    }
+    /// For a cache of resolved objects: calls `told(false)` right before each commit that gives a key another object becomes
+    /// visible, and `told(true)` right after. The first call empties the cache, which keeps nothing until the second. It is called
+    /// on the committing thread and must not call the runtime.
+    template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe_publishing(F told) const {
+        invivo_observer_options options{};
+        options.publishing = [](void *data, uint32_t published) {
+            (void)detail::guarded(nullptr, [&] { (*static_cast<F *>(data))(published != 0); });
+        };
+        return observe(options, std::move(told));
     }
     /// Runs what waits for the calling thread's domain; answers how much that was.
     unsigned poll(std::chrono::milliseconds wait = std::chrono::milliseconds(0)) const {
@@ -300,6 +303,16 @@ public:
     }
 
 private:
+    template <typename F> INVIVO_LOCAL observer observe(invivo_observer_options &options, F told) const {
+        auto kept = std::make_unique<F>(std::move(told));
+        options.struct_size = sizeof(options);
+        options.user_data = kept.get();
+        options.destroy = [](void *data) { delete static_cast<F *>(data); };
+        invivo_observer made{};
+        detail::checked([&](invivo_error **e) { return invivo_observe(raw_, &options, &made, e); });
+        (void)kept.release();
+        return observer(made);
+    }
     template <typename T, typename F, typename... Arguments> INVIVO_LOCAL
     void async(key<T> key, F done, invivo_domain deliver, const Arguments &...arguments) const {
         auto kept = std::make_unique<F>(std::move(done));
