@@ -45,6 +45,31 @@ public final class Runtime: Sendable {
         }
     }
 
+    /// Opens a runtime with assemblies and the files that they need, as one reload: values that the assemblies require may come
+    /// from the files.
+    ///
+    ///     let runtime = try Runtime(synth, watching: "settings.yaml")
+    ///
+    /// - Parameters:
+    ///   - assembly: What is activated, with the assemblies that it needs.
+    ///   - others: More of them.
+    ///   - options: How it behaves.
+    ///   - paths: Documents to follow.
+    public convenience init(
+        _ assembly: Assembly, _ others: Assembly..., options: Options = Options(), watching paths: String...
+    ) throws(InvivoError) {
+        try self.init(options)
+        do throws(InvivoError) {
+            let changes = try ChangeSet(core)
+            try changes.activate([assembly] + others)
+            for path in paths { try changes.watch(path) }
+            try changes.commit()
+        } catch {
+            try? close()
+            throw error
+        }
+    }
+
     /// Speaks for a runtime that somebody else opened and closes.
     init(borrowing core: Core) {
         self.core = core

@@ -5,6 +5,11 @@ public final class Source: Sendable {
     private let core: Core
     private let handle: invivo_source
 
+    init(_ core: Core, _ handle: invivo_source) {
+        self.core = core
+        self.handle = handle
+    }
+
     init(_ core: Core, path: String?, name: String?, text: String?, waiting: Bool) throws(InvivoError) {
         var handle = invivo_source()
         try withArena { arena throws(InvivoError) in
@@ -31,7 +36,8 @@ public final class Source: Sendable {
     /// Looks at a file now, without waiting for an event; done when this returns.
     public func refresh() throws(InvivoError) { try core.call { $0.pointee.source_refresh(handle, $1) } }
 
-    /// Stops following and takes away what the document said, as a reload.
+    /// Stops following and takes away what the document said, as a reload. Before the change set that opens it is committed:
+    /// takes the file out of the set.
     public func close() throws(InvivoError) { try core.call { $0.pointee.source_close(handle, $1) } }
 }
 
@@ -46,6 +52,25 @@ extension Runtime {
     /// A document in memory, committed before this returns. The ending of the name says what it is: YAML, or JSON.
     public func source(_ name: String, _ text: String) throws(InvivoError) -> Source {
         try Source(core, path: nil, name: name, text: text, waiting: false)
+    }
+}
+
+extension ChangeSet {
+    /// Follows a file from the commit on. What it says is part of the same reload: a value that a definition of the set requires may
+    /// come from it, and it may have traits for keys of the set. A set that is not committed follows nothing.
+    ///
+    /// With `waiting`, the set is committed without the file where that is not there or not good yet.
+    @discardableResult
+    public func watch(_ path: String, waiting: Bool = false) throws(InvivoError) -> Source {
+        var source = invivo_source()
+        try withArena { arena throws(InvivoError) in
+            var options = invivo_source_options()
+            options.struct_size = MemoryLayout<invivo_source_options>.size
+            options.path = try arena.name(path)
+            if waiting { options.flags |= UInt32(INVIVO_SOURCE_WAIT) }
+            try core.call { $0.pointee.changes_watch(handle, &options, &source, $1) }
+        }
+        return Source(core, source)
     }
 }
 

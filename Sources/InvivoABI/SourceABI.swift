@@ -1,5 +1,6 @@
 public import CInvivo
 internal import InvivoBase
+internal import InvivoLoop
 internal import InvivoReload
 
 // source.h: where documents come from, and following their changes.
@@ -12,6 +13,26 @@ func documentBytes(_ text: UnsafePointer<CChar>?, _ length: UInt64) throws(Failu
     return Array(UnsafeRawBufferPointer(start: text, count: Int(length)))
 }
 
+/// A document as options describe it.
+private func newDocument(
+    _ options: UnsafePointer<invivo_source_options>?, _ engine: Engine, isFile: Bool = false
+) throws(Failure) -> NewDocument {
+    guard let options else { throw Failure(.argument, "options is NULL") }
+    let least = MemoryLayout<invivo_source_options>.offset(of: \.flags) ?? 8
+    let given = try versioned(options, "options", least: least, as: invivo_source_options.self)
+    let path = try optionalText(given.path, "options.path")
+    let waits = given.flags & UInt32(INVIVO_SOURCE_WAIT) != 0
+    guard let name = try optionalText(given.name, "options.name") ?? path, path != nil || !isFile else {
+        throw Failure(
+            .argument,
+            isFile
+                ? "options.path is NULL: a file is watched; invivo_changes_document gives a text"
+                : "a source needs options.path, or options.name and options.text")
+    }
+    guard let path else { return engine.newDocument(.bytes(try documentBytes(given.text, given.length)), name: name) }
+    return engine.newDocument(try FilePath(path), name: name, waits: waits)
+}
+
 @c @implementation
 public func invivo_source_open(
     _ runtime: invivo_runtime, _ options: UnsafePointer<invivo_source_options>!,
@@ -20,17 +41,8 @@ public func invivo_source_open(
 ) -> invivo_status {
     out?.pointee = invivo_source()
     return answering(error) { () throws(Failure) in
-        guard let options else { throw Failure(.argument, "options is NULL") }
-        let least = MemoryLayout<invivo_source_options>.offset(of: \.flags) ?? 8
-        let given = try versioned(options, "options", least: least, as: invivo_source_options.self)
-        let path = try optionalText(given.path, "options.path")
-        guard let name = try optionalText(given.name, "options.name") ?? path else {
-            throw Failure(.argument, "a source needs options.path, or options.name and options.text")
-        }
-        let text = path == nil ? try documentBytes(given.text, given.length) : nil
         let engine = try Engine.find(runtime.bits)
-        let document = try engine.openDocument(
-            path: path, name: name, text: text, waits: given.flags & UInt32(INVIVO_SOURCE_WAIT) != 0)
+        let document = try engine.openDocument(try newDocument(options, engine))
         out?.pointee.bits = document.handleBits
     }
 }
@@ -41,7 +53,23 @@ public func invivo_watch(
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
         let path = try text(path, "path")
-        _ = try Engine.find(runtime.bits).openDocument(path: path, name: path, text: nil, waits: false)
+        let engine = try Engine.find(runtime.bits)
+        _ = try engine.openDocument(engine.newDocument(try FilePath(path), name: path, waits: false))
+    }
+}
+
+@c @implementation
+public func invivo_changes_watch(
+    _ changes: invivo_changes, _ options: UnsafePointer<invivo_source_options>!,
+    _ out: UnsafeMutablePointer<invivo_source>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_source()
+    return answering(error) { () throws(Failure) in
+        let changes = try InvivoABI.changes(changes)
+        let new = try newDocument(options, changes.engine, isFile: true)
+        changes.set.open(new)
+        changes.note(new.document.name)
+        out?.pointee.bits = new.document.handleBits
     }
 }
 

@@ -33,7 +33,7 @@ struct ApplicationStart {
     func check(_ specs: [FilePath]) throws(Failure) -> WiringGraph? {
         let said = try read(specs)
         var whole = said.wiring
-        if !waits { whole.documents += said.documents.map { ($0, .file) } }
+        if !waits { for document in said.documents { whole.open(document) } }
         var found = engine.examine(whole)
         if !waits && !found.failures.isEmpty {
             for other in wiringFailures(said.wiring) + documentFailures(said.outlines, said.documents)
@@ -47,7 +47,7 @@ struct ApplicationStart {
 
     /// What is to take effect; if anything of it is not even readable, every error.
     private func read(_ specs: [FilePath]) throws(Failure) -> (
-        wiring: ChangeSet, outlines: ChangeSet, documents: [Document]
+        wiring: ChangeSet, outlines: ChangeSet, documents: [NewDocument]
     ) {
         var wiring = ChangeSet(cause: manifest.file)
         // Every component by its type alone: enough to say what is wrong with the documents.
@@ -89,15 +89,13 @@ struct ApplicationStart {
         }
         for decorator in manifest.decorators { wiring.processors.append(try processor(decorator)) }
         if let config = manifest.config {
-            let document = try engine.prepareDocument(path: nil, name: manifest.file)
-            wiring.documents.append((document, .config(try ConfigNode(document: config))))
+            wiring.open(engine.newDocument(.config(try ConfigNode(document: config)), name: manifest.file))
         }
-        var documents: [Document] = []
-        for path in specs { documents.append(try engine.prepareDocument(path: path, name: path.shown)) }
+        let documents = specs.map { engine.newDocument($0, name: $0.shown, waits: waits) }
         guard failures.isEmpty else {
             let wrong = waits ? [] : documentFailures(outlines, documents)
             var whole = wiring
-            whole.documents += documents.map { ($0, .file) }
+            for document in documents { whole.open(document) }
             // What the configuration does not say is known when all of it is good.
             for other in (waits || !wrong.isEmpty ? wiringFailures(wiring) : engine.check(whole)) + wrong
             where !failures.contains(where: other.isSame(as:)) {
@@ -113,12 +111,13 @@ struct ApplicationStart {
         return (wiring, outlines, documents)
     }
 
-    private func commit(_ wiring: ChangeSet, _ outlines: ChangeSet, _ documents: [Document]) throws(Failure) {
+    private func commit(
+        _ wiring: ChangeSet, _ outlines: ChangeSet, _ documents: [NewDocument]
+    ) throws(Failure) {
         var whole = wiring
-        whole.documents += documents.map { ($0, .file) }
-        if waits && !documentFailures(outlines, documents).isEmpty { return try commitApart(wiring, documents) }
+        for document in documents { whole.open(document) }
         do throws(Failure) { try engine.commit(whole) } catch {
-            if waits { return try commitApart(wiring, documents) }
+            guard !waits else { throw error }
             var failures = error.all
             for other in wiringFailures(wiring) + documentFailures(outlines, documents)
             where !failures.contains(where: other.isSame(as:)) {
@@ -128,29 +127,17 @@ struct ApplicationStart {
         }
     }
 
-    /// The components run as they are declared; each document takes effect as soon as it is good.
-    private func commitApart(_ wiring: ChangeSet, _ documents: [Document]) throws(Failure) {
-        try engine.commit(wiring)
-        for document in documents { do throws(Failure) { try engine.refresh(document, answered: false) } catch {} }
-    }
-
     /// What is wrong with the wiring alone. What it misses of the configuration the specs may say.
     private func wiringFailures(_ wiring: ChangeSet) -> [Failure] {
         engine.check(wiring).filter { $0.code != .notConfigured }
     }
 
     /// What is wrong with the documents, each by itself, whatever is wrong with the wiring.
-    private func documentFailures(_ outlines: ChangeSet, _ documents: [Document]) -> [Failure] {
+    private func documentFailures(_ outlines: ChangeSet, _ documents: [NewDocument]) -> [Failure] {
         documents.flatMap { document in
             var set = outlines
-            set.documents = [(document, .file)]
+            set.open(document)
             return engine.check(set)
         }
-    }
-}
-
-extension Failure {
-    fileprivate func isSame(as other: Failure) -> Bool {
-        code == other.code && message == other.message && path == other.path && place == other.place
     }
 }

@@ -126,6 +126,11 @@ public struct Failure: Error, Sendable {
         return first
     }
 
+    /// Whether both say the same of the same place.
+    public func isSame(as other: Failure) -> Bool {
+        code == other.code && message == other.message && path == other.path && place == other.place
+    }
+
     /// This one and the others, each alone; the last one may say how many more there were.
     public var all: [Failure] {
         guard omitted > 0 else { return told }

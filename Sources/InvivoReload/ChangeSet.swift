@@ -22,9 +22,16 @@ public struct ChangeSet: Sendable {
     public var definitions: [Definition] = []
     public var removed: [(id: UInt32, key: String)] = []
     public var documents: [(document: Document, content: Content)] = []
-    /// Documents in memory by name. Which they are is found out when the set is staged: nobody hears of a set that is
-    /// discarded.
-    private(set) var named: [(name: String, content: Content)] = []
+    /// Documents that the set alone knows so far, in the order in which later ones win.
+    enum Entry: Sendable {
+        /// A document in memory by name. Which one it is is found out when the set is staged: nobody hears of a set that is
+        /// discarded.
+        case named(String, Content)
+        case new(NewDocument)
+    }
+    private(set) var entries: [Entry] = []
+    /// The documents that are opened by the commit of this set.
+    var opened: [NewDocument] { entries.compactMap { if case .new(let document) = $0 { document } else { nil } } }
     /// New base values: key, property, value.
     public var bases: [(id: UInt32, property: String, value: Value)] = []
     /// Keys whose layers must be worked out again though no document changed.
@@ -64,8 +71,18 @@ public struct ChangeSet: Sendable {
 
     /// What the document in memory of that name is to say; the last word holds.
     public mutating func say(_ content: Content, in name: String) {
-        named.removeAll { $0.name.isSameName(as: name) }
-        named.append((name, content))
+        entries.removeAll { if case .named(let other, _) = $0 { other.isSameName(as: name) } else { false } }
+        entries.append(.named(name, content))
+    }
+
+    /// Opens a document with the set: what it says is part of the same reload.
+    public mutating func open(_ document: NewDocument) { entries.append(.new(document)) }
+
+    /// The set without the documents that need not be good yet.
+    func withoutWaiting() -> ChangeSet {
+        var rest = self
+        rest.entries.removeAll { if case .new(let document) = $0 { document.waits } else { false } }
+        return rest
     }
 
     /// What set it off, where the documents of `unchanged` had nothing to do with it.
@@ -92,7 +109,12 @@ public struct ChangeSet: Sendable {
         removed += later.removed
         for change in later.documents { documents.removeAll { $0.document === change.document } }
         documents += later.documents
-        for (name, content) in later.named { say(content, in: name) }
+        for entry in later.entries {
+            switch entry {
+            case .named(let name, let content): say(content, in: name)
+            case .new(let document): open(document)
+            }
+        }
         bases += later.bases
         retuned.formUnion(later.retuned)
         assemblies += later.assemblies

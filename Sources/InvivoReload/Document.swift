@@ -13,7 +13,13 @@ public final class Document: @unchecked Sendable {
     public private(set) var handleBits: UInt64 = 0
     /// Nil after close, which a call on another thread may overtake.
     private weak let runtime: Engine?
+    /// Guarded by the monitor.
     var follow: FollowID?
+
+    enum Phase { case new, open, closed }
+    /// What is heard of the file of a document that is not open is nobody's. Changed by the reload that has the turn, or by
+    /// whoever holds the last set that would open it; guarded by the monitor.
+    var phase = Phase.new
 
     struct State {
         var hash: ContentHash?
@@ -45,4 +51,23 @@ public final class Document: @unchecked Sendable {
     func closeHandle() {
         if handleBits != 0 { _ = HandleTable.remove(handleBits, .source) }
     }
+}
+
+/// A document that a change set opens when it is committed. Its handle is there before that; it becomes stale when no set is left
+/// that could open it.
+public final class NewDocument: Sendable {
+    public let document: Document
+    let content: ChangeSet.Content
+    /// Whether the set is committed without it where it is not there or not good yet.
+    let waits: Bool
+
+    init(_ document: Document, _ content: ChangeSet.Content, waits: Bool) {
+        self.document = document
+        self.content = content
+        self.waits = waits
+        _ = document.open()
+    }
+
+    /// Nobody else can open it any more.
+    deinit { if document.phase != .open { document.closeHandle() } }
 }

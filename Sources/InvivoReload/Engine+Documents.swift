@@ -4,108 +4,156 @@ public import InvivoWiring
 
 extension Engine {
     /// Opens a document and commits what it says before it answers. With `waits`, a file need not be there or good yet.
-    public func openDocument(path: String?, name: String, text: [UInt8]?, waits: Bool) throws(Failure) -> Document {
-        let document = try prepareDocument(
-            path: try path.map { path throws(Failure) in try FilePath(path) }, name: name)
-        var set = ChangeSet(cause: name)
-        set.documents = [(document, path == nil ? .bytes(text ?? []) : .file)]
-        let mayBeWrong = waits && path != nil
-        do throws(Failure) {
-            try commit(set, answered: !mayBeWrong)
-        } catch {
-            guard mayBeWrong else {
-                forget(document)
-                throw error
-            }
-        }
-        return document
+    public func openDocument(_ new: NewDocument) throws(Failure) -> Document {
+        var set = ChangeSet(cause: new.document.name)
+        set.open(new)
+        try commit(set)
+        return new.document
     }
 
-    /// A document that is followed already and says nothing yet: for a change set that brings it in with other things.
-    public func prepareDocument(path: FilePath?, name: String) throws(Failure) -> Document {
-        let document = Document(name: name, path: path, engine: self)
-        document.order = container.monitor.locked { () -> UInt64 in
-            documentCount += 1
-            return documentCount
-        }
-        // Followed first, so that no change between reading and following is missed.
-        if let path {
-            do throws(Failure) { try followAgain(document, path) } catch {
-                endIdleFollowing()
-                throw error
-            }
-        }
-        do throws(Failure) {
-            try container.monitor.locked { () throws(Failure) in
-                // Close makes the handles of open documents stale, and has nothing to do with others.
-                guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
-                openDocuments.append(document)
-                _ = document.open()
-            }
-        } catch {
-            unfollow(document)
-            throw error
-        }
-        return document
+    /// A file for a change set to open. It is read by the commit, and followed from then on.
+    public func newDocument(_ path: FilePath, name: String, waits: Bool) -> NewDocument {
+        NewDocument(Document(name: name, path: path, engine: self), .file, waits: waits)
     }
 
-    /// Takes back `prepareDocument`.
-    public func forget(_ document: Document) {
-        unfollow(document)
-        document.closeHandle()
-        endIdleFollowing()
+    /// The same for a document in memory.
+    public func newDocument(_ content: ChangeSet.Content, name: String) -> NewDocument {
+        NewDocument(Document(name: name, path: nil, engine: self), content, waits: false)
     }
 
     public func update(_ document: Document, text: [UInt8]) throws(Failure) {
         guard document.path == nil else {
             throw Failure(.unsupported, "'\(document.name)' is a file: write the file, then refresh")
         }
-        var set = ChangeSet(cause: document.name)
-        set.documents = [(document, .bytes(text))]
-        try commit(set)
+        try commit(document, .bytes(text))
     }
 
     public func refresh(_ document: Document, answered: Bool = true) throws(Failure) {
         guard document.path != nil else { return }
-        var set = ChangeSet(cause: document.name)
-        set.documents = [(document, .file)]
-        try commit(set, answered: answered)
+        try commit(document, .file)
     }
 
+    private func commit(_ document: Document, _ content: ChangeSet.Content) throws(Failure) {
+        try commit { (set) throws(Failure) in
+            switch phase(of: document) {
+            case .open: break
+            case .closed: throw .badHandle(document.handleBits, .source)
+            case .new:
+                throw Failure(
+                    .notReady, "the change set that opens the source is not committed yet",
+                    at: Place(file: document.name))
+            }
+            set.cause = document.name
+            set.documents = [(document, content)]
+        }
+    }
+
+    /// Closes a document. One that no set has opened yet is left out of the set.
     public func close(_ document: Document) throws(Failure) {
-        var set = ChangeSet(cause: "\(document.name) closed")
-        set.documents = [(document, .none)]
-        try commit(set)
+        var isNew = false
+        try takeTurn()
+        container.monitor.locked {
+            isNew = document.phase == .new
+            if isNew { document.phase = .closed }
+        }
+        endTurn()
+        if !isNew {
+            try commit { (set) throws(Failure) in
+                guard phase(of: document) == .open else { throw .badHandle(document.handleBits, .source) }
+                set.cause = "\(document.name) closed"
+                set.documents = [(document, .none)]
+            } then: {
+                container.monitor.locked { document.phase = .closed }
+            }
+        }
         unfollow(document)
         document.closeHandle()
+        if isNew { endIdleFollowing() }
+    }
+
+    private func phase(of document: Document) -> Document.Phase { container.monitor.locked { document.phase } }
+
+    // MARK: documents that a change set opens
+
+    /// Follows the files that a set opens, before they are read: no change between reading and following is missed.
+    func follow(_ set: ChangeSet) throws(Failure) {
+        for new in set.opened {
+            guard let path = new.document.path else { continue }
+            do throws(Failure) { try follow(new.document, path) } catch {
+                giveUp(set)
+                throw error
+            }
+        }
+    }
+
+    /// After a commit: what the set has opened is open. By the thread that has the turn.
+    func keepOpened(_ set: ChangeSet) {
+        container.monitor.locked {
+            for new in set.opened where new.document.phase == .new {
+                new.document.phase = .open
+                openDocuments.append(new.document)
+            }
+        }
+    }
+
+    /// After a set that has failed: its documents are closed, and nothing of them is followed. What was started for them ends
+    /// with `endIdleFollowing`.
+    func drop(_ set: ChangeSet) {
+        for new in set.opened {
+            let isOpen = container.monitor.locked { () -> Bool in
+                if new.document.phase == .new { new.document.phase = .closed }
+                return new.document.phase == .open
+            }
+            guard !isOpen else { continue }
+            unfollow(new.document)
+            new.document.closeHandle()
+        }
+    }
+
+    /// The same, for a set that has not come to its turn or has lost it.
+    func giveUp(_ set: ChangeSet) {
+        guard !set.entries.isEmpty else { return }
+        drop(set)
+        endIdleFollowing()
     }
 
     private func unfollow(_ document: Document) {
-        let follower = container.monitor.locked { () -> FileFollower? in
+        let (id, follower) = container.monitor.locked { () -> (FollowID?, FileFollower?) in
             openDocuments.removeAll { $0 === document }
             owed.removeAll { $0 === document }
             if let id = document.follow { followed[id] = nil }
-            return self.follower
+            return (document.follow, self.follower)
         }
-        if let id = document.follow { follower?.unfollow(id) }
+        if let id { follower?.unfollow(id) }
     }
 
-    /// The set with the documents in memory that it names. One that is new is made here and counts as open once it is
+    /// The set with the documents that it names or opens. One in memory that is new is made here and counts as open once it is
     /// committed. By the thread that has the turn.
-    func withNamedDocuments(_ set: ChangeSet) -> ChangeSet {
+    func withEntries(_ set: ChangeSet) -> ChangeSet {
         var whole = set
         container.monitor.locked {
-            for (name, content) in set.named {
+            for entry in set.entries {
                 let document: Document
-                if let found = openDocuments.first(where: { $0.path == nil && $0.name.isSameName(as: name) }) {
-                    document = found
-                } else {
-                    document = Document(name: name, path: nil, engine: self)
+                let said: ChangeSet.Content
+                switch entry {
+                case .named(let name, let content):
+                    said = content
+                    if let found = openDocuments.first(where: { $0.path == nil && $0.name.isSameName(as: name) }) {
+                        document = found
+                    } else {
+                        document = Document(name: name, path: nil, engine: self)
+                        documentCount += 1
+                        document.order = documentCount
+                    }
+                case .new(let new):
+                    guard new.document.phase == .new else { continue }
+                    document = new.document
+                    said = new.content
                     documentCount += 1
                     document.order = documentCount
                 }
                 whole.documents.removeAll { $0.document === document }
-                whole.documents.append((document, content))
+                whole.documents.append((document, said))
             }
         }
         return whole
@@ -132,12 +180,14 @@ extension Engine {
 
     public func closed(changes: UInt64) { container.monitor.locked { _ = openChanges.remove(changes) } }
 
-    func followAgain(_ document: Document, _ path: FilePath) throws(Failure) {
+    private func follow(_ document: Document, _ path: FilePath) throws(Failure) {
         container.monitor.locked { followings += 1 }
         defer { container.monitor.locked { followings -= 1 } }
         let id = try startedFollower().follow(path)
-        document.follow = id
-        container.monitor.locked { followed[id] = document }
+        container.monitor.locked {
+            document.follow = id
+            followed[id] = document
+        }
     }
 
     private func startedFollower() throws(Failure) -> FileFollower {
@@ -159,11 +209,11 @@ extension Engine {
         return kept
     }
 
-    /// After a source that failed: what was started for it ends, unless something else has come to need it.
-    private func endIdleFollowing() {
+    /// After sources that failed: what was started for it ends, unless something else has come to need it.
+    func endIdleFollowing() {
         let (idle, loop) = container.monitor.locked { () -> (FileFollower?, Loop?) in
             guard followed.isEmpty, followings == 0, !container.isClosing else { return (nil, nil) }
-            let isLoopNeeded = options.isLoopDefault || isReclaimScheduled
+            let isLoopNeeded = options.isLoopDefault || isReclaimScheduled || nextLook != .max
             defer {
                 follower = nil
                 if !isLoopNeeded { loopThread = nil }

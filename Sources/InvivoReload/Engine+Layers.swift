@@ -85,7 +85,8 @@ extension Engine {
             let names =
                 known
                 ?? Set(
-                    definitions.values.map(\.key) + plan.definitions.values.compactMap { $0?.key }
+                    definitions.values.filter { !isRemoved($0.id, plan) }.map(\.key)
+                        + plan.definitions.values.compactMap { $0?.key }
                         + (Array(targets.keys) + declared.keys).map { container.keyName($0) })
             known = names
             throw Failure(
@@ -96,6 +97,10 @@ extension Engine {
         guard !said.specs.isEmpty else { return }
         warnings.append(("no target has the key '\(key)' yet; its traits wait for one", said.place))
         plan.changes.append(Report.Change(key: key, what: UInt32(INVIVO_CHANGED_PENDING), property: ""))
+    }
+
+    private func isRemoved(_ id: UInt32, _ plan: Plan) -> Bool {
+        if case .some(nil) = plan.definitions[id] { true } else { false }
     }
 
     private func planLayers(

@@ -7,11 +7,42 @@ internal import InvivoTraits
 internal import InvivoWiring
 
 extension Engine {
-    /// One transaction, from change set to report, of which the observers hear. By the thread that has the turn.
-    func reload(_ set: ChangeSet) -> Report {
-        let attempt = attempt(set)
-        announce(attempt)
-        return attempt.report
+    /// One transaction, from change set to report, of which the observers hear. Answers why it failed. By the thread that has the
+    /// turn.
+    func reload(_ set: ChangeSet) -> Failure? {
+        let whole = attempt(set)
+        guard let failure = whole.report.failure else {
+            keepOpened(set)
+            announce(whole)
+            return nil
+        }
+        let waiting = set.opened.filter(\.waits)
+        guard !waiting.isEmpty else {
+            drop(set)
+            announce(whole)
+            return failure
+        }
+        // Without the documents that need not be good yet; each of those then takes effect as soon as it is.
+        let rest = set.withoutWaiting()
+        let attempt = attempt(rest, besides: failure)
+        if let failure = attempt.report.failure {
+            drop(set)
+            announce(attempt)
+            return failure
+        }
+        keepOpened(set)
+        if !attempt.isNothing { announce(attempt) }
+        if attempt.isNothing && waiting.count == 1 {
+            whole.isAnswered = false
+            announce(whole)
+        } else {
+            for new in waiting {
+                var alone = ChangeSet(cause: new.document.name)
+                alone.documents = [(new.document, .file)]
+                announce(self.attempt(alone))
+            }
+        }
+        return nil
     }
 
     /// What would be wrong with a change set, as far as that shows without making anything: nothing is changed or told.
@@ -22,13 +53,21 @@ extension Engine {
     }
 
     /// Several change sets as one transaction. When that fails each is tried alone, so that no set is lost through
-    /// another's fault.
-    func reload(joining sets: [ChangeSet]) {
-        guard var joined = sets.first else { return }
-        for later in sets.dropFirst() { joined.join(later) }
-        let attempt = attempt(joined)
-        guard sets.count > 1 && attempt.report.failure != nil else { return announce(attempt) }
-        for set in sets { _ = reload(set) }
+    /// another's fault. Answers whether documents were dropped with sets that failed.
+    func reload(joining sets: [ChangeSet]) -> Bool {
+        guard var joined = sets.first else { return false }
+        if sets.count > 1 {
+            for later in sets.dropFirst() { joined.join(later) }
+            let attempt = attempt(joined)
+            if attempt.report.failure == nil {
+                keepOpened(joined)
+                announce(attempt)
+                return false
+            }
+        }
+        var hasDropped = false
+        for set in sets where reload(set) != nil && !set.opened.isEmpty { hasDropped = true }
+        return hasDropped
     }
 
     // These are objects because sets and plans are large, and go from hand to hand: each copy of one counts dozens of references.
@@ -46,6 +85,7 @@ extension Engine {
         /// The files that were read for it; without a hash what was found cannot be told.
         var read: [(document: Document, hash: ContentHash?)] = []
         var heedsWriters = true
+        var isNobodys = false
         /// Followed files that are left out, because they are open for writing.
         var busy: [Document] = []
         /// Whether committing it runs code of the host, which may take its time.
@@ -66,18 +106,28 @@ extension Engine {
         let busy: [Document]
         /// The same bytes came again: there is nothing to tell.
         let isNothing: Bool
+        /// Everything that was heard concerned documents that are not open.
+        let isNobodys: Bool
+        /// Its failure is a call's error.
+        var isAnswered: Bool
 
         init(_ prepared: Prepared, _ report: Report, isNothing: Bool) {
             set = prepared.set
             warnings = prepared.warnings
             read = prepared.read
             busy = prepared.busy
+            isNobodys = prepared.isNobodys
+            isAnswered = set.isAnswered
             self.report = report
             self.isNothing = isNothing
         }
     }
 
-    private func attempt(_ set: ChangeSet) -> Attempt { carryOut(prepareSettled(set)) }
+    /// Where it fails, its failure also says what was wrong before.
+    private func attempt(_ set: ChangeSet, besides former: Failure? = nil) -> Attempt {
+        let prepared = prepareSettled(set)
+        return carryOut(prepared, besides: former)
+    }
 
     /// Stage and plan. For a caller that waits, files that are open for writing, or change while they are read, are read again
     /// until they are whole; at most for the settle maximum.
@@ -111,8 +161,11 @@ extension Engine {
     /// Stage and plan. A file that is open for writing is left out where it is followed, and refused otherwise, unless it has been
     /// open for long.
     func prepare(_ set: ChangeSet, heedingWriters: Bool = true) -> Prepared {
-        let set = withoutFormerTargets(withOwedDocuments(withNamedDocuments(set)))
+        let open = withoutClosedDocuments(set)
+        let isNobodys = !set.heard.isEmpty && open.documents.isEmpty
+        let set = withoutFormerTargets(withOwedDocuments(withEntries(open)))
         let prepared = Prepared(set)
+        prepared.isNobodys = isNobodys
         prepared.heedsWriters = heedingWriters && (set.heard.isEmpty || isYoung(set))
         for gone in container.monitor.locked({ () -> [Target] in
             defer { goneTargets = [] }
@@ -178,7 +231,7 @@ extension Engine {
     }
 
     /// Commit, by the same thread or another that took the turn over.
-    func carryOut(_ prepared: Prepared) -> Attempt {
+    func carryOut(_ prepared: Prepared, besides former: Failure? = nil) -> Attempt {
         let isNothing = prepared.plan == nil && prepared.failure == nil
         var changes: [Report.Change] = []
         var settings: NameTable<ConfigNode?> = [:]
@@ -204,6 +257,10 @@ extension Engine {
                 prepared.clock.note(INVIVO_PHASE_OUTAGE, plan.outage)
             }
         }
+        if let failure = prepared.failure, let former {
+            let others = former.all.filter { other in !failure.all.contains { $0.isSame(as: other) } }
+            prepared.failure = Failure.gathered(failure.all + others)
+        }
         letGo(of: prepared.set.detached)
         let report = Report(
             generation: container.currentGraph().generation, cause: prepared.set.cause(besides: prepared.unchanged),
@@ -217,7 +274,7 @@ extension Engine {
         lookAgain(attempt.busy, attempt.set)
         if let failure = attempt.report.failure, putOff(attempt, failure) { return }
         noteOwedDocuments(attempt.set, attempt.report.failure)
-        if attempt.isNothing && !attempt.busy.isEmpty { return }
+        if attempt.isNothing && (attempt.isNobodys || !attempt.busy.isEmpty) { return }
         guard !attempt.isNothing else {
             // Whatever was wrong with these documents is mended.
             container.monitor.locked {
@@ -235,7 +292,7 @@ extension Engine {
         for (message, place) in warnings { container.log(.warning, Failure(.ok, message, at: place).text) }
         let fields = [("reload", Value.string(report.cause))]
         if let failure = report.failure {
-            let level: Log.Level = isRepeated ? .debug : attempt.set.isAnswered ? .info : .error
+            let level: Log.Level = isRepeated ? .debug : attempt.isAnswered ? .info : .error
             container.log(level, report.text, path: failure.path, fields)
         } else {
             container.log(.info, report.text, fields)
@@ -316,6 +373,19 @@ extension Engine {
     /// A thread of the runtime's own, or 0.
     private var threadOfOwn: Int32 { container.monitor.locked { loopThread }?.threadNumber ?? 0 }
 
+    // MARK: documents that are not open
+
+    /// A file may be heard of before the set that opens it has its turn, which reads it anyway, and after it was closed.
+    private func withoutClosedDocuments(_ set: ChangeSet) -> ChangeSet {
+        guard !set.heard.isEmpty else { return set }
+        let gone = container.monitor.locked { set.heard.filter { $0.phase != .open } }
+        guard !gone.isEmpty else { return set }
+        var rest = set
+        rest.heard.removeAll { document in gone.contains { $0 === document } }
+        rest.documents.removeAll { entry in gone.contains { $0 === entry.document } }
+        return rest
+    }
+
     // MARK: owed documents
 
     /// A change of a file brings those files along that changed with one that was refused: nobody would tell of them again.
@@ -338,7 +408,7 @@ extension Engine {
             owed.removeAll { document in set.documents.contains { $0.document === document } }
             guard failure != nil, set.documents.count > 1 else { return }
             for (document, content) in set.documents {
-                guard case .file = content, !faulty.contains(document.name),
+                guard case .file = content, document.phase == .open, !faulty.contains(document.name),
                     !faulty.contains(document.path?.shown ?? "")
                 else { continue }
                 owed.append(document)
@@ -390,7 +460,9 @@ extension Engine {
                     prepared.read.append((document, nil))
                     let read = try FileReader.read(path, limit: options.maxDocumentBytes, thread: thread)
                     if read.isBeingWritten && prepared.heedsWriters {
-                        guard set.heard.isEmpty else {
+                        // One that the set opens is part of it: it is not left for later.
+                        let isNew = set.opened.contains { $0.document === document }
+                        guard set.heard.isEmpty || isNew else {
                             prepared.busy.append(document)
                             prepared.unchanged.append(document)
                             continue

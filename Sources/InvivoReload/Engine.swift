@@ -197,11 +197,7 @@ public final class Engine: @unchecked Sendable {
 
     /// Waits for the turn to reload, serving the calling thread's domain. Refused inside callbacks.
     func takeTurn() throws(Failure) {
-        guard !Container.isInCallback else {
-            throw Failure(
-                .wouldWait,
-                "a reload cannot be waited for from inside a callback; submit the change set, which does not wait")
-        }
+        try refuseInCallback()
         let closing = container.monitor.locked { () -> Bool in
             _ = container.wait(until: .max, for: "the reload that is under way") { !isReloading }
             if container.isClosing { return true }
@@ -209,6 +205,13 @@ public final class Engine: @unchecked Sendable {
             return false
         }
         if closing { throw Failure(.closed, "the runtime is closing") }
+    }
+
+    private func refuseInCallback() throws(Failure) {
+        guard Container.isInCallback else { return }
+        throw Failure(
+            .wouldWait,
+            "a reload cannot be waited for from inside a callback; submit the change set, which does not wait")
     }
 
     func endTurn() {
@@ -221,7 +224,15 @@ public final class Engine: @unchecked Sendable {
     /// Runs a change set on this thread and waits until it is done. Unless its failure is `answered` to somebody, it is logged as
     /// an error.
     public func commit(_ set: ChangeSet, answered: Bool = true) throws(Failure) {
-        try commit(answered: answered, { $0 = set })
+        guard !set.entries.isEmpty else { return try commit(answered: answered, { $0 = set }) }
+        do throws(Failure) {
+            try refuseInCallback()
+            try follow(set)
+            try commit(answered: answered, { $0 = set })
+        } catch {
+            giveUp(set)
+            throw error
+        }
     }
 
     /// The same for a change set that depends on what others did before, with something to be done in the same turn when it
@@ -236,13 +247,14 @@ public final class Engine: @unchecked Sendable {
             throw error
         }
         set.isAnswered = answered
-        let report = reload(set)
-        if report.failure == nil { done() }
+        let failure = reload(set)
+        if failure == nil { done() }
         endTurn()
         reclaim()
-        if let failure = report.failure { throw failure }
+        if let failure { throw failure }
         // Files that took effect are followed: the worker is there before their first change.
-        guard set.documents.contains(where: { if case .file = $0.content { true } else { false } }) else { return }
+        let isFollowed = set.documents.contains { if case .file = $0.content { true } else { false } }
+        guard isFollowed || set.opened.contains(where: { $0.document.path != nil }) else { return }
         do throws(Failure) {
             try container.monitor.locked { () throws(Failure) in if !container.isClosing { try startWorker() } }
         } catch { noteThreadFailure(error) }
@@ -260,11 +272,17 @@ public final class Engine: @unchecked Sendable {
 
     /// Hands a change set to the worker; what waits there becomes one reload.
     public func submit(_ set: ChangeSet) throws(Failure) {
-        try container.monitor.locked { () throws(Failure) in
-            guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
-            try startWorker()
-            pending.append(set)
-            container.monitor.broadcast()
+        try follow(set)
+        do throws(Failure) {
+            try container.monitor.locked { () throws(Failure) in
+                guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
+                try startWorker()
+                pending.append(set)
+                container.monitor.broadcast()
+            }
+        } catch {
+            giveUp(set)
+            throw error
         }
     }
 
@@ -320,14 +338,16 @@ public final class Engine: @unchecked Sendable {
             defer { pending = [] }
             return .sets(pending)
         }
+        var hasDropped = false
         switch work {
         case nil: return false
-        case .sets(let sets): reload(joining: sets)
+        case .sets(let sets): hasDropped = reload(joining: sets)
         case .handed(.prepared(let prepared)): announce(carryOut(prepared))
         case .handed(.done(let attempt)): announce(attempt)
         }
         endTurn()
         reclaim()
+        if hasDropped { endIdleFollowing() }
         return true
     }
 

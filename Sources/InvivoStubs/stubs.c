@@ -1227,10 +1227,18 @@ static void not_ready_runtime_options_init_sized(invivo_runtime_options *options
     (void)struct_size;
 }
 
+static invivo_status not_ready_changes_watch(invivo_changes changes, const invivo_source_options *options, invivo_source *out, invivo_error **error) {
+    (void)changes;
+    (void)options;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 177,
+    .function_count = 178,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1408,6 +1416,7 @@ static const struct invivo_table not_ready = {
     .runtime_sources = not_ready_runtime_sources,
     .callbacks_cell = not_ready_callbacks_cell,
     .runtime_options_init_sized = not_ready_runtime_options_init_sized,
+    .changes_watch = not_ready_changes_watch,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2137,6 +2146,10 @@ invivo_status *invivo_callbacks_cell(void) {
 
 void invivo_runtime_options_init_sized(invivo_runtime_options *options, size_t struct_size) {
     functions()->runtime_options_init_sized(options, struct_size);
+}
+
+invivo_status invivo_changes_watch(invivo_changes changes, const invivo_source_options *options, invivo_source *out, invivo_error **error) {
+    return functions()->changes_watch(changes, options, out, error);
 }
 
 #pragma GCC visibility pop

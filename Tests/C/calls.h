@@ -647,6 +647,9 @@ static invivo_status call_runtime_options_init_sized(const arguments *use) {
     invivo_runtime_options_init_sized((invivo_runtime_options *)record_of(use, sizeof(invivo_runtime_options)), (size_t)use->number);
     return INVIVO_OK;
 }
+static invivo_status call_changes_watch(const arguments *use) {
+    return invivo_changes_watch((invivo_changes){use->changes}, (const invivo_source_options *)record_of(use, sizeof(invivo_source_options)), (invivo_source *)out_of(use, 2), use->error);
+}
 
 static const every_call every_calls[] = {
     {"invivo_status_name", call_status_name, 0, "", 0},
@@ -826,6 +829,7 @@ static const every_call every_calls[] = {
     {"invivo_runtime_sources", call_runtime_sources, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", 0},
     {"invivo_callbacks_cell", call_callbacks_cell, 0, "", 0},
     {"invivo_runtime_options_init_sized", call_runtime_options_init_sized, TAKES_RECORD, "", 0},
+    {"invivo_changes_watch", call_changes_watch, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "changes", 4},
 };
 
 #endif

@@ -193,6 +193,17 @@ static void a_replaced_object_is_stopped_when_its_language_lets_go_of_it(void) {
     end();
 }
 
+static void a_source_that_fails_does_not_end_the_looks(void) {
+    begin();
+    DEFINE("a.pool", LAZY_SINGLETON);
+    resource *pool = take("a.pool");
+    DEFINE("a.pool", LAZY_SINGLETON);
+    expects_error(invivo_watch(runtime, "/nonexistent/a.yaml", E), INVIVO_E_NOT_FOUND, NULL);
+    let_go(pool);
+    await_stops(1);
+    end();
+}
+
 static void leases_are_never_cut_short_and_the_last_one_stops_at_once(void) {
     begin_with(1, false);
     DEFINE("a.pool", LAZY_SINGLETON);
@@ -516,6 +527,7 @@ static void no_thread_uses_what_was_stopped_while_reloads_replace_it(void) {
 int main(void) {
     check_begin();
     a_replaced_object_is_stopped_when_its_language_lets_go_of_it();
+    a_source_that_fails_does_not_end_the_looks();
     leases_are_never_cut_short_and_the_last_one_stops_at_once();
     what_uses_it_is_stopped_before_it();
     a_view_keeps_it();

@@ -1,6 +1,9 @@
 // The configuration from C++: injected, read in views, observed, converted; choices and one of each entry.
 #include "check.hpp"
 
+#include <stdlib.h>
+#include <unistd.h>
+
 using invivo::definition;
 
 static void values_are_injected_read_observed_and_taken_back() {
@@ -83,7 +86,66 @@ static void a_choice_follows_a_value_and_there_is_one_of_each_entry() {
     CHECK(own.resolve<part>("a.voice[lead]")->number == 60 && own.resolve<part>("a.voice[bass]")->number == 40);
 }
 
+static void write(const std::string &path, const char *text) {
+    std::FILE *file = std::fopen(path.c_str(), "w");
+    CHECK(file && std::fputs(text, file) >= 0 && std::fclose(file) == 0);
+}
+
+static void a_change_set_takes_a_file() {
+    char folder[] = "/tmp/invivo-cpp-XXXXXX";
+    CHECK(mkdtemp(folder));
+    std::string path = std::string(folder) + "/settings.yaml", missing = std::string(folder) + "/missing.yaml";
+    write(path, "config: { synth: { number: 3 } }\ntraits: { synth.part: [Set: { heard: 5 }] }");
+    {
+        invivo::runtime own;
+        describe(own);
+        invivo::changes set(own);
+        set.define(definition("synth.part").of<part>().lazy_singleton().give("number", invivo::configured("number"))).watch(path);
+        set.check();
+        CHECK(own.sources().empty());
+        {
+            invivo::source taken_out = set.follow(missing);
+            CHECK(throws(INVIVO_E_NOT_FOUND, "missing.yaml", [&] { set.check(); }));
+            CHECK(throws(INVIVO_E_NOT_READY, "not committed yet", [&] { taken_out.refresh(); }));
+        }
+        set.commit();
+        CHECK(own.sources().size() == 1 && own.resolve<part>("synth.part")->number == 3 && own.resolve<part>("synth.part")->heard == 5);
+        write(missing, "config: { synth: { number: 4 } }");
+        invivo::changes more(own);
+        invivo::source later = more.follow(missing);
+        more.commit();
+        CHECK(own.resolve<part>("synth.part")->number == 4);
+        write(missing, "config: { synth: { number: 6 } }");
+        later.refresh();
+        CHECK(own.resolve<part>("synth.part")->number == 6);
+        later.close();
+        CHECK(own.resolve<part>("synth.part")->number == 3 && own.sources().size() == 1);
+        std::remove(missing.c_str());
+        CHECK(throws(INVIVO_E_NOT_FOUND, "missing.yaml", [&] { invivo::changes(own).watch(missing).commit(); }));
+        invivo::changes(own).watch(missing, INVIVO_SOURCE_WAIT).commit();
+        CHECK(own.sources().size() == 2);
+    }
+    std::remove(path.c_str());
+    CHECK(rmdir(folder) == 0);
+}
+
+static void a_cache_hears_of_commits() {
+    invivo::runtime own;
+    describe(own);
+    std::string calls;
+    invivo::observer watching = own.observe_publishing([&](bool published) { calls += published ? ") " : "("; });
+    own.define(definition("a.part").of<part>().lazy_singleton());
+    CHECK(calls == "() ");
+    CHECK(throws(INVIVO_E_NOT_FOUND, "a.none", [&] { own.define(definition("a.part").of<part>().with(1, invivo::from("a.none"))); }));
+    CHECK(calls == "() ");
+    watching = {};
+    own.define(definition("a.part").of<part>().lazy_singleton());
+    CHECK(calls == "() ");
+}
+
 int main() {
+    a_change_set_takes_a_file();
+    a_cache_hears_of_commits();
     values_are_injected_read_observed_and_taken_back();
     texts_are_read_by_converters();
     a_choice_follows_a_value_and_there_is_one_of_each_entry();

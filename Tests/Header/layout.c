@@ -835,5 +835,6 @@ int main(void) {
     OFFSET(invivo_table, runtime_sources, sizeof(void (*)(void)));
     OFFSET(invivo_table, callbacks_cell, sizeof(void (*)(void)));
     OFFSET(invivo_table, runtime_options_init_sized, sizeof(void (*)(void)));
+    OFFSET(invivo_table, changes_watch, sizeof(void (*)(void)));
     return 0;
 }

@@ -64,7 +64,7 @@ func numbersType(_ name: String, inBlock: Bool, in container: Container) throws 
         let object = try container.resolve(objectID)
         let record = try #require(ObjectTable.record(object))
         let documents = try (0..<3).map {
-            try engine.openDocument(path: nil, name: "d\($0).yaml", text: Array("{}".utf8), waits: false)
+            try engine.openDocument(engine.newDocument(.bytes(Array("{}".utf8)), name: "d\($0).yaml"))
         }
         // [document: [(property, value)] in order]
         var model: [[(Int, Double)]] = [[], [], []]

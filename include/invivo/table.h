@@ -205,6 +205,7 @@ struct invivo_table {
     invivo_status (*runtime_sources)(invivo_runtime runtime, invivo_value *out, invivo_error **error);
     invivo_status *(*callbacks_cell)(void);
     void (*runtime_options_init_sized)(invivo_runtime_options *options, size_t struct_size);
+    invivo_status (*changes_watch)(invivo_changes changes, const invivo_source_options *options, invivo_source *out, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import ctypes
+import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from . import _generated as c
 from ._assembly import Assembly, _twice
 from ._definitions import Definition, definition, scope_number
 from ._descriptors import define
+from ._documents import Path, Source, file_options
 from ._findings import gathered, is_because
 from ._gathering import Gathering
 from ._index import After
@@ -34,6 +36,7 @@ class Changes:
         self._definitions: dict[str, Definition] = {}
         self._removed: dict[str, None] = {}
         self._others: list[Callable[[c.invivo_changes], None]] = []
+        self._sources: list[Source] = []
         self._done = False
         self._activated: dict[Assembly, tuple[dict[str, Any], tuple[str, ...]]] = {}  # collaborators, members' keys
         self._deactivated: list[Assembly] = []
@@ -228,6 +231,24 @@ class Changes:
         data = None if text is None else _values.text_bytes(text)
         self._other("changes_document", _values.name_bytes(name), data, len(data or b""))
 
+    def watch(self, path: Path, *, wait: bool = False) -> Source:
+        """Follows a spec file from the commit on. What it says is part of the same reload: a value that a definition of
+        the set requires may come from it, and it may have traits for keys of the set. A set that fails or is discarded
+        follows nothing. ``wait``: the set is committed without the file where that is not there or not good yet."""
+        self._open()
+        options = file_options(path, wait=wait)
+        source = Source(self._core, c.invivo_source(), os.fspath(path), pending=True)
+
+        def apply(changes: c.invivo_changes) -> None:
+            if not source._dropped:
+                handle = c.invivo_source()
+                self._core.library.call("changes_watch", changes, ctypes.byref(options), ctypes.byref(handle))
+                source._handle = handle
+
+        self._sources.append(source)
+        self._others.append(apply)
+        return source
+
     def set(self, key: str, property: str, value: Any) -> None:
         """Sets the base value of a tunable property, under whatever specs say on top."""
         self._open()
@@ -285,8 +306,19 @@ class Changes:
         self._finish("changes_submit")
 
     def discard(self) -> None:
-        self._done = True
+        self._end()
         self._unmount()
+        self._drop_sources()
+
+    def _drop_sources(self) -> None:
+        for source in self._sources:
+            source._handle = c.invivo_source()
+
+    def _end(self) -> None:
+        """From here on the library answers for the sources."""
+        self._done = True
+        for source in self._sources:
+            source._pending = False
 
     def describe(self, *assemblies: Assembly) -> None:
         """Makes assemblies known to the library, at once and without activating them."""
@@ -329,7 +361,7 @@ class Changes:
 
     def _finish(self, function: str) -> None:
         self._open()
-        self._done = True
+        self._end()
         try:
             handle, defined, gone = self._fill()
             undo = self._bind(defined, gone)  # a singleton that is built now may already ask for its neighbours
@@ -342,6 +374,7 @@ class Changes:
         except BaseException as problem:
             if not _signals.took_effect(problem):
                 self._unmount()
+                self._drop_sources()
             raise
 
     def _plan(self, wrong: list[Error] | None = None) -> list[Plan]:
@@ -394,7 +427,7 @@ class Changes:
     def write(self, handle: c.invivo_changes) -> None:
         """Into a set of somebody else's, who commits it."""
         self._open()
-        self._done = True
+        self._end()
         defined, gone = self._write(handle, self._planned())
         self._bind(defined, gone)
 

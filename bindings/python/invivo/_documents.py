@@ -2,30 +2,55 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+
 from . import _generated as c
 from . import _values
 from ._core import Core
+from .errors import NotReadyError
+
+Path = str | os.PathLike[str]
+
+
+def file_options(path: Path, *, wait: bool) -> c.invivo_source_options:
+    """A file to follow, as the library is told of it."""
+    options = c.invivo_source_options()
+    options.struct_size = ctypes.sizeof(options)
+    options.path = _values.path_bytes(path)
+    options.flags = c.INVIVO_SOURCE_WAIT if wait else 0
+    return options
 
 
 class Source:
     """Where documents come from: a file that is followed, or a text in memory."""
 
-    def __init__(self, core: Core, handle: c.invivo_source, name: str) -> None:
+    def __init__(self, core: Core, handle: c.invivo_source, name: str, *, pending: bool = False) -> None:
         self._core, self._handle, self.name = core, handle, name
+        self._pending = pending  # whether the change set that opens it is still being written
+        self._dropped = False
 
     def update(self, text: str) -> None:
         """Replaces the text of a document in memory: one reload, done when this returns."""
-        self._core.check()
         data = _values.text_bytes(text)
-        self._core.library.call("source_update", self._handle, data, len(data))
+        self._core.library.call("source_update", self._opened(), data, len(data))
 
     def refresh(self) -> None:
         """Looks at a file now, without waiting for an event; done when this returns."""
+        self._core.library.call("source_refresh", self._opened())
+
+    def _opened(self) -> c.invivo_source:
         self._core.check()
-        self._core.library.call("source_refresh", self._handle)
+        if self._pending:
+            raise NotReadyError("the change set that opens the source is not committed yet", file=self.name)
+        return self._handle
 
     def close(self) -> None:
-        """Stops following, and takes away what the document said. May be called again."""
+        """Stops following, and takes away what the document said. May be called again. Before the change set that opens
+        it is committed: takes the file out of the set."""
+        if self._pending:
+            self._pending, self._dropped = False, True
+            return
         handle, self._handle = self._handle, c.invivo_source()
         if handle.bits and not self._core.closed:
             self._core.library.call("source_close", handle)

@@ -1290,6 +1290,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_runtime_sources": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_callbacks_cell": (ctypes.POINTER(ctypes.c_int32), [], True),
     "invivo_runtime_options_init_sized": (None, [ctypes.POINTER(invivo_runtime_options), ctypes.c_size_t], True),
+    "invivo_changes_watch": (ctypes.c_int32, [invivo_changes, ctypes.POINTER(invivo_source_options), ctypes.POINTER(invivo_source), ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1471,6 +1472,7 @@ TABLE: list[str] = [
     "invivo_runtime_sources",
     "invivo_callbacks_cell",
     "invivo_runtime_options_init_sized",
+    "invivo_changes_watch",
 ]
 
 

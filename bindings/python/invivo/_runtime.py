@@ -16,7 +16,7 @@ from ._assembly import Assembly
 from ._changing import Changing
 from ._config import ConfigObserver
 from ._core import Core, cores
-from ._documents import Source, Target
+from ._documents import Path, Source, Target, file_options
 from ._face import numbers
 from ._filling import Filling
 from ._graph import GRAPH_FORMATS, KEYS_LANGUAGES, GraphFormat, KeysLanguage, WiringNode, nodes
@@ -29,7 +29,6 @@ from ._views import View
 from .errors import Error, HandleError, NotConfiguredError, StopError
 
 _MISSING: Any = object()
-Path = str | os.PathLike[str]
 
 
 class Runtime(Filling, Changing):
@@ -64,16 +63,19 @@ class Runtime(Filling, Changing):
         quote_content: bool = True,
         inject_marked: bool = True,
     ) -> None:
-        """Times are seconds, ``math.inf`` is no limit. ``commit_timeout``: how long a reload waits for the thread of
-        the objects it changes; None is 5 s. ``start_timeout``, ``stop_timeout``: how long a start or stop may take,
-        where a definition has no limit of its own; None is 60 s. ``stop_grace``: an object that a reload has replaced
-        or removed waits so long until Python no longer refers to it, and is then stopped all the same; None: without
-        a limit. Documents: at most ``max_document_bytes`` (0: 1 MiB) and ``max_document_nodes`` values (0: 50,000),
+        """Activates assemblies and follows the spec files of ``watch``, as one reload: values that the assemblies
+        require may come from the files.
+
+        Times are seconds, ``math.inf`` is no limit. ``commit_timeout``: how long a reload waits for the thread of the
+        objects it changes; None is 5 s. ``start_timeout``, ``stop_timeout``: how long a start or stop may take, where a
+        definition has no limit of its own; None is 60 s. ``stop_grace``: an object that a reload has replaced or
+        removed waits so long until Python no longer refers to it, and is then stopped all the same; None: without a
+        limit. Documents: at most ``max_document_bytes`` (0: 1 MiB) and ``max_document_nodes`` values (0: 50,000),
         ``max_each_entries`` for a definition that is for each entry (0: 10,000), read and planned in ``load_timeout``
-        (None: 10 s; ``math.inf``: no limit). ``foreign_files``: modules and manifests may be files that other users
-        can write. ``log``: a function, or a logger; None is ``logging.getLogger("invivo")``, so that warnings and
-        refused reloads reach standard error where the program configures no logging. ``log_level``: the least level
-        that is logged; "silent" logs nothing. ``quote_content=False`` keeps the text of documents out of errors.
+        (None: 10 s; ``math.inf``: no limit). ``foreign_files``: modules and manifests may be files that other users can
+        write. ``log``: a function, or a logger; None is ``logging.getLogger("invivo")``, so that warnings and refused
+        reloads reach standard error where the program configures no logging. ``log_level``: the least level that is
+        logged; "silent" logs nothing. ``quote_content=False`` keeps the text of documents out of errors.
         ``inject_marked``: whether attributes marked by `injected` or `Inject` are filled."""
         core = Core(own_library())
         core.marked = inject_marked
@@ -108,10 +110,12 @@ class Runtime(Filling, Changing):
         try:
             core.opened()
             Purger(core)
-            if assemblies:
-                self.activate(*assemblies)
-            for path in [watch] if isinstance(watch, (str, os.PathLike)) else watch or ():
-                self.watch(path)
+            paths = [watch] if isinstance(watch, (str, os.PathLike)) else list(watch or ())
+            if assemblies or paths:
+                with self.changes() as changes:
+                    changes.activate(*assemblies)
+                    for path in paths:
+                        changes.watch(path)
         except BaseException:
             self.close()
             raise
@@ -206,11 +210,7 @@ class Runtime(Filling, Changing):
     def watch(self, path: Path, *, wait: bool = False) -> Source:
         """Follows a spec file. What it says holds when this returns; ``wait``: it need not be there or good yet."""
         core = self._open()
-        options = c.invivo_source_options()
-        options.struct_size = ctypes.sizeof(options)
-        options.path = _values.path_bytes(path)
-        options.flags = c.INVIVO_SOURCE_WAIT if wait else 0
-        return self._source(core, options, os.fspath(path))
+        return self._source(core, file_options(path, wait=wait), os.fspath(path))
 
     def source(self, name: str, text: str) -> Source:
         """A spec document in memory, to be replaced by `Source.update`. ``name`` ends in .json for JSON."""

@@ -5,6 +5,7 @@
 #include "assembly.hpp"
 #include "config.hpp"
 #include "processor.hpp"
+#include "source.hpp"
 #include "wiring.hpp"
 
 namespace invivo {
@@ -134,6 +135,18 @@ public:
         detail::checked([&](invivo_error **e) { return invivo_changes_document(raw_, name, text.data(), text.size(), e); });
         return *this;
     }
+    /// Follows a file for the life of the runtime, from the commit on. What it says is part of the same reload.
+    /// INVIVO_SOURCE_WAIT: the set is committed without it where it is not there or not good yet.
+    changes &watch(const std::string &path, uint32_t flags = 0) {
+        open(path, flags, nullptr);
+        return *this;
+    }
+    /// The same until the source ends. One that ends before the commit takes the file out of the set.
+    [[nodiscard]] source follow(const std::string &path, uint32_t flags = 0) {
+        invivo_source opened{};
+        open(path, flags, &opened);
+        return source(opened);
+    }
     /// Says what the configuration is at a whole path, over what documents say (nullptr removes it); takes that back.
     template <typename T> INVIVO_LOCAL changes &configure(const char *path, const T &to) {
         detail::scratch room;
@@ -198,6 +211,11 @@ public:
 
 private:
     changes(invivo_changes raw, bool is_own) noexcept : raw_(raw), is_own_(is_own) {}
+    void open(const std::string &path, uint32_t flags, invivo_source *out) {
+        invivo_source_options options{};
+        options.struct_size = sizeof(options), options.path = path.c_str(), options.flags = flags;
+        detail::checked([&](invivo_error **e) { return invivo_changes_watch(raw_, &options, out, e); });
+    }
 
     invivo_changes raw_{};
     bool is_own_ = true;

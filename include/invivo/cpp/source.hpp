@@ -11,6 +11,7 @@ namespace invivo {
 /// A document that is followed. What it says holds until it ends, which is a reload of its own.
 class source {
 public:
+    explicit source(invivo_source owned) noexcept : raw_(owned) {}
     /// A file. It is read, checked and committed before this returns, or this throws.
     source(invivo_runtime runtime, const std::string &path, uint32_t flags) {
         invivo_source_options options{};
