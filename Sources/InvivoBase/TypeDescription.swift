@@ -22,6 +22,8 @@ public final class TypeDescription: @unchecked Sendable {
     /// The constructor's parameters.
     public let signature: Signature
     public let properties: [Property]
+    /// For each property, whether setting it moves no other: a plain field of the instance that shares no byte with another.
+    public let movesNoOther: [Bool]
     public let methods: [Method]
     /// The functions as they were given.
     public let functions: Functions
@@ -118,6 +120,7 @@ public final class TypeDescription: @unchecked Sendable {
         blockSize = tables.blockSize
         signature = Signature(name: tables.name, parameters: tables.parameters)
         properties = tables.properties
+        movesNoOther = Self.movingNoOther(tables.properties)
         methods = tables.methods
         functions = Functions(
             initialize: options.`init`, deinitialize: options.deinit, make: options.make, release: options.release,
@@ -144,6 +147,21 @@ public final class TypeDescription: @unchecked Sendable {
             over: UnsafeRawPointer(options.block_initial))
         Self.live.add(1, ordering: .relaxed)
         handleBits = HandleTable.insert(weakly: self, kind: .type)
+    }
+
+    private static func movingNoOther(_ properties: [Property]) -> [Bool] {
+        var moves = properties.map { $0.isPlain && $0.isField && !$0.isInBlock }
+        let fields = properties.indices.filter { properties[$0].isField && !properties[$0].isInBlock }
+            .sorted { properties[$0].offset < properties[$1].offset }
+        var end = 0
+        for (at, index) in fields.enumerated() {
+            let field = properties[index]
+            let isBehindTheFormer = at == 0 || field.offset >= end
+            if !isBehindTheFormer { moves[index] = false }
+            end = max(end, field.offset + field.size)
+            if at + 1 < fields.count, properties[fields[at + 1]].offset < end { moves[index] = false }
+        }
+        return moves
     }
 
     deinit {

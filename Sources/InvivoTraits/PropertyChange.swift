@@ -26,7 +26,7 @@ final class PropertyChange {
     private var answered: Value?
     /// It could not be undone: its base is kept so that the next change can restore it.
     private(set) var isStuck = false
-    /// Nil for the first layer on a property alone: what was there is the base, what is set is what the layer says.
+    /// Nil for the first layer on a plain property: what was there is the base, what is set is what the layer says.
     private var work: Work?
 
     private final class Work {
@@ -58,8 +58,8 @@ final class PropertyChange {
         before?.work?.keptPresent = nil
     }
 
-    /// Of a property alone, which was read already: the first layer on it.
-    init(alone property: Property, _ layer: borrowing Layer, present: consuming Value) {
+    /// Of a plain property, which was read already: the first layer on it.
+    init(plain property: Property, _ layer: borrowing Layer, present: consuming Value) {
         self.property = property
         index = layer.property
         wanted = layer.value
@@ -67,16 +67,16 @@ final class PropertyChange {
         base = present
     }
 
-    /// Of a property alone, which was read already: the last layer off it.
+    /// Of a plain property, which was read already: the last layer off it.
     convenience init(off before: PropertyChange, present: Value) {
         self.init(before.property, before.index, before: before, wanted: nil, place: Place())
         work?.present = present
     }
 
-    /// Whether nothing but the base of this one property is to be put back when its layer goes.
-    var isAlone: Bool { next == nil && !isStuck && base != nil && property.isPlain }
+    /// Whether nothing but its base is to be put back when its layer goes.
+    var isPlain: Bool { !isStuck && base != nil && property.isPlain }
 
-    /// What an object that was changed alone answered, where that is not what the layer says.
+    /// What the object of a plain property answered, where that is not what the layer says.
     func answered(_ value: consuming Value) { answered = value }
 
     /// What the object answered when it was read back.

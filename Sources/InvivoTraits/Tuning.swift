@@ -69,7 +69,7 @@ public final class Tuning {
         bases: [Base] = [],
         undo: inout Undo
     ) throws(Failure) -> [Outcome] {
-        if let outcomes = try changeAlone(type, instance, key, wanted, bases, &undo) { return outcomes }
+        if let outcomes = try changePlain(type, instance, key, wanted, bases, &undo) { return outcomes }
         guard let changes = concerned(type, wanted, bases) else { return [] }
         try changes.forEach { change throws(Failure) in try change.read(instance, key) }
         undo.add(
@@ -85,23 +85,33 @@ public final class Tuning {
         return outcomes
     }
 
-    /// Most commits put the first layer on an object, or take the last one off, of one plain property: the same in a straight
-    /// line, because nothing else can have moved. Nil for all others.
-    private func changeAlone(
+    /// Most commits put the first layers on an object, or take the last ones off, of one plain property or of several that do
+    /// not move each other: the same in a straight line. Nil for all others.
+    private func changePlain(
         _ type: ObjectType, _ instance: UnsafeMutableRawPointer, _ key: String, _ wanted: [Layer], _ bases: [Base],
         _ undo: inout Undo
     ) throws(Failure) -> [Outcome]? {
         guard bases.isEmpty else { return nil }
-        guard first == nil else {
-            return wanted.isEmpty && first?.isAlone == true ? try takeOff(instance, key, &undo) : nil
+        if let first {
+            guard wanted.isEmpty else { return nil }
+            if first.next == nil { return first.isPlain ? try takeOff(instance, key, &undo) : nil }
+            guard first.first(where: { !$0.isPlain || !type.description.movesNoOther[$0.index] }) == nil else {
+                return nil
+            }
+            return try takeAllOff(first, instance, key, &undo)
         }
-        guard wanted.count == 1 else { return nil }
-        // Its type outlives the commit, and holds it.
-        unowned(unsafe) let property = type.description.properties[wanted[0].property]
-        guard property.isPlain else { return nil }
+        if wanted.count == 1 {
+            // Its type outlives the commit, and holds it.
+            unowned(unsafe) let property = type.description.properties[wanted[0].property]
+            guard property.isPlain else { return nil }
+            return try wanted.withUnsafeBufferPointer { wanted throws(Failure) in
+                guard let layer = wanted.baseAddress else { return [] }
+                return try putOn(property, layer, instance, key, &undo)
+            }
+        }
+        guard wanted.allSatisfy({ type.description.movesNoOther[$0.property] }) else { return nil }
         return try wanted.withUnsafeBufferPointer { wanted throws(Failure) in
-            guard let layer = wanted.baseAddress else { return [] }
-            return try putOn(property, layer, instance, key, &undo)
+            try putAllOn(type.description.properties, wanted, instance, key, &undo)
         }
     }
 
@@ -113,7 +123,7 @@ public final class Tuning {
         _ undo: inout Undo
     ) throws(Failure) -> [Outcome] {
         do throws(Failure) {
-            let change = PropertyChange(alone: property, layer.pointee, present: try property.exact(instance))
+            let change = PropertyChange(plain: property, layer.pointee, present: try property.exact(instance))
             undo.add(ObjectUndo(tuning: self, instance: instance, key: copy key, changes: change, former: .nothing))
             try property.set(instance, layer.pointee.value)
             let answer = try property.get(instance)
@@ -151,6 +161,102 @@ public final class Tuning {
             if asked.isSame(as: answer) { return [] }
             return [Outcome(path: property.name, place: Place(), what: .adjusted(wanted: asked, seen: answer))]
         } catch { throw PropertyChange.located(error, property, key, Place()) }
+    }
+
+    /// The layers are lent by the array that they stand in, not copied. The properties' type outlives the commit, and holds them.
+    @inline(never)
+    private func putAllOn(
+        _ properties: borrowing [Property], _ wanted: UnsafeBufferPointer<Layer>, _ instance: UnsafeMutableRawPointer,
+        _ key: borrowing String, _ undo: inout Undo
+    ) throws(Failure) -> [Outcome] {
+        guard let begin = wanted.baseAddress, !wanted.isEmpty else { return [] }
+        let end = begin + wanted.count
+        var layer = end - 1
+        do throws(Failure) {
+            var head = try presentChange(properties, layer, instance)
+            while layer != begin {
+                layer -= 1
+                let change = try presentChange(properties, layer, instance)
+                change.next = head
+                head = change
+            }
+            undo.add(ObjectUndo(tuning: self, instance: instance, key: copy key, changes: head, former: .nothing))
+            while layer != end {
+                try properties[layer.pointee.property].set(instance, layer.pointee.value)
+                layer += 1
+            }
+            layer = begin
+            var outcomes: [Outcome] = []
+            try head.forEach { change throws(Failure) in
+                let answer = try change.property.get(instance)
+                if !layer.pointee.value.isSame(as: answer) {
+                    change.answered(answer)
+                    let what = Outcome.What.adjusted(wanted: layer.pointee.value, seen: change.seen)
+                    outcomes.append(Outcome(path: change.property.name, place: layer.pointee.place, what: what))
+                }
+                layer += 1
+            }
+            first = head
+            return outcomes
+        } catch {
+            let property = properties[layer.pointee.property]
+            throw PropertyChange.located(error, property, copy key, layer.pointee.place)
+        }
+    }
+
+    @inline(__always)
+    private func presentChange(
+        _ properties: borrowing [Property], _ layer: UnsafePointer<Layer>, _ instance: UnsafeMutableRawPointer
+    ) throws(Failure) -> PropertyChange {
+        unowned(unsafe) let property = properties[layer.pointee.property]
+        return PropertyChange(plain: property, layer.pointee, present: try property.exact(instance))
+    }
+
+    /// All that is remembered.
+    @inline(never)
+    private func takeAllOff(
+        _ former: PropertyChange, _ instance: UnsafeMutableRawPointer, _ key: String, _ undo: inout Undo
+    ) throws(Failure) -> [Outcome] {
+        unowned(unsafe) var property = former.property
+        do throws(Failure) {
+            var presents: [Value] = []
+            try former.forEach { change throws(Failure) in
+                property = change.property
+                presents.append(try property.exact(instance))
+            }
+            undo.add(
+                ObjectUndo(
+                    tuning: self, instance: instance, key: key, changes: former, former: .themselves(presents: presents)
+                ))
+            var outcomes: [Outcome] = []
+            var index = 0
+            try former.forEach { change throws(Failure) in
+                property = change.property
+                if let outcome = try restore(change, presents[index], instance) { outcomes.append(outcome) }
+                index += 1
+            }
+            first = nil
+            return outcomes
+        } catch { throw PropertyChange.located(error, property, key, Place()) }
+    }
+
+    /// Sets the base of a plain property that shows `present`, unless somebody else has changed it.
+    @inline(__always)
+    private func restore(
+        _ change: PropertyChange, _ present: Value, _ instance: UnsafeMutableRawPointer
+    ) throws(Failure) -> Outcome? {
+        unowned(unsafe) let property = change.property
+        let shown = property.shown(present)
+        guard change.isSeen(shown) else {
+            let what = Outcome.What.left(expected: change.seen, found: shown)
+            return Outcome(path: property.name, place: Place(), what: what)
+        }
+        guard let base = change.base else { return nil }
+        try property.set(instance, base)
+        let answer = try property.get(instance)
+        let asked = property.shown(base)
+        if asked.isSame(as: answer) { return nil }
+        return Outcome(path: property.name, place: Place(), what: .adjusted(wanted: asked, seen: answer))
     }
 
     /// What there is to do, in the order in which it is done: first what goes back to its base, then the layers. Nil

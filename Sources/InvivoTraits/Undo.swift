@@ -14,6 +14,8 @@ struct ObjectUndo {
         case nothing
         /// The one change itself, whose layer was taken off: what is to be undone is that, and `present` was there.
         case itself(present: Value)
+        /// The same for several changes, in their order.
+        case themselves(presents: [Value])
         case chain(PropertyChange)
     }
 
@@ -26,6 +28,12 @@ struct ObjectUndo {
         case .itself(let present):
             tuning.first = changes
             changes = PropertyChange(off: changes, present: present)
+        case .themselves(let presents):
+            tuning.first = changes
+            var off: [PropertyChange] = []
+            changes.forEach { off.append(PropertyChange(off: $0, present: presents[off.count])) }
+            for (one, next) in zip(off, off.dropFirst()) { one.next = next }
+            changes = off[0]
         case .chain(let first): tuning.first = first
         }
         var failures: [Failure] = []

@@ -16,6 +16,7 @@ typedef struct {
     double g, h;          /* by function: h refuses while `refuses` says so */
     int refuses;          /* how many calls of h's setter fail */
     bool unreadable;
+    double p, q, r;       /* plain fields that share no byte with others */
 } limits;
 
 static invivo_status get_limit(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
@@ -80,6 +81,7 @@ static const invivo_property properties[] = {
     INVIVO_FIELD(limits, label), INVIVO_FIELD(limits, mute),
     INVIVO_FIELD(limits, where, .fields = point_fields, .field_count = 2),
     INVIVO_FIELD(limits, path, .fields = line_fields, .field_count = 2),
+    INVIVO_FIELD(limits, p), INVIVO_FIELD(limits, q), INVIVO_FIELD(limits, r),
     {.struct_size = sizeof(invivo_property), .name = "moved", .kind = INVIVO_KIND_MAP, .fields = point_fields, .field_count = 2,
      .get = get_moved, .set = set_moved},
 };
@@ -386,9 +388,71 @@ static void a_runtime_closes_with_a_target_being_let_go(void) {
     }
 }
 
+/* Several plain fields under layers at once: put on, taken off, left as somebody else has set one, and taken back with a reload
+ * that fails for another object. */
+static void several_plain_fields_come_back(void) {
+    invivo_type type;
+    invivo_object other;
+    void *instance = NULL;
+    begin();
+    OK(invivo_type_find(runtime, "Limits", &type, E));
+    OK(invivo_object_make(runtime, type, NULL, 0, &other, E));
+    OK(invivo_object_instance(other, type, &instance, E));
+    OK(invivo_target_attach(other, "a.u", NULL, E));
+    limits *second = instance;
+    self->p = 1, self->q = 2, self->r = 3;
+#define HAS(one, two, three) (CHECK_EQUAL(self->p, one), CHECK_EQUAL(self->q, two), CHECK_EQUAL(self->r, three))
+    for (int i = 0; i < 3; i++) {
+        OK(say("a.yaml", SET("r: 30, p: 10, q: 20"), E));
+        HAS(10, 20, 30);
+        OK(say("a.yaml", "{}", E));
+        HAS(1, 2, 3);
+    }
+    /* Of which one goes, and another is edited. */
+    OK(say("a.yaml", SET("p: 10, q: 20, r: 30"), E));
+    OK(say("a.yaml", SET("p: 10, r: 31"), E));
+    HAS(10, 2, 31);
+    OK(say("a.yaml", "{}", E));
+    HAS(1, 2, 3);
+    /* What somebody else has set is left, and said. */
+    OK(say("a.yaml", SET("p: 10, q: 20, r: 30"), E));
+    self->q = 5;
+    OK(say("a.yaml", "{}", E));
+    HAS(1, 5, 3);
+    CHECK_TEXT(log_text, "a.t.q: somebody else changed it from 20 to 5; it is left so");
+    self->q = 2;
+    /* Reloads that fail for the other object put all of it back, whichever object comes first. */
+    for (int i = 0; i < 2; i++) {
+        const char *const names[] = {"a.yaml", "b.yaml"};
+        const char *const layers[] = {SET("p: 10, q: 20, r: 30"), "traits: { a.u: [Set: { h: 7, g: 5 }] }"};
+        invivo_changes changes;
+        second->refuses = 1;
+        OK(invivo_changes_open(runtime, &changes, E));
+        for (int j = 0; j < 2; j++) OK(invivo_changes_document(changes, names[i ^ j], layers[i ^ j], strlen(layers[i ^ j]), E));
+        expects_error(invivo_changes_commit(changes, E), INVIVO_E_HOST, "b.yaml:1:27: a.u.h: h refuses");
+        HAS(1, 2, 3);
+        OK(say("a.yaml", layers[0], E));
+        HAS(10, 20, 30);
+        second->refuses = 1;
+        OK(invivo_changes_open(runtime, &changes, E));
+        for (int j = 0; j < 2; j++) {
+            const char *text = i ^ j ? layers[1] : "{}";
+            OK(invivo_changes_document(changes, names[i ^ j], text, strlen(text), E));
+        }
+        expects_error(invivo_changes_commit(changes, E), INVIVO_E_HOST, "b.yaml:1:27: a.u.h: h refuses");
+        HAS(10, 20, 30);
+        /* What was put back is still under its layers. */
+        OK(say("a.yaml", "{}", E));
+        HAS(1, 2, 3);
+    }
+    OK(invivo_object_release(other));
+    end();
+}
+
 int main(void) {
     check_begin();
     what_one_setter_moves_of_another_comes_back();
+    several_plain_fields_come_back();
     a_refused_removal_keeps_the_base();
     what_could_not_be_undone_is_restored_by_the_next_change();
     a_failing_getter_says_which_property_and_where();
