@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -170,6 +171,19 @@ static inline int check_end(void) {
     if (check_place[0] && chdir("/") == 0) nftw(check_place, check_remove, 16, FTW_DEPTH | FTW_PHYS);
     if (check_failures) fprintf(stderr, "%d checks failed\n", check_failures);
     return check_failures != 0;
+}
+
+/* Whether a thread of this process waits, for anything. Who must know that it waits for good asks again and again. */
+static inline bool check_is_asleep(pid_t thread) {
+    char path[64], state = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1) state = 0;
+    if (file) fclose(file);
+    return state == 'S';
+}
+static inline void check_await_sleep(pid_t thread) {
+    for (int i = 0, asleep = 0; i < 100000 && asleep < 50; i++) asleep = check_is_asleep(thread) ? asleep + 1 : 0, sched_yield();
 }
 
 /* ---- hearing of reloads ------------------------------------------------------------------------------ */

@@ -229,6 +229,7 @@ static void what_could_not_be_undone_is_restored_by_the_next_change(void) {
     OK(invivo_activate(runtime, assemblies, 1, NULL, E));
     OK(invivo_runtime_inspect(runtime, &before, E));
     OK(invivo_activate(runtime, assemblies, 1, NULL, E));
+    OK(say("a.yaml", SET("g: 8"), E));
     OK(invivo_runtime_inspect(runtime, &after, E));
     CHECK_EQUAL(after.generation, before.generation);
     CHECK_EQUAL(after.reloads, before.reloads);

@@ -332,6 +332,23 @@ static void a_start_may_resolve(void) {
 
 /* ---- failures ---------------------------------------------------------------------------------------- */
 
+/* What the hooks of a commit resolve is started with the rest of it. */
+static void resolve_late(const char *name) {
+    if (strcmp(name, "eager") == 0) drop(resolve("s.late"));
+}
+static void what_the_start_of_a_commit_resolves_is_started_too(void) {
+    begin();
+    in_start = resolve_late;
+    describe();
+    ADD("s.late", LAZY_SINGLETON, shared_type);
+    ADD("s.eager", SINGLETON, shared_type);
+    commit();
+    CHECK_EQUAL(running, 2);
+    CHECK_TEXT(state_of("s.late"), "started");
+    CHECK_TEXT(trace, "init:eager prepare:eager start:eager init:late prepare:late start:late ");
+    end();
+}
+
 static void a_failing_start_stops_what_was_started(void) {
     for (int by_resolve = 0; by_resolve < 2; by_resolve++) {
         begin();
@@ -819,6 +836,7 @@ int main(void) {
     four_that_wait_for_one_another_complete();
     nobody_gets_an_object_before_it_is_started();
     a_start_may_resolve();
+    what_the_start_of_a_commit_resolves_is_started_too();
     a_failing_start_stops_what_was_started();
     a_failing_prepare_starts_nothing();
     a_prepare_that_fails_in_a_resolve_starts_nothing();

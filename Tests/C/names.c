@@ -305,6 +305,17 @@ static void what_is_defined_anew(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
+/* Two letters that changed places are one mistake: the name with them is nearer than one with two others. */
+static void the_nearest_name_by_letters_that_changed_places(void) {
+    invivo_object object;
+    runtime = thing_runtime();
+    define("a.aloka", NULL, 1);
+    define("a.clock", NULL, 2);
+    expects_error(invivo_resolve_name(runtime, "a.clokc", &object, E), INVIVO_E_NOT_FOUND,
+                  "a.clokc: no definition has the key 'a.clokc', did you mean 'a.clock'?");
+    OK(invivo_runtime_close(runtime, E));
+}
+
 int main(void) {
     check_begin();
     check_directory();
@@ -321,5 +332,6 @@ int main(void) {
     lookups_by_type();
     prefixes();
     what_is_defined_anew();
+    the_nearest_name_by_letters_that_changed_places();
     return check_end();
 }

@@ -170,11 +170,42 @@ static void what_does_not_fit_where_it_is_needed_is_refused(void) {
     end();
 }
 
+/* What a key has from its parents, and the override does not declare, stays: the scope, and how long a start may take. */
+static invivo_status start_slowly(void *instance, void *user_data, invivo_error **error) {
+    struct timespec begun, now;
+    (void)instance, (void)user_data, (void)error;
+    clock_gettime(CLOCK_MONOTONIC, &begun);
+    do clock_gettime(CLOCK_MONOTONIC, &now);
+    while ((now.tv_sec - begun.tv_sec) * 1000 + (now.tv_nsec - begun.tv_nsec) / 1000000 < 5);
+    return INVIVO_OK;
+}
+static void what_a_key_has_from_its_parents_stays(void) {
+    begin();
+    invivo_type starting;
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Starting", .size = 8, .alignment = 8, .concurrency = INVIVO_SHARED,
+                                   .start = start_slowly};
+    OK(invivo_type_register(runtime, &options, &starting, E));
+    DEFINE("a.parent", LAZY_SINGLETON, .type = starting, .flags = INVIVO_DEFINITION_ABSTRACT, .start_timeout_ms = 1);
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.child", .parent = "a.parent"}, NULL, E));
+    invivo_override over;
+    invivo_object one, two;
+    OK(invivo_override_begin(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.child", .type = starting}, &over, E));
+    expects_error(invivo_resolve_name(runtime, "a.child", &one, E), INVIVO_E_TIMEOUT, NULL);
+    OK(invivo_override_end(over, E));
+    OK(invivo_override_begin(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.child", .type = leaf_type,
+                             .start_timeout_ms = INVIVO_TIMEOUT_UNLIMITED}, &over, E));
+    one = resolve("a.child"), two = resolve("a.child");
+    CHECK(one.bits == two.bits);
+    drop(one), drop(two);
+    end();
+}
+
 int main(void) {
     check_begin();
     main_thread = pthread_self();
     overrides_lie_on_each_other_and_go_in_any_order();
     an_object_stands_in_for_a_key();
     what_does_not_fit_where_it_is_needed_is_refused();
+    what_a_key_has_from_its_parents_stays();
     return check_end();
 }

@@ -283,6 +283,43 @@ static void what_many_ask_for_is_made_once(void) {
     close_runtime();
 }
 
+/* Whoever waits for a making that fails gets its error, and does not make it himself. */
+static pid_t waiting;
+static int failing_makes;
+static invivo_status fail_when_awaited(void *user_data, const invivo_value *key, invivo_object *out, invivo_error **error) {
+    if (__atomic_add_fetch(&failing_makes, 1, __ATOMIC_SEQ_CST) == 1) {
+        pthread_barrier_wait(&barrier);
+        pthread_barrier_wait(&barrier);
+        check_await_sleep(waiting);
+    }
+    return make_nothing(user_data, key, out, error);
+}
+static void *ask_in_vain(void *unused) {
+    invivo_value key = invivo_int64(1);
+    invivo_object object;
+    (void)unused;
+    pthread_barrier_wait(&barrier);
+    waiting = gettid();
+    pthread_barrier_wait(&barrier);
+    expects_error(invivo_pool_get(shared, &key, fail_when_awaited, NULL, &object, E), INVIVO_E_HOST, "there is no such thing");
+    return NULL;
+}
+static void who_waits_for_a_making_that_fails_gets_its_error(void) {
+    pthread_t thread;
+    invivo_value key = invivo_int64(1);
+    invivo_object object;
+    open_runtime();
+    shared = open_pool("shared");
+    failing_makes = 0;
+    pthread_barrier_init(&barrier, NULL, 2);
+    pthread_create(&thread, NULL, ask_in_vain, NULL);
+    expects_error(invivo_pool_get(shared, &key, fail_when_awaited, NULL, &object, E), INVIVO_E_HOST, "there is no such thing");
+    pthread_join(thread, NULL);
+    pthread_barrier_destroy(&barrier);
+    CHECK_EQUAL(failing_makes, 1);
+    close_runtime();
+}
+
 static invivo_status make_itself(void *user_data, const invivo_value *key, invivo_object *out, invivo_error **error) {
     (void)user_data;
     return invivo_pool_get(shared, key, make_itself, NULL, out, error);
@@ -395,12 +432,13 @@ static void circles_through_definitions_are_found(void) {
 /* An object model of the host's: counted, with weak references that know when the instance is gone. */
 typedef struct model { int count; int weak; bool gone; } model;
 static pthread_mutex_t model_lock = PTHREAD_MUTEX_INITIALIZER;
-static int models;
+static int models, weaks;
 
 static void model_let_go(model *self, bool strongly) {
     pthread_mutex_lock(&model_lock);
     if (strongly ? --self->count == 0 : --self->weak < 0) self->gone = true;
     if (strongly && self->gone) models--;
+    if (!strongly) weaks--;
     bool is_free = self->count == 0 && self->weak == 0;
     pthread_mutex_unlock(&model_lock);
     if (is_free) free(self);
@@ -423,7 +461,7 @@ static invivo_status model_make(void **instance, const invivo_build *build, cons
 static void *model_weak_make(void *instance, void *user_data) {
     (void)user_data;
     pthread_mutex_lock(&model_lock);
-    ((model *)instance)->weak++;
+    ((model *)instance)->weak++, weaks++;
     pthread_mutex_unlock(&model_lock);
     return instance;
 }
@@ -491,6 +529,30 @@ static void an_entry_lives_as_long_as_the_hosts_own_instance(void) {
     }
     close_runtime();
     CHECK_EQUAL(models, 0);
+}
+
+/* A table that is full leaves behind what is gone of those instances, and their weak references with it. */
+static void a_pool_grows_with_instances_that_live_only(void) {
+    open_runtime();
+    register_model();
+    invivo_pool pool = open_pool("models");
+    invivo_object object, kept;
+    invivo_value key = invivo_int64(-1);
+    OK(invivo_pool_get(pool, &key, make_model, NULL, &kept, E));
+    for (int64_t i = 0; i < 20000; i++) {
+        key = invivo_int64(i);
+        OK(invivo_pool_get(pool, &key, make_model, NULL, &object, E));
+        OK(invivo_object_release(object));
+    }
+    CHECK_EQUAL(models, 1);
+    CHECK(weaks < 2000);
+    key = invivo_int64(-1);
+    OK(invivo_pool_peek(pool, &key, &object));
+    CHECK(object.bits == kept.bits);
+    OK(invivo_object_release(object));
+    OK(invivo_object_release(kept));
+    close_runtime();
+    CHECK_EQUAL(weaks, 0);
 }
 
 /* ---- against a model ------------------------------------------------------------------------------------------ */
@@ -630,9 +692,11 @@ int main(int argc, char **argv) {
     pools_are_found_by_name_and_end();
     clearing_is_a_reload_that_forgets();
     what_many_ask_for_is_made_once();
+    who_waits_for_a_making_that_fails_gets_its_error();
     a_circle_of_makings_is_an_error_and_no_deadlock();
     circles_through_definitions_are_found();
     an_entry_lives_as_long_as_the_hosts_own_instance();
+    a_pool_grows_with_instances_that_live_only();
     threads_find_what_a_model_says(false);
     threads_find_what_a_model_says(true);
     entries_that_are_over_are_swept();

@@ -144,6 +144,42 @@ static void a_hook_may_resolve_and_that_completes_by_itself(void) {
     end();
 }
 
+/* What a nested failure took back, which host code caught, has no hooks to run and no steps that waited: neither its last hooks
+ * nor what it was to get of the object whose making caught the failure. */
+static invivo_status caught;
+static invivo_status make_catching(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
+                                   invivo_error **error) {
+    invivo_object object = {0};
+    caught = invivo_resolve_name(runtime, "a.outer", &object, NULL);
+    if (object.bits) drop(object);
+    return node_init(instance, build, arguments, count, user_data, error);
+}
+static void what_a_caught_failure_took_back_gets_no_more_steps(void) {
+    begin();
+    invivo_injection left[] = {KEY("left", "a.top")}, kid[] = {KEY("input", "a.kid"), CONSTANT("number", invivo_int64(1))};
+    invivo_injection both[] = {KEY("left", "a.holder"), KEY("right", "a.bad")};
+    invivo_invocation last[] = {{.method = "add"}};
+    DEFINE("a.top", LAZY_SINGLETON, .factory = make_catching);
+    DEFINE("a.kid", PROTOTYPE, .type = leaf_type, PROPERTIES(left), .after_all = last, .after_all_count = 1);
+    DEFINE("a.holder", PROTOTYPE, .type = leaf_type, INITIALIZER(kid));
+    DEFINE("a.bad", PROTOTYPE, .type = leaf_type);
+    DEFINE("a.outer", PROTOTYPE, .type = leaf_type, PROPERTIES(both));
+    for (int fails = 1; fails >= 0; fails--) {
+        trace[0] = 0;
+        fail_at = fails ? "init:bad" : NULL;
+        invivo_object top = resolve("a.top");
+        CHECK_EQUAL(caught, fails ? INVIVO_E_HOST : INVIVO_OK);
+        CHECK_EQUAL(strstr(trace, "left:kid ") != NULL, !fails);
+        CHECK_EQUAL(strstr(trace, "add:kid ") != NULL, !fails);
+        drop(top);
+        invivo_changes changes;
+        OK(invivo_changes_open(runtime, &changes, E));
+        OK(invivo_changes_reset(changes, "a.top", 0, E));
+        OK(invivo_changes_commit(changes, E));
+    }
+    end();
+}
+
 int main(void) {
     check_begin();
     main_thread = pthread_self();
@@ -152,5 +188,6 @@ int main(void) {
     hooks_run_in_their_order();
     a_failing_step_leaves_nothing_half_made();
     a_hook_may_resolve_and_that_completes_by_itself();
+    what_a_caught_failure_took_back_gets_no_more_steps();
     return check_end();
 }

@@ -235,20 +235,12 @@ static void *resolve_both(void *out) {
     OK(invivo_resolve_name(runtime, "a.second", out, E));
     return NULL;
 }
-static bool is_asleep(pid_t thread) {
-    char path[64], state = 0;
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
-    FILE *file = fopen(path, "r");
-    if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1) state = 0;
-    if (file) fclose(file);
-    return state == 'S';
-}
 /* Lets the other thread go on, until it waits for what this one has made. */
 static invivo_status overtake(void *instance, const invivo_build *build, const invivo_value *arguments, size_t given, void *user_data,
                               invivo_error **error) {
     set(&is_open, 1);
     wait_for(&made, 1);
-    for (int i = 0, asleep = 0; i < 100000 && asleep < 50; i++) asleep = is_asleep(resolving) ? asleep + 1 : 0, sched_yield();
+    check_await_sleep(resolving);
     return quiet_init(instance, build, arguments, given, user_data, error);
 }
 static invivo_status fail_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t given,

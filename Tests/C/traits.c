@@ -23,6 +23,7 @@ static const invivo_choice waves[] = {{"sine", 0}, {"saw", 1}, {"square", 7}};
 static const char *const former_names[] = {"volume", "loudness"};
 static const invivo_property point_fields[] = {INVIVO_FIELD(point, x, .max = 100), INVIVO_FIELD(point, y)};
 
+static void (*in_init)(void), (*in_setter)(void);
 static invivo_status get_clamped(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
     (void)user_data, (void)error;
     *out = invivo_double(((voice *)instance)->clamped);
@@ -30,6 +31,7 @@ static invivo_status get_clamped(void *instance, void *user_data, invivo_value *
 }
 static invivo_status set_clamped(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
     (void)user_data, (void)error;
+    if (in_setter) in_setter();
     ((voice *)instance)->clamped = value->as.number > 10 ? 10 : value->as.number;
     return INVIVO_OK;
 }
@@ -76,6 +78,12 @@ static const invivo_property voice_properties[] = {
 };
 
 static int disposals;
+static invivo_status voice_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
+                                invivo_error **error) {
+    (void)instance, (void)build, (void)arguments, (void)count, (void)user_data, (void)error;
+    if (in_init) in_init();
+    return INVIVO_OK;
+}
 static void voice_deinit(void *instance, void *user_data) {
     (void)user_data;
     ((voice *)instance)->disposed = true;
@@ -97,7 +105,7 @@ static void note(void *user_data, const invivo_log_entry *entry) {
 
 static void begin(void) {
     invivo_type_options voice_type = {.struct_size = sizeof(voice_type), .name = "Voice", .size = sizeof(voice),
-                                      .alignment = _Alignof(voice), .deinit = voice_deinit, .properties = voice_properties,
+                                      .alignment = _Alignof(voice), .init = voice_init, .deinit = voice_deinit, .properties = voice_properties,
                                       .property_count = sizeof(voice_properties) / sizeof(voice_properties[0])};
     log_text[0] = 0;
     disposals = 0;
@@ -457,6 +465,76 @@ static void targets_come_go_and_change_their_key(void) {
 }
 
 /* An attach whose traits fail leaves the object with its former key. */
+/* Two threads let go of one target at the same time: one of them does. */
+static invivo_target twice;
+static pid_t letting_go[2];
+static int let_go, refused;
+static pthread_barrier_t barrier;
+static void *detach_it(void *index) {
+    letting_go[(size_t)index] = gettid();
+    pthread_barrier_wait(&barrier);
+    invivo_status status = invivo_target_detach(twice, NULL);
+    if (status == INVIVO_OK) __atomic_add_fetch(&let_go, 1, __ATOMIC_SEQ_CST);
+    if (status == INVIVO_E_HANDLE) __atomic_add_fetch(&refused, 1, __ATOMIC_SEQ_CST);
+    return NULL;
+}
+static pthread_t letting_go_threads[2];
+static void await_both(void) {
+    in_setter = NULL;
+    for (size_t i = 0; i < 2; i++) pthread_create(&letting_go_threads[i], NULL, detach_it, (void *)i);
+    pthread_barrier_wait(&barrier);
+    for (int i = 0; i < 2; i++) check_await_sleep(letting_go[i]);
+}
+static void a_target_is_let_go_once(void) {
+    begin();
+    invivo_object one;
+    voice *self = make(&one);
+    OK(invivo_target_attach(one, "synth.lead", &twice, E));
+    pthread_barrier_init(&barrier, NULL, 3);
+    /* Both wait while this reload is under way. */
+    in_setter = await_both;
+    OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { clamped: 2 }\n", E));
+    CHECK_EQUAL(self->clamped, 2);
+    while (__atomic_load_n(&let_go, __ATOMIC_SEQ_CST) + __atomic_load_n(&refused, __ATOMIC_SEQ_CST) < 2)
+        OK(invivo_runtime_poll(runtime, 10, NULL, E));
+    for (int i = 0; i < 2; i++) pthread_join(letting_go_threads[i], NULL);
+    CHECK_EQUAL(let_go, 1);
+    CHECK_EQUAL(refused, 1);
+    CHECK_EQUAL(self->clamped, 0);
+    pthread_barrier_destroy(&barrier);
+    OK(invivo_object_release(one));
+    end();
+}
+
+/* What a document says of an object while that is being made is there soon after it was made. */
+static void *say_five(void *unused) {
+    (void)unused;
+    OK(say("a.yaml", "traits:\n  synth.late:\n    - Set: { gain: 5 }\n", E));
+    return NULL;
+}
+static void say_five_meanwhile(void) {
+    pthread_t thread;
+    in_init = NULL;
+    pthread_create(&thread, NULL, say_five, NULL);
+    pthread_join(thread, NULL);
+}
+static void what_is_said_while_an_object_is_made_reaches_it(void) {
+    begin();
+    invivo_object object;
+    void *instance = NULL;
+    invivo_definition late = {.struct_size = sizeof(late), .key = "synth.late", .scope = INVIVO_SCOPE_LAZY_SINGLETON, .type = type};
+    OK(invivo_define(runtime, &late, NULL, E));
+    in_init = say_five_meanwhile;
+    OK(invivo_resolve_name(runtime, "synth.late", &object, E));
+    CHECK(!in_init);
+    OK(invivo_object_instance(object, type, &instance, E));
+    time_t limit = time(NULL) + CHECK_LIMIT_SECONDS;
+    while (((voice *)instance)->gain != 5 && time(NULL) < limit) OK(invivo_runtime_poll(runtime, 10, NULL, E));
+    CHECK_EQUAL(((voice *)instance)->gain, 5);
+    OK(invivo_object_release(object));
+    end();
+}
+
 static void a_failed_attach_changes_nothing(void) {
     begin();
     invivo_object object;
@@ -703,6 +781,8 @@ int main(void) {
     former_names_units_enumerations_and_structs();
     a_restart_property_waits_for_the_next_making();
     targets_come_go_and_change_their_key();
+    a_target_is_let_go_once();
+    what_is_said_while_an_object_is_made_reaches_it();
     a_failed_attach_changes_nothing();
     an_object_is_tuned_by_one_key();
     bytes_are_said_in_base64();
