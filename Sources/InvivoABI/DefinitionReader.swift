@@ -17,7 +17,9 @@ func definition(
     let given = try versioned(pointer, "definition", least: least, as: invivo_definition.self)
     let written = if let place { place } else { try text(given.key, "definition.key") }
     let key = place == nil ? named?(written) ?? written : written
-    func fail(_ code: Status, _ message: String) -> Failure { Failure(code, message, path: key) }
+    let location = Place(
+        file: try optionalText(given.file, "definition.file") ?? "", line: given.line, column: given.column)
+    func fail(_ code: Status, _ message: String) -> Failure { Failure(code, message, path: key, at: location) }
     func table(_ pointer: UnsafePointer<invivo_injection>?, _ count: UInt64, _ what: String) throws(Failure)
         -> [Injection]
     {
@@ -44,8 +46,7 @@ func definition(
     }
     body.alias = try optionalText(given.alias, "definition.alias")
     body.parent = try optionalText(given.parent, "definition.parent")
-    body.place = Place(
-        file: try optionalText(given.file, "definition.file") ?? "", line: given.line, column: given.column)
+    body.place = location
     body.rank = given.rank
     body.startTimeout = nanoseconds(given.start_timeout_ms) ?? 0
     body.stopTimeout = nanoseconds(given.stop_timeout_ms) ?? 0

@@ -139,10 +139,13 @@ extension Engine {
         while latest.failure != nil && !movedOn(latest.read).isEmpty {
             let pause = min(deadline, monotonicNow() + 2_000_000)
             let isClosing = container.monitor.locked {
-                while !container.isClosing && container.monitor.wait(until: pause) {}
-                return container.isClosing
+                while !container.isAskedToClose && container.monitor.wait(until: pause) {}
+                return container.isAskedToClose
             }
-            if isClosing { break }
+            if isClosing {
+                latest.failure = Container.loadingAbandoned
+                break
+            }
             guard monotonicNow() < deadline else { return prepare(set, heedingWriters: false) }
             latest = prepare(set)
         }

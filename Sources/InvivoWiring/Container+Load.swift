@@ -11,14 +11,19 @@ extension Container {
         return body()
     }
 
+    /// Under the monitor: whether a close waits for what is under way, or has begun.
+    public var isAskedToClose: Bool { isClosing || waitingCloses > 0 }
+
+    public static var loadingAbandoned: Failure {
+        Failure(.closed, "the runtime is closing: loading is abandoned")
+    }
+
     /// Throws when what this thread loads has taken too long, or its runtime closes. Called now and then by what may take long.
     public static func checkLoad() throws(Failure) {
         let thread = currentThread()
         guard thread.pointee.load_deadline != 0, let engine = thread.pointee.engine else { return }
         let container = Unmanaged<Container>.fromOpaque(engine).takeUnretainedValue()
-        guard !container.monitor.locked({ container.isClosing || container.waitingCloses > 0 }) else {
-            throw Failure(.closed, "the runtime is closing: loading is abandoned")
-        }
+        guard !container.monitor.locked({ container.isAskedToClose }) else { throw loadingAbandoned }
         guard monotonicNow() >= thread.pointee.load_deadline else { return }
         throw Failure(.timeout, "loading takes too long and is abandoned; load_timeout_ms permits more")
     }

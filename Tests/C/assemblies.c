@@ -329,9 +329,23 @@ static void collaborators_are_found_by_interface_in_any_order_and_in_circles(voi
             OK(invivo_assembly_describe(runtime, &armory, E));
             OK(activate(&court));
         }
+        int made = things_made;
         invivo_object king = thing_shared(runtime, "court.king");
         CHECK_TEXT(thing_key(thing_of(king)->left), "weapons.sword");
         CHECK_TEXT(thing_key(thing_of(thing_of(king)->left)->left), "court.crown");
+        /* One of each, whoever asks; each assembly is there once, under its own name alone. */
+        CHECK(thing_of(king)->left.bits == thing_shared(runtime, "weapons.sword").bits);
+        CHECK(thing_of(thing_of(king)->left)->left.bits == thing_shared(runtime, "court.crown").bits);
+        CHECK_EQUAL(things_made - made, 3);
+        static const char *const names[] = {"court", "weapons", "armory", "owner"};
+        for (int i = 0; i < 4; i++) {
+            uint32_t state = 9;
+            OK(invivo_assembly_state(runtime, names[i], &state, E));
+            CHECK_EQUAL(state, i < 2 ? INVIVO_ASSEMBLY_ACTIVE : INVIVO_ASSEMBLY_UNKNOWN);
+        }
+        invivo_runtime_info info = {.struct_size = sizeof info};
+        OK(invivo_runtime_inspect(runtime, &info, E));
+        CHECK_EQUAL(info.definitions, 3);
         end();
     }
 }

@@ -162,6 +162,20 @@ static void documents_that_say_something_else_are_refused_with_their_places(void
     expects_error(says("a.yaml", "config:\n  a: { b: 1 }\n  a.b: 2\n", E), INVIVO_E_SPEC,
                   "a.yaml:3:3: config.a.b: it is said twice: as a key and as part of another one");
     OK(says("a.yaml", "config: {}", E));
+    /* The extension says how it is read. */
+    invivo_error *error = NULL;
+    CHECK_EQUAL(says("a.json", "{\"config\": {},\n \"confgi\": {}}", &error), INVIVO_E_SPEC);
+    CHECK_TEXT(invivo_error_file(error), "a.json");
+    CHECK_EQUAL(invivo_error_line(error), 2);
+    CHECK_EQUAL(invivo_error_column(error), 2);
+    CHECK_EQUAL(invivo_error_count(error), 1);
+    CHECK_TEXT(invivo_error_message(error), "unknown key 'confgi', did you mean 'config'?");
+    invivo_error_release(error);
+    error = NULL;
+    CHECK_EQUAL(says("a.json", "config: {}", &error), INVIVO_E_SYNTAX);
+    CHECK_TEXT(invivo_error_file(error), "a.json");
+    CHECK_EQUAL(invivo_error_line(error), 1);
+    invivo_error_release(error);
     close_runtime();
 }
 

@@ -365,11 +365,17 @@ static void a_target_is_let_go_inside_a_callback(void) {
     CHECK_EQUAL(self->g, 1);
     OK(say("a.yaml", SET("g: 6"), E));
     CHECK_EQUAL(self->g, 1);
+    invivo_runtime_info let_go_info = {.struct_size = sizeof(let_go_info)};
+    OK(invivo_runtime_inspect(runtime, &let_go_info, E));
+    CHECK_EQUAL(let_go_info.targets, 1);
     /* Attached anew before it is over, an object follows its new key and nothing takes that away. */
     OK(invivo_target_attach(object, "a.t", &to_let_go, E));
     CHECK_EQUAL(self->g, 6);
     OK(invivo_target_detach_later(to_let_go, E));
     OK(invivo_target_attach(object, "a.t", &to_let_go, E));
+    invivo_runtime_info info = {.struct_size = sizeof(info)};
+    OK(invivo_runtime_inspect(runtime, &info, E));
+    CHECK_EQUAL(info.targets, 2);
     for (int i = 0; i < 3; i++) OK(say("b.yaml", i % 2 ? "{}" : "traits: { b.t: [Set: { it: 2 }] }", E));
     to_let_go.bits = 0;
     OK(invivo_object_release(other));

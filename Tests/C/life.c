@@ -336,17 +336,30 @@ static void a_start_may_resolve(void) {
 static void resolve_late(const char *name) {
     if (strcmp(name, "eager") == 0) drop(resolve("s.late"));
 }
-static void what_the_start_of_a_commit_resolves_is_started_too(void) {
-    begin();
-    in_start = resolve_late;
-    describe();
-    ADD("s.late", LAZY_SINGLETON, shared_type);
-    ADD("s.eager", SINGLETON, shared_type);
-    commit();
-    CHECK_EQUAL(running, 2);
-    CHECK_TEXT(state_of("s.late"), "started");
-    CHECK_TEXT(trace, "init:eager prepare:eager start:eager init:late prepare:late start:late ");
-    end();
+static invivo_status resolve_late_when_injected(void *instance, void *user_data, invivo_error **error) {
+    (void)user_data, (void)error;
+    resolve_late(((service *)instance)->name);
+    return INVIVO_OK;
+}
+static void what_the_hooks_of_a_commit_resolve_is_started_too(void) {
+    for (int by_start = 0; by_start < 2; by_start++) {
+        begin();
+        invivo_type type = shared_type;
+        if (by_start) {
+            in_start = resolve_late;
+        } else {
+            OK(invivo_type_register(runtime, &(invivo_type_options){.struct_size = sizeof(invivo_type_options), .name = "Hearing", .size = sizeof(service),
+                                             .alignment = 8, .concurrency = INVIVO_SHARED, .init = service_init, .deinit = service_deinit,
+                                             .start = service_start, .stop = service_stop, .did_inject = resolve_late_when_injected}, &type, E));
+        }
+        describe();
+        ADD("s.late", LAZY_SINGLETON, shared_type);
+        ADD("s.eager", SINGLETON, type);
+        commit();
+        CHECK_EQUAL(running, 2);
+        CHECK_TEXT(state_of("s.late"), "started");
+        end();
+    }
 }
 
 static void a_failing_start_stops_what_was_started(void) {
@@ -836,7 +849,7 @@ int main(void) {
     four_that_wait_for_one_another_complete();
     nobody_gets_an_object_before_it_is_started();
     a_start_may_resolve();
-    what_the_start_of_a_commit_resolves_is_started_too();
+    what_the_hooks_of_a_commit_resolve_is_started_too();
     a_failing_start_stops_what_was_started();
     a_failing_prepare_starts_nothing();
     a_prepare_that_fails_in_a_resolve_starts_nothing();

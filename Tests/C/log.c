@@ -157,10 +157,20 @@ static void documents_of_change_sets_are_open_when_they_are_committed(void) {
 
 /* What is below info tells what a reload did and how long each phase took. */
 static char everything[16384];
+static int reloads_of_file;
+static uint32_t built_at;
 static void collect(void *user_data, const invivo_log_entry *entry) {
     (void)user_data;
     size_t length = strlen(everything);
     snprintf(everything + length, sizeof(everything) - length, "%s\n", entry->message);
+    CHECK_EQUAL(entry->struct_size, sizeof(invivo_log_entry));
+    if (strcmp(entry->message, "'a.lead' is built") == 0) built_at = entry->level;
+    for (uint64_t i = 0; i < entry->field_count; i++) {
+        if (strcmp(entry->fields[i].name, "reload") != 0 || entry->level != INVIVO_LOG_INFO) continue;
+        const invivo_value *cause = &entry->fields[i].value;
+        CHECK_EQUAL(cause->kind, INVIVO_KIND_STRING);
+        if (cause->as.string.length == 6 && memcmp(cause->as.string.data, "a.yaml", 6) == 0) reloads_of_file++;
+    }
 }
 static void the_details_are_there_for_whoever_wants_them(void) {
     static const invivo_property properties[] = {INVIVO_FIELD(voice, gain)};
@@ -182,6 +192,11 @@ static void the_details_are_there_for_whoever_wants_them(void) {
     OK(invivo_watch(runtime, "a.yaml", E));
     OK(invivo_runtime_close(runtime, E));
     CHECK(strstr(everything, "'a.lead' is built\n") != NULL);
+    CHECK_EQUAL(built_at, INVIVO_LOG_DEBUG);
+    CHECK_EQUAL(reloads_of_file, 1);
+    /* In the order in which it happened. */
+    CHECK(strstr(everything, "'a.lead' is built\n") < strstr(everything, "a.yaml: 39 bytes\n"));
+    CHECK(strstr(everything, "a.yaml: 39 bytes\n") < strstr(everything, "a.yaml: detect "));
     CHECK(strstr(everything, "a job for the domain 'loop'") != NULL);
     CHECK(strstr(everything, "a.yaml: 39 bytes\n") != NULL);
     CHECK(strstr(everything, "a.yaml: detect ") != NULL && strstr(everything, ", plan ") != NULL);

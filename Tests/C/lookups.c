@@ -13,7 +13,22 @@ static void types_are_looked_up(void) {
     OK(by_type("Node", NULL, 0, &object));
     OK(by_type("Thing", NULL, 0, &other));
     CHECK(object.bits == other.bits);
+    CHECK_TEXT(at(object)->name, "one");
+    drop(other);
+    other = resolve("a.one");
+    CHECK(object.bits == other.bits);
     drop(object), drop(other);
+    static const char *const wrong[][2] = {{"", "no definition has the key ''"}, {"a.oen", "a.oen: no definition has the key 'a.oen', did you mean 'a.one'?"}};
+    for (int i = 0; i < 2; i++) {
+        invivo_error *error = NULL;
+        CHECK_EQUAL(invivo_resolve_name(runtime, wrong[i][0], &object, &error), INVIVO_E_NOT_FOUND);
+        CHECK_EQUAL(object.bits, 0);
+        CHECK_EQUAL(invivo_error_code(error), INVIVO_E_NOT_FOUND);
+        CHECK_TEXT(invivo_error_path(error), wrong[i][0]);
+        CHECK_TEXT(invivo_error_text(error), wrong[i][1]);
+        CHECK_EQUAL(invivo_error_count(error), 1);
+        invivo_error_release(error);
+    }
     expects_error(by_type("Thing", NULL, INVIVO_LOOKUP_EXACT, &object), INVIVO_E_NOT_FOUND, NULL);
     expects_error(by_type("Thingy", NULL, 0, &object), INVIVO_E_NOT_FOUND, "Thingy: nothing makes a 'Thingy', did you mean 'Thing'?");
     DEFINE("a.two", LAZY_SINGLETON);

@@ -339,6 +339,25 @@ static void collections_are_fresh_and_paths_are_followed(void) {
     CHECK_EQUAL(at(a_list)->any.as.list.count, 3);
     CHECK_EQUAL(at(a_set)->any.as.list.count, 2);
     CHECK_EQUAL(at(a_map)->any.as.map.count, 3);
+    /* In their order, the same shared object each time, and what comes twice is in a set once. */
+    invivo_object leaf_itself = resolve("a.leaf"), another = resolve("a.list");
+    for (int i = 0; i < 3; i++) {
+        const invivo_value *item = &at(a_list)->any.as.list.items[i], *own = &at(another)->any.as.list.items[i];
+        const invivo_pair *pair = &at(a_map)->any.as.map.pairs[i];
+        CHECK(item != own);
+        CHECK_EQUAL(pair->name[0], "xyz"[i]);
+        CHECK_EQUAL(item->kind, i == 1 ? INVIVO_KIND_INT64 : INVIVO_KIND_OBJECT);
+        CHECK(item->kind == pair->value.kind && item->kind == own->kind);
+        if (i == 1) {
+            CHECK_EQUAL(item->as.signed_integer, 2);
+        } else {
+            CHECK(item->as.object.bits == leaf_itself.bits && own->as.object.bits == leaf_itself.bits);
+            CHECK(pair->value.as.object.bits == leaf_itself.bits);
+        }
+    }
+    CHECK(at(a_set)->any.as.list.items[0].as.object.bits == leaf_itself.bits);
+    CHECK_EQUAL(at(a_set)->any.as.list.items[1].as.signed_integer, 2);
+    drop(leaf_itself), drop(another);
     CHECK(at(a_map)->any.as.map.pairs[2].value.as.object.bits == at(a_list)->any.as.list.items[0].as.object.bits);
     CHECK_EQUAL(at(path)->number, 7);
     drop(a_list), drop(a_set), drop(a_map), drop(path);
@@ -349,10 +368,12 @@ static void collections_are_fresh_and_paths_are_followed(void) {
     end();
 }
 
+static int nones;
 static invivo_status make_none(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
                                invivo_error **error) {
     (void)build, (void)arguments, (void)count, (void)user_data, (void)error;
     *instance = NULL;
+    nones++;
     return INVIVO_OK;
 }
 
@@ -367,9 +388,19 @@ static void null_goes_only_where_it_may(void) {
     invivo_object object = {0};
     expects_error(invivo_resolve_name(runtime, "a.needs", &object, E), INVIVO_E_NULL,
                   "a.needs: the property 'left' of 'a.needs' needs 'a.none', and what makes that answered null; make the place optional");
-    OK(invivo_resolve_optional(runtime, key_of("a.none"), NULL, 0, &object, E));
-    CHECK_EQUAL(object.bits, 0);
-    expects_error(invivo_resolve(runtime, key_of("a.none"), &object, E), INVIVO_E_NULL, NULL);
+    /* Null is not kept: each time it is tried again. */
+    nones = 0;
+    for (int i = 1; i <= 3; i++) {
+        OK(invivo_resolve_optional(runtime, key_of("a.none"), NULL, 0, &object, E));
+        CHECK_EQUAL(object.bits, 0);
+        CHECK_EQUAL(nones, i);
+    }
+    invivo_error *error = NULL;
+    CHECK_EQUAL(invivo_resolve(runtime, key_of("a.none"), &object, &error), INVIVO_E_NULL);
+    CHECK_EQUAL(invivo_error_code(error), INVIVO_E_NULL);
+    CHECK_TEXT(invivo_error_path(error), "a.none");
+    CHECK_EQUAL(nones, 4);
+    invivo_error_release(error);
     object = resolve("a.may");
     CHECK_EQUAL(at(object)->left.bits, 0);
     drop(object);
@@ -396,7 +427,20 @@ static void methods_of_other_objects_make_and_factories_know_who_asks(void) {
     invivo_object product = resolve("a.product"), again = resolve("a.product");
     CHECK(product.bits == again.bits);
     CHECK_EQUAL(at(product)->number, 5);
+    /* One was made for the key, of its type, beside the one that makes it and what that has. */
+    CHECK_EQUAL(live, 3);
+    invivo_type made_type = {0};
+    OK(invivo_object_type(product, &made_type, E));
+    CHECK(made_type.bits == node_type.bits);
+    DEFINE("a.each", PROTOTYPE, .maker_method = "make", .maker = maker, .maker_count = 2);
+    invivo_object each = resolve("a.each"), next = resolve("a.each");
+    CHECK(each.bits != next.bits && each.bits != product.bits);
+    CHECK_EQUAL(live, 5);
+    drop(each), drop(next);
     drop(product), drop(again);
+    DEFINE("a.shape", LAZY_SINGLETON, .maker_method = "make", .maker = maker, .maker_count = 2, .flags = INVIVO_DEFINITION_ABSTRACT);
+    expects_error(invivo_resolve_name(runtime, "a.shape", &product, E), INVIVO_E_ABSTRACT, NULL);
+    CHECK_EQUAL(live, 3);
     DEFINE("a.logger", LAZY_SINGLETON, .factory = make_asked, PROPERTIES(asker));
     DEFINE("a.one", LAZY_SINGLETON, PROPERTIES(log));
     DEFINE("a.two", LAZY_SINGLETON, PROPERTIES(log));

@@ -524,6 +524,39 @@ static void no_thread_uses_what_was_stopped_while_reloads_replace_it(void) {
     CHECK_EQUAL(stops, RELOADS + 1);
 }
 
+/* A pool that is closed while objects of it are retired leaves them alone: they end as they would have. */
+static void a_pool_closes_while_its_objects_are_retired(void) {
+    for (int refers = 0; refers < 2; refers++) {
+        begin();
+        invivo_pool pool;
+        invivo_value key = invivo_string("r"), list = {0};
+        OK(invivo_pool_open(runtime, &(invivo_pool_options){.struct_size = sizeof(invivo_pool_options), .name = "resources"}, &pool, E));
+        DEFINE("a.r", LAZY_SINGLETON);
+        invivo_object former = resolve("a.r");
+        resource *self = instance_of(former);
+        OK(invivo_pool_put(pool, &key, former, E));
+        hold(self);
+        if (refers) OK(invivo_object_release(former));
+        DEFINE("a.r", LAZY_SINGLETON);
+        OK(invivo_runtime_retired(runtime, &list, E));
+        CHECK_EQUAL(list.as.list.count, 1);
+        invivo_value_clear(&list);
+        OK(invivo_pool_close(pool, E));
+        OK(invivo_runtime_retired(runtime, &list, E));
+        CHECK_EQUAL(list.as.list.count, 1);
+        invivo_value_clear(&list);
+        CHECK_EQUAL(self->stops, 0);
+        CHECK_EQUAL(stops, 0);
+        if (!refers) OK(invivo_object_release(former));
+        CHECK_EQUAL(self->stops, 0);
+        let_go(self);
+        await_stops(1);
+        CHECK_EQUAL(early, 0);
+        expects_error(invivo_pool_count(pool, &(uint64_t){0}, E), INVIVO_E_HANDLE, NULL);
+        end();
+    }
+}
+
 int main(void) {
     check_begin();
     a_replaced_object_is_stopped_when_its_language_lets_go_of_it();
@@ -542,5 +575,6 @@ int main(void) {
     it_is_asked_about_where_it_may_be_touched();
     a_forked_child_stops_nothing();
     no_thread_uses_what_was_stopped_while_reloads_replace_it();
+    a_pool_closes_while_its_objects_are_retired();
     return check_end();
 }

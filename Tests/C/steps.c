@@ -144,6 +144,21 @@ static void a_hook_may_resolve_and_that_completes_by_itself(void) {
     end();
 }
 
+/* Properties are set in the order in which they are declared, whatever their order in the type is. */
+static void properties_are_set_in_declared_order(void) {
+    begin();
+    invivo_injection one[] = {KEY("right", "a.leaf"), KEY("left", "a.leaf")}, other[] = {KEY("left", "a.leaf"), KEY("right", "a.leaf")};
+    DEFINE("a.leaf", LAZY_SINGLETON, .type = leaf_type);
+    DEFINE("a.one", PROTOTYPE, .type = leaf_type, PROPERTIES(one));
+    DEFINE("a.other", PROTOTYPE, .type = leaf_type, PROPERTIES(other));
+    drop(resolve("a.one"));
+    CHECK_TEXT(trace, "init:one init:leaf right:one left:one end:one ");
+    trace[0] = 0;
+    drop(resolve("a.other"));
+    CHECK_TEXT(trace, "init:other left:other right:other end:other ");
+    end();
+}
+
 /* What a nested failure took back, which host code caught, has no hooks to run and no steps that waited: neither its last hooks
  * nor what it was to get of the object whose making caught the failure. */
 static invivo_status caught;
@@ -188,6 +203,7 @@ int main(void) {
     hooks_run_in_their_order();
     a_failing_step_leaves_nothing_half_made();
     a_hook_may_resolve_and_that_completes_by_itself();
+    properties_are_set_in_declared_order();
     what_a_caught_failure_took_back_gets_no_more_steps();
     return check_end();
 }

@@ -74,8 +74,8 @@ static void add(const char *key, uint32_t line, invivo_definition given) {
     .count = sizeof((const invivo_injection[]){__VA_ARGS__}) / sizeof(invivo_injection)
 #define REFERENCE(name_, key_) {.name = name_, .how = INVIVO_INJECT_REFERENCE, .reference = key_}
 
-/* The error about `path`: its rule, who needs it, and a part of its message. */
-static void expect(const invivo_error *error, const char *path, const char *rule, const char *needed_by, const char *part_) {
+/* The error about `path`: its rule, who needs it, its line (0: any), and a part of its message. */
+static void expect_at(const invivo_error *error, const char *path, const char *rule, const char *needed_by, uint32_t line, const char *part_) {
     for (size_t i = 0; i < invivo_error_count(error); i++) {
         const invivo_error *one = invivo_error_at(error, i);
         if (strcmp(invivo_error_path(one), path) || strcmp(invivo_error_rule(one), rule)) continue;
@@ -83,9 +83,14 @@ static void expect(const invivo_error *error, const char *path, const char *rule
         if (!strstr(invivo_error_message(one), part_))
             check_failed(__FILE__, __LINE__, "'%s' does not say '%s'", invivo_error_message(one), part_);
         CHECK_TEXT(invivo_error_file(one), "app.c");
+        if (line) CHECK_EQUAL(invivo_error_line(one), line);
         return;
     }
     check_failed(__FILE__, __LINE__, "nothing is told of %s as %s in\n%s", path, rule, invivo_error_text(error));
+}
+
+static void expect(const invivo_error *error, const char *path, const char *rule, const char *needed_by, const char *part_) {
+    expect_at(error, path, rule, needed_by, 0, part_);
 }
 
 /* Twelve mistakes, one call. */
@@ -112,17 +117,17 @@ static void everything_is_told_at_once(void) {
     add("app.thread", 15, (invivo_definition){.type = confined_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON});
     invivo_error *error = NULL;
     CHECK(invivo_changes_check(changes, &error) != INVIVO_OK);
-    expect(error, "app.player", "wiring.missing", "app.main", "'app.clok', which is not defined, did you mean 'app.clock'?");
-    expect(error, "app.type", "wiring.type", "", "wants a 'Thread', and 'app.clock' is a 'Any'");
-    expect(error, "app.arity", "wiring.arity", "", "no initializer parameter 'c'");
-    expect(error, "app.property", "wiring.unknown-property", "", "aa");
-    expect(error, "app.fixed", "wiring.read-only", "", "read only");
-    expect(error, "app.range", "wiring.type", "", "the property 'number': 10 is outside 0...9");
-    expect(error, "app.twice", "wiring.duplicate", "", "set twice");
-    expect(error, "app.method", "wiring.unknown-method", "", "ad");
-    expect(error, "app.wish", "wiring.ambiguous", "", "several make one");
-    expect(error, "app.made", "wiring.arity", "", "eager singleton");
-    expect(error, "app.captor", "wiring.captive", "", "app.captor -> app.between -> app.thread");
+    expect_at(error, "app.player", "wiring.missing", "app.main", 2, "'app.clok', which is not defined, did you mean 'app.clock'?");
+    expect_at(error, "app.type", "wiring.type", "", 4, "wants a 'Thread', and 'app.clock' is a 'Any'");
+    expect_at(error, "app.arity", "wiring.arity", "", 5, "'Any' has no initializer parameter 'c'");
+    expect_at(error, "app.property", "wiring.unknown-property", "", 6, "no property 'aa', did you mean 'a'?");
+    expect_at(error, "app.fixed", "wiring.read-only", "", 7, "read only");
+    expect_at(error, "app.range", "wiring.type", "", 8, "the property 'number': 10 is outside 0...9");
+    expect_at(error, "app.twice", "wiring.duplicate", "", 9, "the property 'a' is set twice");
+    expect_at(error, "app.method", "wiring.unknown-method", "", 10, "no method 'ad', did you mean 'add'?");
+    expect_at(error, "app.wish", "wiring.ambiguous", "", 11, "several make one");
+    expect_at(error, "app.made", "wiring.arity", "", 12, "eager singleton");
+    expect_at(error, "app.captor", "wiring.captive", "", 13, "app.captor -> app.between -> app.thread");
     CHECK(invivo_error_count(error) == 11);
     CHECK(strstr(invivo_error_text(error), "app.c:2: app.player: ") != NULL);
     CHECK(strstr(invivo_error_text(error), "(needed by app.main)") != NULL);

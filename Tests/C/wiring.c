@@ -235,6 +235,19 @@ static void wrong_wiring_is_told_at_once(void) {
                   "a.second: the property 'helper' needs 'a.other', which is not defined");
     CHECK_EQUAL(generation(), before);
     CHECK_EQUAL(inits, 0);
+    /* A definition that says nothing of its type. */
+    invivo_error *error = NULL;
+    invivo_definition untyped = {.struct_size = sizeof untyped, .key = "a.untyped", .file = "wiring.c", .line = 9, .column = 2};
+    CHECK_EQUAL(invivo_define(runtime, &untyped, NULL, &error), INVIVO_E_ARGUMENT);
+    CHECK_EQUAL(invivo_error_code(error), INVIVO_E_ARGUMENT);
+    CHECK_TEXT(invivo_error_path(error), "a.untyped");
+    CHECK_TEXT(invivo_error_file(error), "wiring.c");
+    CHECK_EQUAL(invivo_error_line(error), 9);
+    CHECK_EQUAL(invivo_error_column(error), 2);
+    CHECK_EQUAL(invivo_error_count(error), 1);
+    CHECK(strstr(invivo_error_message(error), "type"));
+    invivo_error_release(error);
+    CHECK_EQUAL(generation(), before);
     expects_error(invivo_changes_commit(changes, E), INVIVO_E_HANDLE, NULL); /* closed, also after a failure */
     end();
 }

@@ -43,11 +43,23 @@ class Mutant:
 
 # By file below Sources; the code occurs once there.
 MUTANTS: dict[str, list[Mutant]] = {
+    "InvivoLoop/FileReader.swift": [
+        Mutant("always", "nanoseconds(facts.st_mtim) == nanoseconds(before.st_mtim)", "rereading"),
+        Mutant("always", "Int(facts.st_size) == bytes.count", "rereading"),
+    ],
+    "InvivoWiring/Container+Reinject.swift": [
+        Mutant("never", "recipe.isInCircle", "circles graph following"),
+    ],
     "InvivoReload/Engine+Commit.swift": [
         Mutant("skip", "failure.others += work.undoAll()", "domains traits"),
         Mutant("skip", "failure.others += container.stopStarted(chain, isApart: isAbandoned)", "life"),
         Mutant("skip", "container.abandonCommit(chain)", "life reset overrides starting"),
-        Mutant("skip", "dropNew(cells)", "life graph components"),
+        Mutant(
+            "skip",
+            "dropNew(cells)",
+            "life graph components",
+            "what a failed commit made is held by its chain: its cells show an object only when it has succeeded",
+        ),
         Mutant("skip", "failure.others += outage.takeBack()", "exclusive"),
         Mutant("skip", "if !failures.isEmpty { isStuck = true }", "exactness traits domains"),
         Mutant("skip", "if case .refused = outcome.what { work.refused.insert(id) }", "exactness traits"),
@@ -70,7 +82,7 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoTraits/PropertyChange.swift": [
         Mutant("always", "part.seen.map { $0.isSame(as: shown) } ?? true", "traits"),
-        Mutant("never", "place.line > 0", "traits errors"),
+        Mutant("never", "place.line > 0", "exactness"),
     ],
     "InvivoTraits/Trait.swift": [
         Mutant("never", "found.formerName", "traits"),
@@ -81,38 +93,53 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoWiring/Pool+Making.swift": [
         Mutant("skip", "ticket.failure = failure?.code == .cycle ? nil : failure", "pools"),
-        Mutant("never", "record.pointee.type.pointee.has_weak == 0", "pools"),
+        Mutant(
+            "never",
+            "record.pointee.type.pointee.has_weak == 0",
+            "pools",
+            "a shortcut: value(for:) answers the same for a type without weak references",
+        ),
         Mutant("skip", "if let former { drop(former) }", "pools"),
     ],
     "InvivoWiring/Container+Shared.swift": [
         Mutant("never", "awaited == cell.attempt", "threads"),
         Mutant("never", "other === chain.root || chain.isInside(other)", "threads wiring reentry lookups"),
-        Mutant("skip", "if isAsked { monitor.broadcast() }", "contention"),
+        Mutant(
+            "skip",
+            "if isAsked { monitor.broadcast() }",
+            "contention",
+            "a second way of waking: what gives way fails, and that wakes everybody who waits",
+        ),
         Mutant("skip", "reset(cell, cell.failure)", "life starting threads"),
     ],
     "InvivoWiring/Container+Complete.swift": [
-        Mutant("never", "chain.deferrals > mark.deferred", "life steps chains"),
-        Mutant("never", "chain.completed.count > mark.completed", "life steps"),
-        Mutant("never", "overtaken", "threads following views"),
-        Mutant("never", "!cell.isRetired", "weak threads following"),
-        Mutant("never", "frame.low < index", "circles graph"),
+        Mutant("never", "chain.deferrals > mark.deferred", "steps"),
+        Mutant("never", "chain.completed.count > mark.completed", "steps"),
+        Mutant("never", "overtaken", "traits"),
+        Mutant("never", "!cell.isRetired", "cases"),
+        Mutant("never", "frame.low < index", "cases"),
     ],
     "InvivoWiring/Container+Resolve.swift": [
-        Mutant("never", "chain.frames[index].awaitsDecoration", "wiring graph circles"),
-        Mutant("never", "arguments.isEmpty && chain.frames.isEmpty", "programs"),
+        Mutant("never", "chain.frames[index].awaitsDecoration", "cases"),
+        Mutant(
+            "never",
+            "arguments.isEmpty && chain.frames.isEmpty",
+            "programs",
+            "without programs everything is made as before, only slower",
+        ),
         Mutant("never", "!entry.made.isForeign", "wiring circles graph"),
     ],
     "InvivoWiring/Container+Make.swift": [
         Mutant("never", "recipe.isTracked", "following"),
-        Mutant("never", "recipe.isAbstract", "wiring components corners"),
-        Mutant("never", "located.path.isEmpty", "wiring errors"),
+        Mutant("never", "recipe.isAbstract", "making"),
+        Mutant("never", "located.path.isEmpty", "cases"),
         Mutant("never", "!injected.isEmpty", "graph wiring following"),
-        Mutant("never", "recipe.decorators.isEmpty", "steps circles"),
+        Mutant("never", "recipe.decorators.isEmpty", "cases"),
     ],
     "InvivoWiring/Container+Life.swift": [
-        Mutant("never", "extra.life == .started", "life"),
+        Mutant("skip", "failure.others += stopStarted(chain)", "life"),
         Mutant("never", "extra.life == .stopped || extra.life == .failed", "life"),
-        Mutant("never", "commit !== chain", "life starting"),
+        Mutant("never", "commit !== chain", "life"),
         Mutant("never", "named.path.isEmpty", "life"),
         Mutant("never", "named.place.file.isEmpty", "life"),
     ],
@@ -124,8 +151,8 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "if iv_record_edge_count(record) != 0 { releaseEdges(record) }", "graph life"),
     ],
     "InvivoReload/Engine+Reload.swift": [
-        Mutant("never", "plan.isNothing && unsettled.isEmpty", "exactness reports following"),
-        Mutant("never", "isSame", "reports config exactness"),
+        Mutant("never", "plan.isNothing && unsettled.isEmpty", "exactness"),
+        Mutant("never", "isSame", "exactness"),
     ],
     "InvivoReload/Engine+Affected.swift": [
         Mutant("skip", "if !isHeld { cold.insert(holder) }", "reset following graph"),
@@ -146,7 +173,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "scope.0 == nil", "overrides"),
     ],
     "InvivoReload/Engine+Targets.swift": [
-        Mutant("never", "attachments[target.object] === target", "traits"),
+        Mutant("never", "attachments[target.object] === target", "exactness"),
     ],
     "InvivoReload/Engine+Reset.swift": [
         Mutant("never", "withDependencies", "reset"),
@@ -158,8 +185,8 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "!inside", "traits"),
     ],
     "InvivoBase/Property+Options.swift": [
-        Mutant("never", "given != 0 && given != width", "misuse bad_input"),
-        Mutant("never", "end > size", "misuse bad_input"),
+        Mutant("never", "given != 0 && given != width", "cases bad_input"),
+        Mutant("never", "end > size", "cases bad_input"),
     ],
     "InvivoBase/Value+Border.swift": [
         Mutant("never", "value.reserved == ownedMark", "results converters across"),
