@@ -152,6 +152,8 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoReload/Engine+Reload.swift": [
         Mutant("never", "plan.isNothing && unsettled.isEmpty", "exactness"),
+        Mutant("never", "isClosing", "abandoning"),
+        Mutant("never", "failure.code == .closed && !set.heard.isEmpty", "abandoning"),
         Mutant("never", "isSame", "exactness"),
     ],
     "InvivoReload/Engine+Affected.swift": [

@@ -295,11 +295,13 @@ public:
     }
 
     /// The generation that holds.
-    uint64_t generation() const {
+    uint64_t generation() const { return info().generation; }
+    /// What is there, in numbers.
+    invivo_runtime_info info() const {
         invivo_runtime_info info{};
         info.struct_size = sizeof(info);
         detail::checked([&](invivo_error **e) { return invivo_runtime_inspect(raw_, &info, e); });
-        return info.generation;
+        return info;
     }
 
 private:
