@@ -137,7 +137,8 @@ extension Engine {
     /// Whether a shared instance follows where it is: one of a confined type is injected into again in its domain. One of a
     /// shared type may be read by any thread at any time, and is made anew.
     private func isChangedInPlace(_ id: UInt32, _ graph: Graph, _ changed: Set<UInt32> = []) -> Bool {
-        guard let recipe = graph.recipe(id), recipe.scope.isShared else { return false }
+        // What a thread has for itself is touched by that thread alone.
+        guard let recipe = graph.recipe(id), recipe.scope.isShared, recipe.scope != .thread else { return false }
         return recipe.type?.domain != nil || !changed.isEmpty && recipe.hears(of: changed)
     }
 

@@ -8,8 +8,8 @@ extension Engine {
         func recipe(_ id: UInt32) -> Recipe? {
             var id = id
             var seen: Set<UInt32> = [id]
-            // A plain alias has no recipe of its own.
-            while plan.recipes[id] == nil, let alias = next(id, plan)?.alias,
+            // A plain alias is what it names, whether both are new or not.
+            while let definition = next(id, plan), definition.isPlainAlias, let alias = definition.alias,
                 let target = container.monitor.locked({ container.keys.id(of: alias) }), seen.insert(target).inserted
             {
                 id = target
@@ -23,6 +23,7 @@ extension Engine {
         var queue = Array(plan.definitions.keys)
         var seen = Set(queue)
         while let id = queue.popLast() {
+            for alias in aliases[id] ?? [] where seen.insert(alias).inserted { queue.append(alias) }
             for (holder, edge) in dependents[id] where edge != .late && seen.insert(holder).inserted {
                 holders.insert(holder)
                 // What is not shared is held by whoever holds it.
@@ -69,8 +70,9 @@ extension Engine {
         var seen: Set<UInt32> = [holder.id]
         func search(_ from: Recipe, _ way: [Recipe]) -> [Recipe]? {
             for (target, edge) in from.edges where edge != .late && seen.insert(target).inserted {
-                guard let held = recipe(target), held.type != nil else { continue }
-                if Self.isCaptive(held, of: holder) { return way + [held] }
+                guard let held = recipe(target) else { continue }
+                if held.type != nil, Self.isCaptive(held, of: holder) { return way + [held] }
+                // Also what an alias with arguments or a choice leads to.
                 if !held.scope.isShared, way.count < 256, let found = search(held, way + [held]) { return found }
             }
             return nil

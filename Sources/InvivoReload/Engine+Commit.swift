@@ -26,6 +26,8 @@ extension Engine {
             try build(plan, work)
             try container.startAll(chain)
             try visitDomains(plan, work)
+            // What objects that are kept got of their own.
+            try container.startAll(chain)
         } catch {
             var failure = error
             failure.others += work.undoAll()
@@ -62,7 +64,7 @@ extension Engine {
         // Shared types first: a slow constructor must not stop a domain's thread.
         let ordered =
             plan.buildsInOrder.filter { $0.cell.type?.domain == nil }
-            + plan.buildsInOrder.filter { $0.cell.type?.domain != nil }
+            + plan.buildsInOrder.filter { $0.cell.type?.domain != nil } + coldForKept(plan, work.chain.graph)
         for (id, cell) in ordered {
             let container = container
             let chain = work.chain
@@ -78,6 +80,21 @@ extension Engine {
             } else {
                 try body()
             }
+        }
+    }
+
+    /// What objects that are kept will get, is shared and not built: it is built, and started, before they get it.
+    private func coldForKept(_ plan: Plan, _ graph: Graph) -> [(id: UInt32, cell: Cell)] {
+        var keys: Set<UInt32> = []
+        for id in plan.reinjected.map(\.0) + plan.followed.map(\.0) {
+            if let recipe = graph.recipe(id) { keys.formUnion(recipe.injectedKeys) }
+        }
+        return keys.sorted().compactMap { id in
+            guard let cell = graph.cell(id), let recipe = graph.recipe(id), recipe.type?.isBlockOnly == false,
+                [.singleton, .lazySingleton, .weakSingleton].contains(recipe.scope), !recipe.isAbstract,
+                recipe.waits.isEmpty, container.monitor.locked({ !cell.isHeld() })
+            else { return nil }
+            return (id, cell)
         }
     }
 
@@ -186,9 +203,8 @@ extension Engine {
                 guard let record = ObjectTable.record(object), let type = recipe.type,
                     Container.type(record).description.isKind(of: type.name)
                 else { continue }
-                let before = former.type === type ? former : recipe
                 add(domain(of: record)) { undo throws(Failure) in
-                    try container.reinject(recipe, after: before, into: object, [], work.chain, changed: changed) {
+                    try container.reinject(recipe, after: former, into: object, [], work.chain, changed: changed) {
                         undo.add($0)
                     }
                 }

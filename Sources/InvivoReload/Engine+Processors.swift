@@ -144,6 +144,8 @@ extension Engine {
             guard let recipe = recipe(id), recipe.id == id else { continue }
             let list = next.indices.filter { decorates($0, recipe) }.map { next[$0] }
             if !recipe.hasSameDecorators(as: list) { plan.recipes[id] = recipe.decorated(by: list) }
+            // Then more is new than values of the configuration.
+            if graph.recipe(id)?.hasSameDecorators(as: list) == false { plan.reconfigured.remove(id) }
         }
     }
 

@@ -76,8 +76,8 @@ extension Engine {
                 node.generation = cell.generation
                 // An alias without arguments shows the cell of what it names.
                 if recipe.id == id && cell.object != 0 { node.buildTime = cell.buildTime }
-                for dependency in recipe.id == id ? container.dynamicDependencies[id] ?? [] : [] {
-                    let key = container.keys.name(dependency)
+                let asked = recipe.id == id ? container.dynamicDependencies[id] ?? [] : []
+                for key in asked.map({ container.keys.name($0) }).sorted() {
                     if !node.needs.contains(where: { $0.key == key }) {
                         node.needs.append(.init(key: key, how: .asked))
                     }

@@ -116,6 +116,8 @@ public final class BuildChain: @unchecked Sendable {
     public let isCommit: Bool
     /// Of a commit: shared instances that wait for that.
     var held: [Entry] = []
+    /// Of a commit: what was resolved for instances that are kept, by their keys.
+    var asked: [UInt32: Set<UInt32>] = [:]
     /// Of a commit: what it leaves to jobs that domains do not finish.
     public let abandonment = Abandonment()
     /// Of a commit: called before the new instance of an exclusive definition is made.

@@ -397,6 +397,9 @@ public final class Cell: @unchecked Sendable {
     /// Under the monitor.
     var isBuilt: Bool { knownRaw?.isBuilt ?? false }
 
+    /// Under the monitor: whether it is another's, for some runtime arguments or a place.
+    var isVariant: Bool { knownRest.map { !$0.arguments.isEmpty || $0.place != nil } ?? false }
+
     /// Under the monitor: the cell of a place, and whether it is new.
     func placed(_ key: ArgumentsKey) -> (cell: Cell, isNew: Bool) {
         if let known = variants[key] { return (known, false) }

@@ -53,14 +53,17 @@ extension Container {
         }
     }
 
-    /// Marks every object of keys that a reload makes members of a circle, whoever holds it, and what was given objects, which
-    /// may be among those.
+    /// Marks every object of keys that a reload makes members of a circle, whoever holds it. What was given objects may be among
+    /// those, and so may an object without a key that something was injected into: a method of another object made it.
     public func markCircles(of keys: Set<UInt32>) {
         for object in ObjectTable.all(of: tag) where ObjectTable.retain(object) {
-            if let record = ObjectTable.record(object), record.pointee.key > 0 {
+            if let record = ObjectTable.record(object) {
+                let key = record.pointee.key
                 let extra = iv_load_pointer(iv_record_extra(record))
                     .map { Unmanaged<ObjectExtra>.fromOpaque($0).takeUnretainedValue() }
-                if keys.contains(record.pointee.key - 1) || extra?.isGivenObjects == true { markCircle(object, record) }
+                if key > 0 && keys.contains(key - 1) || key == 0 && extra != nil || extra?.isGivenObjects == true {
+                    markCircle(object, record)
+                }
             }
             _ = ObjectTable.release(object)
         }

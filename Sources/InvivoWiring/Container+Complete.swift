@@ -141,7 +141,12 @@ extension Container {
         if made.undecorated != 0 || scope == .weakSingleton || made.isForeign {
             cell.sequence = iv_record_order(made.record)
         }
-        dynamicDependencies[id] = made.dependencies.isEmpty ? nil : made.dependencies
+        if !cell.isRetired {
+            // One for some arguments or one place stands beside others, which may have resolved something else.
+            let beside = cell.isVariant ? dynamicDependencies[id] ?? [] : []
+            let found = made.dependencies.union(beside)
+            dynamicDependencies[id] = found.isEmpty ? nil : found
+        }
         for dependency in made.dependencies { dynamicDependents[dependency, default: []].insert(id) }
         let type = Self.type(made.record)
         let domain = type.domain

@@ -150,7 +150,9 @@ extension Container {
         guard let type = recipe.type, let instance = record.pointee.instance else { return }
         try type.description.willInject(instance)
         for (place, step) in recipe.before.enumerated() {
-            try run(step, "before\(place)", recipe, arguments, record, object, chain, index)
+            try run(
+                step, recipe.name(of: place, in: recipe.before, "before "), recipe, arguments, record, object, chain,
+                index)
         }
         var methods = false
         for (place, step) in recipe.steps.enumerated().dropFirst(skippedNeeds(recipe, record)) {
@@ -158,7 +160,7 @@ extension Container {
                 methods = true
                 try setBase(recipe, record, chain)
             }
-            try run(step, "step\(place)", recipe, arguments, record, object, chain, index)
+            try run(step, recipe.name(of: place, in: recipe.steps, ""), recipe, arguments, record, object, chain, index)
         }
         if !methods { try setBase(recipe, record, chain) }
         if let injector = recipe.definition.body.inject {
@@ -169,7 +171,9 @@ extension Container {
             try injector.run(recipe.key, instance, &build, arguments)
         }
         for (place, step) in recipe.after.enumerated() {
-            try run(step, "after\(place)", recipe, arguments, record, object, chain, index)
+            try run(
+                step, recipe.name(of: place, in: recipe.after, "after "), recipe, arguments, record, object, chain,
+                index)
         }
     }
 
@@ -274,6 +278,8 @@ extension Container {
         let extra = extra(record)
         let former = monitor.locked { () -> Value? in
             defer { extra.injectedProperties[name] = value }
+            // It may have been a list whose holder is notified of candidates.
+            if extra.candidates[name] != nil { extra.candidates[name] = nil }
             exchangeLate(in: extra.injectedProperties[name], value, extra)
             return extra.injectedProperties[name]
         }
@@ -287,6 +293,7 @@ extension Container {
         let extra = Unmanaged<ObjectExtra>.fromOpaque(pointer).takeUnretainedValue()
         let former = monitor.locked { () -> Value? in
             let former = extra.injectedProperties.removeValue(forKey: name)
+            if extra.candidates[name] != nil { extra.candidates[name] = nil }
             exchangeLate(in: former, nil, extra)
             return former
         }
@@ -356,7 +363,8 @@ extension Container {
                 for (place, step) in recipe.afterAll.enumerated() {
                     // What its arguments resolve is one graph of its own.
                     try whole { (chain) throws(Failure) in
-                        try apply(step, "afterAll\(place)", recipe, arguments, record, chain)
+                        let name = recipe.name(of: place, in: recipe.afterAll, "afterAll ")
+                        try apply(step, name, recipe, arguments, record, chain)
                     }
                 }
                 try type.description.takeRuntime(instance, handle)

@@ -349,6 +349,7 @@ extension Container {
     public func forgetBuilt(_ cells: [Cell]) {
         for cell in cells where graph.cell(cell.id)?.isHeld() != true {
             builtKeys[cell.scope]?.remove(cell.id)
+            dynamicDependencies[cell.id] = nil
         }
     }
 

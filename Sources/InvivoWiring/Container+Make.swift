@@ -20,6 +20,8 @@ extension Container {
     /// Makes an object from its recipe: arguments, instance, injection, hooks, configuration, start. One lease is the
     /// caller's. Nil when what makes it answers null. Whatever fails, what was made until then is taken back.
     func make(_ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain, cell: Cell?) throws(Failure) -> Made? {
+        // What reloads follow belongs to the domain of its type.
+        if recipe.isTracked { try checkDomain(recipe.definition, chain) }
         let index = chain.frames.count
         let mark = chain.mark
         chain.frames.append(
@@ -76,7 +78,8 @@ extension Container {
             chain.startsOf[final.object] = chain.startsOf[object]
             if cell != nil { countFirstReferences(final.record) }
         }
-        let named = Set(recipe.edges.map(\.id))
+        // What a step injects too is followed more closely here: the constructor may have used what it resolved.
+        let named = Set(recipe.initializing)
         let found = Set(chain.frames[index].dependencies).subtracting(named)
         return Made(
             object: final.object, record: final.record, dependencies: found,

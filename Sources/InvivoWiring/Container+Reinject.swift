@@ -3,7 +3,8 @@ public import InvivoBase
 
 /// How a kept instance follows a reload: what names something that was replaced is injected again, hooks included.
 extension Container {
-    /// A step of a recipe or a call of a hook, with what the former recipe has in its place.
+    /// A step of a recipe or a call of a hook, with the step of the former recipe that sets the same property or makes the
+    /// same call.
     private struct Again {
         let step: Recipe.Step
         let former: Recipe.Step?
@@ -12,17 +13,29 @@ extension Container {
 
         /// Those of a list that take something of `changed` (nil: anything) or took anything before.
         static func all(
-            _ steps: [Recipe.Step], _ former: [Recipe.Step], _ name: String, changed: Set<UInt32>?, from first: Int = 0
+            _ recipe: Recipe, _ steps: [Recipe.Step], after former: Recipe, _ formerSteps: [Recipe.Step],
+            _ list: String, changed: Set<UInt32>?, from first: Int = 0
         ) -> [Again] {
-            steps.indices.dropFirst(first).compactMap { index in
-                let before = index < former.count ? former[index] : nil
+            let formerNames = formerSteps.indices.map { former.name(of: $0, in: formerSteps, list) }
+            return steps.indices.dropFirst(first).compactMap { index in
+                let name = recipe.name(of: index, in: steps, list)
+                let before = formerNames.firstIndex { $0.isSameName(as: name) }.map { formerSteps[$0] }
                 let names = steps[index].sources.contains { $0.names(changed) }
                 guard names || changed == nil && before?.sources.contains(where: { $0.names(nil) }) == true else {
                     return nil
                 }
-                return Again(step: steps[index], former: before, name: "\(name)\(index)")
+                return Again(step: steps[index], former: before, name: name)
             }
         }
+    }
+
+    /// What a step finds in its object, and puts back when the reload fails.
+    private struct Before {
+        let kept: Value?
+        /// Of a list whose holder is notified of candidates: whose objects these are.
+        let candidates: [UInt32]?
+        /// The value of a property that the former recipe does not set.
+        let own: Value?
     }
 
     /// Takes the steps anew that refer to one of `changed` (nil: to anything), for a kept instance whose dependencies were
@@ -35,22 +48,24 @@ extension Container {
         guard let record = ObjectTable.record(object) else { return }
         if recipe.isInCircle { markCircle(object, record) }
         let skipped = skippedNeeds(recipe, record, again: true)
+        func again(_ steps: [Recipe.Step], _ before: [Recipe.Step], _ list: String, from first: Int = 0) -> [Again] {
+            Again.all(recipe, steps, after: former, before, list, changed: changed, from: first)
+        }
         var places =
-            Again.all(recipe.before, former.before, "before", changed: changed)
-            + Again.all(recipe.steps, former.steps, "step", changed: changed, from: skipped)
-            + Again.all(recipe.after, former.after, "after", changed: changed)
-        var last = Again.all(recipe.afterAll, former.afterAll, "afterAll", changed: changed)
+            again(recipe.before, former.before, "before ") + again(recipe.steps, former.steps, "", from: skipped)
+            + again(recipe.after, former.after, "after ")
+        var last = again(recipe.afterAll, former.afterAll, "afterAll ")
         // An object of a shared type is told of candidates, and nothing else is done to it.
         if recipe.type?.domain == nil {
             last = []
             places.removeAll { if case .candidates = $0.step { false } else { true } }
         }
         func take(_ place: Again, _ chain: BuildChain) throws(Failure) {
-            let kept = monitor.locked { extra(record).injectedProperties[place.name] }
+            let found = before(place, recipe, record)
             var isTaken = false
             noting { () throws(Failure) in
                 do throws(Failure) {
-                    try self.restore(kept, place.former ?? place.step, place.name, former, arguments, object, record)
+                    try self.restore(found, place, recipe, after: former, arguments, object, record)
                 } catch {
                     if isTaken { self.keepConstant(place.step, place.name, recipe, arguments, object, record) }
                     throw error
@@ -61,6 +76,7 @@ extension Container {
             } catch { throw error.named(recipe.key, recipe.definition.place) }
             isTaken = true
         }
+        let commit = chain
         if !places.isEmpty {
             try building(chain) { () throws(Failure) in
                 try whole { (chain) throws(Failure) in
@@ -70,7 +86,7 @@ extension Container {
                     frame.object = object
                     frame.record = record
                     chain.frames.append(frame)
-                    defer { chain.frames.removeLast() }
+                    defer { note(chain.frames.removeLast(), of: recipe, commit) }
                     for place in places { try take(place, chain) }
                 }
             }
@@ -80,6 +96,12 @@ extension Container {
         try building(chain) { () throws(Failure) in
             for place in last { try whole { (chain) throws(Failure) in try take(place, chain) } }
         }
+    }
+
+    /// What was resolved while something was made for an instance that is kept is a dependency of it once the commit succeeds.
+    private func note(_ frame: BuildChain.Frame, of recipe: Recipe, _ commit: BuildChain) {
+        let found = Set(frame.dependencies).subtracting(recipe.initializing)
+        if recipe.scope.isShared, !found.isEmpty { commit.asked[recipe.id, default: []].formUnion(found) }
     }
 
     /// What a step injected of which nothing is kept: it named no key, so this makes nothing.
@@ -113,27 +135,51 @@ extension Container {
         remember(value, name, record)
     }
 
-    /// Puts back what a step had injected; nil where nothing of it is kept.
+    private func before(_ place: Again, _ recipe: Recipe, _ record: Record) -> Before {
+        let (kept, candidates) = monitor.locked { () -> (Value?, [UInt32]?) in
+            let extra = extra(record)
+            return (extra.injectedProperties[place.name], extra.candidates[place.name])
+        }
+        var own: Value?
+        if kept == nil, place.former == nil, let type = recipe.type, let instance = record.pointee.instance {
+            switch place.step {
+            case .property(let index, _), .candidates(let index, _, _, _):
+                own = try? Self.property(index, of: type, for: record).get(instance)
+            case .method: break
+            }
+        }
+        return Before(kept: kept, candidates: candidates, own: own)
+    }
+
+    /// Puts back what a step has found.
     private func restore(
-        _ kept: Value?, _ step: Recipe.Step, _ name: String, _ recipe: Recipe, _ arguments: [Value], _ object: UInt64,
-        _ record: Record
+        _ found: Before, _ place: Again, _ recipe: Recipe, after former: Recipe, _ arguments: [Value],
+        _ object: UInt64, _ record: Record
     ) throws(Failure) {
         guard let type = recipe.type, let instance = record.pointee.instance else { return }
-        switch step {
-        case .property(let index, _):
-            let value = if let kept { kept } else { try constant(step, recipe, arguments, object, record) }
-            try Self.property(index, of: type, for: record).set(instance, value)
-        case .candidates:
+        if case .candidates? = place.former, case .candidates = place.step, let step = place.former {
             // Its holder hears of what goes again; the current graph is still the one that stays.
             let chain = BuildChain(graph: currentGraph(), isReload: true)
             return try building(chain) { () throws(Failure) in
-                try whole { (chain) throws(Failure) in try apply(step, name, recipe, [], record, chain) }
+                try whole { (chain) throws(Failure) in
+                    try apply(step, place.name, former, [], record, chain)
+                }
             }
+        }
+        var value = found.kept ?? found.own
+        if value == nil, let step = place.former { value = try constant(step, former, arguments, object, record) }
+        switch place.step {
+        case .property(let index, _), .candidates(let index, _, _, _):
+            guard let value else { break }
+            try Self.property(index, of: type, for: record).set(instance, value)
         case .method(let index, _):
-            let value = if let kept { kept } else { try constant(step, recipe, arguments, object, record) }
-            guard case .list(let arguments) = value else { return }
+            // A call that the former recipe does not make cannot be taken back.
+            guard case .list(let arguments)? = value else { break }
             _ = try Self.method(index, of: type, for: record).call(instance, arguments)
         }
-        remember(kept, name, record)
+        remember(found.kept, place.name, record)
+        guard let candidates = found.candidates else { return }
+        let extra = extra(record)
+        monitor.locked { extra.candidates[place.name] = candidates }
     }
 }

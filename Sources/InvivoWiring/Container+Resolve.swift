@@ -247,6 +247,13 @@ extension Container {
         chain.held = []
         chain.started = []
         chain.startsOf = [:]
+        guard !chain.asked.isEmpty else { return }
+        monitor.locked {
+            for (id, keys) in chain.asked {
+                dynamicDependencies[id, default: []].formUnion(keys)
+                for key in keys { dynamicDependents[key, default: []].insert(id) }
+            }
+        }
     }
 
     /// A commit failed: nothing that it made stays. What it started is stopped already.

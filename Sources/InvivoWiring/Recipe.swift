@@ -138,6 +138,18 @@ public final class Recipe: @unchecked Sendable {
         self.awaits = awaits
     }
 
+    /// By what an object remembers what a step injected, whatever recipe it has by then: the property's name; or the list of
+    /// calls, the method, and which of its calls there it is.
+    func name(of place: Int, in steps: [Step], _ list: String) -> String {
+        guard let description = type?.description else { return "\(list)\(place)" }
+        switch steps[place] {
+        case .property(let index, _), .candidates(let index, _, _, _): return description.properties[index].name
+        case .method(let index, _):
+            let calls = steps[..<place].count { if case .method(index, _) = $0 { true } else { false } }
+            return "\(list)\(description.methods[index].name)()\(calls == 0 ? "" : "\(calls)")"
+        }
+    }
+
     /// The keys whose objects its own may hold, by injection or by lazies.
     public var held: [UInt32] { edges.filter { $0.edge != .late || keeps.contains($0.id) }.map(\.id) }
 

@@ -38,4 +38,30 @@ extension Recipe.Source {
         case .map(let pairs): pairs.contains { $0.source.names(ids) }
         }
     }
+
+    /// Calls `body` with each key that it resolves without arguments when it is worked out.
+    func forEachKey(_ body: (UInt32) -> Void) {
+        switch self {
+        case .value, .argument, .arguments, .resolver, .asker, .setting: break
+        case .late(_, let arguments, _): for source in arguments { source.forEachKey(body) }
+        case .config(_, let source), .path(let source, _, _): source.forEachKey(body)
+        case .object(let id, let arguments, _):
+            if arguments.isEmpty { body(id) }
+            for source in arguments { source.forEachKey(body) }
+        case .all(let all): for id in all { body(id) }
+        case .list(let items), .set(let items): for item in items { item.forEachKey(body) }
+        case .map(let pairs): for pair in pairs { pair.source.forEachKey(body) }
+        }
+    }
+}
+
+extension Recipe {
+    /// The keys whose objects are injected after the initializer: what an object that is kept gets from a reload.
+    public var injectedKeys: Set<UInt32> {
+        var found: Set<UInt32> = []
+        for step in before + steps + after + afterAll {
+            for source in step.sources { source.forEachKey { found.insert($0) } }
+        }
+        return found
+    }
 }

@@ -1,0 +1,266 @@
+/* compare.h: what a runtime answers, as text; and the live runtime compared with a fresh one. */
+#ifndef INVIVO_TESTS_DIFFERENTIAL_COMPARE_H
+#define INVIVO_TESTS_DIFFERENTIAL_COMPARE_H
+
+#include "describe.h"
+
+/* The rules by which two runtimes answer the same, though one has a history:
+ *
+ * - An object that resolves to itself twice is shared. It is named by the first key that it has, and its content is shown once.
+ * - Objects of prototype and graph scope are compared by structure: which of them are the same is compared within what one
+ *   shared object holds, or within one resolve, since which resolve built a shared object depends on the order of calls; and
+ *   in a shared object of a confined type within what one step gave it, since what a reload injects again is a graph of its own.
+ * - What a provider, lazy or weak reference answers is compared when every key has been resolved and is held, since what is
+ *   built before depends on the order of calls too.
+ * - A lookup by type stays with its binding unless it is greedy (W-L2): the lookups here are greedy.
+ * - What a constructor has resolved is listed as long as its object is there, also when a reload has injected something else.
+ * - The names in a map of the configuration have no order.
+ * - Which of several names that are equally near an error suggests depends on the order in which they were first used.
+ * - States are compared on the main thread, where every key can be resolved. The state `failed` is that of the last attempt, and every key has just been tried. */
+enum { MOST_TEXT = 1 << 17, NAMES = KEYS + ENTRIES, MOST_LOCAL = 256, MOST_CALLS = 2 };
+typedef struct text { char data[MOST_TEXT]; size_t length; } text;
+static text live_text, fresh_text;
+static pthread_t main_thread;
+
+static void put(text *into, const char *format, ...) {
+    va_list arguments;
+    if (into->length > MOST_TEXT - 4096) return;
+    va_start(arguments, format);
+    into->length += (size_t)vsnprintf(into->data + into->length, 4000, format, arguments);
+    va_end(arguments);
+    if (into->length > MOST_TEXT - 1) into->length = MOST_TEXT - 1;
+}
+
+typedef struct observation {
+    text *into;
+    bool is_injected_again; /* the content that is shown is that of an object that reloads inject into */
+    invivo_object found[2][NAMES]; /* at both places of the host's scope */
+    bool is_shared[2][NAMES];
+    invivo_object local[MOST_LOCAL];
+    int local_count, calls;
+} observation;
+static const char *name_of(int index) {
+    static const char *const each[ENTRIES] = {"a.each[x]", "a.each[y]", "a.each[z]"};
+    return index < KEYS ? key_names[index] : each[index - KEYS];
+}
+
+static void show_value(observation *self, const invivo_value *value);
+static void show_slot(observation *self, const char *name, const slot *slot);
+static void show_content(observation *self, const part *part, invivo_object object) {
+    invivo_type type = {0};
+    (void)invivo_object_type(object, &type, NULL);
+    put(self->into, "{%s %d level %d", invivo_type_name(type), (int)part->number, (int)part->level);
+    show_slot(self, "input", &part->input), show_slot(self, "given", &part->given), show_slot(self, "left", &part->left);
+    show_slot(self, "right", &part->right), show_slot(self, "any", &part->any), show_slot(self, "accepted", &part->accepted);
+    put(self->into, "}");
+}
+static void show_object(observation *self, invivo_object object) {
+    for (int place = 0; place < 2; place++)
+        for (int i = 0; i < NAMES; i++)
+            if (self->is_shared[place][i] && self->found[place][i].bits == object.bits) return put(self->into, "@%s%s", name_of(i), place ? "'" : "");
+    for (int i = 0; i < self->local_count; i++) if (self->local[i].bits == object.bits) return put(self->into, "%%%d", i);
+    part *part = part_of(object);
+    if (!part) return put(self->into, "DEAD");
+    if (self->local_count == MOST_LOCAL) return put(self->into, "...");
+    put(self->into, "%%%d", self->local_count);
+    self->local[self->local_count++] = object;
+    show_content(self, part, object);
+}
+static void show_slot(observation *self, const char *name, const slot *slot) {
+    if (!slot->kind) return;
+    if (self->is_injected_again) {
+        self->is_injected_again = false, self->local_count = 0;
+        show_slot(self, name, slot);
+        self->is_injected_again = true;
+        return;
+    }
+    put(self->into, " %s ", name);
+    if (slot->kind == 'n') put(self->into, "%lld", (long long)slot->number);
+    if (slot->kind == 'o') show_object(self, slot->object);
+    if (slot->kind == 'l') {
+        put(self->into, "[");
+        for (int i = 0; i < slot->count; i++) put(self->into, i ? ", " : ""), show_object(self, slot->list[i]);
+        put(self->into, "]");
+    }
+    if (slot->kind != 'f') return;
+    if (self->calls == MOST_CALLS) return put(self->into, "callable");
+    self->calls++;
+    invivo_value value = invivo_null();
+    invivo_error *error = NULL;
+    invivo_status status = invivo_callable_call(slot->callable, NULL, 0, &value, &error);
+    put(self->into, "call(");
+    if (status) put(self->into, "%s", invivo_status_name(status));
+    else show_value(self, &value);
+    put(self->into, ")");
+    invivo_error_release(error);
+    invivo_value_clear(&value);
+    self->calls--;
+}
+static bool precedes(const invivo_value *map, uint64_t one, uint64_t other) {
+    const invivo_pair *a = &map->as.map.pairs[one], *b = &map->as.map.pairs[other];
+    int order = memcmp(a->name, b->name, a->length < b->length ? a->length : b->length);
+    return order < 0 || (order == 0 && a->length < b->length);
+}
+static void show_value(observation *self, const invivo_value *value) {
+    switch (value->kind) {
+    case INVIVO_KIND_NULL: return put(self->into, "null");
+    case INVIVO_KIND_OBJECT: return show_object(self, value->as.object);
+    case INVIVO_KIND_BOOL: return put(self->into, value->as.boolean ? "true" : "false");
+    case INVIVO_KIND_STRING: return put(self->into, "'%.*s'", (int)value->as.string.length, value->as.string.data);
+    case INVIVO_KIND_DOUBLE: return put(self->into, "%g", value->as.number);
+    case INVIVO_KIND_LIST:
+        put(self->into, "[");
+        for (uint64_t i = 0; i < value->as.list.count; i++) put(self->into, i ? ", " : ""), show_value(self, &value->as.list.items[i]);
+        return put(self->into, "]");
+    case INVIVO_KIND_MAP:
+        put(self->into, "{");
+        for (uint64_t shown = 0, last = UINT64_MAX; shown < value->as.map.count; shown++) {
+            uint64_t next = UINT64_MAX;
+            for (uint64_t i = 0; i < value->as.map.count; i++)
+                if ((last == UINT64_MAX || precedes(value, last, i)) && (next == UINT64_MAX || precedes(value, i, next))) next = i;
+            last = next;
+            put(self->into, "%s%.*s: ", shown ? ", " : "", (int)value->as.map.pairs[last].length, value->as.map.pairs[last].name);
+            show_value(self, &value->as.map.pairs[last].value);
+        }
+        return put(self->into, "}");
+    default: return put(self->into, "%lld", (long long)value->as.signed_integer);
+    }
+}
+static void show_status(observation *self, invivo_status status, invivo_error *error) {
+    const char *text = status ? invivo_error_text(error) : "", *suggestion = strstr(text, ", did you mean");
+    put(self->into, "%s %.*s", invivo_status_name(status), suggestion ? (int)(suggestion - text) : (int)strlen(text), text);
+    invivo_error_release(error);
+}
+
+static bool is_confined(invivo_object object) {
+    invivo_type type = {0};
+    const char *name = invivo_object_type(object, &type, NULL) ? "" : invivo_type_name(type);
+    for (int i = 0; i < TYPES; i++) if (!strcmp(kinds[i].name, name)) return !kinds[i].is_shared;
+    return false;
+}
+static void resolve_all_keys(observation *self, twin *twin, int place) {
+    for (int i = 0; i < NAMES; i++) {
+        invivo_error *error = NULL;
+        invivo_status status = invivo_resolve_name(twin->runtime, name_of(i), &self->found[place][i], &error);
+        if (status) put(self->into, "%s at place %d: ", name_of(i), place), show_status(self, status, error), put(self->into, "\n");
+    }
+    for (int i = 0; i < NAMES; i++) {
+        invivo_object again = {0};
+        if (!self->found[place][i].bits) continue;
+        MUST(invivo_resolve_name(twin->runtime, name_of(i), &again, E));
+        self->is_shared[place][i] = again.bits == self->found[place][i].bits;
+        if (again.bits) MUST(invivo_object_release(again));
+    }
+}
+static const invivo_value *entry_of(const invivo_value *map, const char *name) {
+    for (uint64_t i = 0; i < map->as.map.count; i++)
+        if (!strncmp(map->as.map.pairs[i].name, name, map->as.map.pairs[i].length) && !name[map->as.map.pairs[i].length]) return &map->as.map.pairs[i].value;
+    return NULL;
+}
+static void show_needs(observation *self, const invivo_value *needs) {
+    for (uint64_t i = 0; i < needs->as.list.count; i++) {
+        const invivo_value *need = &needs->as.list.items[i], *how = entry_of(need, "how");
+        if (how->as.string.length != 5 || strncmp(how->as.string.data, "asked", 5)) put(self->into, "needs "), show_value(self, need), put(self->into, " ");
+    }
+}
+static void show_facts(observation *self, const invivo_value *list, const char *const *names) {
+    for (uint64_t i = 0; i < list->as.list.count; i++) {
+        for (const char *const *name = names; *name; name++) {
+            const invivo_value *found = entry_of(&list->as.list.items[i], *name);
+            if (found && !strcmp(*name, "needs")) show_needs(self, found);
+            else if (found) put(self->into, "%s%s ", name == names ? "" : *name, name == names ? "" : ":"), show_value(self, found), put(self->into, " ");
+        }
+        put(self->into, "\n");
+    }
+}
+
+/* Everything that the calling thread can find out about a runtime. */
+static void observe(twin *twin, text *into, bool is_main) {
+    static const char *const state_facts[] = {"key", "name", "waits", NULL};
+    static const char *const wiring_facts[] = {"key", "type", "scope", "alias", "abstract", "rank", "needs", NULL};
+    static const char *const sought[] = {"Tool", "Hammer", "Chisel", "Saw", "Thing"};
+    observation self = {.into = into};
+    invivo_error *error = NULL;
+    invivo_value value = invivo_null();
+    uint64_t former_place = place_of_host;
+    int places = with(WITH_HOST_SCOPE) ? 2 : 1;
+    into->length = 0, into->data[0] = 0;
+    for (int place = 0; place < places; place++) place_of_host = (uint64_t)place + 1, resolve_all_keys(&self, twin, place);
+    for (int place = 0; place < places; place++)
+        for (int i = 0; i < NAMES; i++) {
+            invivo_object object = self.found[place][i];
+            place_of_host = (uint64_t)place + 1;
+            if (!object.bits || (place && object.bits == self.found[0][i].bits)) continue;
+            put(into, "%s%s %s: ", name_of(i), place ? "'" : "", self.is_shared[place][i] ? "shared" : "new");
+            self.local_count = 0;
+            bool is_first = true; /* another name of a shared object is shown as such */
+            for (int j = 0; j < i && self.is_shared[place][i]; j++) if (self.is_shared[place][j] && self.found[place][j].bits == object.bits) is_first = false;
+            if (is_first && self.is_shared[place][i]) {
+                self.is_injected_again = is_confined(object);
+                show_content(&self, part_of(object), object);
+                self.is_injected_again = false;
+            } else {
+                show_object(&self, object);
+            }
+            put(into, "\n");
+        }
+    place_of_host = 1;
+    for (size_t i = 0; i < sizeof sought / sizeof *sought; i++)
+        for (uint32_t flags = 0; flags < 2; flags++) {
+            invivo_key key = {0};
+            invivo_status status = invivo_key_of_type(twin->runtime, sought[i], NULL, flags ? INVIVO_LOOKUP_EXACT : 0, &key, (error = NULL, &error));
+            put(into, "the %s%s: %s ", sought[i], flags ? " itself" : "", status ? "" : invivo_key_name(key)), show_status(&self, status, error);
+            put(into, "\n");
+        }
+    invivo_status status = invivo_resolve_all(twin->runtime, "Tool", 0, &value, (error = NULL, &error));
+    self.local_count = 0;
+    put(into, "all Tool: "), show_value(&self, &value), show_status(&self, status, error), put(into, "\n");
+    invivo_value_clear(&value);
+    for (int i = 0; i <= PATHS; i++) {
+        const char *path = i < PATHS ? whole_paths[i] : "a.voices";
+        status = invivo_config_read(twin->runtime, path, &value, (error = NULL, &error));
+        put(into, "%s: ", path), show_value(&self, &value), show_status(&self, status, error), put(into, "\n");
+        invivo_value_clear(&value);
+    }
+    if (is_main && MUST(invivo_runtime_states(twin->runtime, &value, E))) show_facts(&self, &value, state_facts);
+    invivo_value_clear(&value);
+    if (is_main && MUST(invivo_graph_describe(twin->runtime, INVIVO_GRAPH_FACTS, &value, E))) show_facts(&self, &value, wiring_facts);
+    invivo_value_clear(&value);
+    for (int place = 1; place >= 0; place--)
+        for (int i = NAMES - 1; i >= 0; i--) if (self.found[place][i].bits) MUST(invivo_object_release(self.found[place][i]));
+    place_of_host = former_place;
+}
+
+/* The first line in which two texts differ, of each. */
+static void compare_texts(const char *where) {
+    const char *a = live_text.data, *b = fresh_text.data;
+    if (!strcmp(a, b)) return;
+    while (*a && *b) {
+        size_t one = strcspn(a, "\n"), other = strcspn(b, "\n");
+        if (one != other || strncmp(a, b, one)) break;
+        a += one + (a[one] != 0), b += other + (b[other] != 0);
+    }
+    disagree(TEXT_DIFFERS, "%s: the live runtime answers\n    %.*s\n  and a fresh one\n    %.*s", where, (int)strcspn(a, "\n"), a, (int)strcspn(b, "\n"), b);
+    trace("---- live\n%s---- fresh\n%s----\n", live_text.data, fresh_text.data);
+}
+
+static void close_twin(twin *twin, const char *which) {
+    invivo_error *error = NULL;
+    invivo_status status = invivo_runtime_close(twin->runtime, &error);
+    if (status) disagree(CLOSE_FAILED, "close of the %s runtime answers %s: %s", which, invivo_status_name(status), invivo_error_text(error));
+    if (status) (void)invivo_runtime_close_deferred(twin->runtime, NULL);
+    invivo_error_release(error);
+}
+
+/* Compares the live runtime with a fresh one, on the main thread and on those of the workers that are there. */
+typedef struct comparison { twin *live, fresh; } comparison;
+static void compare_here(void *context) {
+    comparison *self = context;
+    if (failure) return;
+    bool is_main = pthread_equal(pthread_self(), main_thread);
+    observe(self->live, &live_text, is_main);
+    observe(&self->fresh, &fresh_text, is_main);
+    if (!failure) compare_texts("compared");
+}
+
+#endif

@@ -1,0 +1,203 @@
+/* describe.h: a world's definitions, documents and processors as the runtime takes them. */
+#ifndef INVIVO_TESTS_DIFFERENTIAL_DESCRIBE_H
+#define INVIVO_TESTS_DIFFERENTIAL_DESCRIBE_H
+
+#include "world.h"
+
+static void describe_source(const source *from, invivo_injection *into) {
+    static const uint32_t how[] = {INVIVO_INJECT_VALUE, INVIVO_INJECT_VALUE, INVIVO_INJECT_REFERENCE, INVIVO_INJECT_CONFIG, INVIVO_INJECT_LIST,
+                                   INVIVO_INJECT_PROVIDER, INVIVO_INJECT_LAZY, INVIVO_INJECT_WEAK, INVIVO_INJECT_TYPE, INVIVO_INJECT_ALL};
+    into->how = how[from->how], into->flags = from->flags;
+    if (from->how == NUMBER) into->value = invivo_int64(from->number);
+    if (from->how == REFERENCE) into->reference = key_names[from->key];
+    if (from->how == BY_TYPE || from->how == ALL_OF) into->reference = "Tool";
+    invivo_injection *items = take(sizeof *items * 2);
+    for (int i = 0; i < from->count; i++) describe_source(from->items[i], &items[i]);
+    into->items = items, into->item_count = (uint64_t)from->count;
+    if (from->how == CONFIG) {
+        into->reference = paths[from->path];
+        if (from->number) items[0].how = INVIVO_INJECT_VALUE, items[0].value = invivo_int64(100 + from->number), into->item_count = 1;
+    }
+}
+static void add_named(invivo_injection *table, uint64_t *count, const char *name, const source *source) {
+    if (!source) return;
+    invivo_injection *into = &table[(*count)++];
+    describe_source(source, into);
+    into->name = name;
+}
+
+/* A factory that resolves a key, and keeps the number that its object was created with. */
+static invivo_status factory(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
+                             invivo_error **error) {
+    const spec *spec = user_data;
+    part *self = *instance;
+    invivo_object found = {0};
+    (void)arguments, (void)count;
+    if (falls()) return fail("a factory fails on purpose", error);
+    invivo_status status = invivo_resolve_name(build->runtime, key_names[spec->target], &found, error);
+    if (status) return status;
+    part *other = part_of(found);
+    self->number = other ? 1000 + other->number : -1;
+    (void)invivo_object_release(found);
+    return part_begin(self);
+}
+static invivo_status decorate(invivo_object object, const invivo_build *build, invivo_object *out, void *user_data, invivo_error **error) {
+    (void)build;
+    return wrap(object, 200 + (int64_t)(intptr_t)user_data, out, error);
+}
+
+static invivo_definition describe(const twin *twin, const spec *spec) {
+    invivo_definition made = {.struct_size = sizeof made, .key = key_names[spec->key], .scope = (uint32_t)spec->scope, .flags = spec->flags, .rank = spec->rank};
+    if (spec->kind == ALIAS) return made.alias = key_names[spec->target], made.scope = 0, made;
+    if (spec->kind == CHOICE) {
+        invivo_injection *chooser = take(2 * sizeof *chooser);
+        invivo_option *options = take(3 * sizeof *options);
+        chooser[0] = (invivo_injection){.how = INVIVO_INJECT_CONFIG, .reference = "mode", .items = &chooser[1], .item_count = 1};
+        chooser[1].how = INVIVO_INJECT_VALUE, chooser[1].value = invivo_int64(0);
+        for (int i = 0; i < 3; i++) {
+            if (!spec->options[i]) continue;
+            invivo_option *option = &options[made.option_count++];
+            option->when = i == 2 ? INVIVO_WHEN_OTHERWISE : INVIVO_WHEN_EQUAL, option->value = invivo_int64(i);
+            describe_source(spec->options[i], &option->use);
+        }
+        made.chooser = chooser, made.options = options, made.scope = 0;
+        return made;
+    }
+    made.type = twin->types[spec->type];
+    if (spec->scope == INVIVO_SCOPE_HOST) made.scope_name = "request";
+    invivo_injection *tables = take(12 * sizeof *tables), *initializer = tables, *properties = tables + 4;
+    if (spec->kind == MAKER) {
+        invivo_injection *maker = tables + 8;
+        maker[0] = (invivo_injection){.how = INVIVO_INJECT_REFERENCE, .reference = key_names[spec->target]};
+        maker[1].how = INVIVO_INJECT_VALUE, maker[1].value = invivo_int64(spec->type * 16 + spec->key);
+        made.maker_method = "make", made.maker = maker, made.maker_count = 2;
+    } else if (spec->kind == FACTORY) {
+        made.factory = factory, made.user_data = (void *)spec;
+    }
+    add_named(initializer, &made.initializer_count, "input", spec->input);
+    add_named(initializer, &made.initializer_count, "number", spec->number);
+    add_named(initializer, &made.initializer_count, "given", spec->given);
+    add_named(properties, &made.property_count, "left", spec->left);
+    add_named(properties, &made.property_count, "right", spec->right);
+    add_named(properties, &made.property_count, "any", spec->any);
+    add_named(properties, &made.property_count, "level", spec->level);
+    made.initializer = initializer, made.properties = properties;
+    if (spec->accepts) {
+        invivo_invocation *method = NEW(invivo_invocation);
+        uint64_t count = 0;
+        add_named(tables + 10, &count, NULL, spec->accepts);
+        *method = (invivo_invocation){.method = "accept", .arguments = tables + 10, .argument_count = 1};
+        made.methods = method, made.method_count = 1;
+    }
+    return made;
+}
+/* Hidden from lookups by type: entries that come one after the other are listed in the order in which they came, and not in
+ * that of the configuration. */
+static invivo_definition describe_each(const twin *twin, int type) {
+    static const invivo_injection none = {.how = INVIVO_INJECT_VALUE, .value = {.kind = INVIVO_KIND_INT64, .as = {.signed_integer = 77}}};
+    static const invivo_injection initializer[] = {{.name = "number", .how = INVIVO_INJECT_ENTRY, .reference = "n", .items = &none, .item_count = 1},
+                                                   {.name = "given", .how = INVIVO_INJECT_ENTRY_NAME}};
+    return (invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.each", .scope = INVIVO_SCOPE_LAZY_SINGLETON,
+                               .flags = INVIVO_DEFINITION_HIDDEN_CLASS | INVIVO_DEFINITION_HIDDEN_INTERFACE, .type = twin->types[type],
+                               .each = "voices", .initializer = initializer, .initializer_count = 2};
+}
+
+static const char *document_text(const document *document) {
+    char *text = take(512);
+    int length = sprintf(text, "config:\n  a:\n    always: 1\n");
+    for (int i = 0; i < PATHS; i++) if (document->values[i] >= 0) length += sprintf(text + length, "    %s: %d\n", paths[i], document->values[i]);
+    bool any = false;
+    for (int i = 0; i < ENTRIES; i++) {
+        if (document->entries[i] < 0) continue;
+        if (!any) length += sprintf(text + length, "    voices:\n"), any = true;
+        length += sprintf(text + length, "      %s: { n: %d }\n", entry_names[i], document->entries[i]);
+    }
+    return text;
+}
+static void add_document(invivo_changes changes, int number, const document *document) {
+    char name[] = "document0";
+    name[8] = (char)('0' + number);
+    const char *text = document->is_there ? document_text(document) : NULL;
+    MUST(invivo_changes_document(changes, name, text, text ? strlen(text) : 0, E));
+}
+static void add_operator_value(invivo_changes changes, int path, int says) {
+    invivo_value value = says == -2 ? invivo_null() : invivo_int64(says);
+    MUST(invivo_changes_configure(changes, whole_paths[path], says == -1 ? NULL : &value, E));
+}
+static void add_processor(const twin *twin, invivo_changes changes, int number, const processor *processor) {
+    char name[] = "p0";
+    name[1] = (char)('0' + number);
+    (void)twin;
+    if (!processor->is_there) {
+        MUST(invivo_changes_unprocess(changes, name, E));
+        return;
+    }
+    invivo_processor made = {.struct_size = sizeof made, .name = name, .priority = number,
+                             .key = processor->key >= 0 ? key_names[processor->key] : NULL,
+                             .type = processor->type >= 0 ? kinds[processor->type].name : NULL};
+    if (processor->component >= 0) made.component = key_names[processor->component], made.method = "wrap";
+    else made.decorate = decorate, made.user_data = (void *)(intptr_t)number;
+    MUST(invivo_changes_process(changes, &made, E));
+}
+
+/* ---- a fresh runtime ------------------------------------------------------------------------------------------ */
+
+static const spec *top_of(const world *world, int key) {
+    return world->override_count[key] ? world->overrides[key][world->override_count[key] - 1].spec : NULL;
+}
+/* What a key with an override comes to, as a definition: the override with what the key keeps. */
+static invivo_definition stand_in(const twin *twin, const spec *base, const spec *top) {
+    invivo_definition made = describe(twin, top), kept = describe(twin, base);
+    bool makes = top->kind != ALIAS && top->kind != CHOICE;
+    made.scope = makes ? kept.scope : 0, made.scope_name = makes ? kept.scope_name : NULL, made.flags = kept.flags, made.rank = kept.rank;
+    if (!makes || !kinds[top->type].has_life) made.flags &= ~(uint32_t)INVIVO_DEFINITION_EXCLUSIVE;
+    if (!makes || kinds[top->type].is_shared) made.flags &= ~(uint32_t)INVIVO_DEFINITION_TRACKED;
+    return made;
+}
+/* Commits all that a world has in one change set. A key with overrides is first defined as what it comes to; then its last
+ * override, which counts, is begun, and the definition beneath is committed, which need not be good. A processor of a key
+ * that was removed concerns nothing. */
+static invivo_status commit_world(twin *twin, const world *world, invivo_error **error) {
+    invivo_changes changes;
+    invivo_status status;
+    bool is_covered[KEYS] = {false}, any_covered = false;
+    if (!MUST(invivo_changes_open(twin->runtime, &changes, E))) return INVIVO_E_HOST;
+    for (int order = 0, done = 0; done < DOCUMENTS && order <= world->counter; order++)
+        for (int i = 0; i < DOCUMENTS; i++)
+            if (world->documents[i].is_there && world->documents[i].order == order) add_document(changes, i, &world->documents[i]);
+    for (int i = 0; i < PATHS; i++) if (world->operator_says[i] != -1) add_operator_value(changes, i, world->operator_says[i]);
+    for (int i = 0; i < PROCESSORS; i++) if (world->processors[i].is_there && (world->processors[i].key < 0 || world->defined[world->processors[i].key])) add_processor(twin, changes, i, &world->processors[i]);
+    for (int order = 0; order <= world->counter; order++) {
+        if (world->has_each && world->each_order == order) {
+            invivo_definition each = describe_each(twin, world->each_type);
+            MUST(invivo_changes_define(changes, &each, NULL, E));
+        }
+        for (int key = 0; key < KEYS; key++) {
+            const spec *spec = world->defined[key];
+            if (!spec || world->order[key] != order) continue;
+            invivo_definition made = describe(twin, spec);
+            is_covered[key] = world->override_count[key] > 0;
+            any_covered |= is_covered[key];
+            if (is_covered[key]) made = stand_in(twin, spec, top_of(world, key));
+            MUST(invivo_changes_define(changes, &made, NULL, E));
+        }
+    }
+    status = invivo_changes_commit(changes, error);
+    if (status || !any_covered) return status;
+    for (int key = 0; key < KEYS; key++) {
+        if (!is_covered[key]) continue;
+        invivo_definition above = describe(twin, top_of(world, key));
+        invivo_override handle;
+        above.scope = 0, above.flags = 0, above.rank = 0, above.scope_name = NULL;
+        if ((status = invivo_override_begin(twin->runtime, &above, &handle, error))) return status;
+    }
+    MUST(invivo_changes_open(twin->runtime, &changes, E));
+    for (int key = 0; key < KEYS; key++) {
+        if (!is_covered[key]) continue;
+        invivo_definition made = describe(twin, world->defined[key]);
+        MUST(invivo_changes_define(changes, &made, NULL, E));
+    }
+    return invivo_changes_commit(changes, error);
+}
+
+#endif

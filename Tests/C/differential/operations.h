@@ -1,0 +1,369 @@
+/* operations.h: random operations on the live runtime. */
+#ifndef INVIVO_TESTS_DIFFERENTIAL_OPERATIONS_H
+#define INVIVO_TESTS_DIFFERENTIAL_OPERATIONS_H
+
+#include "workers.h"
+
+static twin live;
+static invivo_override handles[OPERATIONS];
+static int override_number;
+
+/* ---- leases that are held ------------------------------------------------------------------------------------- */
+
+enum { MOST_LEASES = 24 };
+typedef struct lease {
+    invivo_object object;
+    char key[32]; /* that it was made for; "" when none */
+    bool is_frozen, may_freeze;
+    part content;
+} lease;
+static lease leases[MOST_LEASES];
+static int lease_count;
+
+static const spec *effective(const world *world, const char *name) {
+    for (int key = 0; key < KEYS; key++) if (!strcmp(key_names[key], name)) return world->defined[key];
+    return NULL;
+}
+/* Whether it is the shared object of its key now: then reloads may inject into it. */
+static bool is_current(const lease *lease) {
+    invivo_key key = {0};
+    invivo_object found = {0};
+    if (invivo_key_find(live.runtime, lease->key, &key, NULL)) return false;
+    if (invivo_peek(live.runtime, key, &found)) return false;
+    (void)invivo_object_release(found);
+    return found.bits == lease->object.bits;
+}
+static bool all_alive(const part *part) {
+    const slot *slots[] = {&part->input, &part->given, &part->left, &part->right, &part->any, &part->accepted};
+    for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
+        if (slots[i]->kind == 'o' && !part_of(slots[i]->object)) return false;
+        for (int j = 0; slots[i]->kind == 'l' && j < slots[i]->count; j++) if (!part_of(slots[i]->list[j])) return false;
+    }
+    return true;
+}
+/* An object that is leased keeps its content, unless it is the shared object of its key or tracked; and what it refers to lives. */
+static void check_leases(void) {
+    for (int i = 0; i < lease_count && !failure; i++) {
+        lease *lease = &leases[i];
+        part *part = part_of(lease->object);
+        if (!part || seen[part->serial].has_ended) {
+            disagree(LEASED_CHANGED, "a leased object of '%s' is gone", lease->key);
+            return;
+        }
+        if (!all_alive(part)) disagree(LEASED_CHANGED, "a leased object of '%s' refers to one that is gone", lease->key);
+        if (lease->is_frozen && memcmp(&lease->content, part, sizeof *part)) disagree(LEASED_CHANGED, "a leased object of '%s' has changed", lease->key);
+        if (!lease->is_frozen && lease->may_freeze && !is_current(lease)) lease->is_frozen = true, lease->content = *part;
+    }
+}
+static void hold(invivo_object object) {
+    invivo_key key = {0};
+    if (lease_count == MOST_LEASES) {
+        MUST(invivo_object_release(object));
+        return;
+    }
+    lease *lease = &leases[lease_count++];
+    memset(lease, 0, sizeof *lease);
+    lease->object = object;
+    if (!invivo_object_key(object, &key, NULL) && key.bits) snprintf(lease->key, sizeof lease->key, "%s", invivo_key_name(key));
+    const spec *spec = effective(&now, lease->key);
+    /* Those of places have no current object that is the same everywhere; a weak one cannot be looked at; what a method of
+     * another object has made has no key. */
+    lease->may_freeze = lease->key[0] && spec && (spec->scope != INVIVO_SCOPE_THREAD && spec->scope != INVIVO_SCOPE_HOST && spec->scope != INVIVO_SCOPE_WEAK_SINGLETON && !(spec->flags & INVIVO_DEFINITION_TRACKED));
+}
+static void release_one(void) {
+    if (!lease_count) return;
+    int index = below(lease_count);
+    trace("release an object of %s\n", leases[index].key);
+    invivo_object object = leases[index].object;
+    leases[index] = leases[--lease_count];
+    MUST(invivo_object_release(object));
+}
+
+/* ---- resolving -------------------------------------------------------------------------------------------------- */
+
+typedef struct wish { int kind, name; bool is_held; invivo_status status; } wish;
+static void do_wish(void *context) {
+    wish *self = context;
+    invivo_object object = {0};
+    invivo_error *error = NULL;
+    if (self->kind == 0) self->status = invivo_resolve_name(live.runtime, name_of(self->name), &object, &error);
+    else self->status = invivo_resolve_type(live.runtime, "Tool", NULL, 0, &object, &error);
+    if (self->status) trace("  answers %s: %s\n", invivo_status_name(self->status), invivo_error_text(error));
+    invivo_error_release(error);
+    if (!object.bits) return;
+    if (self->is_held) hold(object);
+    else MUST(invivo_object_release(object));
+}
+static void resolve_one(void) {
+    int worker = with(WITH_THREADS) && chance(30) ? below(WORKERS) : -1;
+    wish wish = {.kind = with(WITH_TYPES) && chance(15), .name = with(WITH_EACH) && chance(15) ? KEYS + below(ENTRIES) : below(KEYS), .is_held = worker < 0 && chance(50)};
+    trace("resolve %s%s%s\n", wish.kind ? "the Tool" : name_of(wish.name), wish.is_held ? " and hold it" : "", worker < 0 ? "" : " on a worker");
+    if (worker < 0) do_wish(&wish);
+    else on_worker(worker, do_wish, &wish);
+}
+
+/* ---- changes ------------------------------------------------------------------------------------------------------ */
+
+static void commit_comparison(const world *next, invivo_status status, const char *text);
+
+/* What a commit has answered: the world is then the next one, or stays. */
+static void take_answer(const world *next, invivo_status status, invivo_error *error, bool was_to_fail) {
+    bool has_fallen = was_to_fail && countdown == 0;
+    countdown = 0;
+    trace("  answers %s%s%s\n", invivo_status_name(status), status ? ": " : "", status ? invivo_error_text(error) : "");
+    if (status && !has_fallen) commit_comparison(next, status, invivo_error_text(error));
+    if (!status) now = *next;
+    invivo_error_release(error);
+}
+static bool arm(void) {
+    countdown = with(WITH_FAILURES) && chance(20) ? 1 + below(8) : 0;
+    if (countdown) trace("  the callback number %d fails\n", countdown);
+    return countdown > 0;
+}
+
+static void edit(world *next, invivo_changes changes, bool *used) {
+    int what = below(100);
+    if (what < 60 || what >= 97) {
+        int key = below(KEYS);
+        if (used[key]) return;
+        used[key] = true;
+        const spec *made = random_spec(next, key, false);
+        if (!next->defined[key]) next->order[key] = ++next->counter;
+        next->defined[key] = made;
+        invivo_definition definition = describe(&live, made);
+        print_spec("define", made);
+        MUST(invivo_changes_define(changes, &definition, NULL, E));
+    } else if (what < 67) {
+        int key = below(KEYS);
+        if (used[key] || !next->defined[key]) return;
+        used[key] = true;
+        trace("  remove %s\n", key_names[key]);
+        next->defined[key] = NULL;
+        MUST(invivo_changes_remove(changes, key_names[key], E));
+    } else if (what < 80) {
+        int number = below(DOCUMENTS);
+        if (!with(WITH_CONFIG) || used[KEYS + number]) return;
+        used[KEYS + number] = true;
+        document *document = &next->documents[number];
+        if (document->is_there && chance(15)) {
+            document->is_there = false;
+        } else {
+            if (!document->is_there) document->order = ++next->counter;
+            document->is_there = true;
+            for (int i = 0; i < PATHS; i++) document->values[i] = chance(60) ? below(3) : -1;
+            for (int i = 0; i < ENTRIES; i++) document->entries[i] = with(WITH_EACH) && chance(50) ? below(3) : -1;
+        }
+        trace("  document%d %s\n", number, document->is_there ? document_text(document) : "is taken away");
+        add_document(changes, number, document);
+    } else if (what < 86) {
+        int path = below(PATHS);
+        if (!with(WITH_CONFIG) || used[KEYS + DOCUMENTS + path]) return;
+        used[KEYS + DOCUMENTS + path] = true;
+        next->operator_says[path] = below(5) - 2;
+        trace("  configure %s %d\n", whole_paths[path], next->operator_says[path]);
+        add_operator_value(changes, path, next->operator_says[path]);
+    } else if (what < 91) {
+        int number = below(PROCESSORS);
+        if (!with(WITH_PROCESSORS) || used[KEYS + DOCUMENTS + PATHS + number]) return;
+        used[KEYS + DOCUMENTS + PATHS + number] = true;
+        processor *processor = &next->processors[number];
+        if (processor->is_there && chance(50)) {
+            processor->is_there = false;
+        } else {
+            *processor = (struct processor){.is_there = true, .key = -1, .type = -1, .component = -1};
+            /* Where shared objects refer to each other in cycles, whether a reference can wait for a decorator depends on
+             * which of them is built first. */
+            int first = with(WITH_CIRCLES) ? TOOLS : 0;
+            if (chance(70)) processor->key = first + below(KEYS - first), processor->component = chance(30) ? some_key(next, processor->key) : -1;
+            else processor->type = with(WITH_CIRCLES) ? SAW + below(4) : below(TYPES);
+        }
+        trace("  processor %d: %s key %d type %d component %d\n", number, processor->is_there ? "" : "removed", processor->key, processor->type, processor->component);
+        add_processor(&live, changes, number, processor);
+    } else if (what < 94) {
+        int key = below(KEYS);
+        if (used[key] || !next->defined[key]) return;
+        bool dependencies = chance(40);
+        trace("  reset %s%s\n", key_names[key], dependencies ? " with dependencies" : "");
+        MUST(invivo_changes_reset(changes, key_names[key], dependencies ? INVIVO_RESET_DEPENDENCIES : 0, E));
+    } else if (what < 95) {
+        static const uint32_t scopes[] = {INVIVO_SCOPE_LAZY_SINGLETON, INVIVO_SCOPE_SINGLETON, INVIVO_SCOPE_WEAK_SINGLETON};
+        uint32_t scope = scopes[below(3)];
+        trace("  reset scope %u\n", scope);
+        MUST(invivo_changes_reset_scope(changes, scope, E));
+    } else if (with(WITH_EACH) && !used[KEYS + DOCUMENTS + PATHS + PROCESSORS]) {
+        used[KEYS + DOCUMENTS + PATHS + PROCESSORS] = true;
+        if (next->has_each && chance(40)) {
+            next->has_each = false;
+            trace("  remove a.each\n");
+            MUST(invivo_changes_remove(changes, "a.each", E));
+        } else {
+            if (!next->has_each) next->each_order = ++next->counter;
+            next->has_each = true, next->each_type = SAW + below(4);
+            trace("  define a.each %s\n", kinds[next->each_type].name);
+            invivo_definition each = describe_each(&live, next->each_type);
+            MUST(invivo_changes_define(changes, &each, NULL, E));
+        }
+    }
+}
+static void change(int edits) {
+    world next = now;
+    bool used[KEYS + DOCUMENTS + PATHS + PROCESSORS + 1] = {false};
+    invivo_changes changes;
+    invivo_error *error = NULL;
+    trace("change\n");
+    if (!MUST(invivo_changes_open(live.runtime, &changes, E))) return;
+    for (int i = 0; i < edits; i++) edit(&next, changes, used);
+    bool is_armed = arm();
+    invivo_status status = invivo_changes_commit(changes, &error);
+    take_answer(&next, status, error, is_armed);
+}
+static void first_definitions(void) {
+    world next = now;
+    invivo_changes changes;
+    invivo_error *error = NULL;
+    trace("begin with\n");
+    if (!MUST(invivo_changes_open(live.runtime, &changes, E))) return;
+    int count = 3 + below(KEYS - 2);
+    for (int key = 0; key < count; key++) {
+        const spec *made = random_spec(&next, key, false);
+        next.order[key] = ++next.counter;
+        next.defined[key] = made;
+        invivo_definition definition = describe(&live, made);
+        print_spec("define", made);
+        MUST(invivo_changes_define(changes, &definition, NULL, E));
+    }
+    bool is_armed = arm();
+    invivo_status status = invivo_changes_commit(changes, &error);
+    take_answer(&next, status, error, is_armed);
+}
+static void begin_override(void) {
+    int key = below(KEYS), *count = &now.override_count[key];
+    if (!now.defined[key] || *count == MOST_OVERRIDES || override_number == OPERATIONS) return;
+    world next = now;
+    const spec *made = random_spec(&next, key, true);
+    invivo_definition definition = describe(&live, made);
+    invivo_error *error = NULL;
+    /* The key keeps these. */
+    definition.scope = 0, definition.flags = 0, definition.rank = 0, definition.scope_name = NULL;
+    trace("override %d\n", override_number);
+    print_spec("with", made);
+    next.overrides[key][next.override_count[key]].spec = made;
+    next.overrides[key][next.override_count[key]++].number = override_number;
+    bool is_armed = arm();
+    invivo_status status = invivo_override_begin(live.runtime, &definition, &handles[override_number], &error);
+    if (!status) override_number++;
+    take_answer(&next, status, error, is_armed);
+}
+static void end_override(void) {
+    int found[KEYS], count = 0;
+    for (int key = 0; key < KEYS; key++) if (now.override_count[key]) found[count++] = key;
+    if (!count) return;
+    world next = now;
+    int key = found[below(count)], index = below(now.override_count[key]);
+    invivo_override handle = handles[now.overrides[key][index].number];
+    invivo_error *error = NULL;
+    next.override_count[key]--;
+    for (int i = index; i < next.override_count[key]; i++) next.overrides[key][i] = next.overrides[key][i + 1];
+    trace("end of the override %d of %s\n", now.overrides[key][index].number, key_names[key]);
+    bool is_armed = arm();
+    invivo_status status = invivo_override_end(handle, &error);
+    take_answer(&next, status, error, is_armed);
+}
+
+/* ---- comparing ---------------------------------------------------------------------------------------------------- */
+
+/* A change that the live runtime has refused is refused by a fresh one too, or a key of it cannot be resolved there. */
+static void commit_comparison(const world *next, invivo_status status, const char *text) {
+    twin fresh;
+    invivo_error *error = NULL;
+    if (failure || !open_twin(&fresh)) return;
+    invivo_status answered = commit_world(&fresh, next, &error);
+    bool is_refused = answered != INVIVO_OK;
+    for (int i = 0; i < NAMES && !is_refused; i++) {
+        invivo_object object = {0};
+        is_refused = invivo_resolve_name(fresh.runtime, name_of(i), &object, NULL) == status;
+        if (object.bits) MUST(invivo_object_release(object));
+    }
+    if (!is_refused) disagree(STATUS_DIFFERS, "the live runtime refuses a change that a fresh one accepts: %s: %s", invivo_status_name(status), text);
+    invivo_error_release(error);
+    close_twin(&fresh, "fresh");
+}
+static void compare(void) {
+    comparison both = {.live = &live};
+    invivo_error *error = NULL;
+    trace("compare\n");
+    if (failure || !open_twin(&both.fresh)) return;
+    invivo_status status = commit_world(&both.fresh, &now, &error);
+    if (status) disagree(STATUS_DIFFERS, "the live runtime has accepted what a fresh one refuses: %s: %s", invivo_status_name(status), invivo_error_text(error));
+    invivo_error_release(error);
+    if (!status) compare_here(&both);
+    for (int i = 0; i < WORKERS && !failure; i++) if (workers[i].is_there) on_worker(i, compare_here, &both);
+    close_twin(&both.fresh, "fresh");
+}
+
+/* ---- a sequence ----------------------------------------------------------------------------------------------------- */
+
+static void operate(void) {
+    int what = below(100);
+    if (what < 32) return change(1 + below(3));
+    if (what < 44) return with(WITH_OVERRIDES) ? begin_override() : change(1);
+    if (what < 52) return with(WITH_OVERRIDES) ? end_override() : change(2);
+    if (what < 78) return resolve_one();
+    if (what < 88) return release_one();
+    if (what < 92 && with(WITH_HOST_SCOPE)) {
+        place_of_host = (uint64_t)below(3);
+        return trace("at place %llu\n", (unsigned long long)place_of_host);
+    }
+    if (what < 94 && with(WITH_HOST_SCOPE)) {
+        uint64_t place = 1 + (uint64_t)below(2);
+        trace("end of place %llu\n", (unsigned long long)place);
+        MUST(invivo_scope_end(live.runtime, "request", place, E));
+        return;
+    }
+    if (what < 97 && with(WITH_THREADS)) {
+        trace("end of a worker\n");
+        return end_worker(below(WORKERS));
+    }
+    if (what == 99) compare();
+}
+
+static void run(uint64_t seed) {
+    invivo_live_counts before = {.struct_size = sizeof before}, after = {.struct_size = sizeof after};
+    seed_of_sequence = random_state = seed;
+    failure = AGREES, arena_used = 0, parts_made = parts_alive = countdown = 0, lease_count = override_number = 0, place_of_host = 1;
+    memset(&now, 0, sizeof now);
+    for (int i = 0; i < PATHS; i++) now.operator_says[i] = -1;
+    for (int i = 0; i < OPERATIONS; i++) {
+        tapes[i].used = 0;
+        if (!is_replay) tapes[i].count = 0, tapes[i].is_left_out = false;
+    }
+    invivo_live(&before);
+    current_tape = &tapes[0];
+    features = 0;
+    for (int i = 0; i < 12; i++) features |= chance(65) << i;
+    trace("seed %llu, features %x\n", (unsigned long long)seed, features);
+    if (open_twin(&live)) first_definitions();
+    int count = 4 + below(OPERATIONS - 4);
+    for (int i = 1; i < count && !failure; i++) {
+        current_tape = &tapes[i];
+        if (current_tape->is_left_out) continue;
+        operate();
+        check_leases();
+    }
+    current_tape = &tapes[OPERATIONS - 1];
+    compare();
+    while (lease_count) release_one();
+    for (int i = 0; i < WORKERS; i++) end_worker(i);
+    close_twin(&live, "live");
+    if (failure) return;
+    for (int i = 0; i < parts_made; i++) {
+        if (!seen[i].has_ended) disagree(LEFT_BEHIND, "an object is left after close (serial %d of %d)", i, parts_made);
+        if (seen[i].is_started) disagree(STOPS_DIFFER, "an object was started and never stopped (serial %d)", i);
+    }
+    invivo_live(&after);
+    if (memcmp(&before, &after, sizeof before))
+        disagree(LEFT_BEHIND, "left after close: objects %lld, callables %lld, errors %lld, graphs %lld, blocks %lld", (long long)(after.objects - before.objects),
+                 (long long)(after.callables - before.callables), (long long)(after.errors - before.errors), (long long)(after.graphs - before.graphs), (long long)(after.blocks - before.blocks));
+}
+
+#endif

@@ -1,0 +1,239 @@
+/* parts.h: the types of the worlds, and what is counted of their objects. */
+#ifndef INVIVO_TESTS_DIFFERENTIAL_PARTS_H
+#define INVIVO_TESTS_DIFFERENTIAL_PARTS_H
+
+#include "chance.h"
+
+/* What an object was given at one place. Handles are borrowed: the runtime holds the leases. */
+typedef struct slot {
+    int kind; /* 0 nothing, 'n' number, 'o' object, 'f' callable, 'l' list of objects */
+    int64_t number;
+    invivo_object object;
+    invivo_callable callable;
+    invivo_object list[8];
+    int count;
+} slot;
+typedef struct part {
+    int serial;
+    /* The initializer's, which stays. */
+    slot input, given;
+    int64_t number;
+    /* Properties, and what `accept` was called with. */
+    slot left, right, any, accepted;
+    int64_t level;
+} part;
+
+/* The first two are tools, which lookups by type look for. */
+enum { HAMMER, CHISEL, SAW, DRILL, BOLT, PUMP, TYPES };
+static const struct { const char *name; bool is_shared, has_life, is_tool; } kinds[TYPES] = {
+    {"Hammer", true, true, true}, {"Chisel", false, false, true}, {"Saw", false, false, false},
+    {"Drill", false, true, false}, {"Bolt", true, false, false}, {"Pump", true, true, false},
+};
+
+/* ---- what is counted ------------------------------------------------------------------------------------- */
+
+enum { MOST_PARTS = 1 << 16 };
+static struct { bool has_ended, is_started, was_started; } seen[MOST_PARTS];
+static int parts_made, parts_alive;
+/* The callback of the live runtime that fails: the number of those before it, plus one; 0 = none. */
+static int countdown;
+
+static bool falls(void) { return countdown > 0 && --countdown == 0; }
+static invivo_status fail(const char *what, invivo_error **error) {
+    if (error) *error = invivo_error_make(INVIVO_E_HOST, what, NULL, NULL);
+    return INVIVO_E_HOST;
+}
+
+static void keep(slot *into, const invivo_value *value) {
+    memset(into, 0, sizeof *into);
+    switch (value->kind) {
+    case INVIVO_KIND_NULL: return;
+    case INVIVO_KIND_OBJECT: into->kind = 'o', into->object = value->as.object; return;
+    case INVIVO_KIND_CALLABLE: into->kind = 'f', into->callable = value->as.callable; return;
+    case INVIVO_KIND_LIST:
+        into->kind = 'l';
+        for (uint64_t i = 0; i < value->as.list.count && i < 8; i++)
+            if (value->as.list.items[i].kind == INVIVO_KIND_OBJECT) into->list[into->count++] = value->as.list.items[i].as.object;
+        return;
+    case INVIVO_KIND_STRING:
+        into->kind = 'n';
+        for (uint64_t i = 0; i < value->as.string.length; i++) into->number = into->number * 31 + value->as.string.data[i];
+        return;
+    default: into->kind = 'n', into->number = value->as.signed_integer;
+    }
+}
+static invivo_status answer(const slot *from, invivo_value *out, invivo_error **error) {
+    invivo_value value = invivo_null(), items[8];
+    if (from->kind == 'o') value = invivo_object_value(from->object);
+    if (from->kind == 'n') value = invivo_int64(from->number);
+    if (from->kind == 'f') value.kind = INVIVO_KIND_CALLABLE, value.as.callable = from->callable;
+    if (from->kind == 'l') {
+        for (int i = 0; i < from->count; i++) items[i] = invivo_object_value(from->list[i]);
+        value.kind = INVIVO_KIND_LIST, value.as.list.items = items, value.as.list.count = (uint64_t)from->count;
+    }
+    return invivo_value_copy(out, &value, error);
+}
+
+static invivo_status part_begin(part *self) {
+    self->serial = parts_made < MOST_PARTS - 1 ? parts_made++ : MOST_PARTS - 1;
+    memset(&seen[self->serial], 0, sizeof seen[0]);
+    parts_alive++;
+    return INVIVO_OK;
+}
+static invivo_status part_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
+                               invivo_error **error) {
+    part *self = instance;
+    (void)build, (void)user_data;
+    if (falls()) return fail("init fails on purpose", error);
+    if (count > 0) keep(&self->input, &arguments[0]);
+    if (count > 1 && arguments[1].kind == INVIVO_KIND_INT64) self->number = arguments[1].as.signed_integer;
+    if (count > 2) keep(&self->given, &arguments[2]);
+    return part_begin(self);
+}
+static void part_deinit(void *instance, void *user_data) {
+    part *self = instance;
+    (void)user_data;
+    parts_alive--;
+    if (self->serial < 0 || self->serial >= parts_made || seen[self->serial].has_ended) {
+        disagree(ENDED_TWICE, "an object is disposed of twice (serial %d)", self->serial);
+        return;
+    }
+    if (seen[self->serial].is_started) disagree(STOPS_DIFFER, "a started object is disposed of and was not stopped (serial %d)", self->serial);
+    seen[self->serial].has_ended = true;
+    memset(&self->input, 0xa5, sizeof *self - offsetof(part, input));
+}
+static invivo_status part_start(void *instance, void *user_data, invivo_error **error) {
+    part *self = instance;
+    (void)user_data;
+    if (seen[self->serial].is_started) disagree(STOPS_DIFFER, "a started object is started again (serial %d)", self->serial);
+    if (falls()) return fail("start fails on purpose", error);
+    seen[self->serial].is_started = seen[self->serial].was_started = true;
+    return INVIVO_OK;
+}
+static invivo_status part_stop(void *instance, void *user_data, invivo_error **error) {
+    part *self = instance;
+    (void)user_data, (void)error;
+    if (!seen[self->serial].is_started) disagree(STOPS_DIFFER, "an object is stopped that is not started (serial %d)", self->serial);
+    seen[self->serial].is_started = false;
+    return INVIVO_OK;
+}
+
+/* ---- members ---------------------------------------------------------------------------------------------- */
+
+static invivo_status get_slot(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    return answer((slot *)((char *)instance + (size_t)user_data), out, error);
+}
+static invivo_status set_slot(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    if (falls()) return fail("a setter fails on purpose", error);
+    keep((slot *)((char *)instance + (size_t)user_data), value);
+    return INVIVO_OK;
+}
+/* accept(value): keeps it. */
+static invivo_status call_accept(void *instance, void *user_data, const invivo_value *arguments, size_t count, invivo_value *result,
+                                 invivo_error **error) {
+    (void)user_data, (void)count, (void)result;
+    if (falls()) return fail("accept fails on purpose", error);
+    keep(&((part *)instance)->accepted, &arguments[0]);
+    return INVIVO_OK;
+}
+static invivo_status make_part(invivo_runtime runtime, invivo_type type, invivo_object input, int64_t number, invivo_object *out,
+                               invivo_error **error) {
+    invivo_value arguments[] = {input.bits ? invivo_object_value(input) : invivo_null(), invivo_int64(number)};
+    return invivo_object_make(runtime, type, arguments, 2, out, error);
+}
+static invivo_status answer_made(invivo_status status, invivo_object made, invivo_value *result, invivo_error **error) {
+    if (status) return status;
+    invivo_value borrowed = invivo_object_value(made);
+    status = invivo_value_copy(result, &borrowed, error);
+    (void)invivo_object_release(made);
+    return status;
+}
+/* make(number): a new object of the type number / 16. */
+static invivo_status call_make(void *instance, void *user_data, const invivo_value *arguments, size_t count, invivo_value *result,
+                               invivo_error **error) {
+    /* The runtime is found by an object of it; here by the type's, which each runtime registers with itself. */
+    invivo_runtime runtime = **(invivo_runtime **)user_data;
+    invivo_type type;
+    invivo_object made = {0};
+    int64_t number = arguments[0].as.signed_integer;
+    (void)instance, (void)count;
+    if (falls()) return fail("make fails on purpose", error);
+    invivo_status status = invivo_type_find(runtime, kinds[number / 16].name, &type, error);
+    if (!status) status = make_part(runtime, type, (invivo_object){0}, number % 16, &made, error);
+    return answer_made(status, made, result, error);
+}
+/* wrap(object): a new object of its type that has it as its input. */
+static invivo_status wrap(invivo_object object, int64_t number, invivo_object *out, invivo_error **error) {
+    invivo_runtime runtime;
+    invivo_type type;
+    if (falls()) return fail("wrap fails on purpose", error);
+    invivo_status status = invivo_object_runtime(object, &runtime, error);
+    if (!status) status = invivo_object_type(object, &type, error);
+    return status ? status : make_part(runtime, type, object, number, out, error);
+}
+static invivo_status call_wrap(void *instance, void *user_data, const invivo_value *arguments, size_t count, invivo_value *result,
+                               invivo_error **error) {
+    invivo_object made = {0};
+    (void)instance, (void)user_data, (void)count;
+    return answer_made(wrap(arguments[0].as.object, 100, &made, error), made, result, error);
+}
+
+/* One runtime of a world: the live one or a fresh one. */
+typedef struct twin {
+    invivo_runtime runtime, *self;
+    invivo_type types[TYPES];
+    invivo_method methods[3];
+} twin;
+
+static uint64_t place_of_host; /* where the calling code is in the scope `request` */
+static invivo_status find_place(void *user_data, uint64_t *place, invivo_error **error) {
+    (void)user_data, (void)error;
+    *place = place_of_host;
+    return INVIVO_OK;
+}
+
+static bool open_twin(twin *twin) {
+    static const invivo_parameter parameters[] = {
+        {.name = "input", .kind = INVIVO_KIND_OBJECT, .flags = INVIVO_PARAMETER_OPTIONAL},
+        {.name = "number", .kind = INVIVO_KIND_INT64, .flags = INVIVO_PARAMETER_OPTIONAL},
+        {.name = "given", .kind = INVIVO_KIND_ANY, .flags = INVIVO_PARAMETER_OPTIONAL},
+    };
+    static const invivo_property properties[] = {
+        {.struct_size = sizeof(invivo_property), .name = "left", .kind = INVIVO_KIND_OBJECT, .get = get_slot, .set = set_slot, .user_data = (void *)offsetof(part, left)},
+        {.struct_size = sizeof(invivo_property), .name = "right", .kind = INVIVO_KIND_OBJECT, .get = get_slot, .set = set_slot, .user_data = (void *)offsetof(part, right)},
+        {.struct_size = sizeof(invivo_property), .name = "any", .kind = INVIVO_KIND_ANY, .get = get_slot, .set = set_slot, .user_data = (void *)offsetof(part, any)},
+        INVIVO_FIELD(part, level),
+    };
+    static const invivo_parameter any[] = {{.name = "value", .kind = INVIVO_KIND_ANY, .flags = INVIVO_PARAMETER_OPTIONAL}};
+    static const invivo_parameter number[] = {{.name = "number", .kind = INVIVO_KIND_INT64}};
+    static const invivo_parameter object[] = {{.name = "object", .kind = INVIVO_KIND_OBJECT}};
+    static const char *const supertypes[] = {"Thing", "Tool"};
+    invivo_scope_options scope = {.struct_size = sizeof scope, .name = "request", .find = find_place};
+    memset(twin, 0, sizeof *twin);
+    twin->self = &twin->runtime;
+    twin->methods[0] = (invivo_method){.struct_size = sizeof(invivo_method), .name = "accept", .parameters = any, .parameter_count = 1, .call = call_accept};
+    twin->methods[1] = (invivo_method){.struct_size = sizeof(invivo_method), .name = "make", .parameters = number, .parameter_count = 1,
+                                       .result = INVIVO_KIND_ANY, .call = call_make, .user_data = &twin->self};
+    twin->methods[2] = (invivo_method){.struct_size = sizeof(invivo_method), .name = "wrap", .parameters = object, .parameter_count = 1,
+                                       .result = INVIVO_KIND_ANY, .call = call_wrap};
+    if (!MUST(invivo_runtime_open(&twin->runtime, NULL, E))) return false;
+    MUST(invivo_scope_register(twin->runtime, &scope, E));
+    for (int i = 0; i < TYPES; i++) {
+        invivo_type_options options = {
+            .struct_size = sizeof options, .name = kinds[i].name, .supertypes = supertypes, .supertype_count = kinds[i].is_tool ? 2 : 1,
+            .concurrency = kinds[i].is_shared ? INVIVO_SHARED : INVIVO_CONFINED, .size = sizeof(part), .alignment = _Alignof(part),
+            .init = part_init, .deinit = part_deinit, .parameters = parameters, .parameter_count = 3, .properties = properties,
+            .property_count = 4, .methods = twin->methods, .method_count = 3};
+        if (kinds[i].has_life) options.start = part_start, options.stop = part_stop;
+        MUST(invivo_type_register(twin->runtime, &options, &twin->types[i], E));
+    }
+    return failure == 0;
+}
+
+static part *part_of(invivo_object object) {
+    void *instance = NULL;
+    if (object.bits && invivo_object_instance(object, (invivo_type){0}, &instance, NULL)) return NULL;
+    return instance;
+}
+
+#endif

@@ -1,0 +1,196 @@
+/* world.h: what a sequence has defined: the keys, overrides, documents and processors that hold at the moment. */
+#ifndef INVIVO_TESTS_DIFFERENTIAL_WORLD_H
+#define INVIVO_TESTS_DIFFERENTIAL_WORLD_H
+
+#include "parts.h"
+
+/* The keys a.k0, a.k1, ... The first are tools: always shared, and found by the type `Tool`. What an object is made of (an
+ * initializer, a factory, a maker, an alias, a choice, a decorator's component) are keys before its own, so that every
+ * key can be resolved first. Properties may refer to keys before their own; those of tools to any tool, so that there are
+ * cycles of shared objects. Providers, lazies and weak references go anywhere. */
+enum { TOOLS = 3, KEYS = 9, MOST_OVERRIDES = 3, DOCUMENTS = 2, PROCESSORS = 2, PATHS = 3, ENTRIES = 3 };
+static const char *key_names[KEYS] = {"a.k0", "a.k1", "a.k2", "a.k3", "a.k4", "a.k5", "a.k6", "a.k7", "a.k8"};
+static const char *paths[PATHS] = {"n", "m", "mode"};
+static const char *whole_paths[PATHS] = {"a.n", "a.m", "a.mode"};
+static const char *entry_names[ENTRIES] = {"x", "y", "z"};
+
+enum { NOTHING, NUMBER, REFERENCE, CONFIG, LIST, PROVIDER, LAZY, WEAK, BY_TYPE, ALL_OF };
+typedef struct source {
+    int how, key, number, path;
+    uint32_t flags;
+    struct source *items[2];
+    int count;
+} source;
+enum { MAKES, ALIAS, CHOICE, MAKER, FACTORY };
+/* A definition. Never changed once it is in a world. */
+typedef struct spec {
+    int key, kind, scope, type, target, rank;
+    uint32_t flags;
+    source *input, *number, *given, *left, *right, *any, *level, *accepts;
+    source *options[3];
+} spec;
+typedef struct processor { bool is_there; int key, type, component; } processor;
+typedef struct document {
+    bool is_there;
+    int order, values[PATHS], entries[ENTRIES]; /* -1 = the document does not set it */
+} document;
+
+typedef struct world {
+    const spec *defined[KEYS];
+    int order[KEYS], counter;
+    struct { const spec *spec; int number; } overrides[KEYS][MOST_OVERRIDES];
+    int override_count[KEYS];
+    document documents[DOCUMENTS];
+    int operator_says[PATHS]; /* -1 = nothing, -2 = that there is no value */
+    processor processors[PROCESSORS];
+    bool has_each;
+    int each_type, each_order;
+} world;
+
+/* What a sequence is made of: drawn first, so that a sequence that fails loses what it does not need. */
+enum { WITH_CIRCLES = 1, WITH_PROCESSORS = 2, WITH_THREADS = 4, WITH_HOST_SCOPE = 8, WITH_FAILURES = 16, WITH_OVERRIDES = 32,
+       WITH_LATE = 64, WITH_TYPES = 128, WITH_CONFIG = 256, WITH_EACH = 512, WITH_LIFE = 1024, WITH_TRACKED = 2048 };
+static int features;
+static bool with(int feature) { return features & feature; }
+
+static world now; /* of the live runtime */
+
+static bool is_tool(int key) { return key < TOOLS; }
+
+/* ---- random definitions ------------------------------------------------------------------------------------ */
+
+/* A key below `limit`, most often a defined one; -1 = none. */
+static int some_key(const world *world, int limit) {
+    int found[KEYS], count = 0;
+    if (limit <= 0) return -1;
+    if (chance(5)) return below(limit);
+    for (int key = 0; key < limit; key++) if (world->defined[key]) found[count++] = key;
+    return count ? found[below(count)] : -1;
+}
+static source *reference(const world *world, int limit) {
+    int key = some_key(world, limit);
+    if (key < 0) return NULL;
+    source *made = NEW(source);
+    made->how = REFERENCE, made->key = key;
+    if (chance(20)) made->flags = INVIVO_INJECT_OPTIONAL;
+    return made;
+}
+static source *number_source(void) {
+    source *made = NEW(source);
+    if (with(WITH_CONFIG) && chance(40)) {
+        made->how = CONFIG, made->path = below(2);
+        made->number = chance(70) ? 1 + below(3) : 0; /* the default; 0 = none */
+    } else {
+        made->how = NUMBER, made->number = below(5);
+    }
+    return made;
+}
+static source *late_source(const world *world) {
+    source *made = NEW(source), *of = reference(world, KEYS);
+    if (!of) return NULL;
+    made->how = PROVIDER + below(3), made->items[0] = of, made->count = 1;
+    return made;
+}
+static source *type_source(int how) {
+    source *made = NEW(source);
+    made->how = how;
+    if (how == BY_TYPE) made->flags = INVIVO_INJECT_GREEDY | (chance(30) ? INVIVO_INJECT_OPTIONAL : 0);
+    return made;
+}
+/* What may go to a place that takes an object. `limit` says which keys. */
+static source *object_source(const world *world, int key, int limit) {
+    if (with(WITH_TYPES) && !is_tool(key) && chance(15)) return type_source(BY_TYPE);
+    return reference(world, limit);
+}
+static source *any_source(const world *world, int key, int limit) {
+    switch (below(6)) {
+    case 0: case 1: return object_source(world, key, limit);
+    case 2: return number_source();
+    case 3: {
+        source *made = NEW(source);
+        made->how = LIST;
+        for (int i = 0, count = below(3); i < count; i++) {
+            source *item = reference(world, limit);
+            if (item) made->items[made->count++] = item;
+        }
+        return made;
+    }
+    case 4: return with(WITH_LATE) ? late_source(world) : NULL;
+    default: return with(WITH_TYPES) && !is_tool(key) ? type_source(ALL_OF) : NULL;
+    }
+}
+
+static int random_scope(int key) {
+    static const int scopes[] = {INVIVO_SCOPE_LAZY_SINGLETON, INVIVO_SCOPE_LAZY_SINGLETON, INVIVO_SCOPE_SINGLETON, INVIVO_SCOPE_WEAK_SINGLETON,
+                                 INVIVO_SCOPE_PROTOTYPE, INVIVO_SCOPE_GRAPH, INVIVO_SCOPE_THREAD, INVIVO_SCOPE_HOST};
+    int scope = scopes[below(is_tool(key) ? 4 : 8)];
+    if (scope == INVIVO_SCOPE_THREAD && !with(WITH_THREADS)) scope = INVIVO_SCOPE_PROTOTYPE;
+    if (scope == INVIVO_SCOPE_HOST && !with(WITH_HOST_SCOPE)) scope = INVIVO_SCOPE_GRAPH;
+    return scope;
+}
+static int random_type(int key) { return is_tool(key) ? below(2) : SAW + below(4); }
+
+static spec *random_spec(const world *world, int key, bool is_override) {
+    spec *made = NEW(spec);
+    made->key = key;
+    made->kind = key > 0 && chance(25) ? 1 + below(4) : MAKES;
+    made->type = random_type(key);
+    made->scope = random_scope(key);
+    if (is_tool(key) && made->kind != MAKER && made->kind != FACTORY) made->kind = MAKES;
+    if (made->kind == CHOICE && !with(WITH_CONFIG)) made->kind = MAKES;
+    if (made->kind != MAKES && (made->target = some_key(world, key)) < 0) made->kind = MAKES;
+    if (made->kind == CHOICE) {
+        bool any = false;
+        for (int i = 0; i < 3; i++) any |= (made->options[i] = i < 2 || chance(50) ? reference(world, key) : NULL) != NULL;
+        if (any) return made;
+        made->kind = MAKES;
+    }
+    if (made->kind == ALIAS) return made;
+    if (chance(15)) made->rank = 1;
+    bool is_once = made->scope == INVIVO_SCOPE_LAZY_SINGLETON || made->scope == INVIVO_SCOPE_SINGLETON;
+    if (with(WITH_LIFE) && is_once && kinds[made->type].has_life && chance(30)) made->flags |= INVIVO_DEFINITION_EXCLUSIVE;
+    if (with(WITH_TRACKED) && (made->scope == INVIVO_SCOPE_PROTOTYPE || made->scope == INVIVO_SCOPE_GRAPH) && !kinds[made->type].is_shared && chance(40))
+        made->flags |= INVIVO_DEFINITION_TRACKED;
+    (void)is_override;
+    int limit = is_tool(key) && with(WITH_CIRCLES) ? TOOLS : key;
+    if (made->kind == MAKES) {
+        if (chance(45)) made->input = object_source(world, key, key);
+        if (chance(50)) made->number = number_source();
+        if (chance(25)) made->given = any_source(world, key, key);
+    }
+    if (chance(40)) made->left = object_source(world, key, limit);
+    if (chance(25)) made->right = object_source(world, key, limit);
+    if (chance(30)) made->any = any_source(world, key, limit);
+    if (chance(30)) made->level = number_source();
+    if (chance(15)) made->accepts = any_source(world, key, key);
+    return made;
+}
+
+/* ---- showing them ------------------------------------------------------------------------------------------- */
+
+static void print_source(const char *name, const source *source) {
+    static const char *const how[] = {"nothing", "number", "ref", "config", "list", "provider", "lazy", "weak", "type Tool", "all Tool"};
+    if (!source) return;
+    fprintf(stderr, " %s%s", name, how[source->how]);
+    if (source->how == NUMBER) fprintf(stderr, "(%d)", source->number);
+    if (source->how == CONFIG) fprintf(stderr, "(%s, default %d)", paths[source->path], source->number);
+    if (source->how == REFERENCE) fprintf(stderr, "(%s)", key_names[source->key]);
+    if (source->flags & INVIVO_INJECT_OPTIONAL) fprintf(stderr, "?");
+    for (int i = 0; i < source->count; i++) print_source("(", source->items[i]), fprintf(stderr, ")");
+}
+static void print_spec(const char *what, const spec *spec) {
+    static const char *const scopes[] = {"", "prototype", "graph", "singleton", "lazy", "weak", "", "thread", "host"};
+    static const char *const kind[] = {"", "alias", "choice", "maker", "factory"};
+    if (!is_tracing) return;
+    fprintf(stderr, "  %s %s %s %s", what, key_names[spec->key], kind[spec->kind], spec->kind == MAKES || spec->kind == CHOICE ? "" : key_names[spec->target]);
+    if (spec->kind != ALIAS && spec->kind != CHOICE)
+        fprintf(stderr, " %s %s rank %d%s%s", kinds[spec->type].name, scopes[spec->scope], spec->rank,
+                spec->flags & INVIVO_DEFINITION_EXCLUSIVE ? " exclusive" : "", spec->flags & INVIVO_DEFINITION_TRACKED ? " tracked" : "");
+    print_source("input=", spec->input), print_source("number=", spec->number), print_source("given=", spec->given);
+    print_source("left=", spec->left), print_source("right=", spec->right), print_source("any=", spec->any);
+    print_source("level=", spec->level), print_source("accept=", spec->accepts);
+    for (int i = 0; i < 3; i++) print_source(i == 2 ? "otherwise " : i ? "1: " : "0: ", spec->options[i]);
+    fprintf(stderr, "\n");
+}
+
+#endif
