@@ -78,6 +78,26 @@ static int reinject(void *context, value *out) {
     return 0;
 }
 
+/* The keys that a source resolves without arguments. */
+static void note_wanted(const recipe *recipe, const source *source, bool *wanted) {
+    switch (source->how) {
+    case REFERENCE:
+        if (!source->count) wanted[source->key] = true;
+        for (int i = 0; i < source->count; i++) note_wanted(recipe, source->items[i], wanted);
+        return;
+    case ALL_OF:
+        for (int i = 0; i < source->number; i++) wanted[recipe->bindings[source->key].bound[i]] = true;
+        return;
+    case LIST: case SET: case MAP: case PATH:
+        for (int i = 0; i < (source->how == PATH ? 1 : source->count); i++) note_wanted(recipe, source->items[i], wanted);
+        return;
+    case PROVIDER: case LAZY:
+        for (int i = 0; source->items[0] && i < source->items[0]->count; i++) note_wanted(recipe, source->items[0]->items[i], wanted);
+        return;
+    default: return;
+    }
+}
+
 static bool same_initializer_edges(const recipe *a, const recipe *b) {
     for (int key = 0; key < KEYS; key++) {
         bool in_a = false, in_b = false;
@@ -171,7 +191,7 @@ static int commit(plan *plan) {
             }
         }
     }
-    int builds[KEYS], build_count = 0;
+    int builds[KEYS * 2], build_count = 0;
     for (int i = 0; i < count; i++) {
         int key = queue[i];
         definition *given = described(key);
@@ -214,6 +234,15 @@ static int commit(plan *plan) {
             *again = (struct again){.recipe = next->recipes[key], .former_recipe = now->recipes[key], .object = sorted[i], .changed = kept_rebound[key] ? NULL : remade};
             for (int j = 0; j < STEPS * 8; j++) again->former[j] = sorted[i]->kept[j].value;
         }
+    }
+    /* What is shared and cold, and injected into an object that is kept, is made before it is injected. */
+    bool wanted[KEYS] = {false};
+    for (int i = 0; i < again_count; i++)
+        for (int j = 0; j < list[i].recipe->step_count; j++) note_wanted(list[i].recipe, list[i].recipe->steps[j].value, wanted);
+    for (int key = 0; key < KEYS; key++) {
+        const recipe *recipe = wanted[key] ? next->recipes[key] : NULL;
+        if (!recipe || recipe->target >= 0 || !is_shared(recipe->scope) || (recipe->flat->flags & INVIVO_DEFINITION_ABSTRACT)) continue;
+        if (!has_objects(next->cells[recipe->key])) builds[build_count++] = key;
     }
     for (int i = 0; i < build_count && !status; i++) status = whole(next, resolve_wish, &(wish){.key = builds[i]}, &ignored);
     for (int i = 0; i < again_count && !status; i++) status = whole(next, reinject, &list[i], &ignored);
