@@ -15,6 +15,8 @@ final class Outage {
     func begin(_ id: UInt32, _ former: Graph, _ next: Graph) throws(Failure) {
         let container = engine.container
         guard let cell = former.cell(id), cell !== next.cell(id) else { return }
+        // What the key was only another name of is not replaced.
+        guard former.recipe(id)?.id == id else { return }
         // One that another thread is making right now is there in a moment.
         let limit = deadline(container.commitTimeout)
         let isThere = container.monitor.locked { () -> Bool in
