@@ -31,6 +31,17 @@ static int lookup_place(recipe *recipe, int place) {
     return place + number * 100000000;
 }
 static bool is_never_made(const definition *of) { return of->flags & INVIVO_DEFINITION_ABSTRACT; }
+/* A definition gets no more runtime arguments than it declares. An alias passes on what it gets, after its own. */
+static void check_count(int count, int key) {
+    definition *target = flat_described(key);
+    for (int i = 0; i <= KEYS && target && target->alias >= 0; i++) {
+        if (i == KEYS) return;
+        count += target->initializer_count;
+        target = flat_described(target->alias);
+    }
+    if (!target || (target->parameters < 0 && is_never_made(target))) return;
+    if (count > (target->parameters < 0 ? 0 : target->parameters)) wrong(INVIVO_E_ARITY);
+}
 /* `place` names where in the definition it stands, items in items too. */
 static source *compile_source(recipe *recipe, const definition *flat, source *given, int strength, int place, const struct recipe *former) {
     source *made = NEW(source);
@@ -46,10 +57,7 @@ static source *compile_source(recipe *recipe, const definition *flat, source *gi
         note_edge(recipe, given->key, strength);
         if (is_never_made(target) && !is_never_made(flat)) wrong(INVIVO_E_ABSTRACT);
         for (int i = 0; i < given->count; i++) made->items[i] = compile_source(recipe, flat, given->items[i], strength, place * 16 + 1 + i, former);
-        if (strength && given->count > 0 && target->alias < 0) {
-            definition *whole = flat_described(given->key);
-            if (whole->parameters >= 0 && given->count > whole->parameters) wrong(INVIVO_E_ARITY);
-        }
+        check_count(given->count, given->key);
         return made;
     }
     case BY_TYPE: {
@@ -121,7 +129,7 @@ static recipe *compile(definition *given, const recipe *former) {
         for (int i = 0; i < given->initializer_count; i++) made->initializer[i] = compile_source(made, given, given->initializer[i], 2, 1 + i, former);
         definition *whole = flat_described(made->target);
         if (whole && is_never_made(whole)) wrong(INVIVO_E_ABSTRACT);
-        if (whole && whole->alias < 0 && whole->parameters >= 0 && given->initializer_count > whole->parameters) wrong(INVIVO_E_ARITY);
+        check_count(given->initializer_count, made->target);
         return planned->code_count == before ? made : NULL;
     }
     definition *flat = flat_of(given, planned->defined, planned->overridden);

@@ -262,7 +262,6 @@ static int make_instance(int place) {
     if (flat->flags & INVIVO_DEFINITION_ABSTRACT) return INVIVO_E_ABSTRACT;
     if ((status = evaluate_all(recipe->initializer, count, frame, values))) return status;
     frame = &current->frames[place];
-    if (flat->parameters < 0) for (int i = 0; i < frame->argument_count; i++) values[count++] = frame->arguments[i];
     if (!flat->factory && count > PARAMETERS) return INVIVO_E_ARITY;
     if (flat->factory == 2) {
         say(&expected, "0:%s", key_names[recipe->key]);
@@ -374,7 +373,7 @@ static int resolve(int key, const value *arguments, int count, value *out) {
     value given[MOST_ARGUMENTS] = {0};
     if (count) memcpy(given, arguments, sizeof(value) * (size_t)count);
     if (recipe->flat->parameters < 0) {
-        if (count > 0 && is_shared(recipe->scope)) return INVIVO_E_ARITY;
+        if (count > 0) return INVIVO_E_ARITY;
     } else {
         if (count > recipe->flat->parameters) return INVIVO_E_ARITY;
         while (count < recipe->flat->parameters) given[count++] = (value){.kind = '-'};
