@@ -701,6 +701,79 @@ static void a_failure_in_one_domain_is_undone_in_the_one_before(void) {
     CHECK_EQUAL(threes, 1); /* one of them is visited first */
 }
 
+/* A job that its domain has dropped is waited for no longer: a close with an object still leased is refused at once. */
+static pid_t closing_thread;
+static int close_is_over;
+static void *release_when_close_waits(void *object) {
+    for (int asleep = 0; asleep < 3000;) {
+        if (__atomic_load_n(&close_is_over, __ATOMIC_SEQ_CST)) return NULL;
+        asleep = check_is_asleep(closing_thread) ? asleep + 1 : 0;
+    }
+    OK(invivo_object_release(*(invivo_object *)object));
+    return NULL;
+}
+static void observe_nothing(void *user_data, const invivo_report *report) { (void)user_data, (void)report; }
+static void a_job_that_was_dropped_keeps_no_close_waiting(void) {
+    invivo_domain domain = begin_posted(0);
+    invivo_type_options shared = {.struct_size = sizeof(shared), .name = "Shared", .size = 8, .alignment = 8, .concurrency = INVIVO_SHARED};
+    invivo_type shared_type;
+    invivo_object held;
+    invivo_observer observer;
+    pthread_t thread;
+    OK(invivo_type_register(runtime, &shared, &shared_type, E));
+    OK(invivo_object_make(runtime, shared_type, NULL, 0, &held, E));
+    OK(invivo_observe(runtime, &(invivo_observer_options){.struct_size = sizeof(invivo_observer_options), .reloaded = observe_nothing,
+                                                          .domain = domain}, &observer, E));
+    OK(invivo_changes_commit(document("{}"), E));
+    OK(invivo_job_drop(next_job(1)));
+    closing_thread = gettid(), close_is_over = 0;
+    pthread_create(&thread, NULL, release_when_close_waits, &held);
+    bool is_refused = expects_error(invivo_runtime_close(runtime, E), INVIVO_E_BUSY, NULL);
+    __atomic_store_n(&close_is_over, 1, __ATOMIC_SEQ_CST);
+    pthread_join(thread, NULL);
+    if (!is_refused) return;
+    OK(invivo_object_release(held));
+    end();
+}
+
+/* An object that a method answers while a commit runs belongs to the thread that made it, as before. */
+static invivo_object prepared;
+static invivo_status answer_prepared(void *instance, void *user_data, const invivo_value *arguments, size_t count, invivo_value *result,
+                                     invivo_error **error) {
+    invivo_value value = invivo_object_value(prepared);
+    (void)instance, (void)user_data, (void)arguments, (void)count;
+    return invivo_value_copy(result, &value, error);
+}
+static int kept_is_defined;
+static void *define_kept(void *maker_type) {
+    invivo_value depth = {0};
+    invivo_injection of_maker[] = {{.how = INVIVO_INJECT_REFERENCE, .reference = "a.maker"}};
+    OK(invivo_object_make(runtime, type, NULL, 0, &prepared, E));
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.maker", .type = *(invivo_type *)maker_type,
+                                                   .scope = INVIVO_SCOPE_LAZY_SINGLETON}, NULL, E));
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.kept", .type = type,
+                                                   .scope = INVIVO_SCOPE_SINGLETON, .maker_method = "answer", .maker = of_maker,
+                                                   .maker_count = 1}, NULL, E));
+    OK(invivo_object_get(prepared, "depth", &depth, E));
+    OK(invivo_object_release(prepared));
+    __atomic_store_n(&kept_is_defined, 1, __ATOMIC_SEQ_CST);
+    return NULL;
+}
+static void what_a_method_answers_in_a_commit_stays_where_it_belongs(void) {
+    static const invivo_method methods[] = {{.struct_size = sizeof(invivo_method), .name = "answer", .result = INVIVO_KIND_ANY, .call = answer_prepared}};
+    pthread_t thread;
+    invivo_type maker_type;
+    begin(NULL);
+    register_voice((invivo_domain){0});
+    OK(invivo_type_register(runtime, &(invivo_type_options){.struct_size = sizeof(invivo_type_options), .name = "Maker", .size = 8, .alignment = 8,
+                                     .concurrency = INVIVO_SHARED, .methods = methods, .method_count = 1}, &maker_type, E));
+    kept_is_defined = 0;
+    pthread_create(&thread, NULL, define_kept, &maker_type);
+    while (!__atomic_load_n(&kept_is_defined, __ATOMIC_SEQ_CST)) OK(invivo_runtime_poll(runtime, 10, NULL, E));
+    pthread_join(thread, NULL);
+    end();
+}
+
 /* A domain that moves from thread to thread: it is where its host says. */
 static __thread bool is_window;
 static uint8_t is_window_now(void *user_data) {
@@ -975,6 +1048,8 @@ int main(void) {
     an_object_made_after_the_deadline_is_dropped();
     a_commit_that_times_out_in_one_domain_is_undone_in_the_other();
     a_failure_in_one_domain_is_undone_in_the_one_before();
+    a_job_that_was_dropped_keeps_no_close_waiting();
+    what_a_method_answers_in_a_commit_stays_where_it_belongs();
     a_long_wait_is_the_last_error_and_names_what_is_waited_for();
     a_job_that_does_not_end_is_left_to_its_domain();
     what_a_domain_does_not_undo_in_time_is_undone_when_it_answers();

@@ -1,4 +1,5 @@
-/* Any text as the value of properties with and without a unit: it is read exactly, or refused. The text comes by a JSON document. */
+/* Any text as the value of properties with and without a unit, and by each converter: it is read exactly, or refused. The text of a
+ * property comes by a JSON document. */
 #include <invivo/invivo.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +7,23 @@
 typedef struct { double gain, cutoff, delay; } voice;
 static const invivo_property voice_properties[] = {
     INVIVO_FIELD(voice, gain), INVIVO_FIELD(voice, cutoff, .unit = "Hz"), INVIVO_FIELD(voice, delay, .unit = "s")};
+
+/* A text that is read leaves a value of the converter's kind; one that is refused leaves an error that names a place in it. */
+static void convert(invivo_runtime runtime, const uint8_t *data, size_t size) {
+    static const char *const converters[] = {"number", "bool", "duration", "bytes", "base64", "path", "url", "colour"};
+    for (size_t i = 0; i < sizeof(converters) / sizeof(converters[0]); i++) {
+        invivo_value value = {0};
+        invivo_error *error = NULL;
+        if (invivo_convert(runtime, converters[i], (const char *)data, size, &value, &error) != INVIVO_OK) {
+            if (!error || !*invivo_error_text(error) || value.kind != INVIVO_KIND_NULL) abort();
+            invivo_error_release(error);
+            continue;
+        }
+        if (value.kind == INVIVO_KIND_NULL) abort();
+        if (value.kind == INVIVO_KIND_BYTES && value.as.bytes.length > size) abort();
+        invivo_value_clear(&value);
+    }
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -16,6 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (invivo_define_block(runtime, "synth.lead", INVIVO_BLOCK(voice, voice_properties), NULL, NULL) != INVIVO_OK) abort();
     }
     if (size > 4096) return 0;
+    convert(runtime, data, size);
     char *text = malloc(size * 6 + 128);
     for (int i = 0; i < 3; i++) {
         invivo_source_options options = {.struct_size = sizeof(options), .name = "fuzz.json", .text = text};
