@@ -745,8 +745,13 @@ static invivo_status answer_prepared(void *instance, void *user_data, const invi
     return invivo_value_copy(result, &value, error);
 }
 static int kept_is_defined;
+static pthread_t ended_on;
+static void note_end(void *instance, void *user_data) {
+    (void)instance, (void)user_data;
+    ended_on = pthread_self();
+}
 static void *define_kept(void *maker_type) {
-    invivo_value depth = {0};
+    invivo_changes changes;
     invivo_injection of_maker[] = {{.how = INVIVO_INJECT_REFERENCE, .reference = "a.maker"}};
     OK(invivo_object_make(runtime, type, NULL, 0, &prepared, E));
     OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.maker", .type = *(invivo_type *)maker_type,
@@ -754,8 +759,11 @@ static void *define_kept(void *maker_type) {
     OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.kept", .type = type,
                                                    .scope = INVIVO_SCOPE_SINGLETON, .maker_method = "answer", .maker = of_maker,
                                                    .maker_count = 1}, NULL, E));
-    OK(invivo_object_get(prepared, "depth", &depth, E));
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_remove(changes, "a.kept", E));
+    OK(invivo_changes_commit(changes, E));
     OK(invivo_object_release(prepared));
+    CHECK(pthread_equal(ended_on, pthread_self()));
     __atomic_store_n(&kept_is_defined, 1, __ATOMIC_SEQ_CST);
     return NULL;
 }
@@ -764,7 +772,8 @@ static void what_a_method_answers_in_a_commit_stays_where_it_belongs(void) {
     pthread_t thread;
     invivo_type maker_type;
     begin(NULL);
-    register_voice((invivo_domain){0});
+    OK(invivo_type_register(runtime, &(invivo_type_options){.struct_size = sizeof(invivo_type_options), .name = "Ending", .size = 8, .alignment = 8,
+                                     .deinit = note_end}, &type, E));
     OK(invivo_type_register(runtime, &(invivo_type_options){.struct_size = sizeof(invivo_type_options), .name = "Maker", .size = 8, .alignment = 8,
                                      .concurrency = INVIVO_SHARED, .methods = methods, .method_count = 1}, &maker_type, E));
     kept_is_defined = 0;
