@@ -33,7 +33,7 @@ struct ApplicationStart {
     func check(_ specs: [FilePath]) throws(Failure) -> WiringGraph? {
         let said = try read(specs)
         var whole = said.wiring
-        if !waits { for document in said.documents { whole.open(document) } }
+        if !waits { for document in said.documents { whole.openBelow(document) } }
         var found = engine.examine(whole)
         if !waits && !found.failures.isEmpty {
             for other in wiringFailures(said.wiring) + documentFailures(said.outlines, said.documents)
@@ -89,13 +89,13 @@ struct ApplicationStart {
         }
         for decorator in manifest.decorators { wiring.processors.append(try processor(decorator)) }
         if let config = manifest.config {
-            wiring.open(engine.newDocument(.config(try ConfigNode(document: config)), name: manifest.file))
+            wiring.openBelow(engine.newDocument(.config(try ConfigNode(document: config)), name: manifest.file))
         }
         let documents = specs.map { engine.newDocument($0, name: $0.shown, waits: waits) }
         guard failures.isEmpty else {
             let wrong = waits ? [] : documentFailures(outlines, documents)
             var whole = wiring
-            for document in documents { whole.open(document) }
+            for document in documents { whole.openBelow(document) }
             // What the configuration does not say is known when all of it is good.
             for other in (waits || !wrong.isEmpty ? wiringFailures(wiring) : engine.check(whole)) + wrong
             where !failures.contains(where: other.isSame(as:)) {
@@ -115,7 +115,7 @@ struct ApplicationStart {
         _ wiring: ChangeSet, _ outlines: ChangeSet, _ documents: [NewDocument]
     ) throws(Failure) {
         var whole = wiring
-        for document in documents { whole.open(document) }
+        for document in documents { whole.openBelow(document) }
         do throws(Failure) { try engine.commit(whole) } catch {
             guard !waits else { throw error }
             var failures = error.all

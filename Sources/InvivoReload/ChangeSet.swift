@@ -30,6 +30,8 @@ public struct ChangeSet: Sendable {
         case new(NewDocument)
     }
     private(set) var entries: [Entry] = []
+    /// How many of them `openBelow` has put before the others.
+    private var belowCount = 0
     /// The documents that are opened by the commit of this set.
     var opened: [NewDocument] { entries.compactMap { if case .new(let document) = $0 { document } else { nil } } }
     /// New base values: key, property, value.
@@ -77,6 +79,12 @@ public struct ChangeSet: Sendable {
 
     /// Opens a document with the set: what it says is part of the same reload.
     public mutating func open(_ document: NewDocument) { entries.append(.new(document)) }
+
+    /// The same, under the documents of the set that were not opened so, and over those that were.
+    public mutating func openBelow(_ document: NewDocument) {
+        entries.insert(.new(document), at: belowCount)
+        belowCount += 1
+    }
 
     /// The set without the documents that need not be good yet.
     func withoutWaiting() -> ChangeSet {

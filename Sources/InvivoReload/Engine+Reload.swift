@@ -32,15 +32,10 @@ extension Engine {
         }
         keepOpened(set)
         if !attempt.isNothing { announce(attempt) }
-        if attempt.isNothing && waiting.count == 1 {
-            whole.isAnswered = false
-            announce(whole)
-        } else {
-            for new in waiting {
-                var alone = ChangeSet(cause: new.document.name)
-                alone.documents = [(new.document, .file)]
-                announce(self.attempt(alone))
-            }
+        for new in waiting {
+            var alone = ChangeSet(cause: new.document.name)
+            alone.documents = [(new.document, .file)]
+            announce(self.attempt(alone))
         }
         return nil
     }
@@ -108,8 +103,6 @@ extension Engine {
         let isNothing: Bool
         /// Everything that was heard concerned documents that are not open.
         let isNobodys: Bool
-        /// Its failure is a call's error.
-        var isAnswered: Bool
 
         init(_ prepared: Prepared, _ report: Report, isNothing: Bool) {
             set = prepared.set
@@ -117,7 +110,6 @@ extension Engine {
             read = prepared.read
             busy = prepared.busy
             isNobodys = prepared.isNobodys
-            isAnswered = set.isAnswered
             self.report = report
             self.isNothing = isNothing
         }
@@ -295,7 +287,7 @@ extension Engine {
         for (message, place) in warnings { container.log(.warning, Failure(.ok, message, at: place).text) }
         let fields = [("reload", Value.string(report.cause))]
         if let failure = report.failure {
-            let level: Log.Level = isRepeated ? .debug : attempt.isAnswered ? .info : .error
+            let level: Log.Level = isRepeated ? .debug : attempt.set.isAnswered ? .info : .error
             container.log(level, report.text, path: failure.path, fields)
         } else {
             container.log(.info, report.text, fields)

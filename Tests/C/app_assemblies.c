@@ -155,6 +155,46 @@ static void a_component_may_be_one_for_each_entry(void) {
     OK(invivo_app_close(app, E));
 }
 
+static char spec[256], watched[256];
+static void write_file(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    if (!CHECK(file != NULL)) return;
+    fputs(text, file);
+    fclose(file);
+}
+static invivo_status give_documents(void *user_data, invivo_runtime runtime, invivo_changes changes, invivo_error **error) {
+    static const char *const text = "config: { app: { c: 3, d: 3 } }";
+    invivo_source_options options = {.struct_size = sizeof options, .path = watched};
+    (void)user_data, (void)runtime;
+    invivo_status status = invivo_changes_document(changes, "host.yaml", text, strlen(text), error);
+    return status ? status : invivo_changes_watch(changes, &options, NULL, error);
+}
+static int64_t configured(invivo_runtime runtime, const char *path) {
+    invivo_value found = invivo_null();
+    OK(invivo_config_read(runtime, path, &found, E));
+    int64_t value = found.as.signed_integer;
+    invivo_value_clear(&found);
+    return value;
+}
+/* Documents of the host lie over those of the manifest. */
+static void the_host_may_give_documents(void) {
+    invivo_app app;
+    invivo_runtime runtime;
+    snprintf(spec, sizeof spec, "%s/spec.yaml", directory), snprintf(watched, sizeof watched, "%s/watched.yaml", directory);
+    write_manifest("config: { app: { a: 1, b: 1, c: 1, d: 1 } }\nspecs: [spec.yaml]\nmodules: {}\ncomponents: {}\n");
+    write_file(spec, "config: { app: { b: 2, c: 2, d: 2 } }");
+    expects_error(open_app(&app, give_documents, E), INVIVO_E_NOT_FOUND, NULL);
+    write_file(watched, "config: { app: { d: 4 } }");
+    OK(open_app(&app, give_documents, E));
+    OK(invivo_app_runtime(app, &runtime, E));
+    CHECK_EQUAL(configured(runtime, "app.a"), 1);
+    CHECK_EQUAL(configured(runtime, "app.b"), 2);
+    CHECK_EQUAL(configured(runtime, "app.c"), 3);
+    CHECK_EQUAL(configured(runtime, "app.d"), 4);
+    OK(invivo_app_close(app, E));
+    unlink(spec), unlink(watched);
+}
+
 int main(void) {
     CHECK(mkdtemp(directory) != NULL);
     snprintf(manifest, sizeof manifest, "%s/app.yaml", directory);
@@ -164,6 +204,7 @@ int main(void) {
     what_is_wrong_is_told_with_its_place();
     a_component_must_not_take_a_members_key();
     a_component_may_be_one_for_each_entry();
+    the_host_may_give_documents();
     unlink(manifest);
     rmdir(directory);
     return check_end();

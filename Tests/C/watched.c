@@ -312,6 +312,12 @@ static void fails(const char *what, invivo_status code, const char *text, const 
     CHECK_EQUAL(configured("synth.count"), -1);
     expects_error(invivo_source_refresh(source, E), INVIVO_E_HANDLE, NULL);
     expects_error(invivo_source_close(source, E), INVIVO_E_HANDLE, NULL);
+    /* Nor does another file bring it along. */
+    write_text("b.yaml", "config: { synth: { b: 1 } }");
+    OK(invivo_watch(runtime, "b.yaml", E));
+    CHECK_EQUAL(configured("synth.b"), 1);
+    CHECK_EQUAL(configured("synth.count"), -1);
+    CHECK_TEXT(sources(), "b.yaml");
     end();
 }
 static void a_set_that_fails_leaves_nothing(void) {
@@ -542,6 +548,17 @@ static void a_submitted_set_that_fails_leaves_nothing(void) {
         while (check_entries("/proc/self/fd") != descriptors && now.tv_sec < limit) clock_gettime(CLOCK_MONOTONIC, &now);
         FOLLOWS_NOTHING();
     }
+    /* A file that was not at fault itself does not come back with another. */
+    write_text("a.yaml", "config: { synth: { count: 1 } }");
+    write_text("b.yaml", "config: {");
+    invivo_changes changes = open_set();
+    watch(changes, "a.yaml"), watch(changes, "b.yaml");
+    OK(invivo_changes_submit(changes, E));
+    listener_wait(heard, 4);
+    write_text("b.yaml", "config: { synth: { b: 1 } }");
+    OK(invivo_watch(runtime, "b.yaml", E));
+    CHECK_EQUAL(configured("synth.b"), 1);
+    CHECK_EQUAL(configured("synth.count"), -1);
     end();
 }
 
@@ -611,7 +628,35 @@ static void an_edit_before_the_commit_is_part_of_it(void) {
     end();
 }
 
-/* The same of a set that fails: the edit brings nothing of its file. */
+/* A file that a set opens is part of it, though it is open for writing, and though an edit of another file joins the set. */
+static void a_file_that_is_being_written_is_not_left_for_later(void) {
+    begin_logged();
+    say("a.yaml", 3, 1);
+    write_text("b.yaml", "config: { synth: { b: 1 } }");
+    OK(invivo_watch(runtime, "b.yaml", E));
+    pthread_t thread = begin_holding();
+    invivo_definition definition = {.struct_size = sizeof definition, .key = "synth.lead", .scope = INVIVO_SCOPE_SINGLETON, .type = type};
+    invivo_changes changes = open_set();
+    OK(invivo_changes_define(changes, &definition, NULL, E));
+    watch(changes, "a.yaml");
+    int writer = open("a.yaml", O_WRONLY | O_CLOEXEC);
+    OK(invivo_changes_submit(changes, E));
+    write_text("b.yaml", "config: { synth: { b: 2 } }");
+    wait_for_hearing(1);
+    end_holding(thread);
+    wait_for("synth.b", 2);
+    wait_for("synth.count", 3);
+    close(writer);
+    bool found = false;
+    for (size_t i = 0; i < heard->count; i++) {
+        CHECK_EQUAL(heard->reports[i].status, INVIVO_OK);
+        if (strstr(heard->reports[i].changes, "synth.lead defined")) found = strstr(heard->reports[i].changes, "synth.count configured");
+    }
+    CHECK(found);
+    end();
+}
+
+/* An edit of a file that a failed set would have opened: it brings nothing of its file. */
 static void an_edit_of_a_file_that_a_failed_set_would_open_is_nothing(void) {
     static const invivo_injection nobody[] = {{.name = "count", .how = INVIVO_INJECT_REFERENCE, .reference = "synth.nobody"}};
     for (int round = 0; round < 5; round++) {
@@ -737,6 +782,7 @@ int main(void) {
     a_callback_submits();
     a_submitted_set_that_fails_leaves_nothing();
     an_edit_before_the_commit_is_part_of_it();
+    a_file_that_is_being_written_is_not_left_for_later();
     an_edit_of_a_file_that_a_failed_set_would_open_is_nothing();
     an_edit_of_a_closed_source_is_nothing();
     a_close_meets_the_commit();
