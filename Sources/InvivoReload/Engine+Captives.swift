@@ -20,8 +20,9 @@ extension Engine {
         }
         // What changes, and whoever holds it.
         var holders = Set(plan.recipes.keys)
-        var queue = Array(plan.definitions.keys)
-        var seen = Set(queue)
+        // What is not shared and bound anew may lead whoever holds it to something else.
+        var seen = Set(plan.definitions.keys).union(holders.filter { plan.recipes[$0]?.scope.isShared == false })
+        var queue = Array(seen)
         while let id = queue.popLast() {
             for alias in aliases[id] ?? [] where seen.insert(alias).inserted { queue.append(alias) }
             for (holder, edge) in dependents[id] where edge != .late && seen.insert(holder).inserted {

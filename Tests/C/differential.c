@@ -90,12 +90,16 @@ static void *watch(void *unused) {
         _exit(3);
     }
 }
-static void crashed(int signal_number) {
-    char text[96];
-    int length = snprintf(text, sizeof text, "differential: seed %llu ends with signal %d\n", (unsigned long long)seed_of_sequence, signal_number);
-    if (write(2, text, (size_t)length) < 0) {}
+static void raise_again(int signal_number) {
     signal(signal_number, SIG_DFL);
     raise(signal_number);
+}
+static void crashed(int signal_number) {
+    char text[96];
+    if (is_silent) raise_again(signal_number);
+    int length = snprintf(text, sizeof text, "differential: seed %llu ends with signal %d\n", (unsigned long long)seed_of_sequence, signal_number);
+    if (write(2, text, (size_t)length) < 0) {}
+    raise_again(signal_number);
 }
 
 int main(int argc, char **argv) {

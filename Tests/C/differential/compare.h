@@ -209,13 +209,21 @@ static void observe(twin *twin, text *into, bool is_main) {
         for (uint32_t flags = 0; flags < 2; flags++) {
             invivo_key key = {0};
             invivo_status status = invivo_key_of_type(twin->runtime, sought[i], NULL, flags ? INVIVO_LOOKUP_EXACT : 0, &key, (error = NULL, &error));
-            put(into, "the %s%s: %s ", sought[i], flags ? " itself" : "", status ? "" : invivo_key_name(key)), show_status(&self, status, error);
+            put(into, "the %s%s: %s ", sought[i], flags ? " itself" : "", status ? "" : invivo_key_name(key));
+            /* In which order assemblies come among other definitions is not compared. */
+            if (i < 3) show_status(&self, status, error);
+            else put(into, "%s", invivo_status_name(status)), invivo_error_release(error);
             put(into, "\n");
         }
     invivo_status status = invivo_resolve_all(twin->runtime, "Tool", 0, &value, (error = NULL, &error));
     self.local_count = 0;
     put(into, "all Tool: "), show_value(&self, &value), show_status(&self, status, error), put(into, "\n");
     invivo_value_clear(&value);
+    for (int i = 0; i < GROUPS; i++) {
+        uint32_t state = 0;
+        MUST(invivo_assembly_state(twin->runtime, group_names[i], &state, E));
+        put(into, "%s: %u\n", group_names[i], state);
+    }
     for (int i = 0; i <= PATHS; i++) {
         const char *path = i < PATHS ? whole_paths[i] : "a.voices";
         status = invivo_config_read(twin->runtime, path, &value, (error = NULL, &error));

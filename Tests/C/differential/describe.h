@@ -4,25 +4,31 @@
 
 #include "world.h"
 
-static void describe_source(const source *from, invivo_injection *into) {
+/* The assembly or mount whose table is described: its members have short names there. */
+static int described_group = -1;
+static const char *name_of_key(int key) {
+    return described_group >= 0 && group_of(key) == described_group ? strchr(key_names[key], '.') + 1 : key_names[key];
+}
+static void describe_source(int of, const source *from, invivo_injection *into) {
     static const uint32_t how[] = {INVIVO_INJECT_VALUE, INVIVO_INJECT_VALUE, INVIVO_INJECT_REFERENCE, INVIVO_INJECT_CONFIG, INVIVO_INJECT_LIST,
                                    INVIVO_INJECT_PROVIDER, INVIVO_INJECT_LAZY, INVIVO_INJECT_WEAK, INVIVO_INJECT_TYPE, INVIVO_INJECT_ALL};
     into->how = how[from->how], into->flags = from->flags;
     if (from->how == NUMBER) into->value = invivo_int64(from->number);
-    if (from->how == REFERENCE) into->reference = key_names[from->key];
+    if (from->how == REFERENCE) into->reference = name_of_key(from->key);
     if (from->how == BY_TYPE || from->how == ALL_OF) into->reference = "Tool";
     invivo_injection *items = take(sizeof *items * 2);
-    for (int i = 0; i < from->count; i++) describe_source(from->items[i], &items[i]);
+    for (int i = 0; i < from->count; i++) describe_source(of, from->items[i], &items[i]);
     into->items = items, into->item_count = (uint64_t)from->count;
     if (from->how == CONFIG) {
-        into->reference = paths[from->path];
+        /* Those of an assembly would have a configuration of their own. */
+        into->reference = group_of(of) < 0 ? paths[from->path] : whole_paths[from->path];
         if (from->number) items[0].how = INVIVO_INJECT_VALUE, items[0].value = invivo_int64(100 + from->number), into->item_count = 1;
     }
 }
-static void add_named(invivo_injection *table, uint64_t *count, const char *name, const source *source) {
+static void add_named(int of, invivo_injection *table, uint64_t *count, const char *name, const source *source) {
     if (!source) return;
     invivo_injection *into = &table[(*count)++];
-    describe_source(source, into);
+    describe_source(of, source, into);
     into->name = name;
 }
 
@@ -47,18 +53,19 @@ static invivo_status decorate(invivo_object object, const invivo_build *build, i
 }
 
 static invivo_definition describe(const twin *twin, const spec *spec) {
-    invivo_definition made = {.struct_size = sizeof made, .key = key_names[spec->key], .scope = (uint32_t)spec->scope, .flags = spec->flags, .rank = spec->rank};
-    if (spec->kind == ALIAS) return made.alias = key_names[spec->target], made.scope = 0, made;
+    invivo_definition made = {.struct_size = sizeof made, 
+                              .key = name_of_key(spec->key), .scope = (uint32_t)spec->scope, .flags = spec->flags, .rank = spec->rank};
+    if (spec->kind == ALIAS) return made.alias = name_of_key(spec->target), made.scope = 0, made;
     if (spec->kind == CHOICE) {
         invivo_injection *chooser = take(2 * sizeof *chooser);
         invivo_option *options = take(3 * sizeof *options);
-        chooser[0] = (invivo_injection){.how = INVIVO_INJECT_CONFIG, .reference = "mode", .items = &chooser[1], .item_count = 1};
+        chooser[0] = (invivo_injection){.how = INVIVO_INJECT_CONFIG, .reference = group_of(spec->key) < 0 ? "mode" : "/a.mode", .items = &chooser[1], .item_count = 1};
         chooser[1].how = INVIVO_INJECT_VALUE, chooser[1].value = invivo_int64(0);
         for (int i = 0; i < 3; i++) {
             if (!spec->options[i]) continue;
             invivo_option *option = &options[made.option_count++];
             option->when = i == 2 ? INVIVO_WHEN_OTHERWISE : INVIVO_WHEN_EQUAL, option->value = invivo_int64(i);
-            describe_source(spec->options[i], &option->use);
+            describe_source(spec->key, spec->options[i], &option->use);
         }
         made.chooser = chooser, made.options = options, made.scope = 0;
         return made;
@@ -68,24 +75,24 @@ static invivo_definition describe(const twin *twin, const spec *spec) {
     invivo_injection *tables = take(12 * sizeof *tables), *initializer = tables, *properties = tables + 4;
     if (spec->kind == MAKER) {
         invivo_injection *maker = tables + 8;
-        maker[0] = (invivo_injection){.how = INVIVO_INJECT_REFERENCE, .reference = key_names[spec->target]};
-        maker[1].how = INVIVO_INJECT_VALUE, maker[1].value = invivo_int64(spec->type * 16 + spec->key);
+        maker[0] = (invivo_injection){.how = INVIVO_INJECT_REFERENCE, .reference = name_of_key(spec->target)};
+        maker[1].how = INVIVO_INJECT_VALUE, maker[1].value = invivo_int64(spec->type * 64 + spec->key);
         made.maker_method = "make", made.maker = maker, made.maker_count = 2;
     } else if (spec->kind == FACTORY) {
         made.factory = factory, made.user_data = (void *)spec;
     }
-    add_named(initializer, &made.initializer_count, "input", spec->input);
-    add_named(initializer, &made.initializer_count, "number", spec->number);
-    add_named(initializer, &made.initializer_count, "given", spec->given);
-    add_named(properties, &made.property_count, "left", spec->left);
-    add_named(properties, &made.property_count, "right", spec->right);
-    add_named(properties, &made.property_count, "any", spec->any);
-    add_named(properties, &made.property_count, "level", spec->level);
+    add_named(spec->key, initializer, &made.initializer_count, "input", spec->input);
+    add_named(spec->key, initializer, &made.initializer_count, "number", spec->number);
+    add_named(spec->key, initializer, &made.initializer_count, "given", spec->given);
+    add_named(spec->key, properties, &made.property_count, "left", spec->left);
+    add_named(spec->key, properties, &made.property_count, "right", spec->right);
+    add_named(spec->key, properties, &made.property_count, "any", spec->any);
+    add_named(spec->key, properties, &made.property_count, "level", spec->level);
     made.initializer = initializer, made.properties = properties;
     if (spec->accepts) {
         invivo_invocation *method = NEW(invivo_invocation);
         uint64_t count = 0;
-        add_named(tables + 10, &count, NULL, spec->accepts);
+        add_named(spec->key, tables + 10, &count, NULL, spec->accepts);
         *method = (invivo_invocation){.method = "accept", .arguments = tables + 10, .argument_count = 1};
         made.methods = method, made.method_count = 1;
     }
@@ -100,6 +107,32 @@ static invivo_definition describe_each(const twin *twin, int type) {
     return (invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.each", .scope = INVIVO_SCOPE_LAZY_SINGLETON,
                                .flags = INVIVO_DEFINITION_HIDDEN_CLASS | INVIVO_DEFINITION_HIDDEN_INTERFACE, .type = twin->types[type],
                                .each = "voices", .initializer = initializer, .initializer_count = 2};
+}
+
+static const spec *top_of(const world *world, int key) {
+    return world->override_count[key] ? world->overrides[key][world->override_count[key] - 1].spec : NULL;
+}
+/* What a key with an override comes to, as a definition: the override with what the key keeps. */
+static invivo_definition stand_in(const twin *twin, const spec *base, const spec *top) {
+    invivo_definition made = describe(twin, top), kept = describe(twin, base);
+    bool makes = top->kind != ALIAS && top->kind != CHOICE;
+    made.scope = makes ? kept.scope : 0, made.scope_name = makes ? kept.scope_name : NULL, made.flags = kept.flags, made.rank = kept.rank;
+    if (!makes || !kinds[top->type].has_life) made.flags &= ~(uint32_t)INVIVO_DEFINITION_EXCLUSIVE;
+    if (!makes || kinds[top->type].is_shared) made.flags &= ~(uint32_t)INVIVO_DEFINITION_TRACKED;
+    return made;
+}
+/* An assembly or a mount with these members; in a world where they have overrides, with what these come to. */
+static void add_group(const twin *twin, invivo_changes changes, int group, const spec *const *members, const world *world) {
+    invivo_definition *table = take(MEMBERS * sizeof *table);
+    invivo_assembly assembly = {.struct_size = sizeof assembly, .name = group == 0 ? group_names[0] : "t", .definitions = table};
+    described_group = group;
+    for (int i = 0; i < MEMBERS; i++) {
+        const spec *top = world ? top_of(world, FIRST_MEMBER + group * MEMBERS + i) : NULL;
+        if (members[i]) table[assembly.definition_count++] = top ? stand_in(twin, members[i], top) : describe(twin, members[i]);
+    }
+    described_group = -1;
+    if (group == 0) MUST(invivo_changes_activate(changes, &assembly, NULL, E));
+    else MUST(invivo_changes_mount(changes, &assembly, group_names[group], NULL, 0, E));
 }
 
 static const char *document_text(const document *document) {
@@ -142,18 +175,6 @@ static void add_processor(const twin *twin, invivo_changes changes, int number, 
 
 /* ---- a fresh runtime ------------------------------------------------------------------------------------------ */
 
-static const spec *top_of(const world *world, int key) {
-    return world->override_count[key] ? world->overrides[key][world->override_count[key] - 1].spec : NULL;
-}
-/* What a key with an override comes to, as a definition: the override with what the key keeps. */
-static invivo_definition stand_in(const twin *twin, const spec *base, const spec *top) {
-    invivo_definition made = describe(twin, top), kept = describe(twin, base);
-    bool makes = top->kind != ALIAS && top->kind != CHOICE;
-    made.scope = makes ? kept.scope : 0, made.scope_name = makes ? kept.scope_name : NULL, made.flags = kept.flags, made.rank = kept.rank;
-    if (!makes || !kinds[top->type].has_life) made.flags &= ~(uint32_t)INVIVO_DEFINITION_EXCLUSIVE;
-    if (!makes || kinds[top->type].is_shared) made.flags &= ~(uint32_t)INVIVO_DEFINITION_TRACKED;
-    return made;
-}
 /* Commits all that a world has in one change set. A key with overrides is first defined as what it comes to; then its last
  * override, which counts, is begun, and the definition beneath is committed, which need not be good. A processor of a key
  * that was removed concerns nothing. */
@@ -175,12 +196,25 @@ static invivo_status commit_world(twin *twin, const world *world, invivo_error *
         for (int key = 0; key < KEYS; key++) {
             const spec *spec = world->defined[key];
             if (!spec || world->order[key] != order) continue;
+            /* Members come with their assembly; one with an override is defined beside it. */
+            if (group_of(key) >= 0) continue;
             invivo_definition made = describe(twin, spec);
             is_covered[key] = world->override_count[key] > 0;
             any_covered |= is_covered[key];
             if (is_covered[key]) made = stand_in(twin, spec, top_of(world, key));
             MUST(invivo_changes_define(changes, &made, NULL, E));
         }
+    }
+    for (int group = 0; group < GROUPS; group++) {
+        if (!world->is_active[group]) continue;
+        const spec *members[MEMBERS];
+        for (int i = 0; i < MEMBERS; i++) {
+            int key = FIRST_MEMBER + group * MEMBERS + i;
+            members[i] = world->defined[key];
+            is_covered[key] = members[i] && world->override_count[key] > 0;
+            any_covered |= is_covered[key];
+        }
+        add_group(twin, changes, group, members, world);
     }
     status = invivo_changes_commit(changes, error);
     if (status || !any_covered) return status;

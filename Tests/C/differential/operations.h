@@ -104,6 +104,8 @@ static void resolve_one(void) {
 
 /* ---- changes ------------------------------------------------------------------------------------------------------ */
 
+/* What a change set names once. */
+enum { FIRST_GROUP = KEYS + DOCUMENTS + PATHS + PROCESSORS + 1 };
 static void commit_comparison(const world *next, invivo_status status, const char *text);
 
 /* What a commit has answered: the world is then the next one, or stays. */
@@ -121,11 +123,41 @@ static bool arm(void) {
     return countdown > 0;
 }
 
+/* Activates, replaces or takes away an assembly or mount. */
+static void edit_group(world *next, invivo_changes changes, int group) {
+    int first = FIRST_MEMBER + group * MEMBERS;
+    if (next->is_active[group] && chance(25)) {
+        trace("  deactivate %s\n", group_names[group]);
+        next->is_active[group] = false;
+        for (int i = 0; i < MEMBERS; i++) next->defined[first + i] = NULL;
+        MUST(invivo_changes_deactivate(changes, group_names[group], E));
+        return;
+    }
+    bool is_same = next->is_active[group] && chance(25);
+    trace("  activate %s%s\n", group_names[group], is_same ? " as it was" : "");
+    for (int i = 0; i < MEMBERS && !is_same; i++) {
+        int key = first + i;
+        const spec *kept = next->is_active[group] && chance(40) ? next->tables[group][i] : NULL;
+        const spec *made = kept ? kept : chance(80) ? random_spec(next, key, false) : NULL;
+        if (made && !next->defined[key]) next->order[key] = ++next->counter;
+        next->tables[group][i] = next->defined[key] = made;
+        if (made) print_spec(kept ? "still" : "with", made);
+    }
+    next->is_active[group] = true;
+    add_group(&live, changes, group, next->tables[group], NULL);
+}
 static void edit(world *next, invivo_changes changes, bool *used) {
     int what = below(100);
-    if (what < 60 || what >= 97) {
+    if (what >= 45 && what < 60 && with(WITH_GROUPS)) {
+        int group = below(GROUPS);
+        for (int i = 0; i < MEMBERS; i++) if (used[FIRST_MEMBER + group * MEMBERS + i]) return;
+        if (used[FIRST_GROUP + group]) return;
+        used[FIRST_GROUP + group] = true;
+        edit_group(next, changes, group);
+    } else if (what < 60 || what >= 97) {
         int key = below(KEYS);
-        if (used[key]) return;
+        /* Of an assembly only what it has is given anew by itself. */
+        if (used[key] || (group_of(key) >= 0 && (used[FIRST_GROUP + group_of(key)] || !next->defined[key]))) return;
         used[key] = true;
         const spec *made = random_spec(next, key, false);
         if (!next->defined[key]) next->order[key] = ++next->counter;
@@ -135,7 +167,7 @@ static void edit(world *next, invivo_changes changes, bool *used) {
         MUST(invivo_changes_define(changes, &definition, NULL, E));
     } else if (what < 67) {
         int key = below(KEYS);
-        if (used[key] || !next->defined[key]) return;
+        if (used[key] || !next->defined[key] || (group_of(key) >= 0 && used[FIRST_GROUP + group_of(key)])) return;
         used[key] = true;
         trace("  remove %s\n", key_names[key]);
         next->defined[key] = NULL;
@@ -174,7 +206,7 @@ static void edit(world *next, invivo_changes changes, bool *used) {
             /* Where shared objects refer to each other in cycles, whether a reference can wait for a decorator depends on
              * which of them is built first. */
             int first = with(WITH_CIRCLES) ? TOOLS : 0;
-            if (chance(70)) processor->key = first + below(KEYS - first), processor->component = chance(30) ? some_key(next, processor->key) : -1;
+            if (chance(70)) processor->key = first + below(KEYS - first), processor->component = chance(30) ? some_key(next, processor->key, processor->key) : -1;
             else processor->type = with(WITH_CIRCLES) ? SAW + below(4) : below(TYPES);
         }
         trace("  processor %d: %s key %d type %d component %d\n", number, processor->is_there ? "" : "removed", processor->key, processor->type, processor->component);
@@ -207,7 +239,7 @@ static void edit(world *next, invivo_changes changes, bool *used) {
 }
 static void change(int edits) {
     world next = now;
-    bool used[KEYS + DOCUMENTS + PATHS + PROCESSORS + 1] = {false};
+    bool used[FIRST_GROUP + GROUPS] = {false};
     invivo_changes changes;
     invivo_error *error = NULL;
     trace("change\n");
@@ -223,8 +255,9 @@ static void first_definitions(void) {
     invivo_error *error = NULL;
     trace("begin with\n");
     if (!MUST(invivo_changes_open(live.runtime, &changes, E))) return;
-    int count = 3 + below(KEYS - 2);
-    for (int key = 0; key < count; key++) {
+    int count = 3 + below(7);
+    for (int i = 0; i < count; i++) {
+        int key = i < FIRST_MEMBER ? i : i - FIRST_MEMBER + AFTER_MEMBERS;
         const spec *made = random_spec(&next, key, false);
         next.order[key] = ++next.counter;
         next.defined[key] = made;
@@ -293,11 +326,19 @@ static void compare(void) {
     invivo_error *error = NULL;
     trace("compare\n");
     if (failure || !open_twin(&both.fresh)) return;
+    uint64_t former_place = place_of_host;
     invivo_status status = commit_world(&both.fresh, &now, &error);
+    place_of_host = 1;
     if (status) disagree(STATUS_DIFFERS, "the live runtime has accepted what a fresh one refuses: %s: %s", invivo_status_name(status), invivo_error_text(error));
     invivo_error_release(error);
     if (!status) compare_here(&both);
-    for (int i = 0; i < WORKERS && !failure; i++) if (workers[i].is_there) on_worker(i, compare_here, &both);
+    /* What is weak is there on the workers too. */
+    invivo_object held[2][NAMES] = {{{0}}};
+    for (int i = 0; i < NAMES * 2 && !status && !failure; i++)
+        (void)invivo_resolve_name(i % 2 ? live.runtime : both.fresh.runtime, name_of(i / 2), &held[i % 2][i / 2], NULL);
+    for (int i = 0; i < WORKERS && !status && !failure; i++) if (workers[i].is_there) on_worker(i, compare_here, &both);
+    for (int i = 0; i < NAMES * 2; i++) if (held[i % 2][i / 2].bits) MUST(invivo_object_release(held[i % 2][i / 2]));
+    place_of_host = former_place;
     close_twin(&both.fresh, "fresh");
 }
 
@@ -340,7 +381,7 @@ static void run(uint64_t seed) {
     invivo_live(&before);
     current_tape = &tapes[0];
     features = 0;
-    for (int i = 0; i < 12; i++) features |= chance(65) << i;
+    for (int i = 0; i < FEATURES; i++) features |= chance(65) << i;
     trace("seed %llu, features %x\n", (unsigned long long)seed, features);
     if (open_twin(&live)) first_definitions();
     int count = 4 + below(OPERATIONS - 4);

@@ -148,7 +148,7 @@ static invivo_status answer_made(invivo_status status, invivo_object made, inviv
     (void)invivo_object_release(made);
     return status;
 }
-/* make(number): a new object of the type number / 16. */
+/* make(number): a new object of the type number / 64. */
 static invivo_status call_make(void *instance, void *user_data, const invivo_value *arguments, size_t count, invivo_value *result,
                                invivo_error **error) {
     /* The runtime is found by an object of it; here by the type's, which each runtime registers with itself. */
@@ -158,8 +158,8 @@ static invivo_status call_make(void *instance, void *user_data, const invivo_val
     int64_t number = arguments[0].as.signed_integer;
     (void)instance, (void)count;
     if (falls()) return fail("make fails on purpose", error);
-    invivo_status status = invivo_type_find(runtime, kinds[number / 16].name, &type, error);
-    if (!status) status = make_part(runtime, type, (invivo_object){0}, number % 16, &made, error);
+    invivo_status status = invivo_type_find(runtime, kinds[number / 64].name, &type, error);
+    if (!status) status = make_part(runtime, type, (invivo_object){0}, number % 64, &made, error);
     return answer_made(status, made, result, error);
 }
 /* wrap(object): a new object of its type that has it as its input. */

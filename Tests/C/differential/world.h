@@ -4,14 +4,20 @@
 
 #include "parts.h"
 
-/* The keys a.k0, a.k1, ... The first are tools: always shared, and found by the type `Tool`. What an object is made of (an
- * initializer, a factory, a maker, an alias, a choice, a decorator's component) are keys before its own, so that every
- * key can be resolved first. Properties may refer to keys before their own; those of tools to any tool, so that there are
- * cycles of shared objects. Providers, lazies and weak references go anywhere. */
-enum { TOOLS = 3, KEYS = 9, MOST_OVERRIDES = 3, DOCUMENTS = 2, PROCESSORS = 2, PATHS = 3, ENTRIES = 3 };
-static const char *key_names[KEYS] = {"a.k0", "a.k1", "a.k2", "a.k3", "a.k4", "a.k5", "a.k6", "a.k7", "a.k8"};
+/* The keys a.k0, a.k1, ... The first are tools: always shared, and found by the type `Tool`. In the middle stand those of an
+ * assembly, `s`, and of two mounts, `left` and `right`: they refer to their own and to what comes before all of these. What an
+ * object is made of (an initializer, a factory, a maker, an alias, a choice, a decorator's component) are keys before its own,
+ * so that every key can be resolved first. Properties may refer to keys before their own; those of tools to any tool, so that
+ * there are cycles of shared objects. Providers, lazies and weak references go anywhere. */
+enum { TOOLS = 3, GROUPS = 3, MEMBERS = 3, FIRST_MEMBER = 5, AFTER_MEMBERS = FIRST_MEMBER + GROUPS * MEMBERS, KEYS = AFTER_MEMBERS + 4,
+       MOST_OVERRIDES = 3, DOCUMENTS = 2, PROCESSORS = 2, PATHS = 3, ENTRIES = 3 };
+static const char *key_names[KEYS] = {"a.k0", "a.k1", "a.k2", "a.k3", "a.k4", "s.m0", "s.m1", "s.m2", "left.m0", "left.m1", "left.m2",
+                                      "right.m0", "right.m1", "right.m2", "a.k5", "a.k6", "a.k7", "a.k8"};
+static const char *group_names[GROUPS] = {"s", "left", "right"};
+/* The assembly or mount that a key belongs to; -1 = none. */
+static int group_of(int key) { return key < FIRST_MEMBER || key >= AFTER_MEMBERS ? -1 : (key - FIRST_MEMBER) / MEMBERS; }
 static const char *paths[PATHS] = {"n", "m", "mode"};
-static const char *whole_paths[PATHS] = {"a.n", "a.m", "a.mode"};
+static const char *whole_paths[PATHS] = {"/a.n", "/a.m", "/a.mode"};
 static const char *entry_names[ENTRIES] = {"x", "y", "z"};
 
 enum { NOTHING, NUMBER, REFERENCE, CONFIG, LIST, PROVIDER, LAZY, WEAK, BY_TYPE, ALL_OF };
@@ -43,13 +49,17 @@ typedef struct world {
     document documents[DOCUMENTS];
     int operator_says[PATHS]; /* -1 = nothing, -2 = that there is no value */
     processor processors[PROCESSORS];
+    /* What each assembly or mount was activated with; members may have been changed by themselves since. */
+    bool is_active[GROUPS];
+    const spec *tables[GROUPS][MEMBERS];
     bool has_each;
     int each_type, each_order;
 } world;
 
 /* What a sequence is made of: drawn first, so that a sequence that fails loses what it does not need. */
 enum { WITH_CIRCLES = 1, WITH_PROCESSORS = 2, WITH_THREADS = 4, WITH_HOST_SCOPE = 8, WITH_FAILURES = 16, WITH_OVERRIDES = 32,
-       WITH_LATE = 64, WITH_TYPES = 128, WITH_CONFIG = 256, WITH_EACH = 512, WITH_LIFE = 1024, WITH_TRACKED = 2048 };
+       WITH_LATE = 64, WITH_TYPES = 128, WITH_CONFIG = 256, WITH_EACH = 512, WITH_LIFE = 1024, WITH_TRACKED = 2048, WITH_GROUPS = 4096,
+       WITH_WAITS = 8192, FEATURES = 14 };
 static int features;
 static bool with(int feature) { return features & feature; }
 
@@ -60,15 +70,19 @@ static bool is_tool(int key) { return key < TOOLS; }
 /* ---- random definitions ------------------------------------------------------------------------------------ */
 
 /* A key below `limit`, most often a defined one; -1 = none. */
-static int some_key(const world *world, int limit) {
+static int some_key(const world *world, int of, int limit) {
     int found[KEYS], count = 0;
     if (limit <= 0) return -1;
-    if (chance(5)) return below(limit);
-    for (int key = 0; key < limit; key++) if (world->defined[key]) found[count++] = key;
+    if (chance(5)) return below(limit < FIRST_MEMBER ? limit : FIRST_MEMBER);
+    for (int key = 0; key < limit; key++) {
+        if (group_of(key) >= 0 && group_of(of) >= 0 && group_of(key) != group_of(of)) continue;
+        if (group_of(of) >= 0 && key >= AFTER_MEMBERS) continue;
+        if (world->defined[key]) found[count++] = key;
+    }
     return count ? found[below(count)] : -1;
 }
-static source *reference(const world *world, int limit) {
-    int key = some_key(world, limit);
+static source *reference(const world *world, int of, int limit) {
+    int key = some_key(world, of, limit);
     if (key < 0) return NULL;
     source *made = NEW(source);
     made->how = REFERENCE, made->key = key;
@@ -85,8 +99,8 @@ static source *number_source(void) {
     }
     return made;
 }
-static source *late_source(const world *world) {
-    source *made = NEW(source), *of = reference(world, KEYS);
+static source *late_source(const world *world, int key) {
+    source *made = NEW(source), *of = reference(world, key, KEYS);
     if (!of) return NULL;
     made->how = PROVIDER + below(3), made->items[0] = of, made->count = 1;
     return made;
@@ -100,7 +114,7 @@ static source *type_source(int how) {
 /* What may go to a place that takes an object. `limit` says which keys. */
 static source *object_source(const world *world, int key, int limit) {
     if (with(WITH_TYPES) && !is_tool(key) && chance(15)) return type_source(BY_TYPE);
-    return reference(world, limit);
+    return reference(world, key, limit);
 }
 static source *any_source(const world *world, int key, int limit) {
     switch (below(6)) {
@@ -110,12 +124,12 @@ static source *any_source(const world *world, int key, int limit) {
         source *made = NEW(source);
         made->how = LIST;
         for (int i = 0, count = below(3); i < count; i++) {
-            source *item = reference(world, limit);
+            source *item = reference(world, key, limit);
             if (item) made->items[made->count++] = item;
         }
         return made;
     }
-    case 4: return with(WITH_LATE) ? late_source(world) : NULL;
+    case 4: return with(WITH_LATE) ? late_source(world, key) : NULL;
     default: return with(WITH_TYPES) && !is_tool(key) ? type_source(ALL_OF) : NULL;
     }
 }
@@ -138,10 +152,10 @@ static spec *random_spec(const world *world, int key, bool is_override) {
     made->scope = random_scope(key);
     if (is_tool(key) && made->kind != MAKER && made->kind != FACTORY) made->kind = MAKES;
     if (made->kind == CHOICE && !with(WITH_CONFIG)) made->kind = MAKES;
-    if (made->kind != MAKES && (made->target = some_key(world, key)) < 0) made->kind = MAKES;
+    if (made->kind != MAKES && (made->target = some_key(world, key, key)) < 0) made->kind = MAKES;
     if (made->kind == CHOICE) {
         bool any = false;
-        for (int i = 0; i < 3; i++) any |= (made->options[i] = i < 2 || chance(50) ? reference(world, key) : NULL) != NULL;
+        for (int i = 0; i < 3; i++) any |= (made->options[i] = i < 2 || chance(50) ? reference(world, key, key) : NULL) != NULL;
         if (any) return made;
         made->kind = MAKES;
     }
@@ -151,7 +165,7 @@ static spec *random_spec(const world *world, int key, bool is_override) {
     if (with(WITH_LIFE) && is_once && kinds[made->type].has_life && chance(30)) made->flags |= INVIVO_DEFINITION_EXCLUSIVE;
     if (with(WITH_TRACKED) && (made->scope == INVIVO_SCOPE_PROTOTYPE || made->scope == INVIVO_SCOPE_GRAPH) && !kinds[made->type].is_shared && chance(40))
         made->flags |= INVIVO_DEFINITION_TRACKED;
-    (void)is_override;
+    if (with(WITH_WAITS) && !is_override && chance(15)) made->flags |= INVIVO_DEFINITION_WAITS;
     int limit = is_tool(key) && with(WITH_CIRCLES) ? TOOLS : key;
     if (made->kind == MAKES) {
         if (chance(45)) made->input = object_source(world, key, key);
@@ -186,6 +200,7 @@ static void print_spec(const char *what, const spec *spec) {
     if (spec->kind != ALIAS && spec->kind != CHOICE)
         fprintf(stderr, " %s %s rank %d%s%s", kinds[spec->type].name, scopes[spec->scope], spec->rank,
                 spec->flags & INVIVO_DEFINITION_EXCLUSIVE ? " exclusive" : "", spec->flags & INVIVO_DEFINITION_TRACKED ? " tracked" : "");
+    if (spec->flags & INVIVO_DEFINITION_WAITS) fprintf(stderr, " waits");
     print_source("input=", spec->input), print_source("number=", spec->number), print_source("given=", spec->given);
     print_source("left=", spec->left), print_source("right=", spec->right), print_source("any=", spec->any);
     print_source("level=", spec->level), print_source("accept=", spec->accepts);
