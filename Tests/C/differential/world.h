@@ -180,6 +180,22 @@ static spec *random_spec(const world *world, int key, bool is_override) {
     return made;
 }
 
+/* Whether two say the same; the code of a factory is that of its definition. */
+static bool is_same_source(const source *a, const source *b) {
+    if (!a || !b) return a == b;
+    if (a->how != b->how || a->key != b->key || a->number != b->number || a->path != b->path || a->flags != b->flags || a->count != b->count) return false;
+    for (int i = 0; i < a->count; i++) if (!is_same_source(a->items[i], b->items[i])) return false;
+    return true;
+}
+static bool is_same_spec(const spec *a, const spec *b) {
+    if (!a || !b || a == b || a->kind == FACTORY) return a == b;
+    bool is_same = a->kind == b->kind && a->scope == b->scope && a->type == b->type && a->target == b->target && a->rank == b->rank && a->flags == b->flags;
+    const source *const one[] = {a->input, a->number, a->given, a->left, a->right, a->any, a->level, a->accepts, a->options[0], a->options[1], a->options[2]};
+    const source *const other[] = {b->input, b->number, b->given, b->left, b->right, b->any, b->level, b->accepts, b->options[0], b->options[1], b->options[2]};
+    for (int i = 0; i < 11; i++) is_same = is_same && is_same_source(one[i], other[i]);
+    return is_same;
+}
+
 /* ---- showing them ------------------------------------------------------------------------------------------- */
 
 static void print_source(const char *name, const source *source) {
