@@ -36,7 +36,8 @@ open class Assembly {
     private let prefix = Locked<String?>(nil)
 
     /// - Parameter name: The first part of the keys; by default the name of the class that is derived from `Assembly`
-    ///   itself, its first letter small: a class derived from that one stands in its place.
+    ///   itself, in snake case as in Python: `SynthVoice` is `synth_voice`, `HTTPServer` is `http_server`, and underscores at
+    ///   its begin are left out. A class derived from that one stands in its place.
     public init(name: String? = nil) { givenName = name }
 
     /// The first part of the keys; of one that is mounted its prefix.
@@ -58,7 +59,7 @@ open class Assembly {
     static func name(of type: AnyClass) -> String {
         var type: AnyClass = type
         while let above = _getSuperclass(type), above != Assembly.self { type = above }
-        return small(String(describing: type))
+        return snake(String(describing: type))
     }
 
     /// The classes of an assembly and their names, without its own.
@@ -66,14 +67,27 @@ open class Assembly {
         var found: [String] = []
         var type: AnyClass? = Swift.type(of: self)
         while let each = type, each != Assembly.self {
-            found += [String(describing: each), Self.small(String(describing: each))]
+            found += [String(describing: each), Self.snake(String(describing: each))]
             type = _getSuperclass(each)
         }
         var seen: Set<String> = [name]
         return (found + kinds).filter { seen.insert($0).inserted }
     }
 
-    private static func small(_ name: String) -> String { name.prefix(1).lowercased() + name.dropFirst() }
+    /// A word begins at a capital after a small letter or digit, and at the last capital of several before a small letter.
+    private static func snake(_ name: String) -> String {
+        let letters = Array(name.unicodeScalars.drop { $0 == "_" })
+        var words = ""
+        for (index, letter) in letters.enumerated() {
+            if index > 0, "A"..."Z" ~= letter {
+                let former = letters[index - 1]
+                let isNextSmall = index + 1 < letters.count && "a"..."z" ~= letters[index + 1]
+                if "a"..."z" ~= former || "0"..."9" ~= former || "A"..."Z" ~= former && isNextSmall { words += "_" }
+            }
+            words.unicodeScalars.append(letter)
+        }
+        return words.lowercased()
+    }
 }
 
 /// What an assembly's properties are, read once for each activation.

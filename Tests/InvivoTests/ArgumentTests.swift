@@ -80,7 +80,7 @@ extension SwiftAPI {
                 #expect(error.code == .type)
                 #expect(
                     error.message
-                        == "what 'printShop.opaque' makes is kept for each of its arguments, and a Opaque cannot be compared with "
+                        == "what 'print_shop.opaque' makes is kept for each of its arguments, and a Opaque cannot be compared with "
                         + "another; make it Hashable, InvivoConvertible or a class, or the definition a prototype")
                 #expect(failure { _ = try press.placed(Opaque()) }.code == .type)
                 let loose = try press.loose(Opaque(number: 4))

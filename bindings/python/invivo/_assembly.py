@@ -47,9 +47,12 @@ class Assembly:
             synth.voice(60)
 
     A member runs once, when the assembly is activated, to describe its definition; what it calls of other members are
-    recipes then. Afterwards it answers the object. Called before that by anything else it raises `NotReadyError`. A
-    subclass overrides definitions by overriding members; it has its base's name unless it says ``class Other(Synth,
-    name="other")``.
+    recipes then. Afterwards it answers the object. Called before that by anything else it raises `NotReadyError`.
+
+    Its name is the class's in snake case, as in Swift: ``SynthVoice`` is ``synth_voice``, ``HTTPServer`` is
+    ``http_server``, and underscores at its begin are left out. ``class Synth(invivo.Assembly, name="studio")`` gives it
+    another one. A subclass overrides definitions by overriding members; it has its base's name unless it says ``class
+    Other(Synth, name="other")``.
 
     Or filled one by one::
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import gc
+import types
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
@@ -700,3 +702,12 @@ def test_a_child_without_a_class_is_found_by_its_parents() -> None:
         assert runtime.resolve_optional(Fort) is app.child()
         runtime.define(Holder, "app.other")
         assert runtime["app.other"].fort is app.child()
+
+
+NAMES = Path(__file__).resolve().parents[3] / "Tests" / "Cases" / "assembly_names.txt"
+
+
+def test_a_class_gives_its_assembly_the_name_that_it_has_in_swift() -> None:
+    table = [line.split() for line in NAMES.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    found = [[name, types.new_class(name, (invivo.Assembly,))().name] for name, _ in table]
+    assert found == table
