@@ -12,6 +12,9 @@ public struct Reload: Sendable {
     public let stopError: InvivoError?
     /// What changed.
     public let changes: [Change]
+    /// The warnings, each with its place in a document: what nothing reads and is spelled nearly as what is read, and whatever else
+    /// the log has at the level `warning` of this reload.
+    public let warnings: [String]
     /// How long its phases took.
     public let durations: Durations
     private let text: String
@@ -84,6 +87,9 @@ public struct Reload: Sendable {
                 kind: Change.Kind(rawValue: table.pointee.report_change(report, index)) ?? .tuned,
                 property: String(text: table.pointee.report_property(report, index)),
                 untracked: Int(clamping: table.pointee.report_untracked(report, index)))
+        }
+        warnings = (0..<table.pointee.report_warning_count(report)).map {
+            String(text: table.pointee.report_warning(report, $0))
         }
         durations = Durations(
             detect: duration(INVIVO_PHASE_DETECT), settle: duration(INVIVO_PHASE_SETTLE),

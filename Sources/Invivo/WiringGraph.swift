@@ -65,6 +65,8 @@ public struct WiringGraph: Sendable {
         case keysSwift = 17
         /// The same as a Python module.
         case keysPython = 18
+        /// The values of the configuration that nothing reads, a line each; of `Application.check` alone.
+        case unread = 32
     }
 }
 

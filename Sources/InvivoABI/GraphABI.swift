@@ -14,8 +14,16 @@ private func value(_ graph: WiringGraph, _ format: UInt32) throws(Failure) -> Va
     case INVIVO_GRAPH_KEYS_C: .string(try KeyFunctions(graph).c)
     case INVIVO_GRAPH_KEYS_SWIFT: .string(try KeyFunctions(graph).swift)
     case INVIVO_GRAPH_KEYS_PYTHON: .string(try KeyFunctions(graph).python)
+    case INVIVO_GRAPH_UNREAD: .string(try unread(graph))
     default: throw Failure(.argument, "format \(format) is none of INVIVO_GRAPH_...")
     }
+}
+
+private func unread(_ graph: WiringGraph) throws(Failure) -> String {
+    guard let unread = graph.unread else {
+        throw Failure(.unsupported, "only invivo_app_check tells what of the configuration nothing reads")
+    }
+    return unread.map { "\($0.place.text): \($0.path)\n" }.joined()
 }
 
 @c @implementation
@@ -37,7 +45,10 @@ public func invivo_app_check(
 ) -> invivo_status {
     graph?.pointee = invivo_null()
     return answering(error) { () throws(Failure) in
-        let found = try Application.check(try appOptions(options))
-        if let graph { graph.pointee = try value(found, format).owned() }
+        var found: Value?
+        try Application.check(try appOptions(options)) { wiring throws(Failure) in
+            if graph != nil { found = try value(wiring, format) }
+        }
+        if let graph, let found { graph.pointee = found.owned() }
     }
 }

@@ -34,6 +34,16 @@ public func invivo_report_stop_error(_ report: OpaquePointer!) -> OpaquePointer!
 }
 
 @c @implementation
+public func invivo_report_warning_count(_ report: OpaquePointer!) -> Int {
+    InvivoABI.report(report)?.warnings.count ?? 0
+}
+
+@c @implementation
+public func invivo_report_warning(_ report: OpaquePointer!, _ index: Int) -> UnsafePointer<CChar>! {
+    InvivoABI.report(report)?.strings.warning(index) ?? cString("")
+}
+
+@c @implementation
 public func invivo_report_count(_ report: OpaquePointer!) -> Int { InvivoABI.report(report)?.changes.count ?? 0 }
 
 @c @implementation

@@ -86,24 +86,24 @@ public final class Application: @unchecked Sendable {
     }
 
     /// What `open` would find wrong, without making anything: modules are loaded, and nothing of theirs is run but what
-    /// registers their types. Answers the wiring that the manifest describes.
-    public static func check(_ options: Options) throws(Failure) -> WiringGraph {
+    /// registers their types. `use` gets the wiring that the manifest describes; what it throws is a failure of the check.
+    public static func check(_ options: Options, _ use: (WiringGraph) throws(Failure) -> Void) throws(Failure) {
         let (manifest, modules, specs) = try read(options)
         if options.withoutModules {
             try checkForm(specs, options.engine)
-            options.engine.log.end()
-            return WiringGraph(generation: 0, nodes: [])
+            try use(WiringGraph(generation: 0, nodes: []))
+            return options.engine.log.end()
         }
         let engine = try Engine.open(options.engine)
         var failure: Failure?
-        var graph: WiringGraph?
         do throws(Failure) {
             try engine.trust(FilePath(options.manifest), "manifest")
             let unloaded = load(modules, options, engine)
             let assemblies = try options.assemblies?(engine) ?? ChangeSet(cause: "")
-            graph = try ApplicationStart(
+            let graph = try ApplicationStart(
                 engine, manifest, unloaded: unloaded, given: assemblies, waits: options.waits
             ).check(specs)
+            try use(graph ?? WiringGraph(generation: 0, nodes: []))
         } catch {
             failure = error
             engine.container.log.giveBack()
@@ -112,7 +112,6 @@ public final class Application: @unchecked Sendable {
             failure = Failure.gathered([failure, error].compactMap { $0 })
         }
         if let failure { throw failure }
-        return graph ?? WiringGraph(generation: 0, nodes: [])
     }
 
     /// What is wrong with the form of the documents, each by itself: what can be told without any code.

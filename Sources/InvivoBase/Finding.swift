@@ -9,6 +9,8 @@ public enum Finding: String, Sendable, CaseIterable {
     case type = "wiring.type"
     case readOnly = "wiring.read-only"
     case configuration = "wiring.configuration"
+    /// Nothing reads what the configuration says.
+    case unread = "config.unread"
     case duplicate = "wiring.duplicate"
     case captive = "wiring.captive"
     /// What is needed is never made itself.

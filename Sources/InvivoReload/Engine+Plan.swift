@@ -20,6 +20,8 @@ extension Engine {
         validateTargets(plan, graph, &failures)
         checkResets(plan, &failures)
         if let failure = Failure.gathered(failures) { throw failure }
+        plan.misspelled = try misspelled(plan, graph)
+        warnings += plan.misspelled.map { ($0.text, $0.place) }
         planCells(&plan, graph, rebased)
         planLayers(&plan, graph, &warnings, &failures)
         if let failure = Failure.gathered(failures) { throw failure }

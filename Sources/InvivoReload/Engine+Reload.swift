@@ -260,7 +260,7 @@ extension Engine {
         let report = Report(
             generation: container.currentGraph().generation, cause: prepared.set.cause(besides: prepared.unchanged),
             failure: prepared.failure, stopFailure: Failure.gathered(stopFailures), changes: changes,
-            phases: prepared.clock.finish(), settings: settings, formerly: formerly)
+            phases: prepared.clock.finish(), warnings: prepared.warnings, settings: settings, formerly: formerly)
         return Attempt(prepared, report, isNothing: isNothing)
     }
 

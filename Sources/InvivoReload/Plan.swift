@@ -58,6 +58,8 @@ struct Plan {
     /// Keys whose block is another one.
     var retunedBlocks: Set<UInt32> = []
     var changes: [Report.Change] = []
+    /// What the configuration says and nothing reads, and is spelled nearly as what is read.
+    var misspelled: [UnreadEntry] = []
     /// Nanoseconds in which an exclusive object was stopped and none was there; known after the commit.
     var outage: UInt64 = 0
     /// Keys for which caches must ask again.

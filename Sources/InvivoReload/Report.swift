@@ -15,6 +15,7 @@ public final class Report: @unchecked Sendable {
     /// What failed while replaced objects were stopped.
     public let stopFailure: Failure?
     public let changes: [Change]
+    public let warnings: [String]
     /// Nanoseconds by phase (INVIVO_PHASE_...).
     public let phases: [UInt64]
 
@@ -26,9 +27,11 @@ public final class Report: @unchecked Sendable {
 
     init(
         generation: UInt64, cause: String, failure: Failure?, stopFailure: Failure?, changes: [Change],
-        phases: [UInt64], settings: NameTable<ConfigNode?> = [:], formerly: Formerly? = nil
+        phases: [UInt64], warnings: [(String, Place)] = [], settings: NameTable<ConfigNode?> = [:],
+        formerly: Formerly? = nil
     ) {
         self.formerly = formerly
+        self.warnings = warnings.map { Failure(.ok, $0.0, at: $0.1).text }
         self.settings = settings
         self.generation = generation
         self.cause = cause
@@ -86,6 +89,7 @@ public final class ReportStrings {
     public let stopError: OpaquePointer?
     private let keys: [UnsafePointer<CChar>]
     private let properties: [UnsafePointer<CChar>]
+    private let warnings: [UnsafePointer<CChar>]
 
     init(_ report: Report) {
         let storage = storage
@@ -93,6 +97,7 @@ public final class ReportStrings {
         text = storage.string(report.text)
         keys = report.changes.map { storage.string($0.key) }
         properties = report.changes.map { storage.string($0.property) }
+        warnings = report.warnings.map { storage.string($0) }
         error = report.failure.map { ErrorBox.make($0) }
         stopError = report.stopFailure.map { ErrorBox.make($0) }
     }
@@ -103,6 +108,9 @@ public final class ReportStrings {
     }
 
     public func key(_ index: Int) -> UnsafePointer<CChar>? { keys.indices.contains(index) ? keys[index] : nil }
+    public func warning(_ index: Int) -> UnsafePointer<CChar>? {
+        warnings.indices.contains(index) ? warnings[index] : nil
+    }
     public func property(_ index: Int) -> UnsafePointer<CChar>? {
         properties.indices.contains(index) ? properties[index] : nil
     }

@@ -51,6 +51,9 @@ public struct WiringGraph: Sendable {
     /// By key.
     public let nodes: [Node]
 
+    /// What the configuration says and nothing reads; nil where that was not looked for.
+    public internal(set) var unread: [UnreadEntry]?
+
     public init(generation: UInt64, nodes: [Node]) {
         self.generation = generation
         self.nodes = nodes
@@ -105,7 +108,10 @@ extension Engine {
             nodes.append(node)
         }
         nodes.sort { $0.key < $1.key }
-        return (WiringGraph(generation: container.currentGraph().generation, nodes: nodes), [])
+        guard plan.misspelled.isEmpty else { return (nil, plan.misspelled.map(\.failure)) }
+        var graph = WiringGraph(generation: container.currentGraph().generation, nodes: nodes)
+        do throws(Failure) { graph.unread = try unread(plan) } catch { return (nil, error.all) }
+        return (graph, [])
     }
 
     private func node(_ id: UInt32, _ recipe: Recipe, _ name: (UInt32) -> String) -> WiringGraph.Node {

@@ -1235,10 +1235,21 @@ static invivo_status not_ready_changes_watch(invivo_changes changes, const inviv
     return INVIVO_E_NOT_READY;
 }
 
+static size_t not_ready_report_warning_count(const invivo_report *report) {
+    (void)report;
+    return 0;
+}
+
+static const char *not_ready_report_warning(const invivo_report *report, size_t index) {
+    (void)report;
+    (void)index;
+    return "";
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 178,
+    .function_count = 180,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1417,6 +1428,8 @@ static const struct invivo_table not_ready = {
     .callbacks_cell = not_ready_callbacks_cell,
     .runtime_options_init_sized = not_ready_runtime_options_init_sized,
     .changes_watch = not_ready_changes_watch,
+    .report_warning_count = not_ready_report_warning_count,
+    .report_warning = not_ready_report_warning,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2150,6 +2163,14 @@ void invivo_runtime_options_init_sized(invivo_runtime_options *options, size_t s
 
 invivo_status invivo_changes_watch(invivo_changes changes, const invivo_source_options *options, invivo_source *out, invivo_error **error) {
     return functions()->changes_watch(changes, options, out, error);
+}
+
+size_t invivo_report_warning_count(const invivo_report *report) {
+    return functions()->report_warning_count(report);
+}
+
+const char *invivo_report_warning(const invivo_report *report, size_t index) {
+    return functions()->report_warning(report, index);
 }
 
 #pragma GCC visibility pop

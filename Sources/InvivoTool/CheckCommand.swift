@@ -9,7 +9,8 @@ struct CheckCommand: ParsableCommand {
             discussion: """
                 Loads the modules, and runs nothing of theirs but what registers their types. They are code all the same: check a \
                 manifest of unknown origin with --no-modules. Prints every error with its \
-                rule in brackets, and ends with status 2 if there is one, 0 if there is none.
+                rule in brackets, and ends with status 2 if there is one, 0 if there is none. A value of the configuration that \
+                nothing reads, spelled nearly as one that is read, is an error; --unread lists all others that nothing reads.
                 """)
     }
 
@@ -25,24 +26,39 @@ struct CheckCommand: ParsableCommand {
     @Flag(help: "Load modules and manifests that other users own or can write.")
     var foreignFiles = false
 
+    @Flag(help: "List the values of the configuration that nothing reads.")
+    var unread = false
+
+    func validate() throws {
+        guard !unread || !wait && !noModules else {
+            throw ValidationError(
+                "--unread needs the modules and the documents: it goes with neither --wait nor --no-modules")
+        }
+    }
+
     func run() throws {
         let output = Output()
+        let unreadValues: String
         do throws(InvivoError) {
             let needsPython = try Application.needsPython(manifest)
             if needsPython && !noModules {
                 throw Python.run(
-                    ["check", manifest] + (wait ? ["--wait"] : []) + (foreignFiles ? ["--foreign-files"] : []),
+                    ["check", manifest] + (wait ? ["--wait"] : []) + (foreignFiles ? ["--foreign-files"] : [])
+                        + (unread ? ["--unread"] : []),
                     for: manifest)
             }
             var options = Runtime.Options.application
             options.allowsForeignFiles = foreignFiles
             options.logLevel = .warning
             options.log = { output.log($0) }
-            try Application.check(manifest, options, waiting: wait, withoutModules: noModules)
+            let text = try Application.check(
+                manifest, options, waiting: wait, withoutModules: noModules, as: unread ? .unread : .json)
+            unreadValues = unread ? text : ""
         } catch {
             output.findings(error)
             throw ExitCode(2)
         }
+        for line in unreadValues.split(separator: "\n") { output.line("\(line) is not read by anything") }
         output.line("\(manifest): nothing is wrong")
     }
 }

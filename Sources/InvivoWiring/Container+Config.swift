@@ -87,7 +87,7 @@ extension Container {
     public func configLookup(_ tree: ConfigTree) -> ConfigLookup {
         ConfigLookup(
             tree: tree,
-            intern: { [self] path in monitor.locked { (try? keys.intern(config: path)) ?? .max } },
+            intern: { [self] path in monitor.locked { soughtID(path) ?? .max } },
             converter: { [self] name in monitor.locked { converters[name] } },
             converters: { [self] in monitor.locked { converters.keys.sorted() } })
     }

@@ -68,6 +68,8 @@ public final class Container: @unchecked Sendable {
     public var converters: NameTable<TextConverter> = [:]
     /// Kinds in which hosts read the values at paths of the configuration.
     public var configKinds: [UInt32: Set<ValueKind>] = [:]
+    /// Guarded by the monitor.
+    public var soughtPaths = SoughtPaths()
     /// Retired objects that wait for the references of their language. Guarded by the monitor.
     var lingering = Lingering()
     /// Nanoseconds for which an object may; `UInt64.max`: no limit. Set before the core is opened.
@@ -155,6 +157,7 @@ public final class Container: @unchecked Sendable {
                 throw Failure(.exists, "the type '\(description.name)' is registered already")
             }
             types[description.name] = type
+            noteNeeds(of: type)
             return type
         }
     }

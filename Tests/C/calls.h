@@ -650,6 +650,15 @@ static invivo_status call_runtime_options_init_sized(const arguments *use) {
 static invivo_status call_changes_watch(const arguments *use) {
     return invivo_changes_watch((invivo_changes){use->changes}, (const invivo_source_options *)record_of(use, sizeof(invivo_source_options)), (invivo_source *)out_of(use, 2), use->error);
 }
+static invivo_status call_report_warning_count(const arguments *use) {
+    (void)use;
+    (void)invivo_report_warning_count(NULL);
+    return INVIVO_OK;
+}
+static invivo_status call_report_warning(const arguments *use) {
+    (void)invivo_report_warning(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
 
 static const every_call every_calls[] = {
     {"invivo_status_name", call_status_name, 0, "", 0},
@@ -830,6 +839,8 @@ static const every_call every_calls[] = {
     {"invivo_callbacks_cell", call_callbacks_cell, 0, "", 0},
     {"invivo_runtime_options_init_sized", call_runtime_options_init_sized, TAKES_RECORD, "", 0},
     {"invivo_changes_watch", call_changes_watch, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "changes", 4},
+    {"invivo_report_warning_count", call_report_warning_count, 0, "", 0},
+    {"invivo_report_warning", call_report_warning, 0, "", 0},
 };
 
 #endif

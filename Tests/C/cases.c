@@ -22,7 +22,7 @@ static const struct statement {
     {"scope", 2, do_scope}, {"place", 3, do_place}, {"end_place", 3, do_end_place}, {"pool", 3, do_pool}, {"runtime", 2, do_runtime},
     {"spawn", 2, do_spawn}, {"join", 2, do_join}, {"threads", 3, do_threads}, {"fail", 2, do_fail}, {"mend", 2, do_mend},
     {"hold", 2, do_hold}, {"await", 2, do_await}, {"let", 2, do_let}, {"meet", 3, do_meet}, {"slow", 3, do_slow}, {"repeat", 3, do_repeat}, {"child", 2, do_child}, {"log", 1, do_log},
-    {"log_in_any_order", 1, do_log_in_any_order}, {"disposed", 1, do_disposed}, {"report", 1, do_report}, {"alive", 2, do_alive},
+    {"log_in_any_order", 1, do_log_in_any_order}, {"disposed", 1, do_disposed}, {"report", 1, do_report}, {"warns", 1, do_warns}, {"alive", 2, do_alive},
     {"same", 3, do_same}, {"different", 3, do_different}, {"is", 3, do_is}, {"types", 2, do_types}, {"distinct", 3, do_distinct},
     {"size", 3, do_size}, {"state", 2, do_state}, {"listed", 4, do_listed},
 };
@@ -95,7 +95,7 @@ static void finish(void) {
         kinds[i].alive = 0;
     }
     runtime_count = job_count = rule_count = place_count = table_count = 0;
-    texts_clear(&heard), texts_clear(&disposed), texts_clear(&reported);
+    texts_clear(&heard), texts_clear(&disposed), texts_clear(&reported), texts_clear(&warned);
 }
 
 static bool run_case(const script *script, size_t from, size_t to) {

@@ -657,6 +657,7 @@ int main(void) {
     NUMBER(INVIVO_GRAPH_KEYS_C);
     NUMBER(INVIVO_GRAPH_KEYS_SWIFT);
     NUMBER(INVIVO_GRAPH_KEYS_PYTHON);
+    NUMBER(INVIVO_GRAPH_UNREAD);
     SIZE(invivo_table);
     OFFSET(invivo_table, status_name, sizeof(void (*)(void)));
     OFFSET(invivo_table, status_text, sizeof(void (*)(void)));
@@ -836,5 +837,7 @@ int main(void) {
     OFFSET(invivo_table, callbacks_cell, sizeof(void (*)(void)));
     OFFSET(invivo_table, runtime_options_init_sized, sizeof(void (*)(void)));
     OFFSET(invivo_table, changes_watch, sizeof(void (*)(void)));
+    OFFSET(invivo_table, report_warning_count, sizeof(void (*)(void)));
+    OFFSET(invivo_table, report_warning, sizeof(void (*)(void)));
     return 0;
 }

@@ -116,6 +116,60 @@ extension SwiftAPI {
             #expect(well.lines == ["\(right): nothing is wrong"])
         }
 
+        @Test func aCheckFindsValuesThatNothingReads() throws {
+            let scratch = try Scratch()
+            try module(in: scratch)
+            let manifest = scratch.write(
+                "app.yaml",
+                """
+                modules: { osc: osc.so }
+                components:
+                  audio.lead: { type: Osc, properties: { gain: $config.volume } }
+                specs: [values.yaml]
+
+                """)
+            scratch.write("values.yaml", "config:\n  audio: { volume: 0.5, volum: 3 }\n  other: [1, 2]\n")
+            for arguments in [["check", manifest], ["check", "--unread", manifest]] {
+                let child = Child(arguments)
+                #expect(child.end() == 2)
+                #expect(
+                    child.lines == [
+                        "invivo: \(scratch.path)/values.yaml:2:32: config.audio.volum: 'audio.volum' is not read by anything; "
+                            + "did you mean 'audio.volume'? [config.unread]"
+                    ], "\(child.lines)")
+            }
+            scratch.write("values.yaml", "config:\n  audio: { volume: 0.5, pan: 3 }\n  other: [1, 2]\n")
+            let well = Child(["check", manifest])
+            #expect(well.end() == 0 && well.lines == ["\(manifest): nothing is wrong"], "\(well.lines)")
+            let list = Child(["check", "--unread", manifest])
+            #expect(list.end() == 0)
+            #expect(
+                list.lines == [
+                    "\(scratch.path)/values.yaml:2:30: audio.pan is not read by anything",
+                    "\(scratch.path)/values.yaml:3:10: other is not read by anything", "\(manifest): nothing is wrong",
+                ], "\(list.lines)")
+            let both = Child(["check", "--unread", "--wait", manifest])
+            #expect(both.end() == 64)
+        }
+
+        @Test func everyCommandTakesFilesOfOthersWhereThatIsPermitted() throws {
+            let scratch = try Scratch()
+            try module(in: scratch)
+            let manifest = scratch.write("app.yaml", "modules: { osc: osc.so }\ncomponents: { a.one: { type: Osc } }\n")
+            chmod("\(scratch.path)/osc.so", 0o666)
+            for command in [["check"], ["graph"], ["keys"], ["graph", "--live"]] {
+                let refused = Child(command + [manifest])
+                let status = refused.end()
+                #expect(
+                    refused.lines.contains { $0.contains("osc.so: ") && $0.contains("FOREIGN_FILES") },
+                    "\(refused.lines)")
+                #expect(status == (geteuid() == 0 ? 2 : 0))
+                let permitted = Child(command + ["--foreign-files", manifest])
+                #expect(permitted.end() == 0)
+                #expect(!permitted.lines.contains { $0.contains("FOREIGN_FILES") })
+            }
+        }
+
         @Test func aGraphIsWrittenAsTextAndAsAPictureWhereGraphvizIs() throws {
             let scratch = try Scratch()
             try module(in: scratch)

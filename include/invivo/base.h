@@ -135,7 +135,8 @@ INVIVO_API uint32_t invivo_error_line(const invivo_error *error) INVIVO_NOWAIT;
 INVIVO_API uint32_t invivo_error_column(const invivo_error *error) INVIVO_NOWAIT;
 /* Of an error that a check of the wiring found: a name that stays, "wiring.missing", "wiring.cycle", "wiring.ambiguous",
  * "wiring.arity", "wiring.unknown-property", "wiring.unknown-method", "wiring.type", "wiring.read-only",
- * "wiring.configuration", "wiring.duplicate", "wiring.captive", "wiring.abstract", "wiring.description"; "" of other errors. */
+ * "wiring.configuration", "wiring.duplicate", "wiring.captive", "wiring.abstract", "wiring.description", "config.unread"; "" of
+ * other errors. */
 INVIVO_API const char *invivo_error_rule(const invivo_error *error) INVIVO_NOWAIT;
 /* Who needs the definition that is wrong, the outermost first: "app.main -> app.player"; "" when nobody does. */
 INVIVO_API const char *invivo_error_needed_by(const invivo_error *error) INVIVO_NOWAIT;

@@ -16,7 +16,10 @@ enum {
      * that would have functions of one name are INVIVO_E_EXISTS. */
     INVIVO_GRAPH_KEYS_C = 16,     /* a C header, which C++ reads too */
     INVIVO_GRAPH_KEYS_SWIFT = 17,
-    INVIVO_GRAPH_KEYS_PYTHON = 18
+    INVIVO_GRAPH_KEYS_PYTHON = 18,
+    /* Of invivo_app_check alone: the values of the configuration that no definition, type, observer or id of a path reads, a line
+     * each as "FILE:LINE:COLUMN: PATH". Calls that read while the program runs cannot be known. */
+    INVIVO_GRAPH_UNREAD = 32
 };
 
 /* The wiring of the newest generation, an owned value: with FACTS a list, else a text. One map for each key, by key:

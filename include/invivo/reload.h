@@ -39,11 +39,15 @@ INVIVO_API uint64_t invivo_report_generation(const invivo_report *report) INVIVO
 INVIVO_API invivo_status invivo_report_status(const invivo_report *report) INVIVO_NOWAIT;
 /* What set it off: "tuning.yaml", "define synth.lead", ... */
 INVIVO_API const char *invivo_report_cause(const invivo_report *report) INVIVO_NOWAIT;
-/* Why it failed, borrowed; NULL when it did not. Warnings of a commit are in the log. */
+/* Why it failed, borrowed; NULL when it did not. */
 INVIVO_API const invivo_error *invivo_report_error(const invivo_report *report) INVIVO_NOWAIT;
 /* What failed while replaced objects were stopped, all of it, borrowed; NULL when nothing did. The reload is committed all the
  * same. Objects that views or leases still hold are stopped later: that is told in the log. */
 INVIVO_API const invivo_error *invivo_report_stop_error(const invivo_report *report) INVIVO_NOWAIT;
+/* The warnings, each as one text, borrowed: "a.yaml:2:10: 'audio.volum' is not read by anything; did you mean 'audio.volume'?".
+ * The log gets those that the last reload of the document did not have. */
+INVIVO_API size_t invivo_report_warning_count(const invivo_report *report) INVIVO_NOWAIT;
+INVIVO_API const char *invivo_report_warning(const invivo_report *report, size_t index) INVIVO_NOWAIT;
 INVIVO_API size_t invivo_report_count(const invivo_report *report) INVIVO_NOWAIT;
 /* One change: its key, what (INVIVO_CHANGED_...), and for a property its name ("" otherwise). */
 INVIVO_API const char *invivo_report_key(const invivo_report *report, size_t index) INVIVO_NOWAIT;

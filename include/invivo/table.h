@@ -206,6 +206,8 @@ struct invivo_table {
     invivo_status *(*callbacks_cell)(void);
     void (*runtime_options_init_sized)(invivo_runtime_options *options, size_t struct_size);
     invivo_status (*changes_watch)(invivo_changes changes, const invivo_source_options *options, invivo_source *out, invivo_error **error);
+    size_t (*report_warning_count)(const invivo_report *report);
+    const char *(*report_warning)(const invivo_report *report, size_t index);
 };
 
 INVIVO_EXTERN_C_END

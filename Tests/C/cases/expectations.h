@@ -61,6 +61,18 @@ STATEMENT(report) { /* pairs of a key and what happened to it */
     texts_clear(&expected);
     return INVIVO_OK;
 }
+STATEMENT(warns) { /* what the warnings contain, each of them */
+    UNUSED;
+    pthread_mutex_lock(&world_lock);
+    bool same = warned.count == count - 1;
+    for (size_t i = 0; same && i < warned.count; i++) same = strstr(warned.items[i], words[i + 1].text) != NULL;
+    if (!same) {
+        WRONG("the warnings are others:");
+        for (size_t i = 0; i < warned.count; i++) fprintf(stderr, "    %s\n", warned.items[i]);
+    }
+    pthread_mutex_unlock(&world_lock);
+    return INVIVO_OK;
+}
 STATEMENT(alive) {
     UNUSED;
     int alive = 0;

@@ -142,6 +142,8 @@ static void case_reloaded(void *user_data, const invivo_report *report) {
         texts_add(&reported, text);
     }
     texts_sort(&reported);
+    texts_clear(&warned);
+    for (size_t i = 0; i < invivo_report_warning_count(report); i++) texts_add(&warned, invivo_report_warning(report, i));
     pthread_mutex_unlock(&world_lock);
 }
 

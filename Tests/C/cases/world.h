@@ -29,7 +29,7 @@ typedef struct rule_of_event {
 
 static pthread_mutex_t world_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t world_changed = PTHREAD_COND_INITIALIZER;
-static texts heard, disposed, reported;
+static texts heard, disposed, reported, warned;
 static rule_of_event rules[32];
 static size_t rule_count;
 

@@ -67,6 +67,12 @@ extension CaseRun {
                 wanted.append("\(words[index].text) \(words[index + 1].text)")
             }
             compare(world.lastReport, wanted.sorted())
+        case "warns":
+            let found = world.lastWarnings
+            let wanted = words.dropFirst()
+            if found.count != wanted.count || !zip(found, wanted).allSatisfy({ $0.contains($1.text) }) {
+                wrong("the warnings are \(found)")
+            }
         case "state":
             let state = try runtime().states.first { $0.key == words[1].text }
             compare(state.map { [$0.state.rawValue] + $0.waits } ?? [], rest.map(\.text))

@@ -146,7 +146,8 @@ final class CaseRun: Values, @unchecked Sendable {
             let world = world
             try runtime.observe { reload in
                 world.report(
-                    reload.changes.map { "\($0.key)\($0.property.isEmpty ? "" : ":")\($0.property) \($0.kind)" })
+                    reload.changes.map { "\($0.key)\($0.property.isEmpty ? "" : ":")\($0.property) \($0.kind)" },
+                    warnings: reload.warnings)
             }
             current = runtimes.count
             runtimes.append((name, runtime))

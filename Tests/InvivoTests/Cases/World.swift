@@ -8,6 +8,7 @@ final class World: @unchecked Sendable {
     private var heard: [String] = []
     private var gone: [String] = []
     private var reported: [String] = []
+    private var warned: [String] = []
     private var alive: [String: Int] = [:]
     private var rules: [String: Rule] = [:]
     private var wrong: [String] = []
@@ -123,7 +124,12 @@ final class World: @unchecked Sendable {
     func count(_ kind: String?) -> Int {
         locked { kind.map { alive[$0] ?? 0 } ?? alive.values.reduce(0, +) }
     }
-    func report(_ lines: [String]) { locked { reported = lines.sorted() } }
+    func report(_ lines: [String], warnings: [String]) {
+        locked {
+            reported = lines.sorted()
+            warned = warnings
+        }
+    }
 
     // MARK: - What came since it was asked for last
 
@@ -146,4 +152,5 @@ final class World: @unchecked Sendable {
         }
     }
     var lastReport: [String] { locked { reported } }
+    var lastWarnings: [String] { locked { warned } }
 }

@@ -41,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--no-modules", action="store_true", help="load no module: check the form of the documents alone"
     )
     check.add_argument("--foreign-files", action="store_true", help=foreign)
+    check.add_argument("--unread", action="store_true", help="list the values of the configuration that nothing reads")
     graph = commands.add_parser(
         "graph", help="write the wiring of a manifest as SVG (by Graphviz), DOT, Mermaid or JSON"
     )
@@ -48,19 +49,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     graph.add_argument("--format", choices=["svg", *GRAPH_FORMATS], help="by default what the file's name says, or dot")
     graph.add_argument("-o", "--output", metavar="FILE", help="the file to write; standard output without it")
     graph.add_argument("--live", action="store_true", help="start the application and show what is alive in it")
+    graph.add_argument("--foreign-files", action="store_true", help=foreign)
     keys = commands.add_parser("keys", help="write a typed function for each key of a manifest: for C, Swift or Python")
     keys.add_argument("manifest", metavar="APP.yaml")
     keys.add_argument("--language", choices=list(KEYS_LANGUAGES), help="by default what the file's name says, or c")
     keys.add_argument("-o", "--output", metavar="FILE", help="the file to write; standard output without it")
+    keys.add_argument("--foreign-files", action="store_true", help=foreign)
     options = parser.parse_args(arguments)
     if options.command == "keys":
-        return write_keys(options.manifest, options.language, options.output)
+        return write_keys(options.manifest, options.language, options.output, foreign_files=options.foreign_files)
     if options.command == "check":
+        if options.unread and (options.wait or options.no_modules):
+            check.error("--unread needs the modules and the documents: it goes with neither --wait nor --no-modules")
         return check_manifest(
-            options.manifest, wait=options.wait, modules=not options.no_modules, foreign_files=options.foreign_files
+            options.manifest,
+            wait=options.wait,
+            modules=not options.no_modules,
+            foreign_files=options.foreign_files,
+            unread=options.unread,
         )
     if options.command == "graph":
-        return draw_manifest(options.manifest, options.format, options.output, live=options.live)
+        return draw_manifest(
+            options.manifest, options.format, options.output, live=options.live, foreign_files=options.foreign_files
+        )
     return run_manifest(
         options.manifest, wait=options.wait, log_level=options.log_level, foreign_files=options.foreign_files
     )
@@ -106,18 +117,28 @@ def run_manifest(manifest: str, *, wait: bool, log_level: str, foreign_files: bo
     return 0
 
 
-def check_manifest(manifest: str, *, wait: bool, modules: bool = True, foreign_files: bool = False) -> int:
+def check_manifest(
+    manifest: str, *, wait: bool, modules: bool = True, foreign_files: bool = False, unread: bool = False
+) -> int:
     """What `invivo check` does, line by line."""
+    output, values = Output(), ""
     try:
-        App.check(manifest, wait=wait, modules=modules, foreign_files=foreign_files, log=Output().log)
+        if unread:
+            values = App.unread(manifest, foreign_files=foreign_files, log=output.log)
+        else:
+            App.check(manifest, wait=wait, modules=modules, foreign_files=foreign_files, log=output.log)
     except Exception as problem:
         _tell_findings(problem)
         return 2
-    Output().line(f"{manifest}: nothing is wrong")
+    for line in values.splitlines():
+        output.line(f"{line} is not read by anything")
+    output.line(f"{manifest}: nothing is wrong")
     return 0
 
 
-def draw_manifest(manifest: str, format: str | None, output: str | None, *, live: bool) -> int:
+def draw_manifest(
+    manifest: str, format: str | None, output: str | None, *, live: bool, foreign_files: bool = False
+) -> int:
     """What `invivo graph` does."""
     if format is None:
         ending = (output or "").rpartition(".")[2]
@@ -125,10 +146,10 @@ def draw_manifest(manifest: str, format: str | None, output: str | None, *, live
     text: GraphFormat = "dot" if format == "svg" else cast("GraphFormat", format)
     try:
         if live:
-            with App(manifest, default_domain="opener", log_level="warning") as app:
+            with App(manifest, default_domain="opener", log_level="warning", foreign_files=foreign_files) as app:
                 drawn = app.runtime.wiring_text(text)
         else:
-            drawn = App.check(manifest, wait=True, format=text)
+            drawn = App.check(manifest, wait=True, format=text, foreign_files=foreign_files)
         if format == "svg":
             try:
                 ran = subprocess.run(["dot", "-Tsvg"], input=drawn.encode(), stdout=subprocess.PIPE, check=False)
@@ -150,13 +171,13 @@ def draw_manifest(manifest: str, format: str | None, output: str | None, *, live
     return 0
 
 
-def write_keys(manifest: str, language: KeysLanguage | None, output: str | None) -> int:
+def write_keys(manifest: str, language: KeysLanguage | None, output: str | None, *, foreign_files: bool = False) -> int:
     """What `invivo keys` does."""
     if language is None:
         endings: dict[str, KeysLanguage] = {"swift": "swift", "py": "python", "pyi": "python"}
         language = endings.get((output or "").rpartition(".")[2], "c")
     try:
-        text = App.keys(manifest, language)
+        text = App.keys(manifest, language, foreign_files=foreign_files)
         if output is None:
             sys.stdout.write(text)
         elif not Path(output).is_file() or Path(output).read_text(encoding="utf-8") != text:

@@ -114,9 +114,23 @@ class App:
         )
 
     @classmethod
-    def keys(cls, manifest: str | os.PathLike[str], language: KeysLanguage = "python") -> str:
+    def unread(cls, manifest: str | os.PathLike[str], *, log: Log | None = None, foreign_files: bool = False) -> str:
+        """The values of the configuration that no definition, class or observer reads, a line each as
+        ``FILE:LINE:COLUMN: PATH``. Raises what `check` raises. Calls that read while the program runs cannot be known.
+        """
+        return cls._check(manifest, c.INVIVO_GRAPH_UNREAD, wait=False, log=log, foreign_files=foreign_files)
+
+    @classmethod
+    def keys(
+        cls,
+        manifest: str | os.PathLike[str],
+        language: KeysLanguage = "python",
+        *,
+        log: Log | None = None,
+        foreign_files: bool = False,
+    ) -> str:
         """A typed function for each key that a manifest describes, as source text, and makes nothing."""
-        return cls._check(manifest, KEYS_LANGUAGES[language], wait=True, log=None)
+        return cls._check(manifest, KEYS_LANGUAGES[language], wait=True, log=log, foreign_files=foreign_files)
 
     @classmethod
     def _check(

@@ -204,6 +204,7 @@ INVIVO_GRAPH_MERMAID = 3
 INVIVO_GRAPH_KEYS_C = 16
 INVIVO_GRAPH_KEYS_SWIFT = 17
 INVIVO_GRAPH_KEYS_PYTHON = 18
+INVIVO_GRAPH_UNREAD = 32
 
 # (name, number, text) of every status code.
 STATUS: list[tuple[str, int, str]] = [
@@ -1291,6 +1292,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_callbacks_cell": (ctypes.POINTER(ctypes.c_int32), [], True),
     "invivo_runtime_options_init_sized": (None, [ctypes.POINTER(invivo_runtime_options), ctypes.c_size_t], True),
     "invivo_changes_watch": (ctypes.c_int32, [invivo_changes, ctypes.POINTER(invivo_source_options), ctypes.POINTER(invivo_source), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_report_warning_count": (ctypes.c_size_t, [ctypes.c_void_p], True),
+    "invivo_report_warning": (ctypes.c_char_p, [ctypes.c_void_p, ctypes.c_size_t], True),
 }
 
 # The function table's entries, in its order.
@@ -1473,6 +1476,8 @@ TABLE: list[str] = [
     "invivo_callbacks_cell",
     "invivo_runtime_options_init_sized",
     "invivo_changes_watch",
+    "invivo_report_warning_count",
+    "invivo_report_warning",
 ]
 
 

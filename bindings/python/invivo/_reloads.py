@@ -46,8 +46,9 @@ class Change:
 class Report:
     """What happened in one reload. ``generation`` is the one that holds now, also after a failure.
 
-    ``stop_error``: what failed while replaced objects were stopped. ``nanoseconds["outage"]``: how long an exclusive
-    object was stopped and none was there.
+    ``warnings``: each with its place in a document, as the log has them: what nothing reads and is spelled nearly as
+    what is read, among others. ``stop_error``: what failed while replaced objects were stopped.
+    ``nanoseconds["outage"]``: how long an exclusive object was stopped and none was there.
     """
 
     generation: int
@@ -57,6 +58,7 @@ class Report:
     nanoseconds: dict[str, int]
     text: str
     stop_error: Error | None = None
+    warnings: tuple[str, ...] = ()
 
     @property
     def committed(self) -> bool:
@@ -90,6 +92,9 @@ def read_report(core: Core, pointer: int) -> Report:
         nanoseconds={name: library.report_nanoseconds(pointer, phase) for phase, name in _PHASES.items()},
         text=text(library.report_text(pointer)),
         stop_error=library.failures.read(stopped) if stopped else None,
+        warnings=tuple(
+            text(library.report_warning(pointer, index)) for index in range(library.report_warning_count(pointer))
+        ),
     )
 
 

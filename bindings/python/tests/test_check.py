@@ -116,3 +116,71 @@ def test_a_runtime_lists_its_wiring() -> None:
         assert [(need.key, need.how) for need in made.needs] == [("app.engine", "initializer")]
         assert "app.car<br/>" in runtime.wiring_text("mermaid")
         assert car.engine is not None
+
+
+READING = """
+import invivo
+
+@invivo.component
+class Player:
+    volume: int = invivo.tunable(1)
+"""
+
+
+def reading(tmp_path: Path, values: str) -> Path:
+    (tmp_path / "parts.py").write_text(READING)
+    (tmp_path / "values.yaml").write_text(values)
+    manifest = tmp_path / "app.yaml"
+    manifest.write_text(
+        "modules: { parts: parts.py }\nspecs: [values.yaml]\n"
+        "components: { audio.lead: { type: Player, properties: { volume: $config.volume } } }\n"
+    )
+    return manifest
+
+
+def test_a_value_that_nothing_reads_is_an_error_when_it_is_misspelled(tmp_path: Path) -> None:
+    manifest = reading(tmp_path, "config:\n  audio: { volume: 1, volum: 3 }\n  other: [1, 2]\n")
+    text = (
+        f"{tmp_path}/values.yaml:2:30: config.audio.volum: 'audio.volum' is not read by anything; "
+        "did you mean 'audio.volume'?"
+    )
+    with pytest.raises(invivo.NotConfiguredError) as found:
+        invivo.App.check(manifest)
+    assert (str(found.value), found.value.rule) == (text, "config.unread")
+    for arguments in ([], ["--unread"]):
+        ran = run("check", *arguments, str(manifest))
+        assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", f"invivo: {text} [config.unread]\n")
+
+
+def test_other_values_that_nothing_reads_are_listed(tmp_path: Path) -> None:
+    manifest = reading(tmp_path, "config:\n  audio: { volume: 1, pan: 3 }\n  other: [1, 2]\n")
+    assert invivo.App.unread(manifest).splitlines() == [
+        f"{tmp_path}/values.yaml:2:28: audio.pan",
+        f"{tmp_path}/values.yaml:3:10: other",
+    ]
+    ran = run("check", "--unread", str(manifest))
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.splitlines() == [
+        f"{tmp_path}/values.yaml:2:28: audio.pan is not read by anything",
+        f"{tmp_path}/values.yaml:3:10: other is not read by anything",
+        f"{manifest}: nothing is wrong",
+    ]
+    assert run("check", "--unread", "--wait", str(manifest)).returncode == 2
+
+
+def test_a_misspelled_value_is_a_warning_of_the_report() -> None:
+    class Lamp:
+        def __init__(self, height: int) -> None:
+            self.height = height
+
+    studio = invivo.Assembly("studio")
+    studio.lazy_singleton(Lamp, height=invivo.config("height", 3))
+    with invivo.Runtime(studio) as runtime:
+        reports: list[invivo.Report] = []
+        runtime.observe(reports.append)
+        runtime.source("a.yaml", "config: { studio: { hieght: 4 } }")
+        runtime.source("b.yaml", "config: { studio: { height: 4 } }")
+    assert [report.warnings for report in reports] == [
+        ("a.yaml:1:29: 'studio.hieght' is not read by anything; did you mean 'studio.height'?",),
+        (),
+    ]

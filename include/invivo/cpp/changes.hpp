@@ -52,6 +52,9 @@ public:
     bool succeeded() const noexcept { return invivo_report_status(raw_) == INVIVO_OK; }
     const char *cause() const noexcept { return invivo_report_cause(raw_); }
     const char *text() const noexcept { return invivo_report_text(raw_); }
+    /// "a.yaml:2:10: 'audio.volum' is not read by anything; did you mean 'audio.volume'?"
+    size_t warning_count() const noexcept { return invivo_report_warning_count(raw_); }
+    const char *warning(size_t index) const noexcept { return invivo_report_warning(raw_, index); }
     size_t count() const noexcept { return invivo_report_count(raw_); }
     const char *key(size_t index) const noexcept { return invivo_report_key(raw_, index); }
     uint32_t change(size_t index) const noexcept { return invivo_report_change(raw_, index); }

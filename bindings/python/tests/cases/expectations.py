@@ -78,6 +78,11 @@ class Expectations:
         gc.collect()
         self.compare(world.world.gone, types)
 
+    def do_warns(self, line: Line, *words: Word) -> None:
+        found, expected = world.world.warned, [word.text for word in words]
+        if len(found) != len(expected) or any(part not in text for part, text in zip(expected, found, strict=True)):
+            raise Wrong(f"the warnings are {found}, not {expected}")
+
     def do_report(self, line: Line, *words: Word) -> None:
         texts = [each.text for each in words]
         expected = sorted(f"{key} {what}" for key, what in zip(texts[::2], texts[1::2], strict=True))

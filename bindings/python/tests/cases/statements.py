@@ -374,6 +374,7 @@ class Statements(Expectations):
             here.reported = sorted(
                 f"{each.key}{':' if each.property else ''}{each.property} {each.what}" for each in report.changes
             )
+            here.warned = report.warnings
 
         made.observe(reloaded)
         return made

@@ -34,6 +34,7 @@ class World:
         self.heard: list[str] = []
         self.gone: list[str] = []
         self.reported: list[str] = []
+        self.warned: tuple[str, ...] = ()
         self.alive: Counter[str] = Counter()
         self.rules: dict[str, Rule] = {}
         self.resolve: Callable[[str], Any] = lambda key: None

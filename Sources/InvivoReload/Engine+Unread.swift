@@ -1,0 +1,144 @@
+public import InvivoBase
+internal import InvivoWiring
+
+/// An entry of the configuration that nothing reads.
+public struct UnreadEntry: Sendable {
+    public let path: String
+    public let place: Place
+    /// What is read and spelled nearly so; nil when nothing is.
+    public let near: String?
+
+    /// What is told of one that is misspelled.
+    var text: String { "'\(path)' is not read by anything" + (near.map { "; did you mean '\($0)'?" } ?? "") }
+
+    /// The same as an error of a check.
+    var failure: Failure {
+        var failure = Failure(.notConfigured, text, path: "config.\(path)", at: place)
+        failure.finding = .unread
+        return failure
+    }
+}
+
+/// Entries of the configuration that nothing reads. Calls that read the configuration when the program runs cannot be known.
+extension Engine {
+    /// Of the entries that a plan brings, those that nothing reads and that are spelled nearly as what is read.
+    func misspelled(_ plan: Plan, _ graph: Graph) throws(Failure) -> [UnreadEntry] {
+        guard plan.settings.contains(where: { $0.node != nil }) else { return [] }
+        return try unread(plan.settings, plan) { id in id.map { graph.setting($0) == nil } ?? true }.filter {
+            $0.near != nil
+        }
+    }
+
+    /// All entries of a plan that nothing reads.
+    func unread(_ plan: Plan) throws(Failure) -> [UnreadEntry] {
+        try unread(plan.config?.tree.changes(since: ConfigTree()) ?? [], plan) { _ in true }
+    }
+
+    /// How many nodes of the tree of paths one search may look at in all, so that it never takes long.
+    private static let searched = 200_000
+
+    /// Of entries, the outer before the inner, those that are new and that nothing reads: the outermost that is misspelled, else the
+    /// values.
+    private func unread(
+        _ entries: [ConfigTree.Change], _ plan: Plan, isNew: (UInt32?) -> Bool
+    ) throws(Failure) -> [UnreadEntry] {
+        /// An entry around those that are looked at.
+        struct Outer {
+            let id: UInt32?
+            let prefix: String
+            /// It is read as a whole, or reported.
+            let isDone: Bool
+        }
+        let readers = ConfigReaders(self, plan)
+        var budget = PathTrie.Budget(nodes: Self.searched)
+        var found: [UnreadEntry] = []
+        var misspelled = 0
+        var outer: [Outer] = []
+        for (count, entry) in entries.enumerated() where entry.node != nil && !entry.path.isEmpty {
+            if count % 256 == 255 { try Container.checkLoad() }
+            while let last = outer.last, !entry.path.utf8.starts(with: last.prefix.utf8) { outer.removeLast() }
+            let id = container.monitor.locked { container.keys.id(ofConfig: entry.path) }
+            let isCounted = readers.isPattern(id) || readers.isPattern(outer.last?.id)
+            var isDone = outer.last?.isDone == true || readers.isRead(id)
+            if !isDone, !isCounted, let node = entry.node, isNew(id), !readers.isRead(below: entry.path) {
+                let isValue = node.pairs.map(\.isEmpty) ?? true
+                let near = misspelled < Failure.most ? readers.nearest(to: entry.path, &budget) : nil
+                if near != nil { misspelled += 1 }
+                if near != nil || isValue {
+                    found.append(UnreadEntry(path: entry.path, place: node.place, near: near))
+                    isDone = true
+                }
+            }
+            outer.append(Outer(id: id, prefix: entry.path + ".", isDone: isDone))
+        }
+        return found
+    }
+}
+
+/// What reads the configuration after a plan.
+private final class ConfigReaders {
+    private let engine: Engine
+    private let plan: Plan
+    private let others: Set<UInt32>
+    private lazy var paths = engine.container.monitor.locked { engine.container.configPaths() }
+    /// Paths with definitions for each entry: they read the entries, and of what is in them what they name.
+    private let patterns: Set<UInt32>
+    private lazy var planned = Set(plan.recipes.values.flatMap { $0.edges.map(\.id) })
+
+    init(_ engine: Engine, _ plan: Plan) {
+        self.engine = engine
+        self.plan = plan
+        let container = engine.container
+        let patterns =
+            engine.patterns.filter { plan.definitions[$0] == nil }.compactMap { engine.definitions[$0] }
+            + plan.definitions.values.compactMap { $0?.body.each == nil ? nil : $0 }
+        (others, self.patterns) = container.monitor.locked {
+            let paths = patterns.flatMap { ConfigPath.candidates($0.body.each ?? "", for: $0) }
+            return (container.soughtPaths.others, Set(paths.compactMap(container.soughtID)))
+        }
+    }
+
+    /// Whether something reads this path, with all that lies below it.
+    func isRead(_ id: UInt32?) -> Bool {
+        guard let id else { return false }
+        if others.contains(id) || planned.contains(id) { return true }
+        return engine.dependents.holders(of: id).contains { holder in
+            if plan.recipes[holder] != nil { return false }
+            if let planned = plan.definitions[holder], planned == nil { return false }
+            return true
+        }
+    }
+
+    /// Whether there is a definition for each entry at this path.
+    func isPattern(_ id: UInt32?) -> Bool { id.map(patterns.contains) ?? false }
+
+    private func isNamed(_ id: UInt32) -> Bool { patterns.contains(id) || isRead(id) }
+
+    func isRead(below path: String) -> Bool { paths.hasPath(below: path, isNamed) }
+
+    /// What is read and spelled nearly as `path`.
+    func nearest(to path: String, _ budget: inout PathTrie.Budget) -> String? {
+        guard path.utf8.count <= Self.longest else { return nil }
+        let names = ConfigPath.names(path)
+        return paths.nearest(to: path, limit: 2, &budget, isNamed) { near, distance in
+            Self.isMisspelled(names, path, ConfigPath.names(near), distance)
+        }
+    }
+
+    private static let longest = 256
+
+    /// Names that differ in digits alone are different names, and so are names of which not even half is the same. What lies around
+    /// an entry, or in it, is no other spelling of it.
+    private static func isMisspelled(_ names: [String], _ path: String, _ near: [String], _ distance: Int) -> Bool {
+        guard names.count == near.count else {
+            return distance * 2 < path.utf8.count && !zip(names, near).allSatisfy { $0 == $1 }
+        }
+        return zip(names, near).allSatisfy { name, near in
+            if name == near { return true }
+            let isNumbered = name.utf8.filter { !isDigit($0) }.elementsEqual(near.utf8.filter { !isDigit($0) })
+            return !isNumbered && distance * 2 < max(name.utf8.count, near.utf8.count)
+        }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
+}

@@ -1,0 +1,156 @@
+/// Paths as a tree of their bytes: for finding those that are nearly spelled as another one without comparing with each.
+public struct PathTrie: Sendable {
+    private struct Node {
+        var byte: UInt8
+        /// Places of nodes; 0 is none, for nothing leads to the root.
+        var firstChild: UInt32 = 0
+        var next: UInt32 = 0
+        /// The path that ends here; `.max` is none.
+        var id = UInt32.max
+    }
+
+    private var nodes = [Node(byte: 0)]
+
+    public init() {}
+
+    public mutating func insert(_ path: String, _ id: UInt32) {
+        var place = 0
+        for byte in path.utf8 {
+            if let child = child(of: place, byte) {
+                place = child
+            } else {
+                nodes.append(Node(byte: byte, next: nodes[place].firstChild))
+                nodes[place].firstChild = UInt32(nodes.count - 1)
+                place = nodes.count - 1
+            }
+        }
+        nodes[place].id = id
+    }
+
+    private func child(of place: Int, _ byte: UInt8) -> Int? {
+        var child = nodes[place].firstChild
+        while child != 0 {
+            if nodes[Int(child)].byte == byte { return Int(child) }
+            child = nodes[Int(child)].next
+        }
+        return nil
+    }
+
+    /// Whether a path lies below `path` that `isMeant`.
+    public func hasPath(below path: String, _ isMeant: (UInt32) -> Bool) -> Bool {
+        var place = 0
+        for byte in path.utf8 {
+            guard let child = child(of: place, byte) else { return false }
+            place = child
+        }
+        return child(of: place, UInt8(ascii: ".")).map { hasPath(from: $0, isMeant) } ?? false
+    }
+
+    private func hasPath(from place: Int, _ isMeant: (UInt32) -> Bool) -> Bool {
+        var stack = [place]
+        while let place = stack.popLast() {
+            if nodes[place].id != .max && isMeant(nodes[place].id) { return true }
+            var child = nodes[place].firstChild
+            while child != 0 {
+                stack.append(Int(child))
+                child = nodes[Int(child)].next
+            }
+        }
+        return false
+    }
+
+    // MARK: nearly the same
+
+    /// What a search may still cost, in nodes that it looks at.
+    public struct Budget: Sendable {
+        var nodes: Int
+        public init(nodes: Int) { self.nodes = nodes }
+        public var isSpent: Bool { nodes <= 0 }
+    }
+
+    /// The path that is spelled most nearly as `name`, with at most `limit` insertions, deletions, substitutions and swaps of
+    /// neighbors; or a path that others lie below. Of several that are equally near the first in the order of their bytes. What it
+    /// finds `isMeant` and is accepted, given its distance.
+    public func nearest(
+        to name: String, limit: Int, _ budget: inout Budget, _ isMeant: (UInt32) -> Bool,
+        accepting accepts: (String, Int) -> Bool
+    ) -> String? {
+        for distance in 1...limit {
+            var search = Search(Array(name.utf8), distance)
+            visit(0, &search, &budget) { place, path in
+                isEnd(place, isMeant) && accepts(String(decoding: path, as: UTF8.self), distance)
+            }
+            if let found = search.found { return String(decoding: found, as: UTF8.self) }
+        }
+        return nil
+    }
+
+    private struct Search {
+        let name: [UInt8]
+        let limit: Int
+        /// The bytes that lead to the node, and for each of them the distances to the beginnings of `name`.
+        var path: [UInt8] = []
+        var rows: [[Int]]
+        var found: [UInt8]?
+
+        init(_ name: [UInt8], _ limit: Int) {
+            self.name = name
+            self.limit = limit
+            rows = [Array(0...name.count)]
+        }
+
+        /// Takes in one more byte; false when nothing that begins so is near enough.
+        mutating func enter(_ byte: UInt8) -> Bool {
+            let depth = path.count + 1
+            let last = rows[depth - 1]
+            var row = [Int](repeating: limit + 1, count: name.count + 1)
+            var least = limit + 1
+            let first = max(0, depth - limit)
+            let final = min(name.count, depth + limit)
+            if first <= final {
+                for column in first...final {
+                    var best = column == 0 ? depth : min(last[column] + 1, row[column - 1] + 1)
+                    if column > 0 {
+                        best = min(best, last[column - 1] + (name[column - 1] == byte ? 0 : 1))
+                        if column > 1, depth > 1, name[column - 1] == path[depth - 2], name[column - 2] == byte {
+                            best = min(best, rows[depth - 2][column - 2] + 1)
+                        }
+                    }
+                    row[column] = best
+                    least = min(least, best)
+                }
+            }
+            // A swap may yet make good what looks too far by one.
+            guard least <= limit || last.contains(where: { $0 < limit }) else { return false }
+            path.append(byte)
+            if rows.count > depth { rows[depth] = row } else { rows.append(row) }
+            return true
+        }
+    }
+
+    private func visit(_ place: Int, _ search: inout Search, _ budget: inout Budget, _ isFound: (Int, [UInt8]) -> Bool)
+    {
+        guard !budget.isSpent else { return }
+        budget.nodes -= 1
+        let depth = search.path.count
+        if search.rows[depth][search.name.count] == search.limit,
+            search.found.map({ search.path.lexicographicallyPrecedes($0) }) ?? true, isFound(place, search.path)
+        {
+            search.found = search.path
+        }
+        var child = nodes[place].firstChild
+        while child != 0 {
+            if search.enter(nodes[Int(child)].byte) {
+                visit(Int(child), &search, &budget, isFound)
+                search.path.removeLast()
+            }
+            child = nodes[Int(child)].next
+        }
+    }
+
+    /// Whether a path that is meant ends here, or goes on below.
+    private func isEnd(_ place: Int, _ isMeant: (UInt32) -> Bool) -> Bool {
+        if nodes[place].id != .max && isMeant(nodes[place].id) { return true }
+        return child(of: place, UInt8(ascii: ".")).map { hasPath(from: $0, isMeant) } ?? false
+    }
+}

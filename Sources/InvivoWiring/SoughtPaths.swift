@@ -1,0 +1,75 @@
+internal import InvivoBase
+
+/// The paths of the configuration that were ever looked for. Some are looked for no more: `Dependents` knows of which that holds.
+public struct SoughtPaths: Sendable {
+    private var ids: Set<UInt32> = []
+    /// In the order in which they came; the first `held` are in the trie.
+    private var order: [UInt32] = []
+    private var held = 0
+    private var trie = PathTrie()
+    /// Those that hosts read, or types of which there need be no definition.
+    public private(set) var others: Set<UInt32> = []
+
+    public init() {}
+
+    /// By a definition.
+    mutating func note(_ id: UInt32) {
+        if id != .max, ids.insert(id).inserted { order.append(id) }
+    }
+
+    /// By somebody else.
+    public mutating func noteOther(_ id: UInt32) {
+        note(id)
+        others.insert(id)
+    }
+
+    /// All of them, by their bytes. Built when first asked for.
+    public mutating func paths(_ path: (UInt32) -> String) -> PathTrie {
+        for id in order[held...] { trie.insert(path(id), id) }
+        held = order.count
+        return trie
+    }
+}
+
+extension Container {
+    /// Under the monitor: a path that something other than a definition reads.
+    public func noteRead(config path: String) {
+        guard let id = try? keys.intern(config: path) else { return }
+        soughtPaths.noteOther(id)
+    }
+
+    /// Under the monitor: the id of a path that is looked for.
+    public func soughtID(_ path: String) -> UInt32? {
+        guard let id = try? keys.intern(config: path) else { return nil }
+        soughtPaths.note(id)
+        return id
+    }
+
+    /// Under the monitor.
+    public func configPaths() -> PathTrie {
+        soughtPaths.paths { id in keys.configPath(id).map { String(cString: $0) } ?? "" }
+    }
+
+    /// Under the monitor: what objects of a type need, also those that have no definition.
+    func noteNeeds(of type: ObjectType) {
+        guard !type.needs.isEmpty else { return }
+        let own = Definition(id: Self.noKey, key: type.name, scope: .prototype, type: type)
+        for path in type.needs.flatMap(\.source.configPaths) {
+            for candidate in ConfigPath.candidates(path, for: own) { noteRead(config: candidate) }
+        }
+    }
+}
+
+extension Injection.Source {
+    /// The paths of the configuration in it.
+    fileprivate var configPaths: [String] {
+        switch self {
+        case .config(let path, let otherwise, _, _): [path] + (otherwise?.configPaths ?? [])
+        case .text(let source, _), .path(let source, _, _), .provider(let source), .lazy(let source), .weak(let source):
+            source.configPaths
+        case .list(let sources), .set(let sources), .reference(_, let sources, _): sources.flatMap(\.configPaths)
+        case .map(let pairs): pairs.flatMap(\.source.configPaths)
+        default: []
+        }
+    }
+}

@@ -1,0 +1,227 @@
+/* What the configuration says and nothing reads: spelled nearly as what is read it is a warning, in the report and the log, once for
+ * the edit that brings it. */
+#include "check.h"
+
+typedef struct voice { int64_t number, other; } voice;
+static const invivo_property properties[] = {INVIVO_FIELD(voice, number), INVIVO_FIELD(voice, other)};
+
+static invivo_runtime runtime;
+static invivo_type type;
+
+/* ---- the warnings of the last report ------------------------------------------------------------------- */
+
+static char warned[65536];
+static int reports;
+static void hear(void *user_data, const invivo_report *report) {
+    (void)user_data;
+    warned[0] = 0;
+    reports++;
+    for (size_t i = 0; i < invivo_report_warning_count(report); i++) {
+        size_t length = strlen(warned);
+        snprintf(warned + length, sizeof(warned) - length, "%s%s", i ? "\n" : "", invivo_report_warning(report, i));
+    }
+    CHECK_TEXT(invivo_report_warning(report, invivo_report_warning_count(report)), "");
+}
+
+static char logged[65536];
+static void note(void *user_data, const invivo_log_entry *entry) {
+    size_t length = strlen(logged);
+    (void)user_data;
+    snprintf(logged + length, sizeof(logged) - length, "%s\n", entry->message);
+}
+
+static void begin(void) {
+    const invivo_type_options options = {
+        .struct_size = sizeof(options), .name = "Voice", .concurrency = INVIVO_SHARED, .size = sizeof(voice),
+        .alignment = 8, .properties = properties, .property_count = 2};
+    invivo_observer_options observer = {.struct_size = sizeof(observer), .reloaded = hear};
+    invivo_runtime_options open;
+    invivo_observer handle;
+    invivo_runtime_options_init(&open);
+    open.log = note, open.log_level = INVIVO_LOG_WARNING;
+    logged[0] = 0;
+    OK(invivo_runtime_open(&runtime, &open, E));
+    OK(invivo_type_register(runtime, &options, &type, E));
+    OK(invivo_observe(runtime, &observer, &handle, E));
+}
+static void end(void) { OK(invivo_runtime_close(runtime, E)); }
+
+/* A definition whose number is what is configured at `path`, or 1. */
+static void read_by(const char *key, const char *path, const char *each) {
+    static const invivo_injection one = {.how = INVIVO_INJECT_VALUE, .value = {.kind = INVIVO_KIND_INT64, .as.signed_integer = 1}};
+    const invivo_injection number = {
+        .name = "number", .how = each ? INVIVO_INJECT_ENTRY : INVIVO_INJECT_CONFIG, .reference = path, .items = &one, .item_count = 1};
+    const invivo_definition definition = {
+        .struct_size = sizeof(definition), .key = key, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .type = type,
+        .properties = &number, .property_count = 1, .each = each};
+    OK(invivo_define(runtime, &definition, NULL, E));
+}
+static void says(const char *name, const char *text) {
+    invivo_changes changes;
+    warned[0] = 0;
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_document(changes, name, text, strlen(text), E));
+    OK(invivo_changes_commit(changes, E));
+}
+static void removed(const char *key) {
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_remove(changes, key, E));
+    OK(invivo_changes_commit(changes, E));
+}
+static void expect(const char *config, const char *warning) {
+    char text[1024];
+    snprintf(text, sizeof(text), "config:\n  %s\n", config);
+    says("a.yaml", "{}");
+    says("a.yaml", text);
+    CHECK_TEXT(warned, warning);
+}
+
+#define NEAR(place, path, near) "a.yaml:2:" place ": '" path "' is not read by anything; did you mean '" near "'?"
+
+static void what_is_misspelled_names_the_nearest_path(void) {
+    begin();
+    read_by("audio.out", "volume", NULL); /* audio.volume, or global.volume */
+    expect("audio: { volume: 3 }", "");
+    expect("audio: { volum: 3 }", NEAR("19", "audio.volum", "audio.volume"));
+    expect("audio.volum: 3", NEAR("16", "audio.volum", "audio.volume"));
+    expect("audio: { vlouem: 3 }", NEAR("20", "audio.vlouem", "audio.volume"));       /* two swaps */
+    expect("audio: { vollumee: 3 }", NEAR("22", "audio.vollumee", "audio.volume"));   /* two insertions */
+    expect("audio: { volxxe: 3 }", NEAR("20", "audio.volxxe", "audio.volume"));       /* two substitutions */
+    expect("audio: { vulumme: 3 }", NEAR("21", "audio.vulumme", "audio.volume"));     /* one of each */
+    expect("audio: { xolumexx: 3 }", "");                                             /* three edits */
+    expect("audoi: { volume: 3 }", NEAR("10", "audoi", "audio"));
+    expect("globl: { volume: 3 }", NEAR("10", "globl", "global"));
+    expect("audio_volume: 3", NEAR("17", "audio_volume", "audio.volume"));
+    expect("audiovolume: 3", NEAR("16", "audiovolume", "audio.volume"));
+    expect("other: { entirely: 3 }", "");
+    expect("volume: 3", "");                                                          /* far from both paths */
+    /* Beside the one that is read as well. */
+    expect("audio: { volume: 3, volumes: [1, 2] }", NEAR("32", "audio.volumes", "audio.volume"));
+    end();
+}
+
+static void names_that_are_other_names_are_no_mistakes(void) {
+    begin();
+    read_by("studio.one", "voice1", NULL);
+    read_by("studio.two", "host", NULL);
+    read_by("studio.three", "x", NULL);
+    expect("studio: { voice2: 3 }", "");  /* digits alone */
+    expect("studio: { port: 3 }", "");    /* half of it */
+    expect("studio: { y: 3 }", "");
+    expect("studio: { vioce1: 3 }", NEAR("21", "studio.vioce1", "studio.voice1"));
+    expect("studio: { hosts: 3 }", NEAR("20", "studio.hosts", "studio.host"));
+    end();
+}
+
+static void it_is_told_once_for_the_edit_that_brings_it(void) {
+    begin();
+    read_by("audio.out", "volume", NULL);
+    says("a.yaml", "config: { audio: { volum: 3 } }");
+    CHECK(strstr(warned, "'audio.volum'") != NULL);
+    says("a.yaml", "config: { audio: { volum: 4 } }");
+    CHECK_TEXT(warned, "");
+    says("b.yaml", "config: { audio: { pan: 4 } }");
+    CHECK_TEXT(warned, "");
+    says("a.yaml", "config: { audio: { volume: 4 } }");
+    CHECK_TEXT(warned, "");
+    says("a.yaml", "config: { audio: { volum: 4 } }");
+    CHECK(strstr(warned, "'audio.volum'") != NULL);
+    end();
+    CHECK_TEXT(logged, "a.yaml:1:27: 'audio.volum' is not read by anything; did you mean 'audio.volume'?\n"
+                       "a.yaml:1:27: 'audio.volum' is not read by anything; did you mean 'audio.volume'?\n");
+}
+
+static void what_is_removed_reads_nothing_any_more(void) {
+    begin();
+    read_by("audio.out", "volume", NULL);
+    read_by("audio.in", "volum", NULL);
+    expect("audio: { volum: 3 }", "");
+    removed("audio.in");
+    expect("audio: { volum: 3 }", NEAR("19", "audio.volum", "audio.volume"));
+    removed("audio.out");
+    expect("audio: { volum: 3 }", "");
+    /* Defined in the same change set as the document. */
+    invivo_changes changes;
+    const invivo_injection number = {.name = "number", .how = INVIVO_INJECT_CONFIG, .reference = "volume",
+                                     .flags = INVIVO_INJECT_OPTIONAL};
+    const invivo_definition definition = {
+        .struct_size = sizeof(definition), .key = "audio.mix", .scope = INVIVO_SCOPE_LAZY_SINGLETON, .type = type,
+        .properties = &number, .property_count = 1};
+    says("a.yaml", "{}");
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_define(changes, &definition, NULL, E));
+    OK(invivo_changes_document(changes, "a.yaml", "config: { audio.volum: 3 }", 26, E));
+    OK(invivo_changes_commit(changes, E));
+    CHECK(strstr(warned, "did you mean 'audio.volume'?") != NULL);
+    end();
+}
+
+static void changed(void *user_data, const char *path, const invivo_value *value, uint64_t generation) {
+    (void)user_data, (void)path, (void)value, (void)generation;
+}
+static void whatever_reads_counts(void) {
+    invivo_config_observer_options options = {.struct_size = sizeof(options), .changed = changed};
+    const invivo_injection need = {.name = "number", .how = INVIVO_INJECT_CONFIG, .reference = "rotation",
+                                   .flags = INVIVO_INJECT_OPTIONAL};
+    const invivo_type_options needy = {
+        .struct_size = sizeof(needy), .name = "Needy", .concurrency = INVIVO_SHARED, .size = sizeof(voice), .alignment = 8,
+        .properties = properties, .property_count = 2, .needs = &need, .need_count = 1};
+    invivo_observer observer;
+    invivo_config id;
+    invivo_type other;
+    begin();
+    OK(invivo_config_id(runtime, "studio.height", INVIVO_KIND_INT64, &id, E));
+    OK(invivo_config_observe(runtime, "studio.lights", &options, &observer, E));
+    OK(invivo_type_register(runtime, &needy, &other, E));
+    read_by("synth.voice", "note", "voices");
+    expect("studio: { hieght: 3 }", NEAR("21", "studio.hieght", "studio.height"));
+    expect("studio: { light: 3 }", NEAR("20", "studio.light", "studio.lights"));
+    expect("studio: { lights: { left: 3 } }", ""); /* what is read is read with all that it has */
+    expect("rotatoin: 3", NEAR("13", "rotatoin", "rotation"));
+    expect("synth: { voices: { lead: { note: 3 } } }", "");
+    expect("synth: { voices: { lead: { noet: 3 } } }", NEAR("36", "synth.voices.lead.noet", "synth.voices.lead.note"));
+    expect("synth: { voicse: { lead: { note: 3 } } }", NEAR("20", "synth.voicse", "synth.voices"));
+    end();
+}
+
+/* 20,000 values that are read, and as many that are not and resemble them: no more than a few seconds, also in a debug build. */
+static void many_values_are_searched_in_a_bounded_time(void) {
+    enum { COUNT = 20000 };
+    static char text[COUNT * 40];
+    size_t length = (size_t)sprintf(text, "config:\n  studio:\n");
+    begin();
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    for (int i = 0; i < COUNT; i++) {
+        char key[32], path[32], letters[6];
+        for (int n = i, place = 4; place >= 0; place--, n /= 10) letters[place] = (char)('a' + n % 10);
+        letters[5] = 0;
+        snprintf(key, sizeof(key), "studio.key%d", i), snprintf(path, sizeof(path), "value%s", letters);
+        const invivo_injection number = {.name = "number", .how = INVIVO_INJECT_CONFIG, .reference = path,
+                                         .flags = INVIVO_INJECT_OPTIONAL};
+        const invivo_definition definition = {
+            .struct_size = sizeof(definition), .key = key, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .type = type,
+            .properties = &number, .property_count = 1};
+        OK(invivo_changes_define(changes, &definition, NULL, E));
+        length += (size_t)sprintf(text + length, "    %s%s: 1\n", i % 2 ? "vaXueX" : "other", letters);
+    }
+    OK(invivo_changes_commit(changes, E));
+    says("a.yaml", text);
+    CHECK(strstr(warned, "a.yaml:4:18: 'studio.vaXueXaaaab' is not read by anything; did you mean 'studio.valueaaaab'?\n") == warned);
+    int lines = 1;
+    for (const char *c = warned; *c; c++) lines += *c == '\n';
+    CHECK_EQUAL(lines, 100); /* at most */
+    end();
+}
+
+int main(void) {
+    check_begin();
+    what_is_misspelled_names_the_nearest_path();
+    names_that_are_other_names_are_no_mistakes();
+    it_is_told_once_for_the_edit_that_brings_it();
+    what_is_removed_reads_nothing_any_more();
+    whatever_reads_counts();
+    many_values_are_searched_in_a_bounded_time();
+    return check_end();
+}
