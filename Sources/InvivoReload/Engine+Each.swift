@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoSpec
 internal import InvivoWiring
 
 /// One of a definition for each entry of the configuration: patterns become definitions of the plan, those alone that an entry
@@ -136,12 +137,13 @@ extension Engine {
         for entry in entries {
             guard !entry.name.isEmpty, !entry.name.contains(where: { ".[]".contains($0) }) else {
                 throw Failure(
-                    .spec, "'\(entry.name)' is no name for an entry: it is part of a key, without dots and brackets",
+                    .spec,
+                    "\(quoted(entry.name)) is no name for an entry: it is part of a key, without dots and brackets",
                     path: "config.\(path)", at: entry.node.place)
             }
             guard seen.insert(entry.name).inserted else {
                 throw Failure(
-                    .exists, "two entries are '\(entry.name)'", path: "config.\(path)", at: entry.node.place)
+                    .exists, "two entries are \(quoted(entry.name))", path: "config.\(path)", at: entry.node.place)
             }
         }
         return entries

@@ -30,6 +30,9 @@ struct GraphCommand: ParsableCommand {
     @Flag(help: "Start the application and show what is alive in it.")
     var live = false
 
+    @Flag(help: "Load modules and manifests that other users own or can write.")
+    var foreignFiles = false
+
     func run() throws {
         let messages = Output()
         do throws(InvivoError) {
@@ -48,7 +51,7 @@ struct GraphCommand: ParsableCommand {
 
     private var arguments: [String] {
         ["graph", manifest, "--format", chosen.rawValue] + (output.map { ["--output", $0] } ?? [])
-            + (live ? ["--live"] : [])
+            + (live ? ["--live"] : []) + (foreignFiles ? ["--foreign-files"] : [])
     }
 
     private func text(_ format: Format) throws(InvivoError) -> String {
@@ -58,8 +61,10 @@ struct GraphCommand: ParsableCommand {
             case .mermaid: .mermaid
             case .svg, .dot: .dot
             }
-        guard live else { return try Application.check(manifest, waiting: true, as: text) }
-        let application = try Application(manifest)
+        var options = Runtime.Options.application
+        options.allowsForeignFiles = foreignFiles
+        guard live else { return try Application.check(manifest, options, waiting: true, as: text) }
+        let application = try Application(manifest, options)
         do throws(InvivoError) {
             let drawn = try application.runtime.wiring(as: text)
             try application.close()

@@ -28,11 +28,16 @@ struct KeysCommand: ParsableCommand {
         name: .shortAndLong, help: ArgumentHelp("The file to write; standard output without it.", valueName: "FILE"))
     var output: String?
 
+    @Flag(help: "Load modules and manifests that other users own or can write.")
+    var foreignFiles = false
+
     func run() throws {
         let messages = Output()
         do throws(InvivoError) {
             if try Application.needsPython(manifest) { throw Python.run(arguments, for: manifest) }
-            try messages.write(try Application.check(manifest, waiting: true, as: format), to: output)
+            var options = Runtime.Options.application
+            options.allowsForeignFiles = foreignFiles
+            try messages.write(try Application.check(manifest, options, waiting: true, as: format), to: output)
         } catch {
             messages.findings(error)
             throw ExitCode(2)
@@ -58,6 +63,7 @@ struct KeysCommand: ParsableCommand {
 
     private var arguments: [String] {
         ["keys", manifest, "--language", chosen.rawValue] + (output.map { ["--output", $0] } ?? [])
+            + (foreignFiles ? ["--foreign-files"] : [])
     }
 }
 

@@ -87,6 +87,37 @@ static void errors_quote_little_of_a_document_or_nothing(void) {
     }
 }
 
+/* Names of entries are parts of keys, which are shown; the name of one that is refused is not. */
+static void names_of_entries_are_keys(void) {
+    static const invivo_injection gain = {.name = "gain", .how = INVIVO_INJECT_ENTRY, .reference = "gain"};
+    const invivo_type_options voices = {.struct_size = sizeof(voices), .name = "Voice", .size = sizeof(voice),
+                                        .concurrency = INVIVO_SHARED, .alignment = 8,
+                                        .properties = voice_properties, .property_count = 1};
+    const invivo_definition one = {.struct_size = sizeof(one), .key = "synth.voice", .scope = INVIVO_SCOPE_LAZY_SINGLETON,
+                                   .type_name = "Voice", .properties = &gain, .property_count = 1, .each = "voices"};
+    const char *const texts[][2] = {
+        {"config: { synth.voices: { lead: { gain: secretsecret } } }", "synth.voice[lead]"},
+        {"config: { synth.voices: [ { name: lead, gain: secretsecret } ] }", "synth.voice[lead]"},
+        {"config: { synth.voices: [ { name: secret.secret } ] }", "config.synth.voices: '...' is no name"},
+        {"config: { synth.voices: [ { name: secretsecret }, { name: secretsecret } ] }", "config.synth.voices: two entries are '...'"},
+    };
+    invivo_runtime_options options;
+    invivo_type type;
+    invivo_runtime_options_init(&options);
+    options.flags = INVIVO_RUNTIME_WITHOUT_CONTENT;
+    invivo_runtime runtime = open_with(&options);
+    OK(invivo_type_register(runtime, &voices, &type, E));
+    OK(invivo_define(runtime, &one, NULL, E));
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        invivo_error *error = NULL;
+        CHECK(load(runtime, texts[i][0], strlen(texts[i][0]), &error) != INVIVO_OK);
+        const char *message = invivo_error_text(error);
+        if (!strstr(message, texts[i][1]) || strstr(message, "secret")) check_failed(__FILE__, __LINE__, "it is said: %s", message);
+        invivo_error_release(error);
+    }
+    OK(invivo_runtime_close(runtime, E));
+}
+
 /* Its keys are parts of one map: what costs most at present. */
 static char *settings(int count) {
     char *text = malloc((size_t)count * 24 + 16), *end = text + sprintf(text, "config:\n");
@@ -195,6 +226,7 @@ int main(void) {
     check_directory();
     limits_have_defaults_and_errors_name_what_permits_more();
     errors_quote_little_of_a_document_or_nothing();
+    names_of_entries_are_keys();
     loading_that_takes_too_long_is_abandoned();
     close_abandons_loading();
     a_module_that_others_can_write_is_refused_or_warned_about();

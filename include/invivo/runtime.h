@@ -31,7 +31,10 @@ enum {
     INVIVO_RUNTIME_PENDING_TARGETS = 1, /* a spec may name targets that nobody has declared yet: they wait, with a warning */
     INVIVO_RUNTIME_WITHOUT_NEEDS = 16,  /* what types declare that they need is not filled: definitions say all of it */
     INVIVO_RUNTIME_FOREIGN_FILES = 32,  /* modules and manifests may be files that other users own or can write (SECURITY.md) */
-    INVIVO_RUNTIME_WITHOUT_CONTENT = 64 /* errors about documents give places and keys, and no text of the documents */
+    INVIVO_RUNTIME_WITHOUT_CONTENT = 64 /* errors about documents give places and keys, and no other text of the documents. Keys are
+                                           those of definitions, with the names of entries in them ("synth.voice[lead]"), paths
+                                           of the configuration ("config.synth.voices") and the keys under `traits`. The name of
+                                           an entry that is refused is not shown */
 };
 
 /* For `load_timeout_ms`: there is no limit. */

@@ -95,3 +95,16 @@ def test_a_module_that_others_can_write_is_refused_or_warned_about(tmp_path: pat
             invivo.App(app)
     with invivo.App(app, foreign_files=True):
         pass
+
+
+def test_every_command_takes_files_of_others_where_that_is_permitted(tmp_path: pathlib.Path) -> None:
+    app = manifest(tmp_path)
+    (tmp_path / "parts.py").write_text("import invivo\nparts = invivo.Assembly('parts')\n")
+    (tmp_path / "parts.py").chmod(0o666)
+    for command in (["check"], ["graph"], ["graph", "--live"], ["keys"]):
+        line = [sys.executable, "-m", "invivo", *command, str(app)]
+        refused = subprocess.run(line, capture_output=True, text=True, check=False)
+        assert "FOREIGN_FILES" in refused.stderr
+        assert refused.returncode == (2 if os.geteuid() == 0 else 0)
+        permitted = subprocess.run([*line, "--foreign-files"], capture_output=True, text=True, check=False)
+        assert (permitted.returncode, permitted.stderr) == (0, ""), command
