@@ -21,7 +21,7 @@ GOOD = "traits:\n  synth.player:\n    - Set: { tempo: 60 }\n"
 BROKEN = "traits:\n  synth.player:\n    - Set: { tempo: 6000 }\n"
 ERROR = (
     "a.yaml:3:21: traits.synth.player[0].Set.tempo: 6000 is outside 30...300\n"
-    "generation 2 stays: a.yaml was not applied"
+    "generation 1 stays: a.yaml was not applied"
 )
 
 
@@ -63,7 +63,7 @@ def test_the_levels_are_those_of_logging(caplog: pytest.LogCaptureFixture) -> No
         runtime.source("b.yaml", "traits:\n  synth.palyer: [ Set: { tempo: 60 } ]\n")
     levels = {each.levelname: each.getMessage() for each in caplog.records if "b.yaml" in each.getMessage()}
     assert levels["WARNING"] == "b.yaml:2:3: no target has the key 'synth.palyer' yet; its traits wait for one"
-    assert levels["INFO"].startswith("generation 3: b.yaml: ")
+    assert levels["INFO"].startswith("generation 2: b.yaml: ")
     assert "DEBUG" in levels
 
 
