@@ -74,6 +74,7 @@ extension Engine {
         }
         loop?.stop()
         waitForDisposals()
+        container.joinLeftThreads()
         endTurn()
         forgetAll()
         guard !stopFailures.isEmpty else { return }

@@ -83,9 +83,10 @@ extension Container {
     /// elsewhere as a job, for at most `timeout` nanoseconds (the greatest number: as long as it takes). While it waits, the
     /// calling thread serves its own domain.
     ///
-    /// A body that can undo its work where it is calls `deadline` last, and does so when that throws.
+    /// A body that can undo its work where it is calls `deadline` last, and does so when that throws. Without `failsLate` it
+    /// throws only when nobody waits any more: the caller itself says what it means to be late.
     public func run(
-        in domain: Domain, timeout: UInt64, overdue: Overdue = .withdrawn(nil),
+        in domain: Domain, timeout: UInt64, overdue: Overdue = .withdrawn(nil), failsLate: Bool = true,
         _ body: @escaping (_ deadline: Deadline) throws(Failure) -> Void
     ) throws(Failure) {
         let chain = currentChain
@@ -106,7 +107,7 @@ extension Container {
         let begun = monotonicNow()
         let fate = Deadline.Fate(monitor)
         let limit = InvivoBase.deadline(timeout, after: begun)
-        var deadline = Deadline(domain: domain.name, time: limit, fate: fate)
+        var deadline = Deadline(domain: domain.name, time: failsLate ? limit : .max, fate: fate)
         // What is left is done at any time.
         if case .left = overdue { deadline = .none }
         // Nobody can tell whether the calling code is where the job would have to be run.
@@ -186,6 +187,34 @@ extension Container {
             monitor.unlock()
             throw failure
         }
+    }
+
+    /// Runs `body` on a thread of its own, and waits for it as for a domain: what does not end holds up nobody for longer
+    /// than its limit.
+    func runApart(
+        timeout: UInt64, overdue: Overdue, _ body: @escaping (_ deadline: Deadline) throws(Failure) -> Void
+    ) throws(Failure) {
+        joinLeftThreads()
+        let domain = Domain(
+            name: "a thread of its own",
+            kind: .posted(anyThread: false) { [name] job throws(Failure) in
+                let thread = try OwnThread("\(name.prefix(8))-life") { _ = job.run() }
+                self.monitor.locked { self.leftThreads.append((thread, job)) }
+            })
+        // No thread that there is now: nobody who waits may run its job.
+        domain.fixedThread = .max
+        defer { joinLeftThreads() }
+        try run(in: domain, timeout: timeout, overdue: overdue, failsLate: false, body)
+    }
+
+    /// Joins threads whose job is over.
+    public func joinLeftThreads() {
+        let over = monitor.locked { () -> [OwnThread] in
+            func isOver(_ job: Job) -> Bool { if case .done = job.state { true } else { false } }
+            defer { leftThreads.removeAll { isOver($0.job) } }
+            return leftThreads.filter { isOver($0.job) }.map(\.thread)
+        }
+        for thread in over { thread.join() }
     }
 
     /// Under the monitor: nobody waits any more for a job that has begun.

@@ -137,8 +137,8 @@ extension Container {
 
     // MARK: stopping
 
-    /// Stops one object in its domain, if it is started.
-    func stop(_ record: Record, _ name: String, _ chain: BuildChain?) -> Failure? {
+    /// Stops one object in its domain, if it is started. `inRun`: others wait for it that have nothing to do with it.
+    func stop(_ record: Record, _ name: String, _ chain: BuildChain?, inRun: Bool = false) -> Failure? {
         let isMine = monitor.locked { () -> Bool in
             let extra = extra(record)
             guard extra.life == .started else { return false }
@@ -149,8 +149,8 @@ extension Container {
         let begun = monotonicNow()
         var failure: Failure?
         do throws(Failure) {
-            try inDomain(of: record, chain, stopLimit(of: record)) { (description, instance, _) throws(Failure) in
-                try description.stop(instance)
+            try inDomain(of: record, chain, stopLimit(of: record), inRun: inRun) {
+                (description, instance, _) throws(Failure) in try description.stop(instance)
             }
         } catch { failure = error.named(name, place(of: record, chain)) }
         set(.stopped, record)
@@ -190,7 +190,9 @@ extension Container {
             }
         }
         let run = LifeRun(self, steps, endsWithFailure: false) { (index) throws(Failure) in
-            if let failure = self.stop(records[index], self.name(of: records[index]), nil) { throw failure }
+            if let failure = self.stop(records[index], self.name(of: records[index]), nil, inRun: true) {
+                throw failure
+            }
         }
         run.run()
         return run.failures
@@ -376,7 +378,7 @@ extension Container {
     /// Calls a function of an object's type where the object may be touched. What the function resolves sees `chain`'s graph
     /// and what has been made in it.
     private func inDomain(
-        of record: Record, _ chain: BuildChain?, _ timeout: UInt64,
+        of record: Record, _ chain: BuildChain?, _ timeout: UInt64, inRun: Bool = false,
         _ body: @escaping (TypeDescription, UnsafeMutableRawPointer, Deadline) throws(Failure) -> Void
     ) throws(Failure) {
         let type = Self.type(record)
@@ -386,15 +388,26 @@ extension Container {
         defer { if let hooks, let chain { monitor.locked { chain.inner.removeAll { $0 === hooks } } } }
         try inside(chain: hooks) { () -> Result<Void, Failure> in
             do throws(Failure) {
-                // A prototype belongs to the thread that makes it.
-                if let domain = type.domain, !domain.isCurrent, record.pointee.thread != currentThread().identity {
-                    // A build outside of a commit cannot leave what it works on to a domain.
-                    let abandonment = chain.map { $0.root.isCommit ? $0.root.abandonment : nil } ?? Abandonment()
+                // A build outside of a commit cannot leave what it works on to a domain.
+                let abandonment = chain.map { $0.root.isCommit ? $0.root.abandonment : nil } ?? Abandonment()
+                func within(
+                    _ run: (Overdue, @escaping (Deadline) throws(Failure) -> Void) throws(Failure) -> Void
+                ) throws(Failure) {
                     // Kept here and not by the job, which another thread lets go of later.
                     let object = ObjectTable.handle(record)
                     let kept = ObjectTable.retain(object) ? [ObjectLease(owning: object)] : []
-                    try run(in: domain, timeout: timeout, overdue: .withdrawn(abandonment, kept)) {
-                        (deadline) throws(Failure) in try body(type.description, instance, deadline)
+                    try run(.withdrawn(abandonment, kept)) { (deadline) throws(Failure) in
+                        try body(type.description, instance, deadline)
+                    }
+                }
+                // A prototype belongs to the thread that makes it.
+                if let domain = type.domain, !domain.isCurrent, record.pointee.thread != currentThread().identity {
+                    try within { (overdue, job) throws(Failure) in
+                        try run(in: domain, timeout: timeout, overdue: overdue, job)
+                    }
+                } else if type.domain == nil, inRun || chain?.root.isCommit == true, timeout != .max {
+                    try within { (overdue, job) throws(Failure) in
+                        try runApart(timeout: timeout, overdue: overdue, job)
                     }
                 } else {
                     try body(type.description, instance, .none)

@@ -87,6 +87,8 @@ public final class Container: @unchecked Sendable {
     public nonisolated(unsafe) var onLongWait: (@Sendable (Failure) -> Void)?
     /// Domains that have begun a job which nobody waits for any more, by the job. Guarded by the monitor.
     public internal(set) var leftJobs: [ObjectIdentifier: Domain] = [:]
+    /// Threads that run one job, until it is over. Guarded by the monitor.
+    var leftThreads: [(thread: OwnThread, job: Job)] = []
     /// What is kept for steps back that a domain has not taken in time, by the job. Guarded by the monitor.
     public internal(set) var restoring: [ObjectIdentifier: (domain: Domain, leases: [ObjectLease])] = [:]
     /// Keys whose shared instances were built, by scope; some may be gone. Guarded by the monitor.

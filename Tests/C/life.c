@@ -592,6 +592,70 @@ static void a_start_that_overruns_its_deadline_fails_with_how_long_it_took(void)
     end();
 }
 
+/* ---- hooks that do not return ------------------------------------------------------------------------ */
+
+static pthread_mutex_t gate_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t gate_moved = PTHREAD_COND_INITIALIZER;
+static bool is_open;
+static void at_gate(const char *name) {
+    if (*name != 'h') return;
+    pthread_mutex_lock(&gate_lock);
+    while (!is_open) pthread_cond_wait(&gate_moved, &gate_lock);
+    pthread_mutex_unlock(&gate_lock);
+}
+static void open_gate(void) {
+    pthread_mutex_lock(&gate_lock);
+    is_open = true;
+    pthread_cond_broadcast(&gate_moved);
+    pthread_mutex_unlock(&gate_lock);
+}
+
+/* The start of a shared type does not return: its change set fails, others commit, and it is stopped when it returns. */
+static void a_start_that_does_not_return_holds_up_its_own_change_set_alone(void) {
+    begin();
+    is_open = false, in_start = at_gate;
+    describe();
+    ADD("s.h", SINGLETON, shared_type, .start_timeout_ms = 20);
+    ADD("s.a", SINGLETON, shared_type);
+    invivo_error *error = NULL;
+    CHECK_EQUAL(invivo_changes_commit(changes, &error), INVIVO_E_TIMEOUT);
+    CHECK(strstr(invivo_error_text(error), "s.h: "));
+    CHECK(strstr(invivo_error_text(error), "has not finished it after"));
+    invivo_error_release(error);
+    describe();
+    ADD("s.b", SINGLETON, shared_type);
+    commit();
+    CHECK_TEXT(state_of("s.b"), "started");
+    expects_error(invivo_runtime_close(runtime, E), INVIVO_E_BUSY, NULL);
+    open_gate();
+    end();
+    const char *stopped = strstr(trace, "stop:h"), *ended = strstr(trace, "end:h");
+    CHECK(stopped && ended && stopped < ended);
+}
+
+/* The same for the stop of an object that is replaced, and for one that close stops. */
+static void a_stop_that_does_not_return_is_an_error_of_the_report(void) {
+    begin();
+    listener *heard = malloc(sizeof *heard);
+    is_open = false, in_stop = at_gate;
+    describe();
+    ADD("s.h", SINGLETON, shared_type, .stop_timeout_ms = 20);
+    commit();
+    listener_open(heard, runtime);
+    describe();
+    ADD("s.h", SINGLETON, shared_type);
+    commit(); /* it is committed all the same */
+    CHECK(strstr(heard->reports[0].stop_error, "has not finished it after"));
+    describe();
+    ADD("s.b", SINGLETON, shared_type);
+    commit();
+    expects_error(invivo_runtime_close(runtime, E), INVIVO_E_BUSY, NULL);
+    open_gate();
+    end();
+    listener_end(heard);
+    free(heard);
+}
+
 static void stops_that_fail_are_gathered(void) {
     begin();
     listener *heard = malloc(sizeof *heard);
@@ -858,6 +922,8 @@ int main(void) {
     a_nested_failure_that_is_caught_takes_nothing_back();
     a_hook_that_fails_says_where_its_definition_is_declared();
     a_start_that_overruns_its_deadline_fails_with_how_long_it_took();
+    a_start_that_does_not_return_holds_up_its_own_change_set_alone();
+    a_stop_that_does_not_return_is_an_error_of_the_report();
     stops_that_fail_are_gathered();
     starting_twice_and_stopping_what_is_not_started_do_nothing();
     disposal_is_in_exact_reverse_order_of_creation_once();

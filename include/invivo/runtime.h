@@ -70,9 +70,12 @@ typedef struct invivo_runtime_options {
     void (*log_destroy)(void *user_data); /* once, at the end of close, after the last call of `log`. Not called when opening
                                              fails: the user data is then still the caller's. May be NULL */
     uint64_t max_document_bytes; /* a larger document is INVIVO_E_TOO_LARGE; 0 = default 1 MiB */
-    uint32_t start_timeout_ms; /* a start that takes longer has failed, and the object is stopped again; 0 = default 60,000.
-                                  A definition may declare another limit */
-    uint32_t stop_timeout_ms;  /* a stop that takes longer is an error in the report; 0 = default 60,000 */
+    /* A start that takes longer has failed, and the object is stopped again. A change set does not wait longer than this, and
+     * at least 5 s, for a start that does not return: it fails, and the object is stopped when the start returns. For this a
+     * change set starts and stops objects of shared types on threads of their own. 0 = default 60,000. A definition may declare
+     * another limit. */
+    uint32_t start_timeout_ms;
+    uint32_t stop_timeout_ms;  /* a stop that takes longer is an error in the report; awaited as a start is. 0 = default 60,000 */
     /* How long a retired object without leases may wait for the references of its own language to end (`count_references`,
      * type.h). Then it is stopped all the same, and a warning names its key and type. 0 = default 30 s;
      * INVIVO_STOP_GRACE_UNLIMITED = as long as there is a reference. */
