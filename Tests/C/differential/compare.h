@@ -12,7 +12,7 @@
  *   in a shared object of a confined type within what one step gave it, since what a reload injects again is a graph of its own.
  * - What a provider, lazy or weak reference answers is compared when every key has been resolved and is held, since what is
  *   built before depends on the order of calls too.
- * - A lookup by type stays with its binding unless it is greedy (W-L2): the lookups here are greedy.
+ * - A lookup by type stays with its binding unless it is greedy (W-L2): a fresh runtime is told the bindings (world.h).
  * - What a constructor has resolved is listed as long as its object is there, also when a reload has injected something else.
  * - The names in a map of the configuration have no order.
  * - Which of several names that are equally near an error suggests depends on the order in which they were first used.

@@ -25,11 +25,19 @@ static void describe_source(int of, const source *from, invivo_injection *into) 
         if (from->number) items[0].how = INVIVO_INJECT_VALUE, items[0].value = invivo_int64(100 + from->number), into->item_count = 1;
     }
 }
+/* The world whose fresh runtime is described. */
+static const world *bindings;
 static void add_named(int of, invivo_injection *table, uint64_t *count, const char *name, const source *source) {
     if (!source) return;
     invivo_injection *into = &table[(*count)++];
     describe_source(of, source, into);
     into->name = name;
+    /* A fresh runtime is told what the binding is. */
+    for (int place = 0; bindings && place < PLACES && source->how == BY_TYPE && !(source->flags & INVIVO_INJECT_GREEDY); place++) {
+        const spec *spec = effective(bindings, of);
+        if (!spec || source_at(spec, place) != source || bindings->bound[of][place] < 0) continue;
+        into->how = INVIVO_INJECT_REFERENCE, into->reference = key_names[bindings->bound[of][place]];
+    }
 }
 
 /* A factory that resolves a key, and keeps the number that its object was created with. */
@@ -109,9 +117,6 @@ static invivo_definition describe_each(const twin *twin, int type) {
                                .each = "voices", .initializer = initializer, .initializer_count = 2};
 }
 
-static const spec *top_of(const world *world, int key) {
-    return world->override_count[key] ? world->overrides[key][world->override_count[key] - 1].spec : NULL;
-}
 /* What a key with an override comes to, as a definition: the override with what the key keeps. */
 static invivo_definition stand_in(const twin *twin, const spec *base, const spec *top) {
     invivo_definition made = describe(twin, top), kept = describe(twin, base);
@@ -178,7 +183,7 @@ static void add_processor(const twin *twin, invivo_changes changes, int number, 
 /* Commits all that a world has in one change set. A key with overrides is first defined as what it comes to; then its last
  * override, which counts, is begun, and the definition beneath is committed, which need not be good. A processor of a key
  * that was removed concerns nothing. */
-static invivo_status commit_world(twin *twin, const world *world, invivo_error **error) {
+static invivo_status commit_bound(twin *twin, const world *world, invivo_error **error) {
     invivo_changes changes;
     invivo_status status;
     bool is_covered[KEYS] = {false}, any_covered = false;
@@ -232,6 +237,13 @@ static invivo_status commit_world(twin *twin, const world *world, invivo_error *
         MUST(invivo_changes_define(changes, &made, NULL, E));
     }
     return invivo_changes_commit(changes, error);
+}
+
+static invivo_status commit_world(twin *twin, const world *world, invivo_error **error) {
+    bindings = world;
+    invivo_status status = commit_bound(twin, world, error);
+    bindings = NULL;
+    return status;
 }
 
 #endif

@@ -20,7 +20,7 @@ typedef struct lease {
 static lease leases[MOST_LEASES];
 static int lease_count;
 
-static const spec *effective(const world *world, const char *name) {
+static const spec *defined_as(const world *world, const char *name) {
     for (int key = 0; key < KEYS; key++) if (!strcmp(key_names[key], name)) return world->defined[key];
     return NULL;
 }
@@ -65,7 +65,7 @@ static void hold(invivo_object object) {
     memset(lease, 0, sizeof *lease);
     lease->object = object;
     if (!invivo_object_key(object, &key, NULL) && key.bits) snprintf(lease->key, sizeof lease->key, "%s", invivo_key_name(key));
-    const spec *spec = effective(&now, lease->key);
+    const spec *spec = defined_as(&now, lease->key);
     /* Those of places have no current object that is the same everywhere; a weak one cannot be looked at; what a method of
      * another object has made has no key. */
     lease->may_freeze = lease->key[0] && spec && (spec->scope != INVIVO_SCOPE_THREAD && spec->scope != INVIVO_SCOPE_HOST && spec->scope != INVIVO_SCOPE_WEAK_SINGLETON && !(spec->flags & INVIVO_DEFINITION_TRACKED));
@@ -109,7 +109,8 @@ enum { FIRST_GROUP = KEYS + DOCUMENTS + PATHS + PROCESSORS + 1 };
 static void commit_comparison(const world *next, invivo_status status, const char *text);
 
 /* What a commit has answered: the world is then the next one, or stays. */
-static void take_answer(const world *next, invivo_status status, invivo_error *error, bool was_to_fail) {
+static void take_answer(world *next, invivo_status status, invivo_error *error, bool was_to_fail) {
+    bind(next);
     bool has_fallen = was_to_fail && countdown == 0;
     countdown = 0;
     trace("  answers %s%s%s\n", invivo_status_name(status), status ? ": " : "", status ? invivo_error_text(error) : "");
@@ -380,6 +381,7 @@ static void run(uint64_t seed) {
     failure = AGREES, arena_used = 0, parts_made = parts_alive = countdown = 0, lease_count = override_number = 0, place_of_host = 1;
     memset(&now, 0, sizeof now);
     for (int i = 0; i < PATHS; i++) now.operator_says[i] = -1;
+    memset(now.bound, -1, sizeof now.bound);
     for (int i = 0; i < OPERATIONS; i++) {
         tapes[i].used = 0;
         if (!is_replay) tapes[i].count = 0, tapes[i].is_left_out = false;

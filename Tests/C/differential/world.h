@@ -10,7 +10,7 @@
  * so that every key can be resolved first. Properties may refer to keys before their own; those of tools to any tool, so that
  * there are cycles of shared objects. Providers, lazies and weak references go anywhere. */
 enum { TOOLS = 3, GROUPS = 3, MEMBERS = 3, FIRST_MEMBER = 5, AFTER_MEMBERS = FIRST_MEMBER + GROUPS * MEMBERS, KEYS = AFTER_MEMBERS + 4,
-       MOST_OVERRIDES = 3, DOCUMENTS = 2, PROCESSORS = 2, PATHS = 3, ENTRIES = 3 };
+       MOST_OVERRIDES = 3, DOCUMENTS = 2, PROCESSORS = 2, PATHS = 3, ENTRIES = 3, PLACES = 6 };
 static const char *key_names[KEYS] = {"a.k0", "a.k1", "a.k2", "a.k3", "a.k4", "s.m0", "s.m1", "s.m2", "left.m0", "left.m1", "left.m2",
                                       "right.m0", "right.m1", "right.m2", "a.k5", "a.k6", "a.k7", "a.k8"};
 static const char *group_names[GROUPS] = {"s", "left", "right"};
@@ -50,6 +50,8 @@ typedef struct world {
     int operator_says[PATHS]; /* -1 = nothing, -2 = that there is no value */
     processor processors[PROCESSORS];
     /* What each assembly or mount was activated with; members may have been changed by themselves since. */
+    /* What lookups by type are bound to, by their places: a key, or -1. */
+    int bound[KEYS][PLACES];
     bool is_active[GROUPS];
     const spec *tables[GROUPS][MEMBERS];
     bool has_each;
@@ -108,7 +110,7 @@ static source *late_source(const world *world, int key) {
 static source *type_source(int how) {
     source *made = NEW(source);
     made->how = how;
-    if (how == BY_TYPE) made->flags = INVIVO_INJECT_GREEDY | (chance(30) ? INVIVO_INJECT_OPTIONAL : 0);
+    if (how == BY_TYPE) made->flags = (chance(50) ? 0 : INVIVO_INJECT_GREEDY) | (chance(30) ? INVIVO_INJECT_OPTIONAL : 0);
     return made;
 }
 /* What may go to a place that takes an object. `limit` says which keys. */
@@ -165,7 +167,7 @@ static spec *random_spec(const world *world, int key, bool is_override) {
     if (with(WITH_LIFE) && is_once && kinds[made->type].has_life && chance(30)) made->flags |= INVIVO_DEFINITION_EXCLUSIVE;
     if (with(WITH_TRACKED) && (made->scope == INVIVO_SCOPE_PROTOTYPE || made->scope == INVIVO_SCOPE_GRAPH) && !kinds[made->type].is_shared && chance(40))
         made->flags |= INVIVO_DEFINITION_TRACKED;
-    if (with(WITH_WAITS) && !is_override && chance(15)) made->flags |= INVIVO_DEFINITION_WAITS;
+    if (with(WITH_WAITS) && !with(WITH_TYPES) && !is_override && chance(15)) made->flags |= INVIVO_DEFINITION_WAITS;
     int limit = is_tool(key) && with(WITH_CIRCLES) ? TOOLS : key;
     if (made->kind == MAKES) {
         if (chance(45)) made->input = object_source(world, key, key);
@@ -194,6 +196,43 @@ static bool is_same_spec(const spec *a, const spec *b) {
     const source *const other[] = {b->input, b->number, b->given, b->left, b->right, b->any, b->level, b->accepts, b->options[0], b->options[1], b->options[2]};
     for (int i = 0; i < 11; i++) is_same = is_same && is_same_source(one[i], other[i]);
     return is_same;
+}
+
+/* ---- lookups by type ------------------------------------------------------------------------------------------ */
+
+static const spec *top_of(const world *world, int key) {
+    return world->override_count[key] ? world->overrides[key][world->override_count[key] - 1].spec : NULL;
+}
+static const spec *effective(const world *world, int key) {
+    const spec *top = top_of(world, key);
+    return world->defined[key] && top ? top : world->defined[key];
+}
+static const source *source_at(const spec *spec, int place) {
+    const source *const at[PLACES] = {spec->input, spec->given, spec->left, spec->right, spec->any, spec->accepts};
+    return at[place];
+}
+/* The tool of the highest rank; -1 when there is none, or more than one. An override keeps its key's rank. */
+static int best_tool(const world *world) {
+    int best = -1;
+    bool is_one = true;
+    for (int key = 0; key < TOOLS; key++) {
+        if (!world->defined[key]) continue;
+        int order = best < 0 ? 1 : world->defined[key]->rank - world->defined[best]->rank;
+        if (order > 0) best = key, is_one = true;
+        else if (order == 0) is_one = false;
+    }
+    return is_one ? best : -1;
+}
+/* A binding stays as long as it can, unless the lookup is greedy; also when its definition is given anew (W-L2). */
+static void bind(world *world) {
+    for (int key = 0; key < KEYS; key++)
+        for (int place = 0; place < PLACES; place++) {
+            const spec *spec = effective(world, key);
+            const source *source = spec && spec->kind != ALIAS && spec->kind != CHOICE ? source_at(spec, place) : NULL;
+            int *bound = &world->bound[key][place];
+            if (!source || source->how != BY_TYPE) *bound = -1;
+            else if (*bound < 0 || !world->defined[*bound] || source->flags & INVIVO_INJECT_GREEDY) *bound = best_tool(world);
+        }
 }
 
 /* ---- showing them ------------------------------------------------------------------------------------------- */
