@@ -21,9 +21,11 @@ extension Container {
                 let name = recipe.name(of: index, in: steps, list)
                 let before = formerNames.firstIndex { $0.isSameName(as: name) }.map { formerSteps[$0] }
                 let names = steps[index].sources.contains { $0.names(changed) }
-                guard names || changed == nil && before?.sources.contains(where: { $0.names(nil) }) == true else {
-                    return nil
+                func namesOthers(_ before: Recipe.Step) -> Bool {
+                    before.sources.contains { $0.names(nil) }
+                        || before.sources.map(\.lateKeys) != steps[index].sources.map(\.lateKeys)
                 }
+                guard names || changed == nil && before.map(namesOthers) == true else { return nil }
                 return Again(step: steps[index], former: before, name: name)
             }
         }

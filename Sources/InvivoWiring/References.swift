@@ -39,6 +39,18 @@ extension Recipe.Source {
         }
     }
 
+    /// What its providers, lazies and weak references name, in their order; nil where there is nothing.
+    var lateKeys: [UInt32?] {
+        switch self {
+        case .value, .argument, .arguments, .resolver, .asker, .setting, .all: []
+        case .late(let id, let arguments, _): [id] + arguments.flatMap(\.lateKeys)
+        case .config(_, let source), .path(let source, _, _): source.lateKeys
+        case .object(_, let arguments, _): arguments.flatMap(\.lateKeys)
+        case .list(let items), .set(let items): items.flatMap(\.lateKeys)
+        case .map(let pairs): pairs.flatMap(\.source.lateKeys)
+        }
+    }
+
     /// Calls `body` with each key that it resolves without arguments when it is worked out.
     func forEachKey(_ body: (UInt32) -> Void) {
         switch self {
