@@ -183,13 +183,18 @@ static void a_dropped_job_that_nobody_waits_for_is_a_warning(void) {
 static volatile sig_atomic_t signals;
 static void count_signal(int number) { (void)number, signals++; }
 
-/* Fails a reload with what is standard error now; a second one shows that the first went on. */
+/* Fails reloads with what is standard error now, and brings a warning on the calling thread, which takes signals. */
 static void write_something(void) {
+    static const char text[] = "traits: { synth.leda: [ Set: { gain: 1 } ] }";
+    invivo_source_options document = {.struct_size = sizeof(document), .name = "b.yaml", .text = text, .length = sizeof(text) - 1};
+    invivo_runtime_options options = defaults();
+    options.flags = INVIVO_RUNTIME_PENDING_TARGETS;
     write_text("a.yaml", "{}");
-    start(NULL);
+    start(&options);
     OK(invivo_watch(runtime, "a.yaml", E));
     edit("a.yaml", "traits: [");
     edit("a.yaml", "{ traits: [");
+    OK(invivo_source_open(runtime, &document, NULL, E));
     end();
 }
 static void a_closed_pipe_or_socket_raises_no_signal(void) {
@@ -212,6 +217,24 @@ static void a_closed_pipe_or_socket_raises_no_signal(void) {
     CHECK_EQUAL(signals, 0);
     CHECK_EQUAL(memcmp(&before, &after, sizeof(before)), 0);
     CHECK(!sigismember(&pending, SIGPIPE));
+}
+
+/* Without /proc a pipe is not opened once more: a write then meets the reader's absence. A process of its own has no /proc. */
+static void a_closed_pipe_raises_no_signal_where_it_cannot_be_opened_again(void) {
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        int ends[2];
+        if (chroot(".") != 0) _exit(errno == EPERM ? 0 : 2); /* only root can */
+        if (pipe2(ends, O_CLOEXEC) != 0) _exit(2);
+        close(ends[0]);
+        redirect(ends[1]);
+        write_something();
+        restore();
+        _exit(check_failures != 0);
+    }
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    CHECK_EQUAL(status, 0);
 }
 
 static void a_full_pipe_or_socket_blocks_nobody(void) {
@@ -272,6 +295,7 @@ int main(void) {
     the_level_and_silence_are_the_hosts();
     a_dropped_job_that_nobody_waits_for_is_a_warning();
     a_closed_pipe_or_socket_raises_no_signal();
+    a_closed_pipe_raises_no_signal_where_it_cannot_be_opened_again();
     a_full_pipe_or_socket_blocks_nobody();
     a_socket_and_a_file_are_written_to_as_well();
     a_closed_standard_error_is_left_alone();

@@ -143,7 +143,24 @@ static void a_cache_hears_of_commits() {
     CHECK(calls == "() ");
 }
 
+static void a_report_has_the_warnings() {
+    invivo_runtime_options silent;
+    invivo_runtime_options_init(&silent);
+    silent.log_level = INVIVO_LOG_SILENT;
+    invivo::runtime own(silent);
+    describe(own);
+    own.configure("synth.number", 3);
+    own.define(definition("synth.part").of<part>().lazy_singleton().give("number", invivo::configured("number")));
+    std::string warned;
+    invivo::observer watching = own.observe([&](const invivo::report &report) {
+        for (size_t i = 0; i < report.warning_count(); i++) warned += report.warning(i);
+    });
+    own.configure("synth.nubmer", 3);
+    CHECK(warned == "'synth.nubmer' is not read by anything; did you mean 'synth.number'?");
+}
+
 int main() {
+    a_report_has_the_warnings();
     a_change_set_takes_a_file();
     a_cache_hears_of_commits();
     values_are_injected_read_observed_and_taken_back();
