@@ -80,7 +80,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "layer.pointee.value.isSame(as: answer)", "traits"),
     ],
     "InvivoTraits/PropertyChange.swift": [
-        Mutant("always", "part.seen.map { $0.isSame(as: shown) } ?? true", "traits"),
+        Mutant("always", "part.seen.map { $0.isSame(as: shown) } ?? true", "traits exactness"),
         Mutant("never", "place.line > 0", "exactness"),
     ],
     "InvivoTraits/Trait.swift": [
@@ -294,7 +294,7 @@ def prepare(tree: Path) -> set[int]:
 def compile_c(tree: Path, result: Path, arguments: list[str | Path]) -> None:
     """Compiles what is older than its source or a header."""
     source = tree / next(str(word) for word in arguments if str(word).endswith(".c"))
-    headers = (*source.parent.glob("*.h"), *(tree / "include").rglob("*.h"))
+    headers = (*source.parent.rglob("*.h"), *(tree / "include").rglob("*.h"))
     if result.is_file() and result.stat().st_mtime > max(path.stat().st_mtime for path in (source, *headers)):
         return
     subprocess.run(["cc", "-w", "-I", "include", *arguments, "-o", result], cwd=tree, check=True)
