@@ -154,6 +154,18 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "isClosing", "abandoning"),
         Mutant("never", "failure.code == .closed && !set.heard.isEmpty", "abandoning"),
         Mutant("never", "isSame", "exactness"),
+        Mutant("never", "!gone.isEmpty", "watched"),
+        Mutant("never", "set.opened.contains { $0.document === document }", "watched"),
+        Mutant("always", "document.phase == .open", "watched"),
+    ],
+    "InvivoReload/Engine+Documents.swift": [
+        Mutant("skip", "unfollow(new.document)", "watched"),
+    ],
+    "InvivoReload/Engine.swift": [
+        Mutant("never", "hasDropped", "watched"),
+    ],
+    "InvivoReload/Document.swift": [
+        Mutant("never", "document.phase != .open", "watched"),
     ],
     "InvivoReload/Engine+Affected.swift": [
         Mutant("skip", "if !isHeld { cold.insert(holder) }", "reset following graph"),
