@@ -115,7 +115,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "chain.deferrals > mark.deferred", "steps"),
         Mutant("never", "chain.completed.count > mark.completed", "steps"),
         Mutant("never", "overtaken", "traits"),
-        Mutant("never", "!cell.isRetired", "cases"),
+        Mutant("skip", "if !cell.isRetired { noteBuilt(cell) }", "reset cases"),
         Mutant("never", "frame.low < index", "cases"),
     ],
     "InvivoWiring/Container+Resolve.swift": [
@@ -129,7 +129,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "!entry.made.isForeign", "domains"),
     ],
     "InvivoWiring/Container+Make.swift": [
-        Mutant("never", "recipe.isTracked", "following"),
+        Mutant("skip", "if recipe.isTracked { track(object, record, recipe, chain) }", "following cases"),
         Mutant("never", "recipe.isAbstract", "making"),
         Mutant("never", "located.path.isEmpty", "cases"),
         Mutant("never", "!injected.isEmpty", "graph wiring following"),
