@@ -60,6 +60,7 @@ func definition(
     body.initializer = try table(given.initializer, given.initializer_count, "initializer")
     if body.alias != nil { return Definition(id: id, key: key, body) }
     if given.type.bits == 0 { body.typeName = try optionalText(given.type_name, "definition.type_name") }
+    body.generic = try optionalText(given.generic, "definition.generic")
     body.choice = try choice(given, key, reader)
     guard
         given.type.bits != 0 || body.typeName != nil || body.parent != nil || given.constant.bits != 0 || isOverride
@@ -249,7 +250,7 @@ private func source(
     inlines: InlineDefinitions.Reader
 ) throws(Failure) -> Injection.Source {
     func fail(_ message: String) -> Failure { Failure(.argument, "\(place).\(message)", path: key) }
-    let known = UInt32(INVIVO_INJECT_OPTIONAL | INVIVO_INJECT_EXACT | INVIVO_INJECT_GREEDY)
+    let known = UInt32(INVIVO_INJECT_OPTIONAL | INVIVO_INJECT_EXACT | INVIVO_INJECT_GREEDY | INVIVO_INJECT_OR_DEFAULT)
     guard given.flags & ~known == 0 else { throw fail("flags contains unknown ones") }
     let isOptional = given.flags & UInt32(INVIVO_INJECT_OPTIONAL) != 0
     let items = try injections(
@@ -264,7 +265,8 @@ private func source(
         Injection.TypeWish(
             name: try text(given.reference, "\(place).reference"),
             isExact: given.flags & UInt32(INVIVO_INJECT_EXACT) != 0,
-            isOptional: isOptional, isGreedy: given.flags & UInt32(INVIVO_INJECT_GREEDY) != 0)
+            isOptional: isOptional, isGreedy: given.flags & UInt32(INVIVO_INJECT_GREEDY) != 0,
+            orDefault: given.flags & UInt32(INVIVO_INJECT_OR_DEFAULT) != 0)
     }
     switch Int(given.how) {
     case INVIVO_INJECT_VALUE: return .value(try Value(borrowing: given.value))

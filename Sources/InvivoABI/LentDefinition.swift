@@ -56,6 +56,7 @@ final class LentDefinition {
         lent.type_name = text(body.typeName)
         lent.each = text(body.each)
         lent.scope_name = text(body.scopeName)
+        lent.generic = text(body.generic)
         lent.rank = body.rank
         lent.start_timeout_ms = UInt32(clamping: body.startTimeout / 1_000_000)
         lent.stop_timeout_ms = UInt32(clamping: body.stopTimeout / 1_000_000)
@@ -136,6 +137,7 @@ final class LentDefinition {
             say(how, wish.name, isOptional: wish.isOptional)
             if wish.isExact { lent.flags |= UInt32(INVIVO_INJECT_EXACT) }
             if wish.isGreedy { lent.flags |= UInt32(INVIVO_INJECT_GREEDY) }
+            if wish.orDefault { lent.flags |= UInt32(INVIVO_INJECT_OR_DEFAULT) }
         }
         switch source {
         case .value(let value): lent.value = self.value(value)

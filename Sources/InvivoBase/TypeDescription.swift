@@ -11,6 +11,8 @@ public final class TypeDescription: @unchecked Sendable {
     public let name: String
     public let text: String?
     public let supertypes: [String]
+    /// Lookups by this name find it as the exact type.
+    public let lookupName: String
     public let isShared: Bool
     /// The domain of confined objects; zero = the runtime's default.
     public let domainBits: UInt64
@@ -113,6 +115,7 @@ public final class TypeDescription: @unchecked Sendable {
         name = tables.name
         text = tables.text
         supertypes = tables.supertypes
+        lookupName = tables.lookupName ?? tables.name
         isShared = options.concurrency == UInt32(INVIVO_SHARED)
         domainBits = options.domain.bits
         size = tables.size

@@ -7,6 +7,7 @@ struct TypeTables {
     let name: String
     let text: String?
     let supertypes: [String]
+    let lookupName: String?
     let size, alignment, blockSize: Int
     let parameters: [Parameter]
     /// The same as C reads them, kept by `store`.
@@ -28,6 +29,7 @@ struct TypeTables {
         var reader = TableReader(store: store)
         text = reader.optional(options.text, "the text", path: name)
         supertypes = reader.names(options.supertypes, options.supertype_count, "supertypes", path: name)
+        lookupName = reader.optional(options.lookup_name, "the lookup name", path: name)
         Self.checkMemory(options, path: name, &reader)
         let limit = UInt64(TypeDescription.largest)
         size = Int(min(options.size, limit))

@@ -34,14 +34,14 @@ extension Container {
     /// of its own assembly.
     private func find(_ lookup: Lookup, in graph: Graph, for chain: BuildChain?) throws(Failure) -> UInt32? {
         let fitting = graph.types.all(lookup.type, isExact: lookup.isExact).filter { isNamed($0.id, lookup.name) }
-        switch graph.types.best(of: fitting) {
+        let own = chain?.frames.last?.recipe.definition.body.assembly
+        let choice = graph.types.best(of: fitting, for: lookup.type) { id in
+            own != nil && graph.recipe(id)?.definition.body.assembly == own
+        }
+        switch choice {
         case .one(let id): return id
         case .none: return nil
         case .several(let ids):
-            if let assembly = chain?.frames.last?.recipe.definition.body.assembly {
-                let own = ids.filter { graph.recipe($0)?.definition.body.assembly == assembly }
-                if own.count == 1 { return own[0] }
-            }
             throw Failure(
                 .ambiguous,
                 "several make a '\(lookup.type)': \(names(ids)); name one, or give one a higher rank",
@@ -128,7 +128,12 @@ extension Container {
     }
 
     private func definition(of type: ObjectType, in graph: Graph) throws(Failure) -> UInt32? {
-        switch graph.types.best(type.name, isExact: true) {
+        // What stands for the type is found by its name, and is not injected as that.
+        let name = type.description.lookupName
+        let fitting = graph.types.all(name, isExact: true).filter { entry in
+            graph.recipe(entry.id)?.type.map { type.description.isKind(of: $0.name) } ?? true
+        }
+        switch graph.types.best(of: fitting, for: name) {
         case .one(let id): return id
         case .none: return nil
         case .several(let ids):

@@ -171,6 +171,8 @@ public final class Definition: @unchecked Sendable {
         public var origin: String?
         /// It is what one of others is; it makes nothing.
         public var choice: DefinitionChoice?
+        /// The type with its arguments: "Repository[User]".
+        public var generic: String?
         /// Its initializer is not run, or something that it is given is left out because it is wrong: nothing is missing.
         public var isPartial = false
         public var parent: String?
@@ -241,6 +243,7 @@ public final class Definition: @unchecked Sendable {
             let former = parent.body
             if body.type == nil && body.typeName == nil {
                 (body.type, body.typeName) = (former.type, former.typeName)
+                body.generic = body.generic ?? former.generic
             }
             if body.scope == nil { (body.scope, body.scopeName) = (former.scope, former.scopeName) }
             let makesItself =

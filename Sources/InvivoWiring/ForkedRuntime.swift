@@ -76,7 +76,7 @@ public struct ForkedRuntime {
             let fitting = graph.types.all(lookup.type, isExact: lookup.isExact).filter {
                 wanted == nil || $0.id == wanted
             }
-            switch graph.types.best(of: fitting) {
+            switch graph.types.best(of: fitting, for: lookup.type) {
             case .one(let id): return self.key(id, raw)
             case .none, .several: throw .forked()
             }

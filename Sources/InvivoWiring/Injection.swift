@@ -45,12 +45,18 @@ public struct Injection: Sendable {
         public let isOptional: Bool
         /// Takes a better candidate that comes later; otherwise what was bound stays.
         public let isGreedy: Bool
+        /// Left out when there is none.
+        public let orDefault: Bool
 
-        public init(name: String, isExact: Bool = false, isOptional: Bool = false, isGreedy: Bool = false) {
+        public init(
+            name: String, isExact: Bool = false, isOptional: Bool = false, isGreedy: Bool = false,
+            orDefault: Bool = false
+        ) {
             self.name = name
             self.isExact = isExact
             self.isOptional = isOptional
             self.isGreedy = isGreedy
+            self.orDefault = orDefault
         }
     }
 

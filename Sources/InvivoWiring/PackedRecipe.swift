@@ -118,6 +118,7 @@ extension Definition.Body {
             || inject != nil || !base.isEmpty || blockImage != nil
         let names =
             scopeName != nil || alias != nil || origin != nil || choice != nil || parent != nil || typeName != nil
+            || generic != nil
             || assembly != nil || each != nil || entry != nil || isPattern || owner != nil
         return !makes && !injects && !names && rank == 0 && startTimeout == 0 && stopTimeout == 0 && place == Place()
     }

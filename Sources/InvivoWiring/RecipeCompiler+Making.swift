@@ -36,7 +36,10 @@ extension RecipeCompiler {
                 break
             }
             let parameter = position < parameters.count ? parameters[position] : nil
-            slots.append(slot(injection.source, position, body.factory == nil ? parameter : nil, type))
+            isLeftOut = false
+            let slot = slot(injection.source, position, body.factory == nil ? parameter : nil, type)
+            if !isLeftOut { slots.append(slot) }
+            isLeftOut = false
         }
         if body.factory == nil && !definition.isAbstract && !body.isPartial {
             for (index, parameter) in parameters.enumerated() where !parameter.isOptional && !taken.contains(index) {

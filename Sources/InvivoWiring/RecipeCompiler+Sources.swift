@@ -30,6 +30,7 @@ extension RecipeCompiler {
         case .all(let wish):
             wishes.insert(wish.name)
             let ids = types.all(wish.name, isExact: wish.isExact).map(\.id)
+            if ids.isEmpty && wish.orDefault { isLeftOut = true }
             bindings[lookup(place)] = ids
             for id in ids {
                 note(id, edge)
@@ -141,10 +142,10 @@ extension RecipeCompiler {
         }
     }
 
-    /// What is made beside the definition comes before what others make as well.
-    func inOwnAssembly(_ ids: [UInt32]) -> [UInt32] {
-        guard let assembly = definition.body.assembly else { return [] }
-        return ids.filter { described($0)?.body.assembly == assembly }
+    /// Whether a definition is of the same mount or assembly.
+    private func isOfOwnAssembly(_ id: UInt32) -> Bool {
+        guard let assembly = definition.body.assembly else { return false }
+        return described(id)?.body.assembly == assembly
     }
 
     /// What a lookup's binding is kept by: its place in the definition.
@@ -157,25 +158,29 @@ extension RecipeCompiler {
     mutating func byType(
         _ wish: Injection.TypeWish, _ edge: Recipe.Edge, _ place: String, orMore: Bool = false
     ) -> Recipe.Source {
-        wishes.insert(wish.name)
+        let name = types.plain(wish.name)
+        wishes.formUnion([name, wish.name])
         let lookup = lookup(place)
-        // Never itself: a decorator of a type may look for the type.
-        let list = types.all(wish.name, isExact: wish.isExact).filter { $0.id != definition.id }
+        let all = types.all(wish.name, isExact: wish.isExact)
+        // Itself only where that is asked for later and is the only one: a decorator of a type may look for the type.
+        let others = all.filter { $0.id != definition.id }
+        let list = others.isEmpty && edge == .late ? all : others
         var chosen: UInt32?
         if !wish.isGreedy, let bound = former?.bindings[lookup]?.first, list.contains(where: { $0.id == bound }) {
             // A working binding stays.
             chosen = bound
         } else {
-            switch types.best(of: list) {
+            switch types.best(of: list, for: wish.name, near: isOfOwnAssembly) {
             case .one(let id): chosen = id
             case .none:
-                if !wish.isOptional {
+                if wish.orDefault {
+                    isLeftOut = true
+                } else if !wish.isOptional {
                     lack(
-                        wish.name, isKey: false,
-                        "\(place) needs a '\(wish.name)', and nothing makes one\(suggestion(for: wish.name, among: types.names))"
+                        name, isKey: false,
+                        "\(place) needs a '\(wish.name)', and nothing makes one\(suggestion(for: name, among: types.names))"
                     )
                 }
-            case .several(let ids) where inOwnAssembly(ids).count == 1: chosen = inOwnAssembly(ids)[0]
             case .several(let ids):
                 let names = ids.prefix(8).compactMap { described($0)?.key }.joined(separator: ", ")
                 fail(

@@ -44,6 +44,8 @@ public struct RecipeCompiler {
     /// How many lookups by type there were at each place: a method that is called twice has each place twice.
     var lookups: NameTable<Int> = [:]
     var asks = false
+    /// Nothing has the type that was looked for last, and its place is left out.
+    var isLeftOut = false
     /// What a definition that may wait lacks, and which of that are keys.
     private var lacks: [String] = []
     private var awaits: Set<String> = []

@@ -48,6 +48,8 @@ public struct TypeIndex: Sendable {
 
     /// Of each type what is of it, and what says it is.
     private var entries: NameTable<[Entry]> = [:]
+    /// Of generic types the names with arguments that definitions had at any time: "Repository[User]" of "Repository".
+    private var generics: NameTable<Set<String>> = [:]
     /// What types were said to be after they were registered; the same for all generations.
     public let later = LaterSupertypes()
 
@@ -73,6 +75,7 @@ public struct TypeIndex: Sendable {
                     isExtensible: isOwn && next.isExtensible)
                 Self.insert(entry, in: &entries[name, default: []])
             }
+            for name in next.supertypes where plain(name) != name { generics[plain(name), default: []].insert(name) }
             changed.formUnion(next.names)
             if next.isExtensible { changed.formUnion(later.supertypes(of: next.type)) }
         }
@@ -98,14 +101,35 @@ public struct TypeIndex: Sendable {
         let isFound = !flags.contains(.hiddenClass)
         let isExtensible = !flags.contains(.hiddenInterface)
         guard isFound || isExtensible else { return nil }
+        let name = type.description.lookupName
+        var supertypes = isExtensible ? type.description.supertypes.filter { $0 != name } : []
+        if let generic = definition.body.generic, !supertypes.contains(generic), generic != name {
+            supertypes.append(generic)
+        }
         return Facts(
-            type: type.name, isFound: isFound, isExtensible: isExtensible,
-            supertypes: isExtensible ? type.description.supertypes : [], rank: definition.body.rank,
-            order: definition.body.order)
+            type: name, isFound: isFound, isExtensible: isExtensible, supertypes: supertypes,
+            rank: definition.body.rank, order: definition.body.order)
     }
 
-    /// All candidates, the best first.
-    public func all(_ name: String, isExact: Bool) -> [Entry] {
+    /// A name without the generic arguments that it may have: "Repository" of "Repository[User]".
+    public func plain(_ name: String) -> String {
+        guard name.utf8.last == UInt8(ascii: "]"), let bracket = name.firstIndex(of: "["), bracket > name.startIndex,
+            entries[name]?.contains(where: \.isOwn) != true
+        else { return name }
+        return String(name[..<bracket])
+    }
+
+    /// All candidates, the best first. What has other generic arguments than those that are wanted is none.
+    public func all(_ wanted: String, isExact: Bool) -> [Entry] {
+        let name = plain(wanted)
+        let list = all(of: name, isExact: isExact)
+        guard name != wanted, let known = generics[name] else { return list }
+        let same = Set((entries[wanted] ?? []).map(\.id))
+        let others = Set(known.filter { $0 != wanted }.flatMap { (entries[$0] ?? []).map(\.id) })
+        return list.filter { same.contains($0.id) || !others.contains($0.id) }
+    }
+
+    private func all(of name: String, isExact: Bool) -> [Entry] {
         let list = (entries[name] ?? []).filter { $0.isFound && (!isExact || $0.isOwn) }
         guard !isExact else { return list }
         let types = later.types(that: name)
@@ -133,13 +157,22 @@ public struct TypeIndex: Sendable {
         case several([UInt32])
     }
 
-    /// The one to take: of the highest rank, and then of the exact type.
-    public func best(_ name: String, isExact: Bool) -> Choice { best(of: all(name, isExact: isExact)) }
-
-    public func best(of list: [Entry]) -> Choice {
+    /// The one to take of all candidates for a name: those of the highest rank, then of the exact type, then of the same generic
+    /// arguments, then those that are `near`.
+    public func best(of list: [Entry], for name: String, near: (UInt32) -> Bool = { _ in false }) -> Choice {
         guard let first = list.first else { return .none }
-        var top = list.prefix { $0.rank == first.rank }[...]
-        if top.count > 1, top.contains(where: \.isOwn) { top = top.filter(\.isOwn)[...] }
-        return top.count == 1 ? .one(top.first?.id ?? first.id) : .several(top.map(\.id))
+        var top = Array(list.prefix { $0.rank == first.rank })
+        func narrow(_ closer: (Entry) -> Bool) {
+            guard top.count > 1 else { return }
+            let closest = top.filter(closer)
+            if !closest.isEmpty { top = closest }
+        }
+        narrow(\.isOwn)
+        if plain(name) != name {
+            let generic = Set((entries[name] ?? []).map(\.id))
+            narrow { generic.contains($0.id) }
+        }
+        narrow { near($0.id) }
+        return top.count == 1 ? .one(top[0].id) : .several(top.map(\.id))
     }
 }

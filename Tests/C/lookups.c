@@ -94,6 +94,94 @@ static void the_exact_type_is_preferred_at_equal_rank(void) {
     end();
 }
 
+/* Generic arguments are told by a definition, or by its type; what is looked for without them is any. */
+static void generic_arguments_are_preferred_after_rank_and_type(void) {
+    begin();
+    static const char *const supertypes[] = {"Node", "Node[User]"};
+    invivo_type_options options = {.struct_size = sizeof options, .name = "UserNode", .size = sizeof(node), .alignment = _Alignof(node),
+                                   .concurrency = INVIVO_SHARED, .init = node_init, .deinit = node_deinit,
+                                   .parameters = node_parameters, .parameter_count = 3, .supertypes = supertypes, .supertype_count = 2};
+    invivo_injection wanted[] = {{.name = "left", .how = INVIVO_INJECT_TYPE, .reference = "Node[User]"}};
+    invivo_type user_node;
+    invivo_object object = {0};
+    OK(invivo_type_register(runtime, &options, &user_node, E));
+    expects_error(by_type("Node[User]", NULL, 0, &object), INVIVO_E_NOT_FOUND, NULL);
+    DEFINE("a.order", LAZY_SINGLETON, .generic = "Node[Order]");
+    expects_error(by_type("Node[User]", NULL, 0, &object), INVIVO_E_NOT_FOUND, NULL); /* of another type */
+    DEFINE("a.bare", LAZY_SINGLETON);
+    OK(by_type("Node[User]", NULL, 0, &object));
+    CHECK_TEXT(at(object)->name, "bare");
+    drop(object);
+    DEFINE("a.user", LAZY_SINGLETON, .generic = "Node[User]");
+    DEFINE("a.derived", LAZY_SINGLETON, .type = user_node); /* not of the exact type */
+    OK(by_type("Node[User]", NULL, 0, &object));
+    CHECK_TEXT(at(object)->name, "user");
+    drop(object);
+    OK(by_type("Node[Order]", NULL, 0, &object));
+    CHECK_TEXT(at(object)->name, "order");
+    drop(object);
+    expects_error(by_type("Node", NULL, 0, &object), INVIVO_E_AMBIGUOUS,
+                  "Node: several make a 'Node': a.order, a.bare, a.user; name one, or give one a higher rank");
+    DEFINE("a.holder", LAZY_SINGLETON, .type = held_type, PROPERTIES(wanted));
+    object = resolve("a.holder");
+    CHECK_TEXT(at(at(object)->left)->name, "user");
+    drop(object);
+    DEFINE("a.top", LAZY_SINGLETON, .rank = 1);
+    OK(by_type("Node[User]", NULL, 0, &object)); /* the rank comes first */
+    CHECK_TEXT(at(object)->name, "top");
+    drop(object);
+    DEFINE("a.best", LAZY_SINGLETON, .rank = 1, .type = user_node);
+    DEFINE("a.top", LAZY_SINGLETON, .type = user_node, .rank = 0);
+    OK(by_type("Node[User]", NULL, 0, &object)); /* the type says it */
+    CHECK_TEXT(at(object)->name, "best");
+    drop(object);
+    end();
+}
+
+/* A type may stand for another one: its definitions are found as that one's. */
+static void what_stands_for_a_type_is_found_exactly(void) {
+    begin();
+    static const char *const supertypes[] = {"Node"};
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Node (managed)", .size = sizeof(node),
+                                   .alignment = _Alignof(node), .concurrency = INVIVO_SHARED, .init = node_init,
+                                   .deinit = node_deinit, .parameters = node_parameters, .parameter_count = 3,
+                                   .supertypes = supertypes, .supertype_count = 1, .lookup_name = "Node"};
+    invivo_type managed, derived;
+    invivo_object object = {0};
+    OK(invivo_type_register(runtime, &options, &managed, E));
+    options.name = "Derived", options.lookup_name = NULL;
+    OK(invivo_type_register(runtime, &options, &derived, E));
+    DEFINE("a.derived", LAZY_SINGLETON, .type = derived);
+    DEFINE("a.managed", LAZY_SINGLETON, .type = managed);
+    OK(by_type("Node", NULL, INVIVO_LOOKUP_EXACT, &object));
+    CHECK_TEXT(at(object)->name, "managed");
+    drop(object);
+    OK(by_type("Node", NULL, 0, &object));
+    CHECK_TEXT(at(object)->name, "managed");
+    drop(object);
+    end();
+}
+
+/* A parameter keeps its default where nothing has the type. */
+static void what_nothing_has_is_left_out(void) {
+    begin();
+    invivo_injection wanted[] = {{.name = "input", .how = INVIVO_INJECT_TYPE, .reference = "Leaf", .flags = INVIVO_INJECT_OR_DEFAULT}};
+    DEFINE("a.holder", LAZY_SINGLETON, .initializer = wanted, .initializer_count = 1);
+    invivo_object object = resolve("a.holder");
+    CHECK_EQUAL(at(object)->input.bits, 0);
+    drop(object);
+    DEFINE("a.leaf", LAZY_SINGLETON, .type = leaf_type);
+    object = resolve("a.holder");
+    CHECK(at(object)->input.bits != 0);
+    drop(object);
+    DEFINE("a.other", LAZY_SINGLETON, .type = leaf_type, .rank = 0);
+    invivo_injection more[] = {{.name = "input", .how = INVIVO_INJECT_TYPE, .reference = "Leaf", .flags = INVIVO_INJECT_OR_DEFAULT}};
+    const invivo_definition several = {.struct_size = sizeof several, .key = "a.several", .type = node_type,
+                                       .scope = INVIVO_SCOPE_LAZY_SINGLETON, .initializer = more, .initializer_count = 1};
+    expects_error(invivo_define(runtime, &several, NULL, E), INVIVO_E_AMBIGUOUS, NULL);
+    end();
+}
+
 static void bindings_by_type_stay_unless_they_are_greedy(void) {
     begin();
     invivo_injection kept[] = {{.name = "left", .how = INVIVO_INJECT_TYPE, .reference = "Leaf"}};
@@ -196,6 +284,9 @@ int main(void) {
     main_thread = pthread_self();
     types_are_looked_up();
     the_exact_type_is_preferred_at_equal_rank();
+    generic_arguments_are_preferred_after_rank_and_type();
+    what_stands_for_a_type_is_found_exactly();
+    what_nothing_has_is_left_out();
     bindings_by_type_stay_unless_they_are_greedy();
     hosts_objects_are_injected_into();
     what_is_said_last_of_a_key_in_one_change_set_counts();

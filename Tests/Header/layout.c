@@ -169,6 +169,7 @@ int main(void) {
     OFFSET(invivo_type_options, prepare, sizeof(((invivo_type_options *)0)->prepare));
     OFFSET(invivo_type_options, take_runtime, sizeof(((invivo_type_options *)0)->take_runtime));
     OFFSET(invivo_type_options, count_references, sizeof(((invivo_type_options *)0)->count_references));
+    OFFSET(invivo_type_options, lookup_name, sizeof(((invivo_type_options *)0)->lookup_name));
     SIZE(invivo_log_entry);
     OFFSET(invivo_log_entry, struct_size, sizeof(((invivo_log_entry *)0)->struct_size));
     OFFSET(invivo_log_entry, level, sizeof(((invivo_log_entry *)0)->level));
@@ -297,6 +298,7 @@ int main(void) {
     OFFSET(invivo_definition, stop_timeout_ms, sizeof(((invivo_definition *)0)->stop_timeout_ms));
     OFFSET(invivo_definition, each, sizeof(((invivo_definition *)0)->each));
     OFFSET(invivo_definition, scope_name, sizeof(((invivo_definition *)0)->scope_name));
+    OFFSET(invivo_definition, generic, sizeof(((invivo_definition *)0)->generic));
     SIZE(invivo_processor);
     OFFSET(invivo_processor, struct_size, sizeof(((invivo_processor *)0)->struct_size));
     OFFSET(invivo_processor, name, sizeof(((invivo_processor *)0)->name));
@@ -599,6 +601,7 @@ int main(void) {
     NUMBER(INVIVO_INJECT_OPTIONAL);
     NUMBER(INVIVO_INJECT_EXACT);
     NUMBER(INVIVO_INJECT_GREEDY);
+    NUMBER(INVIVO_INJECT_OR_DEFAULT);
     NUMBER(INVIVO_DEFINITION_ABSTRACT);
     NUMBER(INVIVO_DEFINITION_HIDDEN_CLASS);
     NUMBER(INVIVO_DEFINITION_HIDDEN_INTERFACE);

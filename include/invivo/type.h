@@ -176,6 +176,9 @@ typedef struct invivo_type_options {
      * it was at first, for at most `stop_grace_ms` (runtime.h). If the call fails, the object is treated as referenced.
      * Called in the object's domain without locks held. It must not call the runtime. */
     invivo_status (*count_references)(void *instance, void *user_data, uint64_t *out, invivo_error **error);
+    /* The name by which lookups by type find definitions of this type as those of the exact type; NULL = `name`. For a type
+     * that stands for another one, whose objects differ only in how they are created and ended. */
+    const char *lookup_name;
 } invivo_type_options;
 
 /* Registers a type; everything is copied except functions and user_data; `out` may be NULL. A taken name is

@@ -23,7 +23,11 @@ enum {
 enum {
     INVIVO_INJECT_VALUE = 0,     /* the constant `value` */
     INVIVO_INJECT_REFERENCE = 1, /* what the key `reference` resolves to, with `items` as its runtime arguments */
-    INVIVO_INJECT_TYPE = 2,      /* what the one definition makes whose type is, or says that it is, `reference` */
+    /* What the one definition makes whose type is, or says that it is, `reference`. Of the candidates, those of the highest rank
+     * are taken, then those of the exact type, then those with the same generic arguments, where `reference` has some
+     * ("Repository[User]"), then those of the holder's own mount or assembly. More than one left is INVIVO_E_AMBIGUOUS. A
+     * definition with other generic arguments is no candidate, one without any is. */
+    INVIVO_INJECT_TYPE = 2,
     INVIVO_INJECT_ALL = 3,       /* a list: one of each definition of the type `reference`, by rank, then as declared */
     INVIVO_INJECT_ARGUMENT = 4,  /* the runtime argument number `index` of the definition being made */
     INVIVO_INJECT_ARGUMENTS = 5, /* a list of all of them */
@@ -63,14 +67,17 @@ enum {
 enum {
     INVIVO_INJECT_OPTIONAL = 1, /* null when nothing has the key or type, or what makes it answers null */
     INVIVO_INJECT_EXACT = 2,    /* of TYPE and ALL: the type itself only */
-    INVIVO_INJECT_GREEDY = 4    /* of TYPE: a better candidate that comes later is taken; otherwise what was bound stays */
+    INVIVO_INJECT_GREEDY = 4,   /* of TYPE: a better candidate that comes later is taken; otherwise what was bound stays */
+    /* Of TYPE and ALL, in an initializer, also in a provider, lazy or weak reference: left out when nothing has the type, so that
+     * the parameter has its default (invivo_build.given). */
+    INVIVO_INJECT_OR_DEFAULT = 8
 };
 
 /* One thing injected. In an initializer `name` names a parameter, or is NULL: then it goes by position. */
 typedef struct invivo_injection {
     const char *name;
     uint32_t how;   /* INVIVO_INJECT_... */
-    uint32_t flags; /* INVIVO_INJECT_OPTIONAL, _EXACT, _GREEDY */
+    uint32_t flags; /* INVIVO_INJECT_OPTIONAL, _EXACT, _GREEDY, _OR_DEFAULT */
     invivo_value value;    /* of VALUE; copied */
     const char *reference; /* a key's name, which may be defined later in the same change set; or a type's; or a path */
     const struct invivo_injection *items;
@@ -202,6 +209,9 @@ typedef struct invivo_definition {
      * they are maps, by what they say under `name`. What stands inline in it is there for each of them too. */
     const char *each;
     const char *scope_name; /* of scope INVIVO_SCOPE_HOST: which; see scope.h */
+    /* The type with its arguments, where it is a generic one: "Repository[User]". Lookups for that name prefer it; see
+     * INVIVO_INJECT_TYPE. NULL = the type's own, which may be among its supertypes. */
+    const char *generic;
 } invivo_definition;
 
 /* ---- keys -------------------------------------------------------------------------------------------- */

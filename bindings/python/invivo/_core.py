@@ -16,6 +16,7 @@ import re
 import sys
 import threading
 import types
+import typing
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from types import SimpleNamespace
@@ -632,6 +633,30 @@ class Core:
                 return self.names_of.setdefault(cls, name)
         raise AssertionError("possible_names does not end")
 
+    def arguments_of(self, generic: Any) -> str:
+        """What follows the name of a generic class in lookups: ``[User]`` of ``Repository[User]``; "" where it has no
+        arguments."""
+        given = typing.get_args(generic)
+        if not given or any(isinstance(each, typing.TypeVar) for each in given):
+            return ""
+        return f"[{', '.join(self._argument(each) for each in given)}]"
+
+    def _argument(self, given: Any) -> str:
+        origin = typing.get_origin(given)
+        if isinstance(origin, type):
+            return self.name_of(origin) + self.arguments_of(given)
+        return self.name_of(given) if isinstance(given, type) else repr(given)
+
+    def generics_of(self, cls: type) -> list[str]:
+        """The generic types that a class says it is: ``Repository[User]`` of a class that derives from that."""
+        found: dict[str, None] = {}
+        for each in cls.__mro__:
+            for base in vars(each).get("__orig_bases__", ()):
+                origin, given = typing.get_origin(base), self.arguments_of(base)
+                if isinstance(origin, type) and given and origin not in (typing.Generic, typing.Protocol):
+                    found[self.name_of(origin) + given] = None
+        return list(found)
+
     def wish(self, cls: type) -> str:
         """The name to look for a class by. What counts as a protocol or an abstract class without deriving from it is
         found by that too from then on."""
@@ -642,11 +667,13 @@ class Core:
                 self.grant(record, (cls,))
         return name
 
-    def key_of_type(self, cls: type) -> str | None:
-        """The key of the one definition of a class, as the library finds it; None where there is none."""
-        found, kind = c.invivo_key(), _values.name_bytes(self.wish(cls))
+    def key_of_type(self, cls: type, generic: Any = None, *, exact: bool = False) -> str | None:
+        """The key of the one definition of a class, or of ``generic`` (``Repository[User]``), as the library finds it;
+        None where there is none."""
+        found, kind = c.invivo_key(), _values.name_bytes(self.wish(cls) + self.arguments_of(generic))
         try:
-            self.library.call("key_of_type", self.handle, kind, None, 0, ctypes.byref(found))
+            flags = c.INVIVO_LOOKUP_EXACT if exact else 0
+            self.library.call("key_of_type", self.handle, kind, None, flags, ctypes.byref(found))
         except NotFoundError:
             return None
         return bytes(self.library.key_name(found) or b"").decode("utf-8", "replace")

@@ -7,6 +7,7 @@ import ctypes
 import dataclasses
 import math
 import sys
+import typing
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -147,6 +148,8 @@ def _say(
     options.start_timeout_ms = _milliseconds(made.options.start_timeout)
     options.stop_timeout_ms = _milliseconds(made.options.stop_timeout)
     options.type.bits = plan.type_bits if record is None else record.bits
+    if isinstance(made.makes, type) and typing.get_origin(made.generic) is made.makes:
+        options.generic = _values.name_bytes(core.name_of(made.makes) + core.arguments_of(made.generic))
     options.file, options.line = made.file.encode("utf-8", "replace"), made.line
     if plan.alias is not None:
         options.alias = _values.name_bytes(plan.alias, "key")
@@ -224,7 +227,7 @@ def _injection(core: Core, packer: _values.Packer, slot: Any, injection: Injecti
         if not injection.items:
             packer.fill(slot.value, injection.value)
     elif injection.of is not None:
-        slot.reference = _values.name_bytes(core.wish(injection.of))
+        slot.reference = _values.name_bytes(core.wish(injection.of) + core.arguments_of(injection.generic))
     elif injection.reference is not None:
         slot.reference = _values.name_bytes(injection.reference, "key")
     elif slot.how == c.INVIVO_INJECT_VALUE:

@@ -8,7 +8,6 @@ from typing import Any
 
 from . import _generated as c
 from ._hints import Hint, is_assembly
-from ._index import candidates
 from ._objects import Object
 from ._recipes import Lazy
 from ._resolving import Resolving
@@ -29,8 +28,7 @@ class Filling(Resolving):
             handle, _ = self._key(key)
         elif not isinstance(thing, Object) and not core.type_for(builtins.type(thing)).fills_needs:
             cls = builtins.type(thing)
-            made = [each for each in core.definitions.values() if each.makes is cls and not each.options.abstract]
-            if not any(not each.owner for each in made):
+            if core.key_of_type(cls, exact=True) is None:
                 if not self.fill(thing):
                     raise NotFoundError(
                         f"no definition makes a {cls.__name__}, and nothing in the class is marked for injection"
@@ -100,18 +98,18 @@ class Filling(Resolving):
     def _for(self, hint: Hint, place: str) -> Any:
         """What an annotation asks for, resolved here and now."""
         inner = hint.item or hint
-        what: Any = hint.key or inner.key or inner.wanted
+        what: Any = hint.key or inner.key or inner.generic or inner.wanted
         if hint.late == "runtime":
             return self
         if hint.late == "resolver":
             return self.resolve
         if hint.late == "all":
-            return hint.decode(self.resolve_all(what))
+            return hint.decode(self.resolve_all(inner.wanted or what))
         if what is None:
             if hint.optional or hint.late == "asker":
                 return None
             raise NotFoundError("its annotation does not say what is to be injected", path=place)
-        if is_assembly(what) and hint.late is None and not candidates(what, self._core.definitions):
+        if is_assembly(what) and hint.late is None:
             return self._assembly(what, place, optional=hint.optional)
         find = self.resolve_optional if hint.optional or inner.optional else self.resolve
         if hint.late is None:

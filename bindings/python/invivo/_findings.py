@@ -44,8 +44,13 @@ def name_findings(errors: Sequence[Error], plans: Sequence[Plan], made: Iterable
 def is_because(error: Error, wrong: Sequence[Error], left_out: Iterable[str]) -> bool:
     """Whether the library finds an error because of others that were found before it was asked, and of the definitions
     that it therefore did not get."""
-    if any(key == error.path or key.startswith(f"{error.path}.") for key in (one.path for one in wrong)):
-        return True
+    for one in wrong:
+        if one.path == error.path:
+            return True
+        if one.path.startswith(f"{error.path}."):  # of one place in it; what lacks that place is because of it
+            place = one.path.removeprefix(f"{error.path}.").partition(".")[0]
+            if error.code == c.INVIVO_E_ARITY or f"'{place}'" in error.message:
+                return True
     return error.code == c.INVIVO_E_NOT_FOUND and any(f"'{key}'" in error.message for key in left_out)
 
 

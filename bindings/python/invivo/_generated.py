@@ -146,6 +146,7 @@ INVIVO_INJECT_ENTRY_NAME = 21
 INVIVO_INJECT_OPTIONAL = 1
 INVIVO_INJECT_EXACT = 2
 INVIVO_INJECT_GREEDY = 4
+INVIVO_INJECT_OR_DEFAULT = 8
 INVIVO_DEFINITION_ABSTRACT = 1
 INVIVO_DEFINITION_HIDDEN_CLASS = 2
 INVIVO_DEFINITION_HIDDEN_INTERFACE = 4
@@ -716,6 +717,7 @@ invivo_type_options._fields_ = [
     ("prepare", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("take_runtime", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, invivo_runtime, ctypes.POINTER(ctypes.c_void_p))),
     ("count_references", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p))),
+    ("lookup_name", ctypes.c_char_p),
 ]
 invivo_log_entry._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -853,6 +855,7 @@ invivo_definition._fields_ = [
     ("stop_timeout_ms", ctypes.c_uint32),
     ("each", ctypes.c_char_p),
     ("scope_name", ctypes.c_char_p),
+    ("generic", ctypes.c_char_p),
 ]
 invivo_processor._fields_ = [
     ("struct_size", ctypes.c_size_t),

@@ -25,6 +25,7 @@ class Injection:
     index: int = 0
     flags: int = 0
     of: type | None = None  # of lookups by type
+    generic: Any = None  # Repository[User], where `of` stands for that
     converter: str | type | None = None
     added: str | None = None  # of lists of all of a type
     removed: str | None = None

@@ -100,15 +100,15 @@ class Resolving(Face):
         if not isinstance(key, type):
             raise WrongTypeError(f"a key is a class, a name or a member of an assembly, not {key!r}")
         core = self._core
-        if generic is not None or core.is_parents:
-            # The library does not know what generic classes are of; nor can a forked child ask it.
+        if core.is_parents:
+            # A forked child cannot ask the library.
             found = candidates(key, core.definitions, generic=generic)
             if len(found) == 1:
                 return found[0].key
             if found:
                 raise AmbiguousError(f"{ambiguous(key, found)}; ask for one by its key")
         else:
-            name = core.key_of_type(key)
+            name = core.key_of_type(key, generic)
             if name is not None:
                 return name
         made = ", ".join(sorted({each.made for each in core.definitions.values()}))

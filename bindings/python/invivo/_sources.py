@@ -13,7 +13,7 @@ from ._assembly import Assembly
 from ._definitions import Definition, of_recipe
 from ._describe import Method, Parameter
 from ._hints import KIND_NAMES, LATE, Hint, is_assembly
-from ._index import Known, all_candidates, ambiguous, candidates
+from ._index import Known
 from ._injections import Injection, Plan
 from ._members import Bound
 from ._objects import Type
@@ -95,7 +95,7 @@ class Sources:
             case Ref(to=str(), arguments=arguments, optional=optional):
                 return self._reference(node, arguments, optional, place)
             case Ref():
-                return self._looked_up(node, place)
+                return self._looked_up(node)
             case _recipes.All(of=of, exact=exact, added=added, removed=removed):
                 flags = c.INVIVO_INJECT_EXACT if exact else 0
                 return Injection("", how=c.INVIVO_INJECT_ALL, of=of, flags=flags, added=added, removed=removed)
@@ -155,20 +155,12 @@ class Sources:
         best = max(fitting, key=len, default="")
         return self.remaps[own][best] + key[len(best) :] if best else key
 
-    def _looked_up(self, node: Ref, place: str) -> Injection:
+    def _looked_up(self, node: Ref) -> Injection:
         assert isinstance(node.to, type)
         flags = c.INVIVO_INJECT_OPTIONAL if node.optional else 0
         flags |= c.INVIVO_INJECT_EXACT if node.exact else 0
         flags |= c.INVIVO_INJECT_GREEDY if node.greedy else 0
-        found = candidates(node.to, self.existing, self.made.assembly, exact=node.exact)
-        found = [each for each in found if each is not self.made]
-        if len(found) == 1:
-            return self._by_type("", node.to, found[0], flags)
-        if found:
-            raise AmbiguousError(f'{ambiguous(node.to, found)}; name one by ref("key")', **self.at(place))
-        if node.optional or self.made.options.waits:
-            return Injection("", how=c.INVIVO_INJECT_TYPE, of=node.to, flags=flags)
-        raise NotFoundError(f"no definition makes a {node.to.__name__}", **self.at(place))
+        return Injection("", how=c.INVIVO_INJECT_TYPE, of=node.to, flags=flags)
 
     def _inline(self, recipe: Recipe, place: str, hint: Hint | None) -> Injection:
         """A recipe in the recipe: a definition with the key of its place, for nobody else."""
@@ -239,41 +231,23 @@ class Sources:
         wanted = hint.item.wanted if hint.item is not None else hint.wanted
         if hint.late == "all":
             assert wanted is not None
-            if has_default and not all_candidates(wanted, self.existing) and not self.existing.like(wanted):
-                return None
             added, removed = (hint.inject.added, hint.inject.removed) if hint.inject is not None else (None, None)
-            exactly = optional & c.INVIVO_INJECT_EXACT
+            exactly = optional & c.INVIVO_INJECT_EXACT | (c.INVIVO_INJECT_OR_DEFAULT if has_default else 0)
             return Injection(name, how=c.INVIVO_INJECT_ALL, of=wanted, flags=exactly, added=added, removed=removed)
-        exact = bool(optional & c.INVIVO_INJECT_EXACT)
-        generic = hint.generic if hint.item is None else hint.item.generic
-        there = []
-        if wanted is not None:
-            there = candidates(wanted, self.existing, made.assembly, exact=exact, generic=generic)
-        if late is None:  # a decorator of a class may look for the class, but not for itself
-            there = [each for each in there if each is not made]
-        if len(there) == 1 and wanted is not None:
-            found = self._by_type(name, wanted, there[0], optional)
-            return found if late is None else Injection(name, how=late, items=(dataclasses.replace(found, name=""),))
-        if late is None and not there and is_assembly(wanted):
+        if late is None and is_assembly(wanted):
             assembly = self._assembly(name, wanted)
             if assembly is not None:
                 return Injection(name, value=assembly)
+        if wanted is not None and (late is not None or not is_assembly(wanted)):  # the library looks for it
+            generic = hint.generic if hint.item is None else hint.item.generic
+            flags = optional | (c.INVIVO_INJECT_OR_DEFAULT if has_default else 0)
+            found = Injection(name, how=c.INVIVO_INJECT_TYPE, of=wanted, flags=flags, generic=generic)
+            return found if late is None else Injection(name, how=late, items=(dataclasses.replace(found, name=""),))
         if has_default:
             return None
-        if wanted is not None and len(there) > 1:
-            raise AmbiguousError(
-                f'{ambiguous(wanted, there)}; say which by Annotated[{wanted.__name__}, "key"] or '
-                f'{name}=invivo.ref("key")',
-                **self.at(name),
-            )
         if optional & c.INVIVO_INJECT_OPTIONAL:
-            if wanted is None or late is not None:
-                return Injection(name, value=None)
-            return Injection(name, how=c.INVIVO_INJECT_TYPE, of=wanted, flags=optional)
-        if made.options.waits and wanted is not None:
-            found = Injection(name, how=c.INVIVO_INJECT_TYPE, of=wanted, flags=optional)
-            return found if late is None else Injection(name, how=late, items=(dataclasses.replace(found, name=""),))
-        if made.options.abstract and wanted is None:
+            return Injection(name, value=None)
+        if made.options.abstract:
             return None  # for its children to say
         if is_assembly(wanted):
             raise NotFoundError(
@@ -282,9 +256,7 @@ class Sources:
                 **self.at(name),
             )
         inner = hint if hint.item is None else hint.item
-        if wanted is not None:
-            what = f"no definition makes a {wanted.__name__}"
-        elif inner.unresolved is not None:
+        if inner.unresolved is not None:
             what = f"its annotation {inner.unresolved!r} names nothing that is known where it is written"
         else:
             what = "it has no annotation, so nothing says what it is"
@@ -296,9 +268,9 @@ class Sources:
             )
         help = (
             f"pass {name}=... with the definition, or take it as a runtime argument, a parameter of the function that "
-            "describes the definition"
+            "describes it"
         )
-        if wanted is None and inner.unresolved is None and not inner.missing:
+        if inner.unresolved is None and not inner.missing:
             place = "attribute" if parameter is None else "initializer parameter"
             raise ArityError(
                 f"nothing gives the {place} {name!r} ({KIND_NAMES[hint.kind]}) of {made.made!r}: {help}",
@@ -322,16 +294,6 @@ class Sources:
                     **self.at(name),
                 )
         return None
-
-    def _by_type(self, name: str, wanted: type, found: Definition, flags: int) -> Injection:
-        """The only one of its type is looked for by the type, so that another may take its place one day; one that is
-        merely the closest of several is named."""
-        every = all_candidates(wanted, self.existing)
-        if every == [found] and not found.options.hidden:
-            return Injection(name, found.key, how=c.INVIVO_INJECT_TYPE, of=wanted, flags=flags)
-        if flags & c.INVIVO_INJECT_GREEDY and found in every:
-            return Injection(name, found.key, how=c.INVIVO_INJECT_TYPE, of=wanted, flags=flags)
-        return Injection(name, found.key, flags=flags & c.INVIVO_INJECT_OPTIONAL)
 
 
 def _value_of(found: Injection) -> Injection:

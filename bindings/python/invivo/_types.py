@@ -391,8 +391,10 @@ class _Tables:
         options.name = _values.name_bytes(name)
         options.text = self._text(described.text)
         names = [self._core.name_of(each) for each in described.supertypes if each.__module__ != "builtins"]
+        names += self._core.generics_of(described.cls)
         if self._record.managed:
             names.insert(0, self._core.name_of(described.cls))
+            options.lookup_name = _values.name_bytes(names[0])
         options.supertypes, options.supertype_count = self._names(names)
         options.concurrency = c.INVIVO_SHARED if described.shared else c.INVIVO_CONFINED
         if not described.shared:

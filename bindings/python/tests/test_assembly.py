@@ -616,7 +616,9 @@ def test_all_mistakes_of_an_activation_are_told_at_once() -> None:
         knight: Any = invivo.wire(Knight)
         return knight
 
-    assert [each.path for each in error_of(one, other).errors] == ["wrong.one.nmae", "wrong.other.quest"]
+    errors = error_of(one, other).errors
+    assert [each.path for each in errors] == ["wrong.one.nmae", "wrong.other"]
+    assert "'quest' needs a 'Quest'" in errors[1].message
 
 
 class Tenant:

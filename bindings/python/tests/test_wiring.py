@@ -6,6 +6,7 @@ import pytest
 
 import invivo
 from invivo import _generated as c
+from invivo._core import key_of
 from invivo._definitions import snake
 from invivo._index import Definitions
 from invivo._injections import Injection
@@ -32,6 +33,12 @@ def plan(*assemblies: invivo.Assembly, key: str) -> dict[str, Injection]:
     return {each.name: each for each in (*plans[key].initializer, *plans[key].properties)}
 
 
+def clock_of(*assemblies: invivo.Assembly, key: str) -> str:
+    """The key of what the library injects as the clock of an object."""
+    with invivo.Runtime(*assemblies) as runtime:
+        return key_of(runtime[key].clock)
+
+
 def refs(found: dict[str, Injection]) -> dict[str, Any]:
     return {name: each.reference or each.value for name, each in found.items()}
 
@@ -47,14 +54,14 @@ def test_a_parameter_gets_the_one_definition_of_its_class() -> None:
     app = invivo.Assembly("synth")
     app.lazy_singleton(Filter)
     app.lazy_singleton(Clock)
-    assert refs(plan(app, key="synth.filter")) == {"clock": "synth.clock"}
+    assert clock_of(app, key="synth.filter") == "synth.clock"
 
 
 def test_a_subclass_serves_where_its_base_is_wanted() -> None:
     app = invivo.Assembly("synth")
     app.singleton(FineClock)
     app.singleton(Filter)
-    assert refs(plan(app, key="synth.filter")) == {"clock": "synth.fine_clock"}
+    assert clock_of(app, key="synth.filter") == "synth.fine_clock"
 
 
 def test_the_class_itself_comes_before_its_subclasses() -> None:
@@ -62,7 +69,7 @@ def test_the_class_itself_comes_before_its_subclasses() -> None:
     app.singleton(FineClock)
     app.singleton(Clock)
     app.singleton(Filter)
-    assert refs(plan(app, key="synth.filter")) == {"clock": "synth.clock"}
+    assert clock_of(app, key="synth.filter") == "synth.clock"
 
 
 def test_the_own_assembly_comes_before_others() -> None:
@@ -70,7 +77,7 @@ def test_the_own_assembly_comes_before_others() -> None:
     for app in (one, other):
         app.singleton(Clock)
     one.singleton(Filter)
-    assert refs(plan(one, other, key="one.filter")) == {"clock": "one.clock"}
+    assert clock_of(one, other, key="one.filter") == "one.clock"
 
 
 def test_two_of_a_kind_are_ambiguous_until_a_key_is_named() -> None:
@@ -78,15 +85,15 @@ def test_two_of_a_kind_are_ambiguous_until_a_key_is_named() -> None:
     app.singleton(Clock, name="a")
     app.singleton(Clock, name="b")
     app.singleton(Filter)
-    with pytest.raises(invivo.AmbiguousError, match=r"synth\.a, synth\.b") as caught:
-        plan(app, key="synth.filter")
-    assert caught.value.path == "synth.filter.clock"
+    with pytest.raises(invivo.AmbiguousError, match=r"'clock' needs a 'Clock'.*synth\.a, synth\.b") as caught:
+        invivo.Runtime(app)
+    assert caught.value.path == "synth.filter"
     assert caught.value.file == __file__
     named = invivo.Assembly("synth")
     named.singleton(Clock, name="a")
     named.singleton(Clock, name="b")
     named.singleton(Filter, clock=invivo.ref("b"))
-    assert refs(plan(named, key="synth.filter")) == {"clock": "synth.b"}
+    assert clock_of(named, key="synth.filter") == "synth.b"
 
 
 def test_annotated_names_the_key() -> None:
@@ -108,19 +115,18 @@ def test_all_that_is_missing_is_said_at_once() -> None:
     app.singleton(Mixer)
     app.singleton(Filter)
     with pytest.raises(invivo.Error) as caught:
-        plan(app, key="synth.mixer")
-    assert [each.path for each in caught.value.errors] == [
-        "synth.mixer.rate",
-        "synth.mixer.clock",
-        "synth.filter.clock",
-    ]
+        invivo.Runtime(app)
+    assert [each.path for each in caught.value.errors] == ["synth.mixer.rate", "synth.mixer", "synth.filter"]
+    for error in caught.value.errors[1:]:
+        assert "'clock' needs a 'Clock', and nothing makes one" in error.message
 
 
 def test_overrides_are_given_as_they_are_to_parameters_and_properties() -> None:
     app = invivo.Assembly("synth")
     app.singleton(Clock)
     app.singleton(Filter, rate=44_100, cutoff=200.0)
-    assert refs(plan(app, key="synth.filter")) == {"clock": "synth.clock", "rate": 44_100, "cutoff": 200.0}
+    found = refs(plan(app, key="synth.filter"))
+    assert found == {"clock": None, "rate": 44_100, "cutoff": 200.0}
 
 
 def test_an_override_of_nothing_is_an_error() -> None:
@@ -135,14 +141,30 @@ def test_a_default_stays_and_an_optional_is_none_where_nothing_matches() -> None
     fallback = Clock()
 
     class Mixer:
-        def __init__(self, a: Clock | None, b: Clock = fallback) -> None: ...
+        def __init__(
+            self,
+            a: Clock | None,
+            b: Clock = fallback,
+            c: invivo.Provider[Clock] = lambda: fallback,
+            d: tuple[Clock, ...] = (fallback,),
+            e: Clock | None = fallback,
+            *,
+            f: Clock = fallback,
+        ) -> None:
+            self.a, self.b, self.c, self.d, self.e, self.f = a, b, c, d, e, f
 
     app = invivo.Assembly("synth")
-    app.singleton(Mixer)
-    found = plan(app, key="synth.mixer")
-    assert list(found) == ["a"]
-    assert (found["a"].way, found["a"].of) == (c.INVIVO_INJECT_TYPE, Clock)
-    assert found["a"].flags == c.INVIVO_INJECT_OPTIONAL
+    app.lazy_singleton(Mixer)
+    with invivo.Runtime(app) as runtime:
+        mixer = runtime[Mixer]
+        assert mixer.a is None
+        assert mixer.b is mixer.c() is mixer.e is mixer.f is fallback
+        assert mixer.d == (fallback,)
+        runtime.define(Clock, "synth.clock")
+        assert runtime[Mixer] is not mixer, "what it lacked is there"
+        mixer, clock = runtime[Mixer], runtime[Clock]
+        assert mixer.a is mixer.b is mixer.c() is mixer.e is mixer.f is clock
+        assert mixer.d == (clock,)
 
 
 def test_a_prototype_is_given_every_argument_that_has_no_default() -> None:
@@ -191,7 +213,7 @@ def test_a_factory_makes_what_its_annotation_says() -> None:
         return FineClock()
 
     app.lazy_singleton(Filter)
-    assert refs(plan(app, key="synth.filter")) == {"clock": "synth.clock"}
+    assert clock_of(app, key="synth.filter") == "synth.clock"
     with pytest.raises(invivo.ArgumentError, match="annotate"):
         app.lazy_singleton(lambda: Clock())
 
