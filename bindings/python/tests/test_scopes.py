@@ -32,7 +32,7 @@ class Knight:
     number: int = 0
     child: Knight
 
-    def __init__(self, fort: Fort | None = None) -> None:
+    def __init__(self, fort: Any = None) -> None:
         self.given = fort
 
     def greet(self) -> None: ...
