@@ -56,7 +56,7 @@ extension Runtime {
 }
 
 extension ChangeSet {
-    /// Follows a file from the commit on. What it says is part of the same reload: a value that a definition of the set requires may
+    /// Follows a file from the commit on. Its content is part of the same reload: a value that a definition of the set requires may
     /// come from it, and it may have traits for keys of the set. A set that is not committed follows nothing.
     ///
     /// With `waiting`, the set is committed without the file where that is not there or not good yet.

@@ -17,7 +17,7 @@ public final class Document: @unchecked Sendable {
     var follow: FollowID?
 
     enum Phase { case new, open, closed }
-    /// What is heard of the file of a document that is not open is nobody's. Changed by the reload that has the turn, or by
+    /// Events of a file whose document is not open are dropped. Changed by the reload that has the turn, or by
     /// whoever holds the last set that would open it; guarded by the monitor.
     var phase = Phase.new
 

@@ -83,7 +83,7 @@ extension Engine {
         }
     }
 
-    /// What objects that are kept will get, is shared and not built: it is built, and started, before they get it.
+    /// Builds and starts shared objects that are cold and will be injected into objects that are kept, before they are.
     private func coldForKept(_ plan: Plan, _ graph: Graph) -> [(id: UInt32, cell: Cell)] {
         var keys: Set<UInt32> = []
         for id in plan.reinjected.map(\.0) + plan.followed.map(\.0) {

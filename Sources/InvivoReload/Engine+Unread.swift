@@ -5,10 +5,10 @@ internal import InvivoWiring
 public struct UnreadEntry: Sendable {
     public let path: String
     public let place: Place
-    /// What is read and spelled nearly so; nil when nothing is.
+    /// The path that is read and spelled nearly so; nil when there is none.
     public let near: String?
 
-    /// What is told of one that is misspelled.
+    /// The warning about a misspelled one.
     var text: String { "'\(path)' is not read by anything" + (near.map { "; did you mean '\($0)'?" } ?? "") }
 
     /// The same as an error of a check.
@@ -75,7 +75,7 @@ extension Engine {
     }
 }
 
-/// What reads the configuration after a plan.
+/// The paths of the configuration that are read after a plan.
 private final class ConfigReaders {
     private let engine: Engine
     private let plan: Plan
@@ -116,7 +116,7 @@ private final class ConfigReaders {
 
     func isRead(below path: String) -> Bool { paths.hasPath(below: path, isNamed) }
 
-    /// What is read and spelled nearly as `path`.
+    /// The path that is read and spelled nearly as `path`.
     func nearest(to path: String, _ budget: inout PathTrie.Budget) -> String? {
         guard path.utf8.count <= Self.longest else { return nil }
         let names = ConfigPath.names(path)
@@ -127,8 +127,8 @@ private final class ConfigReaders {
 
     private static let longest = 256
 
-    /// Names that differ in digits alone are different names, and so are names of which not even half is the same. What lies around
-    /// an entry, or in it, is no other spelling of it.
+    /// Names that differ in digits alone are different names, and so are names of which not even half is the same. The paths around
+    /// an entry, and below it, are no other spellings of it.
     private static func isMisspelled(_ names: [String], _ path: String, _ near: [String], _ distance: Int) -> Bool {
         guard names.count == near.count else {
             return distance * 2 < path.utf8.count && !zip(names, near).allSatisfy { $0 == $1 }

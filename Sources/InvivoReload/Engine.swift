@@ -40,7 +40,7 @@ public final class Engine: @unchecked Sendable {
     var isReclaimDue = false
     var barrierCredit = BarrierCredit()
     var lastFailure: Failure?
-    /// What the log has been told, so as not to repeat it.
+    /// The messages that were logged, so as not to repeat them.
     var logged = LoggedReloads()
     var reloads: UInt64 = 0
     var failures: UInt64 = 0

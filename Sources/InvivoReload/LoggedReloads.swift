@@ -1,7 +1,7 @@
 internal import InvivoBase
 internal import InvivoLoop
 
-/// What the log has been told of reloads: a warning that still holds, and the same refused edit, are not told again.
+/// The messages about reloads that were logged: a warning that still holds, and the same refused edit, are not repeated.
 struct LoggedReloads {
     fileprivate typealias Read = [ObjectIdentifier: ContentHash?]
 

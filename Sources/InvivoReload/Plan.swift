@@ -58,7 +58,7 @@ struct Plan {
     /// Keys whose block is another one.
     var retunedBlocks: Set<UInt32> = []
     var changes: [Report.Change] = []
-    /// What the configuration says and nothing reads, and is spelled nearly as what is read.
+    /// Paths of the configuration that nothing reads and that are spelled nearly as one that is read.
     var misspelled: [UnreadEntry] = []
     /// Nanoseconds in which an exclusive object was stopped and none was there; known after the commit.
     var outage: UInt64 = 0

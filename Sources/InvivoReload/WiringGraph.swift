@@ -51,7 +51,7 @@ public struct WiringGraph: Sendable {
     /// By key.
     public let nodes: [Node]
 
-    /// What the configuration says and nothing reads; nil where that was not looked for.
+    /// Paths of the configuration that nothing reads; nil where they were not looked for.
     public internal(set) var unread: [UnreadEntry]?
 
     public init(generation: UInt64, nodes: [Node]) {

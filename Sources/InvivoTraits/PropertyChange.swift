@@ -76,7 +76,7 @@ final class PropertyChange {
     /// Whether nothing but its base is to be put back when its layer goes.
     var isPlain: Bool { !isStuck && base != nil && property.isPlain }
 
-    /// What the object of a plain property answered, where that is not what the layer says.
+    /// The value that the object of a plain property answered, where it is not the layer's.
     func answered(_ value: consuming Value) { answered = value }
 
     /// What the object answered when it was read back.

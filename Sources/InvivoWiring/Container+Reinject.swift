@@ -31,7 +31,7 @@ extension Container {
         }
     }
 
-    /// What a step finds in its object, and puts back when the reload fails.
+    /// The value that a step finds in its object, and puts back when the reload fails.
     private struct Before {
         let kept: Value?
         /// Of a list whose holder is notified of candidates: whose objects these are.
@@ -100,7 +100,7 @@ extension Container {
         }
     }
 
-    /// What was resolved while something was made for an instance that is kept is a dependency of it once the commit succeeds.
+    /// Keys that were resolved while something was made for an instance that is kept are its dependencies once the commit succeeds.
     private func note(_ frame: BuildChain.Frame, of recipe: Recipe, _ commit: BuildChain) {
         let found = Set(frame.dependencies).subtracting(recipe.initializing)
         if recipe.scope.isShared, !found.isEmpty { commit.asked[recipe.id, default: []].formUnion(found) }

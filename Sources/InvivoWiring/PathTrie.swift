@@ -61,7 +61,7 @@ public struct PathTrie: Sendable {
 
     // MARK: nearly the same
 
-    /// What a search may still cost, in nodes that it looks at.
+    /// The nodes that a search may still look at.
     public struct Budget: Sendable {
         var nodes: Int
         public init(nodes: Int) { self.nodes = nodes }

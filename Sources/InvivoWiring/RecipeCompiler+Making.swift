@@ -58,7 +58,7 @@ extension RecipeCompiler {
         return (try? type.description.method(named: name))?.signature
     }
 
-    /// What the method that answers the instance is given. It may lack nothing.
+    /// The arguments of the method that answers the instance. None may be missing.
     mutating func makerSlots(_ call: Invocation, _ signature: Signature?) -> [Recipe.Slot] {
         var slots: [Recipe.Slot] = []
         for (index, injection) in call.arguments.enumerated() {

@@ -39,7 +39,7 @@ extension Recipe.Source {
         }
     }
 
-    /// What its providers, lazies and weak references name, in their order; nil where there is nothing.
+    /// The keys that its providers, lazies and weak references name, in their order; nil where there are none.
     var lateKeys: [UInt32?] {
         switch self {
         case .value, .argument, .arguments, .resolver, .asker, .setting, .all: []

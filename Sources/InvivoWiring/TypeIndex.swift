@@ -119,7 +119,7 @@ public struct TypeIndex: Sendable {
         return String(name[..<bracket])
     }
 
-    /// All candidates, the best first. What has other generic arguments than those that are wanted is none.
+    /// All candidates, the best first. A definition with other generic arguments than those that are wanted is none.
     public func all(_ wanted: String, isExact: Bool) -> [Entry] {
         let name = plain(wanted)
         let list = all(of: name, isExact: isExact)

@@ -232,7 +232,7 @@ class Changes:
         self._other("changes_document", _values.name_bytes(name), data, len(data or b""))
 
     def watch(self, path: Path, *, wait: bool = False) -> Source:
-        """Follows a spec file from the commit on. What it says is part of the same reload: a value that a definition of
+        """Follows a spec file from the commit on. Its content is part of the same reload: a value that a definition of
         the set requires may come from it, and it may have traits for keys of the set. A set that fails or is discarded
         follows nothing. ``wait``: the set is committed without the file where that is not there or not good yet."""
         self._open()

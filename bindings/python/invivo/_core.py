@@ -634,7 +634,7 @@ class Core:
         raise AssertionError("possible_names does not end")
 
     def arguments_of(self, generic: Any) -> str:
-        """What follows the name of a generic class in lookups: ``[User]`` of ``Repository[User]``; "" where it has no
+        """The text behind the name of a generic class in lookups: ``[User]`` of ``Repository[User]``; "" where it has no
         arguments."""
         given = typing.get_args(generic)
         if not given or any(isinstance(each, typing.TypeVar) for each in given):

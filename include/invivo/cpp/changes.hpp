@@ -138,7 +138,7 @@ public:
         detail::checked([&](invivo_error **e) { return invivo_changes_document(raw_, name, text.data(), text.size(), e); });
         return *this;
     }
-    /// Follows a file for the life of the runtime, from the commit on. What it says is part of the same reload.
+    /// Follows a file for the life of the runtime, from the commit on. Its content is part of the same reload.
     /// INVIVO_SOURCE_WAIT: the set is committed without it where it is not there or not good yet.
     changes &watch(const std::string &path, uint32_t flags = 0) {
         open(path, flags, nullptr);
