@@ -114,6 +114,24 @@ extension Core {
         return found
     }
 
+    /// The definition of a type that is closest to the code that asks now, for what it looks for later. Nil where there is none,
+    /// or no single one.
+    fileprivate func closest(_ type: Any.Type) -> invivo_key? {
+        guard !(type is any Found.Type), let name = try? wish(type) else { return nil }
+        var key = invivo_key()
+        try? call(naming: name) { $0.pointee.key_of_type(handle, $1, nil, UInt32(INVIVO_LOOKUP_OPTIONAL), &key, $2) }
+        return key.bits == 0 ? nil : key
+    }
+
+    /// The same later. Of several that fit equally it is the one that was closest, if that is still there.
+    fileprivate func find<Value>(_ type: Value.Type, closest: invivo_key?) throws(InvivoError) -> Value {
+        do { return try find(type) } catch {
+            guard error.code == .ambiguous, let closest else { throw error }
+            guard let found = try? resolve(closest, with: [], as: type, .component) else { throw error }
+            return found
+        }
+    }
+
     /// The object of the one definition of a type; nil where there is none and that is allowed.
     func one<Value>(
         _ wanted: Any.Type, optional: Bool, as type: Value.Type
@@ -160,18 +178,20 @@ extension Array: Found {
 
 extension Provider: Found {
     static func found(_ core: Core) throws(InvivoError) -> Provider<Value> {
-        Provider { arguments throws(InvivoError) in
+        let closest = core.closest(Value.self)
+        return Provider { arguments throws(InvivoError) in
             guard arguments.isEmpty else {
                 throw InvivoError(.arity, "a provider by type takes no arguments, got \(arguments.count)")
             }
-            return try core.find(Value.self)
+            return try core.find(Value.self, closest: closest)
         }
     }
 }
 
 extension Lazy: Found {
     static func found(_ core: Core) throws(InvivoError) -> Lazy<Value> {
-        Lazy { () throws(InvivoError) in try core.find(Value.self) }
+        let closest = core.closest(Value.self)
+        return Lazy { () throws(InvivoError) in try core.find(Value.self, closest: closest) }
     }
 }
 

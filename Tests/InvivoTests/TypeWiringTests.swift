@@ -215,6 +215,24 @@ extension SwiftAPI {
             }
         }
 
+        /// Its maker has long returned when it is used: it is what the maker itself would have got.
+        @Test func aProviderOrLazyIsClosestToItsMakerLaterToo() throws {
+            final class Band: Assembly {
+                let ticker = lazySingleton { Quartz() }
+                let make = prototype { (quartz: Provider<Quartz>) in quartz }.hidden()
+                let later = prototype { (quartz: Lazy<Quartz>) in quartz }.hidden()
+                let asked = prototype { (resolver: Resolver) in try resolver(Provider<Quartz>.self) }.hidden()
+            }
+            try withRuntime { runtime throws in
+                let (one, two) = (Band(name: "one"), Band(name: "two"))
+                try runtime.activate(one, two)
+                for band in [one, two] {
+                    let (provider, lazy, asked) = (try band.make(), try band.later(), try band.asked())
+                    #expect(try provider() === band.ticker() && lazy() === band.ticker() && asked() === band.ticker())
+                }
+            }
+        }
+
         @Test func whatIsHiddenIsNotFoundByType() throws {
             final class Hiding: Assembly {
                 let quartz = lazySingleton { Quartz() }.hidden(.interfaces)
