@@ -458,7 +458,9 @@ static void what_a_definition_holds_is_given_back_once(void) {
     const invivo_assembly bad = INVIVO_ASSEMBLY("a", wrong, .flags = 0);
     destroyed = 0;
     begin();
-    expects_error(activate(&bad), INVIVO_E_ARGUMENT, "a.y: definition.scope is 77, which is none of INVIVO_SCOPE_...");
+    char said[512];
+    snprintf(said, sizeof said, "%s:%u: a.y: definition.scope is 77, which is none of INVIVO_SCOPE_...", wrong[1].file, wrong[1].line);
+    expects_error(activate(&bad), INVIVO_E_ARGUMENT, said);
     CHECK_EQUAL(destroyed, 0);
     OK(activate(&assembly));
     OK(activate(&assembly));

@@ -64,6 +64,7 @@ static source *compile_source(recipe *recipe, const definition *flat, source *gi
         place = lookup_place(recipe, place);
         int list[KEYS], count = candidates(given->type, given->flags & INVIVO_INJECT_EXACT, list), kept = 0, chosen = -1;
         for (int i = 0; i < count; i++) if (list[i] != recipe->key) list[kept++] = list[i];
+        if (!kept && strength == 0) kept = count; /* itself, which is asked for later and is the only one */
         if (former && !(given->flags & INVIVO_INJECT_GREEDY)) {
             for (int i = 0; i < former->binding_count; i++) {
                 if (former->bindings[i].place != place) continue;
