@@ -162,12 +162,12 @@ static void properties_are_set_in_declared_order(void) {
 /* What a nested failure took back, which host code caught, has no hooks to run and no steps that waited: neither its last hooks
  * nor what it was to get of the object whose making caught the failure. */
 static invivo_status caught;
-static invivo_status make_catching(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
+static invivo_status make_catching(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
                                    invivo_error **error) {
     invivo_object object = {0};
     caught = invivo_resolve_name(runtime, "a.outer", &object, NULL);
     if (object.bits) drop(object);
-    return node_init(instance, build, arguments, count, user_data, error);
+    return node_init(*instance, build, arguments, count, user_data, error);
 }
 static void what_a_caught_failure_took_back_gets_no_more_steps(void) {
     begin();
