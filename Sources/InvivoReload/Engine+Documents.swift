@@ -96,8 +96,8 @@ extension Engine {
         }
     }
 
-    /// After a set that has failed: its documents are closed, and nothing of them is followed. What was started for them ends
-    /// with `endIdleFollowing`.
+    /// After a set that has failed: its documents are closed, and nothing of them is followed. `endIdleFollowing` ends the
+    /// watches that were started for them.
     func drop(_ set: ChangeSet) {
         for new in set.opened {
             let isOpen = container.monitor.locked { () -> Bool in

@@ -69,8 +69,8 @@ public struct PathTrie: Sendable {
     }
 
     /// The path that is spelled most nearly as `name`, with at most `limit` insertions, deletions, substitutions and swaps of
-    /// neighbors; or a path that others lie below. Of several that are equally near the first in the order of their bytes. What it
-    /// finds `isMeant` and is accepted, given its distance.
+    /// neighbors; or a path that others lie below. Of several that are equally near the first in the order of their bytes. Only a
+    /// path is found that `isMeant` and is accepted, given its distance.
     public func nearest(
         to name: String, limit: Int, _ budget: inout Budget, _ isMeant: (UInt32) -> Bool,
         accepting accepts: (String, Int) -> Bool

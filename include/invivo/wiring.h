@@ -23,7 +23,7 @@ enum {
 enum {
     INVIVO_INJECT_VALUE = 0,     /* the constant `value` */
     INVIVO_INJECT_REFERENCE = 1, /* what the key `reference` resolves to, with `items` as its runtime arguments */
-    /* What the one definition makes whose type is, or says that it is, `reference`. Of the candidates, those of the highest rank
+    /* The object of the one definition whose type is, or says that it is, `reference`. Of the candidates, those of the highest rank
      * are taken, then those of the exact type, then those with the same generic arguments, where `reference` has some
      * ("Repository[User]"), then those of the holder's own mount or assembly. More than one left is INVIVO_E_AMBIGUOUS. A
      * definition with other generic arguments is no candidate, one without any is. */

@@ -296,7 +296,7 @@ public:
 
     /// The generation that holds.
     uint64_t generation() const { return info().generation; }
-    /// What is there, in numbers.
+    /// The runtime's state in numbers.
     invivo_runtime_info info() const {
         invivo_runtime_info info{};
         info.struct_size = sizeof(info);
