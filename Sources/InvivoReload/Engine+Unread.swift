@@ -21,12 +21,43 @@ public struct UnreadEntry: Sendable {
 
 /// Entries of the configuration that nothing reads. Calls that read the configuration when the program runs cannot be known.
 extension Engine {
-    /// Of the entries that a plan brings, those that nothing reads and that are spelled nearly as what is read.
+    /// Of the entries that a plan brings, and of those that resemble a path that it reads for the first time, the ones that nothing
+    /// reads and that are spelled nearly as what is read.
     func misspelled(_ plan: Plan, _ graph: Graph) throws(Failure) -> [UnreadEntry] {
-        guard plan.settings.contains(where: { $0.node != nil }) else { return [] }
-        return try unread(plan.settings, plan) { id in id.map { graph.setting($0) == nil } ?? true }.filter {
-            $0.near != nil
+        var found: [UnreadEntry] = []
+        if plan.settings.contains(where: { $0.node != nil }) {
+            found = try unread(plan.settings, plan) { id in id.map { graph.setting($0) == nil } ?? true }
         }
+        let resembling = try resemblingNewPaths(plan)
+        if let resembling {
+            let known = Set(found.map(\.path))
+            found += try unread(resembling.entries, plan) { _ in true }.filter { entry in
+                !known.contains(entry.path) && entry.near.map(resembling.isSought) == true
+            }
+        }
+        return found.filter { $0.near != nil }
+    }
+
+    /// Entries, each after those around it, that may be meant for a path where there is nothing, and which a plan is the first to
+    /// read.
+    private func resemblingNewPaths(_ plan: Plan) throws(Failure) -> ConfigTree.Resembling? {
+        let tree = plan.config?.tree ?? config.tree
+        guard tree.root.pairs?.isEmpty == false else { return nil }
+        let others = container.monitor.locked { container.soughtPaths.others }
+        var seen: Set<UInt32> = []
+        var search = ConfigTree.Resembling(budget: Self.searched)
+        for (count, recipe) in plan.recipes.values.enumerated() {
+            if count % 256 == 255 { try Container.checkLoad() }
+            for edge in recipe.edges where seen.insert(edge.id).inserted {
+                guard let name = container.monitor.locked({ container.keys.configPath(edge.id) }) else { continue }
+                let path = String(cString: name)
+                guard !others.contains(edge.id), dependents.holders(of: edge.id).isEmpty, tree.find(path) == nil else {
+                    continue
+                }
+                search.find(path, in: tree)
+            }
+        }
+        return search
     }
 
     /// All entries of a plan that nothing reads.

@@ -132,6 +132,32 @@ static void it_is_told_once_for_the_edit_that_brings_it(void) {
                        "a.yaml:1:27: 'audio.volum' is not read by anything; did you mean 'audio.volume'?\n");
 }
 
+/* A definition that comes after the document: what was written for it, and misspelled, is told then. */
+static void what_reads_later_is_told_of_misspelled_entries(void) {
+    begin();
+    says("a.yaml", "config:\n  audio: { volum: 3, pan: 1 }\n  audio-in: { volume: 3 }\n  midi: { volume: 3 }\n");
+    CHECK_TEXT(warned, "");
+    read_by("audio.out", "volume", NULL);
+    CHECK_TEXT(warned, NEAR("19", "audio.volum", "audio.volume"));
+    warned[0] = 0;
+    read_by("audio.side", "volume", NULL); /* the same path: not again */
+    CHECK_TEXT(warned, "");
+    read_by("midi.out", "volume", NULL);
+    CHECK_TEXT(warned, "");
+    read_by("mixer.out", "volume", NULL);
+    CHECK_TEXT(warned, "");
+    says("a.yaml", "config:\n  mixre: { volume: 3 }\n  voices: { lead: { nte: 3 } }\n");
+    CHECK_TEXT(warned, NEAR("10", "mixre", "mixer"));
+    warned[0] = 0;
+    read_by("synth.voice", "note", "voices");
+    CHECK_TEXT(warned, "");
+    says("a.yaml", "config:\n  drums: { voices: { lead: { nte: 3 } } }\n");
+    CHECK_TEXT(warned, "");
+    read_by("drums.voice", "note", "voices");
+    CHECK_TEXT(warned, NEAR("35", "drums.voices.lead.nte", "drums.voices.lead.note"));
+    end();
+}
+
 static void what_is_removed_reads_nothing_any_more(void) {
     begin();
     read_by("audio.out", "volume", NULL);
@@ -220,6 +246,7 @@ int main(void) {
     what_is_misspelled_names_the_nearest_path();
     names_that_are_other_names_are_no_mistakes();
     it_is_told_once_for_the_edit_that_brings_it();
+    what_reads_later_is_told_of_misspelled_entries();
     what_is_removed_reads_nothing_any_more();
     whatever_reads_counts();
     many_values_are_searched_in_a_bounded_time();
