@@ -163,6 +163,11 @@ public final class Engine: @unchecked Sendable {
         container.onLongWait = { [weak engine] failure in
             engine?.container.monitor.locked { engine?.lastFailure = failure }
         }
+        container.onLongWaitOver = { [weak engine] message in
+            engine?.container.monitor.locked {
+                if engine?.lastFailure?.message == message { engine?.lastFailure = nil }
+            }
+        }
         container.stopGrace = options.stopGrace
         container.onLingering = { [weak engine] in engine?.scheduleLook() }
         Self.seams

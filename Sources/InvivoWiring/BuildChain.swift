@@ -145,6 +145,8 @@ public final class BuildChain: @unchecked Sendable {
     var givesWayTo: Cell?
     /// Of a chain that waits: a commit needs what it makes, and it shall give way. Guarded by the monitor.
     var isAskedToGiveWay = false
+    /// Somebody has waited long for what it makes, and that is reported. Guarded by the monitor.
+    var isReportedAsSlow = false
 
     public init(
         graph: Graph, isReload: Bool = false, isCommit: Bool = false, parent: BuildChain? = nil,

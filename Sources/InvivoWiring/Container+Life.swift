@@ -59,7 +59,9 @@ extension Container {
         chain.starts = []
         chain.startsOf = [:]
         let steps = starts.map { LifeRun.Step(domain: Self.type($0.record).domain, needs: $0.needs) }
-        let run = LifeRun(self, steps, endsWithFailure: true) { (index) throws(Failure) in
+        let run = LifeRun(
+            self, steps, endsWithFailure: true, what: { "the start of '\(starts[$0].name)'" }
+        ) { (index) throws(Failure) in
             try self.start(starts[index], chain)
         }
         run.run()
@@ -189,7 +191,9 @@ extension Container {
                 for used in used(by: record, places) where used != user { steps[used].needs.insert(user) }
             }
         }
-        let run = LifeRun(self, steps, endsWithFailure: false) { (index) throws(Failure) in
+        let run = LifeRun(
+            self, steps, endsWithFailure: false, what: { "the stop of '\(self.name(of: records[$0]))'" }
+        ) { (index) throws(Failure) in
             if let failure = self.stop(records[index], self.name(of: records[index]), nil, inRun: true) {
                 throw failure
             }

@@ -188,6 +188,8 @@ extension Container {
     /// wait for.
     private func waitForBuild(of cell: Cell, _ chain: BuildChain) throws(Failure) {
         let standing = Standing(chain)
+        var wait = LongWait()
+        defer { wait.end(self) }
         monitor.lock()
         defer { monitor.unlock() }
         while case .building(let other) = cell.state {
@@ -195,7 +197,7 @@ extension Container {
             if let way = WaitsAcross.begin(standing, for: cell, cell.definition.key, of: other) {
                 throw waitsForCycle(Waits.Circle(path: way), chain, cell)
             }
-            if !serveOwnDomain() { monitor.wait() }
+            wait.once(self, for: cell.definition.key, of: other)
             WaitsAcross.end(standing, for: cell)
         }
     }

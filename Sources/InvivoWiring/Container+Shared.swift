@@ -16,6 +16,8 @@ extension Container {
         var awaited = -1
         var isAsked = false
         var standing: Standing?
+        var wait = LongWait()
+        defer { wait.end(self) }
         waiting: while true {
             // That of a place is found by who knows the place.
             if !recipe.scope.isPlaced { cell = base.variant(arguments, gone: &gone) }
@@ -68,7 +70,7 @@ extension Container {
                     root.waitingOn = .cell(cell)
                 }
                 waits.begin(root, thread)
-                if !serveOwnDomain() { monitor.wait() }
+                wait.once(self, for: cell.definition.key, of: other)
                 waits.end(root, thread)
                 if !goesFirst, let standing { WaitsAcross.end(standing, for: cell) }
                 root.waitingOn = nil

@@ -94,6 +94,8 @@ extension Container {
     /// The instance of a shared definition's cell, as far as it is built. `find` looks for the cell under the monitor. Waits
     /// for nobody but who asks the type's weak reference whether a weak singleton is still there.
     private func built(_ recipe: Recipe, _ chain: BuildChain, _ find: () -> Cell?) throws(Failure) -> UInt64 {
+        var wait = LongWait()
+        defer { wait.end(self) }
         monitor.lock()
         while let cell = find() {
             switch cell.state {
@@ -134,7 +136,7 @@ extension Container {
                 }
                 root.waitingOn = .revival(cell)
                 waits.begin(root, thread)
-                if !serveOwnDomain() { monitor.wait() }
+                wait.once(self, for: recipe.key, of: other)
                 waits.end(root, thread)
                 root.waitingOn = nil
             }

@@ -85,6 +85,8 @@ public final class Container: @unchecked Sendable {
     public nonisolated(unsafe) var commitTimeout: UInt64 = 0
     /// Called with the monitor not held, when something was waited for longer than 1 s; set once, before the core is opened.
     public nonisolated(unsafe) var onLongWait: (@Sendable (Failure) -> Void)?
+    /// Called when a wait with this message is over that was no reload's.
+    public nonisolated(unsafe) var onLongWaitOver: (@Sendable (_ message: String) -> Void)?
     /// Domains that have begun a job which nobody waits for any more, by the job. Guarded by the monitor.
     public internal(set) var leftJobs: [ObjectIdentifier: Domain] = [:]
     /// Threads that run one job, until it is over. Guarded by the monitor.

@@ -15,6 +15,8 @@ final class LifeRun: @unchecked Sendable {
     private enum State { case waiting, running, done, failed }
 
     private let container: Container
+    /// What a step does, for reports.
+    private let what: (Int) -> String
     private let steps: [Step]
     private var states: [State]
     /// Whether one failure keeps the rest from being begun.
@@ -30,9 +32,11 @@ final class LifeRun: @unchecked Sendable {
     private static let mostThreads = 64
 
     init(
-        _ container: Container, _ steps: [Step], endsWithFailure: Bool, _ body: @escaping (Int) throws(Failure) -> Void
+        _ container: Container, _ steps: [Step], endsWithFailure: Bool, what: @escaping (Int) -> String,
+        _ body: @escaping (Int) throws(Failure) -> Void
     ) {
         self.container = container
+        self.what = what
         self.steps = steps
         self.endsWithFailure = endsWithFailure
         self.body = body
@@ -40,6 +44,8 @@ final class LifeRun: @unchecked Sendable {
     }
 
     func run() {
+        var wait = LongWait()
+        defer { wait.end(container) }
         container.monitor.lock()
         while true {
             let mayBegin = failures.isEmpty || !endsWithFailure
@@ -55,7 +61,10 @@ final class LifeRun: @unchecked Sendable {
             let own = confined ?? (running == 0 || shared.count > 1 ? shared.popLast() : nil)
             for step in shared where running < Self.mostThreads { begin(step) }
             guard let own else {
-                if !container.serveOwnDomain() { container.monitor.wait() }
+                wait.once(container) {
+                    container.monitor.locked { steps.indices.filter { states[$0] == .running } }.map(what).joined(
+                        separator: ", ")
+                }
                 continue
             }
             states[own] = .running

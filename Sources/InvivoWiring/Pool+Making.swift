@@ -144,6 +144,8 @@ extension Pool {
         let chain = container.chainForWaiting().root
         let thread = currentThread().identity
         let standing = Standing(chain)
+        var wait = LongWait()
+        defer { wait.end(container) }
         container.monitor.lock()
         while !ticket.isDone {
             // What starts an object that the maker made waits for the maker.
@@ -162,7 +164,7 @@ extension Pool {
             }
             chain.waitingOn = .ticket(ticket)
             container.waits.begin(chain, thread)
-            if !container.serveOwnDomain() { container.monitor.wait() }
+            wait.once(container, for: ticket.name, of: ticket.chain?.root)
             container.waits.end(chain, thread)
             WaitsAcross.end(standing, for: ticket)
             chain.waitingOn = nil

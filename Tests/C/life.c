@@ -643,7 +643,7 @@ static void a_stop_that_does_not_return_is_an_error_of_the_report(void) {
     commit();
     listener_open(heard, runtime);
     describe();
-    ADD("s.h", SINGLETON, shared_type);
+    ADD("s.h", SINGLETON, shared_type, .stop_timeout_ms = 20);
     commit(); /* it is committed all the same */
     CHECK(strstr(heard->reports[0].stop_error, "has not finished it after"));
     describe();
@@ -654,6 +654,70 @@ static void a_stop_that_does_not_return_is_an_error_of_the_report(void) {
     end();
     listener_end(heard);
     free(heard);
+}
+
+/* Whoever waits longer than 1 s for what other threads create or start says so once: in the log, and as the last error meanwhile. */
+static int waits_logged;
+static void count_waits(void *user_data, const invivo_log_entry *entry) {
+    (void)user_data;
+    if (strstr(entry->message, "waited 1 s for")) __atomic_add_fetch(&waits_logged, 1, __ATOMIC_SEQ_CST);
+}
+static bool last_error_comes(const char *what) {
+    bool names = false;
+    for (int i = 0; i < CHECK_LIMIT_SECONDS * 200 && !names; i++) {
+        invivo_error *error = NULL;
+        struct timespec time = {.tv_nsec = 5 * 1000000};
+        nanosleep(&time, NULL);
+        OK(invivo_runtime_last_error(runtime, &error));
+        names = error && strstr(invivo_error_text(error), what);
+        invivo_error_release(error);
+    }
+    return names;
+}
+static void *resolve_and_drop(void *key) {
+    invivo_object object;
+    if (OK(invivo_resolve_name(runtime, key, &object, E))) drop(object);
+    return NULL;
+}
+static pthread_t resolver;
+static void at_gate_elsewhere(const char *name) {
+    if (!pthread_equal(pthread_self(), resolver)) at_gate(name);
+}
+static void long_waits_for_other_threads_are_told(void) {
+    invivo_runtime_options options;
+    invivo_runtime_options_init(&options);
+    options.log = count_waits, options.log_level = INVIVO_LOG_WARNING;
+    waits_logged = 0;
+    begin_with(&options);
+    is_open = false, in_start = at_gate;
+    describe();
+    ADD("s.h", LAZY_SINGLETON, shared_type);
+    commit();
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) CHECK(!pthread_create(&threads[i], NULL, resolve_and_drop, "s.h"));
+    CHECK(last_error_comes("waited 1 s for 's.h', which another thread is creating"));
+    open_gate();
+    for (int i = 0; i < 4; i++) CHECK(!pthread_join(threads[i], NULL));
+    CHECK_EQUAL(waits_logged, 1);
+    invivo_error *error = NULL;
+    OK(invivo_runtime_last_error(runtime, &error));
+    CHECK(!error);
+    /* Two that are started at the same time: the thread that resolves them waits for the other. */
+    is_open = false, in_start = at_gate_elsewhere;
+    describe();
+    ADD("s.h1", LAZY_SINGLETON, shared_type);
+    ADD("s.h2", LAZY_SINGLETON, shared_type);
+    const invivo_injection both[] = {KEY("s.h1"), KEY("s.h2")};
+    ADD("s.all", LAZY_SINGLETON, shared_type, INITIALIZER(both));
+    commit();
+    CHECK(!pthread_create(&resolver, NULL, resolve_and_drop, "s.all"));
+    CHECK(last_error_comes("waited 1 s for the start of 's.h"));
+    open_gate();
+    CHECK(!pthread_join(resolver, NULL));
+    CHECK_EQUAL(waits_logged, 2);
+    OK(invivo_runtime_last_error(runtime, &error));
+    CHECK(!error);
+    end();
 }
 
 static void stops_that_fail_are_gathered(void) {
@@ -924,6 +988,7 @@ int main(void) {
     a_start_that_overruns_its_deadline_fails_with_how_long_it_took();
     a_start_that_does_not_return_holds_up_its_own_change_set_alone();
     a_stop_that_does_not_return_is_an_error_of_the_report();
+    long_waits_for_other_threads_are_told();
     stops_that_fail_are_gathered();
     starting_twice_and_stopping_what_is_not_started_do_nothing();
     disposal_is_in_exact_reverse_order_of_creation_once();

@@ -237,8 +237,8 @@ INVIVO_API invivo_status invivo_runtime_states(invivo_runtime runtime, invivo_va
  *   `reason`; "memory" = it changes by calls alone,
  *   interval_ms (uint64, 0 unless polling), reason (string, "" unless polling). */
 INVIVO_API invivo_status invivo_runtime_sources(invivo_runtime runtime, invivo_value *out, invivo_error **error) INVIVO_WAITS;
-/* What last went wrong outside a call of the host (a broken edit, a lost watch): an owned error, or NULL. A reload
- * that succeeds clears it. */
+/* What last went wrong outside a call of the host (a broken edit, a lost watch), or is waited for longer than 1 s: an owned error, or
+ * NULL. A reload that succeeds clears it, and so does the end of a wait for what another thread creates. */
 INVIVO_API invivo_status invivo_runtime_last_error(invivo_runtime runtime, invivo_error **out) INVIVO_WAITS;
 /* Logs an error, and keeps it as the last one: for what goes wrong in a callback that has nobody to answer it to (an
  * observer, say). `error` stays the caller's. */
