@@ -79,6 +79,9 @@ final class PropertyChange {
     /// The value that the object of a plain property answered, where it is not the layer's.
     func answered(_ value: consuming Value) { answered = value }
 
+    /// The layer that lies on it.
+    var layer: Layer? { wanted.map { Layer(property: index, value: $0, place: place) } }
+
     /// What the object answered when it was read back.
     private(set) var seen: Value {
         get { answered ?? wanted ?? .null }

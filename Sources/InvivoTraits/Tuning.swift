@@ -8,7 +8,7 @@ public import InvivoWiring
 ///
 /// One property's setter may move another one. So everything is read before anything is set, and read again at the end;
 /// what another setter moved is then set again.
-public final class Tuning {
+public final class Tuning: PropertyCover {
     /// What the last commit did; what is remembered of it is what has a layer or could not be undone.
     var first: PropertyChange?
 
@@ -83,6 +83,28 @@ public final class Tuning {
         changes.forEach { outcomes += $0.finish() }
         if changes.first(where: { $0.isApplied }) == nil { first = nil }
         return outcomes
+    }
+
+    public func rebase(
+        _ type: ObjectType, _ instance: UnsafeMutableRawPointer, _ index: Int, to value: Value
+    ) throws(Failure) -> (() throws(Failure) -> Void)? {
+        guard applied(index) != nil else { return nil }
+        var layers: [Layer] = []
+        first?.forEach { if $0.isApplied, let layer = $0.layer { layers.append(layer) } }
+        var undo = Undo()
+        do throws(Failure) {
+            _ = try change(type, instance, to: layers, bases: [(index, value)], undo: &undo)
+        } catch {
+            var failure = error
+            failure.others += undo.run()
+            throw failure
+        }
+        return { () throws(Failure) in
+            let failures = undo.run()
+            guard var failure = failures.first else { return }
+            failure.others += failures.dropFirst()
+            throw failure
+        }
     }
 
     /// Most commits put the first layers on an object, or take the last ones off, of one plain property or of several that do

@@ -221,7 +221,7 @@ extension Container {
 
     func apply(
         _ step: Recipe.Step, _ name: String, _ recipe: Recipe, _ arguments: [Value], _ record: Record,
-        _ chain: BuildChain
+        _ chain: BuildChain, isCovered: (Int, Value) throws(Failure) -> Bool = { (_, _) in false }
     ) throws(Failure) {
         guard let type = recipe.type, let instance = record.pointee.instance else { return }
         let kept: Value
@@ -232,14 +232,15 @@ extension Container {
         case .property(let index, let source):
             let property = Self.property(index, of: type, for: record)
             if case .value(let value) = source {
-                try property.set(instance, value)
+                if try !isCovered(index, value) { try property.set(instance, value) }
                 return letGo(of: name, record)
             }
             let value = try value(of: source, recipe, arguments, chain)
             if value.isNull, case .object(let id, _, false) = source {
                 throw nothing(id, "the property '\(property.name)'", recipe)
             }
-            try property.set(instance, try property.check(value))
+            let checked = try property.check(value)
+            if try !isCovered(index, checked) { try property.set(instance, checked) }
             kept = value
         case .method(let index, let sources):
             let method = Self.method(index, of: type, for: record)

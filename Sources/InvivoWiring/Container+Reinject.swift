@@ -40,6 +40,36 @@ extension Container {
         let own: Value?
     }
 
+    /// What lies on a property: a base value that a change set gave, or a trait. What is injected does not show through it, and
+    /// shows when a trait is gone.
+    private final class Cover {
+        private(set) var isThere = false
+        private var back: (() throws(Failure) -> Void)?
+
+        /// False when nothing lies on the property.
+        func take(
+            _ value: Value, _ index: Int, _ record: Record, _ recipe: Recipe, _ chain: BuildChain
+        ) throws(Failure) -> Bool {
+            guard let instance = record.pointee.instance, let declared = recipe.type else { return false }
+            let type = Container.type(record)
+            // What documents say for the making was set when the object was made, and is set again when it is made anew.
+            let isSaidForMaking = [chain.graph, type.container.currentGraph()].contains {
+                $0.configuration(recipe.id)?.atMaking[index] != nil
+            }
+            if recipe.definition.base[index] != nil || isSaidForMaking {
+                isThere = true
+            } else if let cover = Container.knownExtra(of: record)?.tuning {
+                let property = Container.property(index, of: declared, for: record)
+                guard let own = type.description.properties.firstIndex(where: { $0 === property }) else { return false }
+                back = try cover.rebase(type, instance, own, to: value)
+                isThere = back != nil
+            }
+            return isThere
+        }
+
+        func takeBack() throws(Failure) { try back?() }
+    }
+
     /// Takes the steps anew that refer to one of `changed` (nil: to anything), for a kept instance whose dependencies were
     /// remade or bound anew: hooks that are given something of it are called again, each in its place among the steps.
     /// Before each, `noting` gets what puts the former value back, without making anything.
@@ -64,17 +94,22 @@ extension Container {
         }
         func take(_ place: Again, _ chain: BuildChain) throws(Failure) {
             let found = before(place, recipe, record)
+            let cover = Cover()
             var isTaken = false
             noting { () throws(Failure) in
                 do throws(Failure) {
-                    try self.restore(found, place, recipe, after: former, arguments, object, record)
+                    try cover.takeBack()
+                    try self.restore(
+                        found, place, recipe, after: former, arguments, object, record, isCovered: cover.isThere)
                 } catch {
                     if isTaken { self.keepConstant(place.step, place.name, recipe, arguments, object, record) }
                     throw error
                 }
             }
             do throws(Failure) {
-                try apply(place.step, place.name, recipe, arguments, record, chain)
+                try apply(place.step, place.name, recipe, arguments, record, chain) { (index, value) throws(Failure) in
+                    try cover.take(value, index, record, recipe, chain)
+                }
             } catch { throw error.named(recipe.key, recipe.definition.place) }
             isTaken = true
         }
@@ -156,7 +191,7 @@ extension Container {
     /// Puts back what a step has found.
     private func restore(
         _ found: Before, _ place: Again, _ recipe: Recipe, after former: Recipe, _ arguments: [Value],
-        _ object: UInt64, _ record: Record
+        _ object: UInt64, _ record: Record, isCovered: Bool
     ) throws(Failure) {
         guard let type = recipe.type, let instance = record.pointee.instance else { return }
         if case .candidates? = place.former, case .candidates = place.step, let step = place.former {
@@ -172,7 +207,7 @@ extension Container {
         if value == nil, let step = place.former { value = try constant(step, former, arguments, object, record) }
         switch place.step {
         case .property(let index, _), .candidates(let index, _, _, _):
-            guard let value else { break }
+            guard let value, !isCovered else { break }
             try Self.property(index, of: type, for: record).set(instance, value)
         case .method(let index, _):
             // A call that the former recipe does not make cannot be taken back.

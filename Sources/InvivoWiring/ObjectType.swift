@@ -88,7 +88,7 @@ public final class ObjectExtra: @unchecked Sendable {
     /// Of a step that injects all of a type: whose objects these are, in their order.
     var candidates: NameTable<[UInt32]> = [:]
     /// The traits room's state of the object (base values and what is applied).
-    public var tuning: AnyObject?
+    public var tuning: (any PropertyCover)?
     /// Called once before disposal: attachments let go.
     public var beforeDisposal: [@Sendable () -> Void] = []
     /// Whether `beforeDisposal` has what tells the engine of an attached object's end. Touched by the reload that has the turn.

@@ -627,6 +627,89 @@ static void a_followed_file_changes_the_configuration(void) {
     listener_end(&heard);
 }
 
+/* ---- a trait over a value of the configuration ------------------------------------------------------- */
+
+typedef struct mixer {
+    double gain, rate, other;
+} mixer;
+static int sets, fail_set_at;
+static invivo_status get_double(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    (void)error;
+    *out = invivo_double(((double *)instance)[(size_t)user_data]);
+    return INVIVO_OK;
+}
+static invivo_status put_double(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    if (++sets == fail_set_at) {
+        if (error) *error = invivo_error_make(INVIVO_E_HOST, "on purpose", NULL, NULL);
+        return INVIVO_E_HOST;
+    }
+    ((double *)instance)[(size_t)user_data] = value->as.number;
+    return INVIVO_OK;
+}
+/* An object of a confined type is injected into again in its place: what lies over the injected value stays on top, and the value
+ * shows when that goes. A reload that fails, at whatever call, leaves both. */
+static void a_value_that_changes_goes_under_a_trait(void) {
+    static const invivo_property properties[] = {
+        {.struct_size = sizeof(invivo_property), .name = "gain", .kind = INVIVO_KIND_DOUBLE, .get = get_double, .set = put_double},
+        {.struct_size = sizeof(invivo_property), .name = "rate", .kind = INVIVO_KIND_DOUBLE, .get = get_double, .set = put_double,
+         .user_data = (void *)1, .flags = INVIVO_PROPERTY_RESTART},
+        {.struct_size = sizeof(invivo_property), .name = "other", .kind = INVIVO_KIND_DOUBLE, .get = get_double,
+         .set = put_double, .user_data = (void *)2},
+    };
+    const invivo_type_options options = {.struct_size = sizeof(options), .name = "Mixer", .size = sizeof(mixer), .alignment = 8,
+                                         .properties = properties, .property_count = 3};
+    const invivo_injection injected[] = {config("gain", "gain"), config("rate", "rate"), config("other", "other")};
+    invivo_object object;
+    open_runtime();
+    OK(invivo_type_register(runtime, &options, &type, E));
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "m.tuned",
+                                                   .scope = INVIVO_SCOPE_LAZY_SINGLETON, .type = type}, NULL, E));
+    OK(says("values", "config: { m: { gain: 1, rate: 1, other: 1 } }", E));
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "m.tuned",
+                                                   .scope = INVIVO_SCOPE_LAZY_SINGLETON, .type = type,
+                                                   .properties = injected, .property_count = 3}, NULL, E));
+    OK(says("traits", "traits: { m.tuned: [Set: { gain: 5, rate: 6 }] }", E));
+    fail_set_at = 0;
+    if (!OK(invivo_resolve_name(runtime, "m.tuned", &object, E))) return;
+    mixer *self;
+    OK(invivo_object_instance(object, type, (void **)&self, E));
+#define SHOWS(given_gain, given_rate, given_other) \
+    (CHECK(self->gain == given_gain), CHECK(self->rate == given_rate), CHECK(self->other == given_other))
+    SHOWS(5, 6, 1);
+    sets = 0;
+    OK(says("values", "config: { m: { gain: 2, rate: 2, other: 2 } }", E));
+    SHOWS(5, 6, 2);
+    CHECK_EQUAL(sets, 1); /* what is covered is not set */
+    /* The trait and the value, and each call fails once. */
+    for (fail_set_at = 1; fail_set_at <= 3; fail_set_at++) {
+        invivo_changes changes;
+        const char *values = "config: { m: { gain: 3, rate: 3, other: 3 } }", *traits = "traits: { m.tuned: [Set: { gain: 7, other: 8 }] }";
+        sets = 0;
+        OK(invivo_changes_open(runtime, &changes, E));
+        OK(invivo_changes_document(changes, "values", values, strlen(values), E));
+        OK(invivo_changes_document(changes, "traits", traits, strlen(traits), E));
+        invivo_status status = invivo_changes_commit(changes, NULL);
+        CHECK_EQUAL(status, INVIVO_E_HOST);
+        SHOWS(5, 6, 2);
+    }
+    fail_set_at = 0;
+    OK(says("traits", NULL, E));
+    CHECK(self->gain == 2); /* the value under the trait; what takes a restart stays as it was made */
+    OK(says("values", "config: { m: { gain: 4, rate: 4, other: 4 } }", E));
+    CHECK(self->gain == 4 && self->other == 4);
+    /* A base value that a change set gives lies over what is injected, too. */
+    invivo_changes changes;
+    const invivo_value nine = invivo_double(9);
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_set(changes, "m.tuned", "other", &nine, E));
+    OK(invivo_changes_commit(changes, E));
+    CHECK(self->other == 9);
+    OK(says("values", "config: { m: { gain: 5, rate: 4, other: 5 } }", E));
+    CHECK(self->gain == 5 && self->other == 9);
+    OK(invivo_object_release(object));
+    close_runtime();
+}
+
 int main(void) {
     check_directory();
     check_begin();
@@ -647,5 +730,6 @@ int main(void) {
     paths_lead_through_so_many_names_and_no_more();
     a_change_that_fails_while_objects_are_made_changes_no_value();
     a_followed_file_changes_the_configuration();
+    a_value_that_changes_goes_under_a_trait();
     return check_end();
 }
