@@ -44,7 +44,9 @@ func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Fai
         options.loadTimeout = UInt64(given.load_timeout_ms) * 1_000_000
     }
     if given.max_document_nodes != 0 { options.maxDocumentNodes = Int(clamping: given.max_document_nodes) }
-    if given.max_each_entries != 0 { options.maxEachEntries = Int(clamping: given.max_each_entries) }
+    if given.max_each_entries != 0 {
+        options.maxEachEntries = min(Int(clamping: given.max_each_entries), EntryPositions.most)
+    }
     if given.max_document_bytes != 0 { options.maxDocumentBytes = Int(clamping: given.max_document_bytes) }
     nonisolated(unsafe) let userData = given.log_user_data
     var ended: (@Sendable () -> Void)?

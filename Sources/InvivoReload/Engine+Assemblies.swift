@@ -57,11 +57,10 @@ extension Engine {
                         definition.join(originals[definition.id] ?? live)
                         assembled.same.insert(definition.id)
                         if live.body.assembly != definition.body.assembly || live.place != definition.place {
-                            plan.moved.append(
-                                live.with { body in
-                                    body.assembly = definition.body.assembly
-                                    body.place = definition.place
-                                })
+                            plan.moved[live.id] = live.with { body in
+                                body.assembly = definition.body.assembly
+                                body.place = definition.place
+                            }
                         }
                     } else {
                         assembled.definitions.append(definition)
@@ -157,8 +156,8 @@ extension Engine {
 
     /// With the store: what is active from now on.
     func takeOver(_ plan: Plan) {
-        for definition in plan.moved where definitions[definition.id] != nil && plan.definitions[definition.id] == nil {
-            definitions[definition.id] = definition
+        for (id, definition) in plan.moved where definitions[id] != nil && plan.definitions[id] == nil {
+            definitions[id] = definition
         }
         guard let next = plan.assemblies else { return }
         assemblies = next

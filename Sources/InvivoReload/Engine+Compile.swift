@@ -14,7 +14,7 @@ extension Engine {
             found = []
             let lacking = compile(&plan, graph, asleep, &found)
             for id in lacking.keys where asleep[id] == nil && plan.definitions[id] == nil {
-                plan.definitions[id] = definitions[id].map { .some($0) } ?? .none
+                plan.definitions[id] = kept(id, plan).map { .some($0) } ?? .none
             }
             let isSettled = lacking.allSatisfy { asleep[$0.key] != nil }
             asleep.merge(lacking) { _, needs in needs }
@@ -50,7 +50,7 @@ extension Engine {
         for setting in plan.settingIDs {
             for holder in dependents.holders(of: setting) where asleep.removeValue(forKey: holder) != nil {
                 guard plan.definitions[holder] == nil else { continue }
-                plan.definitions[holder] = definitions[holder].map { .some($0) } ?? .none
+                plan.definitions[holder] = kept(holder, plan).map { .some($0) } ?? .none
                 queue.append(holder)
             }
         }
@@ -61,11 +61,14 @@ extension Engine {
                 for name in [type.name] + type.description.supertypes { holders.formUnion(wishers[name] ?? []) }
             }
             for holder in holders where asleep.removeValue(forKey: holder) != nil {
-                plan.definitions[holder] = definitions[holder].map { .some($0) } ?? .none
+                plan.definitions[holder] = kept(holder, plan).map { .some($0) } ?? .none
                 queue.append(holder)
             }
         }
     }
+
+    /// A definition that says what it said before.
+    private func kept(_ id: UInt32, _ plan: Plan) -> Definition? { plan.moved[id] ?? definitions[id] }
 
     /// Its type after the plan, its own or its parents'.
     private func typeNext(_ definition: Definition, _ plan: Plan) -> ObjectType? {
@@ -109,6 +112,12 @@ extension Engine {
             let next = asleep[id] == nil ? definition.map(lookup.flat) : nil
             names.formUnion(types.set(next, for: id, formerly: typed(id, graph)))
         }
+        let moved = plan.moved.compactMap { (id, definition) -> Definition? in
+            guard changed[id] == nil, let former = typed(id, graph), former.body.order != definition.body.order
+            else { return nil }
+            return former.with { $0.order = definition.body.order }
+        }
+        if !moved.isEmpty { names.formUnion(types.move(moved)) }
         plan.editor.types = types
         var compiler = RecipeCompiler(types: types, described: described, identify: identify) {
             (former.values.map(\.key) + changed.values.compactMap { $0?.key }).sorted()
@@ -132,7 +141,10 @@ extension Engine {
     /// What lookups by type found under a key until now.
     private func typed(_ id: UInt32, _ graph: Graph) -> Definition? {
         guard asleep[id] == nil, let recipe = graph.recipe(id), recipe.id == id else { return nil }
-        return recipe.definition
+        // The position of an entry may have changed since the recipe was compiled.
+        let definition = recipe.definition
+        guard definition.body.entry != nil, let order = definitions[id]?.body.order else { return definition }
+        return definition.with { $0.order = order }
     }
 
     /// Holders of what goes must do without it; what looks for a type of which there are others now is bound anew.

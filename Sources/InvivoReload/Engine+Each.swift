@@ -29,8 +29,10 @@ extension Engine {
         let family = family(of: pattern, &plan)
         let keys = Set(family.map(\.key))
         var present: Set<UInt32> = []
-        for entry in try entries(of: pattern, plan) {
-            let instance = "\(pattern.key)[\(entry.name)]"
+        let entries = try entries(of: pattern, plan)
+        let positions = try positions(of: entries, pattern)
+        for (entry, position) in zip(entries, positions) {
+            let instance = instance(of: pattern, entry)
             func rename(_ key: String) -> String {
                 keys.contains(key) ? instance + key.dropFirst(pattern.key.count) : key
             }
@@ -40,17 +42,26 @@ extension Engine {
                 // What belongs to the one of an entry goes with it; that one goes with the pattern.
                 let definition = member.of(entry, id: id, key: key, rename).with { body in
                     body.owner = member.id == pattern.id ? pattern.key : body.owner
-                    body.order = member.body.order
+                    body.order = member.body.order.at(position)
                 }
                 present.insert(id)
                 let live = definitions[id]
                 if let other = (plan.definitions[id] ?? live), other.body.entry == nil {
                     throw AssemblyDescription.twice(key, other, definition)
                 }
-                if let live, live.isSame(as: definition) {
-                    plan.definitions.removeValue(forKey: id)
-                } else {
+                guard let live, live.isSame(as: definition) else {
                     plan.definitions[id] = .some(definition)
+                    continue
+                }
+                switch plan.definitions[id] {
+                // Compiled again for another reason: a parent, an override, a base value.
+                case .some(.some(let planned)):
+                    plan.definitions[id] = .some(planned.with { $0.order = definition.body.order })
+                case .some(.none): plan.definitions.removeValue(forKey: id)
+                case .none: break
+                }
+                if live.body.order != definition.body.order {
+                    plan.moved[id] = live.with { $0.order = definition.body.order }
                 }
             }
         }
@@ -86,6 +97,18 @@ extension Engine {
     }
 
     // MARK: entries
+
+    private func instance(of pattern: Definition, _ entry: ConfigEntry) -> String { "\(pattern.key)[\(entry.name)]" }
+
+    /// The positions of the definitions of entries, in the order of the configuration.
+    private func positions(of entries: [ConfigEntry], _ pattern: Definition) throws(Failure) -> [Int] {
+        var known: [Int?] = []
+        for entry in entries {
+            let live = definitions[try container.intern(instance(of: pattern, entry))]
+            known.append(live?.body.entry == nil ? nil : live?.body.order.position)
+        }
+        return EntryPositions.following(known)
+    }
 
     /// What there is at the pattern's path; nothing there is no entry.
     private func entries(of pattern: Definition, _ plan: Plan) throws(Failure) -> [ConfigEntry] {

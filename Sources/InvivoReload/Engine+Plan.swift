@@ -60,12 +60,12 @@ extension Engine {
                 continue
             }
             // Its place among all stays when it is defined anew.
-            let order: UInt64
+            let order: DefinitionOrder
             if let known = definitions[definition.id] {
                 order = known.body.order
             } else {
                 definitionCount += 1
-                order = definitionCount
+                order = DefinitionOrder(number: definitionCount)
             }
             plan.definitions[definition.id] = .some(definition.with { $0.order = order })
             plan.described.insert(definition.id)

@@ -11,7 +11,7 @@ struct Plan {
     /// The assemblies that are active after the plan; nil when they stay.
     var assemblies: NameTable<ActiveAssembly>?
     /// Definitions that say what they said before, and are declared elsewhere now.
-    var moved: [Definition] = []
+    var moved: [UInt32: Definition] = [:]
     /// What lies over the definitions of these keys after the plan.
     var overrides: [UInt32: [Override]] = [:]
     /// Keys that the change set describes anew.

@@ -182,7 +182,7 @@ public final class Definition: @unchecked Sendable {
         public var stopTimeout: UInt64 = 0
         public var place = Place()
         /// Where it stands among all that were defined; kept when it is defined anew.
-        public var order: UInt64 = 0
+        public var order = DefinitionOrder()
         /// Its type by name, until it is looked for.
         public var typeName: String?
         /// The assembly that it is of, as it is active.

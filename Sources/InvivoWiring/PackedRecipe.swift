@@ -17,7 +17,7 @@ struct PackedRecipe {
     var flags: Definition.Flags { Definition.Flags(rawValue: UInt32(bits >> 7 & 255)) }
     func position(_ operand: Int) -> Int { Int(bits >> (15 + UInt64(operand) * 4) & 7) }
     func isNamed(_ operand: Int) -> Bool { bits >> (18 + UInt64(operand) * 4) & 1 != 0 }
-    var order: UInt64 { bits >> 23 }
+    var order: DefinitionOrder { DefinitionOrder(number: bits >> 23) }
     func place(_ operand: Int) -> UInt32 { UInt32(truncatingIfNeeded: operands >> (UInt64(operand) * 32)) }
 
     private init(bits: UInt64, operands: UInt64) {
@@ -30,11 +30,12 @@ struct PackedRecipe {
         let definition = recipe.definition
         let body = definition.body
         guard recipe.saysOnlyItsInitializer, body.saysOnlyItsInitializer, body.initializer.count <= 2,
-            recipe.slots.count == body.initializer.count, body.flags.rawValue < 256, body.order < 1 << 40,
+            recipe.slots.count == body.initializer.count, body.flags.rawValue < 256, body.order.number < 1 << 40,
+            body.order.position == 0,
             !recipe.scope.isPlaced, recipe.scope.isShared || type.raw.pointee.is_simple == 1
         else { return nil }
         var bits = 1 | UInt64(body.initializer.count) << 1 | UInt64(body.scope?.rawValue ?? 0) << 3
-        bits |= UInt64(body.flags.rawValue) << 7 | body.order << 23
+        bits |= UInt64(body.flags.rawValue) << 7 | body.order.number << 23
         var operands: UInt64 = 0
         var ids: [UInt32] = []
         let parameters = type.description.signature.parameters

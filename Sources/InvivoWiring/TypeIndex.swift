@@ -9,13 +9,13 @@ public struct TypeIndex: Sendable {
         /// Where it stands among all definitions, and what it is found by: a list has as many as there are definitions.
         private var packed: UInt64
 
-        init(id: UInt32, rank: Int32, order: UInt64, isOwn: Bool, isFound: Bool, isExtensible: Bool) {
+        init(id: UInt32, rank: Int32, order: DefinitionOrder, isOwn: Bool, isFound: Bool, isExtensible: Bool) {
             self.id = id
             self.rank = rank
-            packed = order << 3 | (isOwn ? 1 : 0) | (isFound ? 2 : 0) | (isExtensible ? 4 : 0)
+            packed = order.packed << 3 | (isOwn ? 1 : 0) | (isFound ? 2 : 0) | (isExtensible ? 4 : 0)
         }
 
-        var order: UInt64 { packed >> 3 }
+        var order: DefinitionOrder { DefinitionOrder(packed: packed >> 3) }
         /// Of this very type, not one that says it is it.
         var isOwn: Bool { packed & 1 != 0 }
         /// By this name.
@@ -27,6 +27,13 @@ public struct TypeIndex: Sendable {
         var asKind: Entry {
             var entry = self
             entry.packed &= ~1
+            return entry
+        }
+
+        /// The same with another order.
+        func moved(to order: DefinitionOrder) -> Entry {
+            var entry = self
+            entry.packed = order.packed << 3 | packed & 7
             return entry
         }
 
@@ -42,7 +49,7 @@ public struct TypeIndex: Sendable {
         let isExtensible: Bool
         let supertypes: [String]
         let rank: Int32
-        let order: UInt64
+        let order: DefinitionOrder
         var names: [String] { (isFound ? [type] : []) + supertypes }
     }
 
@@ -78,6 +85,27 @@ public struct TypeIndex: Sendable {
             for name in next.supertypes where plain(name) != name { generics[plain(name), default: []].insert(name) }
             changed.formUnion(next.names)
             if next.isExtensible { changed.formUnion(later.supertypes(of: next.type)) }
+        }
+        return changed
+    }
+
+    /// Gives definitions another order and changes nothing else; flat as for `set`. Answers the names of types whose lists changed.
+    public mutating func move(_ definitions: [Definition]) -> Set<String> {
+        var moved: [UInt32: DefinitionOrder] = [:]
+        var names = Set<String>()
+        for definition in definitions {
+            guard let facts = Self.facts(definition) else { continue }
+            moved[definition.id] = facts.order
+            names.formUnion([facts.type] + facts.supertypes)
+        }
+        var changed = Set<String>()
+        for name in names {
+            guard let list = entries[name] else { continue }
+            let next = list.map { entry in moved[entry.id].map(entry.moved) ?? entry }.sorted { $0.precedes($1) }
+            entries[name] = next
+            guard !next.elementsEqual(list, by: { $0.id == $1.id }) else { continue }
+            changed.insert(name)
+            changed.formUnion(later.supertypes(of: name))
         }
         return changed
     }

@@ -153,6 +153,102 @@ static void what_is_for_each_entry_asks_for_one(void) {
     end();
 }
 
+/* The entries for which there are Things, in the order in which these are listed. */
+static const char *listed(void) {
+    static char text[4096];
+    invivo_value all;
+    size_t length = 0;
+    text[0] = 0;
+    if (!OK(invivo_resolve_all(runtime, "Thing", 0, &all, E))) return "";
+    for (uint64_t i = 0; i < all.as.list.count; i++) {
+        const char *key = thing_key(all.as.list.items[i].as.object), *bracket = strchr(key, '[');
+        if (bracket) length += (size_t)snprintf(text + length, sizeof text - length, "%s%.*s", length ? " " : "", (int)strcspn(bracket + 1, "]"), bracket + 1);
+    }
+    invivo_value_clear(&all);
+    return text;
+}
+static void entries_are_listed_in_the_order_of_the_configuration(void) {
+    begin();
+    OK(say("config: { synth: { voices: { lead: { note: 60 }, bass: { note: 36 } } } }\n", E));
+    OK(activate(&synth));
+    CHECK_TEXT(listed(), "lead bass");
+    invivo_object lead = thing_shared(runtime, "synth.voice[lead]"), bass = thing_shared(runtime, "synth.voice[bass]");
+    OK(say("config: { synth: { voices: { pad: { note: 48 }, lead: { note: 60 }, solo: { note: 1 }, bass: { note: 36 } } } }\n", E));
+    CHECK_TEXT(listed(), "pad lead solo bass");
+    OK(say("config: { synth: { voices: { bass: { note: 36 }, lead: { note: 60 }, solo: { note: 2 }, pad: { note: 48 } } } }\n", E));
+    CHECK_TEXT(listed(), "bass lead solo pad");
+    OK(say("config: { synth: { voices: { lead: { note: 60 }, bass: { note: 36 } } } }\n", E));
+    CHECK_TEXT(listed(), "lead bass");
+    CHECK(thing_shared(runtime, "synth.voice[lead]").bits == lead.bits && thing_shared(runtime, "synth.voice[bass]").bits == bass.bits);
+    OK(say("config: { synth: { voices: [{ name: solo, note: 1 }, { name: bass, note: 36 }, { name: lead, note: 60 }] } }\n", E));
+    CHECK_TEXT(listed(), "solo bass lead");
+    OK(say("config: { synth: { voices: [{ name: lead, note: 60 }, { name: solo, note: 1 }, { name: bass, note: 36 }] } }\n", E));
+    CHECK_TEXT(listed(), "lead solo bass");
+    end();
+}
+/* Lookups follow any edit, also when two positions have no room between them any more. */
+static void every_edit_is_followed_by_the_order(void) {
+    enum { ROUNDS = 150, MOST = 40 };
+    const invivo_definition plain[] = {
+        INVIVO_LAZY_SINGLETON("tone", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("number", INVIVO_ENTRY(NULL))), .each = "tones")};
+    const invivo_assembly assembly = INVIVO_ASSEMBLY("a", plain, .flags = 0);
+    int entries[MOST] = {0}, count = 0, next = 0;
+    uint32_t random = 1;
+    begin();
+    OK(activate(&assembly));
+    for (int round = 0; round < ROUNDS; round++) {
+        char text[2048], expected[1024] = "";
+        size_t length = (size_t)snprintf(text, sizeof text, "config: { a: { tones: ["), known = 0;
+        random = random * 1664525 + 1013904223;
+        int what = (int)(random >> 24) % 8, at = count ? (int)(random >> 8 & 0xffff) % count : 0, moved = entries[at];
+        if (count > 1 && (what == 0 || count == MOST)) memmove(&entries[at], &entries[at + 1], sizeof *entries * (size_t)(--count - at));
+        else if (count && what == 1) memmove(&entries[at], &entries[at + 1], sizeof *entries * (size_t)(count - 1 - at)), entries[count - 1] = moved;
+        else if (count && what == 2) memmove(&entries[1], &entries[0], sizeof *entries * (size_t)at), entries[0] = moved;
+        /* Most are added at the same index, which uses up the gap there. */
+        else at = count < 2 ? count : 1, memmove(&entries[at + 1], &entries[at], sizeof *entries * (size_t)(count - at)), entries[at] = ++next, count++;
+        for (int i = 0; i < count; i++) {
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s%d", i ? ", " : "", entries[i]);
+            known += (size_t)snprintf(expected + known, sizeof expected - known, "%s%d", i ? " " : "", entries[i]);
+        }
+        snprintf(text + length, sizeof text - length, "] } }\n");
+        OK(say(text, E));
+        CHECK_TEXT(listed(), expected);
+    }
+    end();
+}
+static invivo_status define(const invivo_definition *definitions, int count) {
+    invivo_changes changes;
+    if (!OK(invivo_changes_open(runtime, &changes, E))) return INVIVO_E_INTERNAL;
+    for (int i = 0; i < count; i++) OK(invivo_changes_define(changes, &definitions[i], NULL, E));
+    return invivo_changes_commit(changes, E);
+}
+static void a_parent_and_an_override_reach_the_instance_of_an_entry(void) {
+    const invivo_injection one = {.name = "number", INVIVO_INT(1)}, two = {.name = "number", INVIVO_INT(2)}, three = {.name = "number", INVIVO_INT(3)};
+    const invivo_definition first[] = {
+        {.struct_size = sizeof *first, .key = "a.base", .type_name = "Thing", .flags = INVIVO_DEFINITION_ABSTRACT, .properties = &one, .property_count = 1},
+        {.struct_size = sizeof *first, .key = "a.tone", .type_name = "Thing", .parent = "a.base", .each = "tones", .scope = INVIVO_SCOPE_LAZY_SINGLETON}};
+    invivo_definition other = first[0];
+    invivo_override override;
+    begin();
+    OK(say("config: { a: { tones: [x, y] } }\n", E));
+    OK(define(first, 2));
+    CHECK_EQUAL(number("a.tone[x]"), 1);
+    other.properties = &two;
+    OK(define(&other, 1));
+    CHECK_EQUAL(number("a.tone[x]"), 2);
+    CHECK_EQUAL(number("a.tone[y]"), 2);
+    invivo_definition above = {.struct_size = sizeof above, .key = "a.tone[x]", .type_name = "Thing", .properties = &three, .property_count = 1};
+    OK(invivo_override_begin(runtime, &above, &override, E));
+    CHECK_EQUAL(number("a.tone[x]"), 3);
+    OK(say("config: { a: { tones: [y, x] } }\n", E));
+    CHECK_TEXT(listed(), "y x");
+    CHECK_EQUAL(number("a.tone[x]"), 3);
+    OK(invivo_override_end(override, E));
+    CHECK_EQUAL(number("a.tone[x]"), 2);
+    CHECK_TEXT(listed(), "y x");
+    end();
+}
+
 int main(void) {
     thing_concurrency = INVIVO_CONFINED; /* whose properties are set again where they are */
     check_begin();
@@ -162,5 +258,8 @@ int main(void) {
     entries_may_be_plain_values();
     a_pattern_changes_and_goes_with_all_of_its_own();
     what_is_for_each_entry_asks_for_one();
+    entries_are_listed_in_the_order_of_the_configuration();
+    every_edit_is_followed_by_the_order();
+    a_parent_and_an_override_reach_the_instance_of_an_entry();
     return check_end();
 }

@@ -84,7 +84,7 @@ typedef struct invivo_runtime_options {
                                     is when the runtime closes. 0 = default 10 s; INVIVO_LOAD_UNLIMITED = no limit */
     uint64_t max_document_nodes; /* a document with more values, lists and maps is INVIVO_E_TOO_LARGE; 0 = default 50,000 */
     uint64_t max_each_entries;   /* a map or list with more entries is INVIVO_E_TOO_LARGE where a definition is for each of them;
-                                    0 = default 10,000 */
+                                    0 = default 10,000; at most 2,097,151 */
 } invivo_runtime_options;
 
 /* Fills in the defaults of the first `struct_size` bytes, and writes nothing behind them; a larger size counts as that of

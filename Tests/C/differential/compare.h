@@ -178,7 +178,7 @@ static void show_facts(observation *self, const invivo_value *list, const char *
 static void observe(twin *twin, text *into, bool is_main) {
     static const char *const state_facts[] = {"key", "name", "waits", NULL};
     static const char *const wiring_facts[] = {"key", "type", "scope", "alias", "abstract", "rank", "needs", NULL};
-    static const char *const sought[] = {"Tool", "Hammer", "Chisel", "Saw", "Thing"};
+    static const char *const sought[] = {"Tool", "Hammer", "Chisel", "Voice", "Saw", "Thing"}, *const all_of[] = {"Tool", "Voice"};
     observation self = {.into = into};
     invivo_error *error = NULL;
     invivo_value value = invivo_null();
@@ -211,14 +211,16 @@ static void observe(twin *twin, text *into, bool is_main) {
             invivo_status status = invivo_key_of_type(twin->runtime, sought[i], NULL, flags ? INVIVO_LOOKUP_EXACT : 0, &key, (error = NULL, &error));
             put(into, "the %s%s: %s ", sought[i], flags ? " itself" : "", status ? "" : invivo_key_name(key));
             /* In which order assemblies come among other definitions is not compared. */
-            if (i < 3) show_status(&self, status, error);
+            if (i < 4) show_status(&self, status, error);
             else put(into, "%s", invivo_status_name(status)), invivo_error_release(error);
             put(into, "\n");
         }
-    invivo_status status = invivo_resolve_all(twin->runtime, "Tool", 0, &value, (error = NULL, &error));
-    self.local_count = 0;
-    put(into, "all Tool: "), show_value(&self, &value), show_status(&self, status, error), put(into, "\n");
-    invivo_value_clear(&value);
+    for (int i = 0; i < 2; i++) {
+        invivo_status status = invivo_resolve_all(twin->runtime, all_of[i], 0, &value, (error = NULL, &error));
+        self.local_count = 0;
+        put(into, "all %s: ", all_of[i]), show_value(&self, &value), show_status(&self, status, error), put(into, "\n");
+        invivo_value_clear(&value);
+    }
     for (int i = 0; i < GROUPS; i++) {
         uint32_t state = 0;
         MUST(invivo_assembly_state(twin->runtime, group_names[i], &state, E));
@@ -226,7 +228,7 @@ static void observe(twin *twin, text *into, bool is_main) {
     }
     for (int i = 0; i <= PATHS; i++) {
         const char *path = i < PATHS ? whole_paths[i] : "a.voices";
-        status = invivo_config_read(twin->runtime, path, &value, (error = NULL, &error));
+        invivo_status status = invivo_config_read(twin->runtime, path, &value, (error = NULL, &error));
         put(into, "%s: ", path), show_value(&self, &value), show_status(&self, status, error), put(into, "\n");
         invivo_value_clear(&value);
     }

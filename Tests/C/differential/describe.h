@@ -15,7 +15,7 @@ static void describe_source(int of, const source *from, invivo_injection *into) 
     into->how = how[from->how], into->flags = from->flags;
     if (from->how == NUMBER) into->value = invivo_int64(from->number);
     if (from->how == REFERENCE) into->reference = name_of_key(from->key);
-    if (from->how == BY_TYPE || from->how == ALL_OF) into->reference = "Tool";
+    if (from->how == BY_TYPE || from->how == ALL_OF) into->reference = from->how == ALL_OF && from->key ? "Voice" : "Tool";
     invivo_injection *items = take(sizeof *items * 2);
     for (int i = 0; i < from->count; i++) describe_source(of, from->items[i], &items[i]);
     into->items = items, into->item_count = (uint64_t)from->count;
@@ -106,15 +106,12 @@ static invivo_definition describe(const twin *twin, const spec *spec) {
     }
     return made;
 }
-/* Hidden from lookups by type: entries that come one after the other are listed in the order in which they came, and not in
- * that of the configuration. */
 static invivo_definition describe_each(const twin *twin, int type) {
     static const invivo_injection none = {.how = INVIVO_INJECT_VALUE, .value = {.kind = INVIVO_KIND_INT64, .as = {.signed_integer = 77}}};
     static const invivo_injection initializer[] = {{.name = "number", .how = INVIVO_INJECT_ENTRY, .reference = "n", .items = &none, .item_count = 1},
                                                    {.name = "given", .how = INVIVO_INJECT_ENTRY_NAME}};
     return (invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.each", .scope = INVIVO_SCOPE_LAZY_SINGLETON,
-                               .flags = INVIVO_DEFINITION_HIDDEN_CLASS | INVIVO_DEFINITION_HIDDEN_INTERFACE, .type = twin->types[type],
-                               .each = "voices", .initializer = initializer, .initializer_count = 2};
+                               .type = twin->types[type], .each = "voices", .initializer = initializer, .initializer_count = 2};
 }
 
 /* What a key with an override comes to, as a definition: the override with what the key keeps. */
@@ -146,9 +143,10 @@ static const char *document_text(const document *document) {
     for (int i = 0; i < PATHS; i++) if (document->values[i] >= 0) length += sprintf(text + length, "    %s: %d\n", paths[i], document->values[i]);
     bool any = false;
     for (int i = 0; i < ENTRIES; i++) {
-        if (document->entries[i] < 0) continue;
+        int entry = (document->first_entry + i * document->entry_step) % ENTRIES;
+        if (document->entries[entry] < 0) continue;
         if (!any) length += sprintf(text + length, "    voices:\n"), any = true;
-        length += sprintf(text + length, "      %s: { n: %d }\n", entry_names[i], document->entries[i]);
+        length += sprintf(text + length, document->has_list ? "      - { name: %s, n: %d }\n" : "      %s: { n: %d }\n", entry_names[entry], document->entries[entry]);
     }
     return text;
 }

@@ -191,6 +191,7 @@ static void edit(world *next, invivo_changes changes, bool *used) {
             document->is_there = true;
             for (int i = 0; i < PATHS; i++) document->values[i] = chance(60) ? below(3) : -1;
             for (int i = 0; i < ENTRIES; i++) document->entries[i] = with(WITH_EACH) && chance(50) ? below(3) : -1;
+            document->first_entry = below(ENTRIES), document->entry_step = 1 + below(2), document->has_list = chance(30);
         }
         trace("  document%d %s\n", number, document->is_there ? document_text(document) : "is taken away");
         add_document(changes, number, document);
@@ -237,7 +238,7 @@ static void edit(world *next, invivo_changes changes, bool *used) {
             MUST(invivo_changes_remove(changes, "a.each", E));
         } else {
             if (!next->has_each) next->each_order = ++next->counter;
-            next->has_each = true, next->each_type = SAW + below(4);
+            next->has_each = true, next->each_type = SINGER + below(2);
             trace("  define a.each %s\n", kinds[next->each_type].name);
             invivo_definition each = describe_each(&live, next->each_type);
             MUST(invivo_changes_define(changes, &each, NULL, E));

@@ -23,11 +23,12 @@ typedef struct part {
     int64_t level;
 } part;
 
-/* The first two are tools, which lookups by type look for. */
-enum { HAMMER, CHISEL, SAW, DRILL, BOLT, PUMP, TYPES };
-static const struct { const char *name; bool is_shared, has_life, is_tool; } kinds[TYPES] = {
-    {"Hammer", true, true, true}, {"Chisel", false, false, true}, {"Saw", false, false, false},
-    {"Drill", false, true, false}, {"Bolt", true, false, false}, {"Pump", true, true, false},
+/* The first two are tools, which lookups by type look for; of the last two there is one for each entry. */
+enum { HAMMER, CHISEL, SAW, DRILL, BOLT, PUMP, SINGER, VIOLIN, TYPES };
+static const struct { const char *name; bool is_shared, has_life, is_tool, is_voice; } kinds[TYPES] = {
+    {"Hammer", true, true, true, false}, {"Chisel", false, false, true, false}, {"Saw", false, false, false, false},
+    {"Drill", false, true, false, false}, {"Bolt", true, false, false, false}, {"Pump", true, true, false, false},
+    {"Singer", false, true, false, true}, {"Violin", true, false, false, true},
 };
 
 /* ---- what is counted ------------------------------------------------------------------------------------- */
@@ -207,7 +208,7 @@ static bool open_twin(twin *twin) {
     static const invivo_parameter any[] = {{.name = "value", .kind = INVIVO_KIND_ANY, .flags = INVIVO_PARAMETER_OPTIONAL}};
     static const invivo_parameter number[] = {{.name = "number", .kind = INVIVO_KIND_INT64}};
     static const invivo_parameter object[] = {{.name = "object", .kind = INVIVO_KIND_OBJECT}};
-    static const char *const supertypes[] = {"Thing", "Tool"};
+    static const char *const tool[] = {"Thing", "Tool"}, *const voice[] = {"Thing", "Voice"};
     invivo_scope_options scope = {.struct_size = sizeof scope, .name = "request", .find = find_place};
     memset(twin, 0, sizeof *twin);
     twin->self = &twin->runtime;
@@ -220,7 +221,7 @@ static bool open_twin(twin *twin) {
     MUST(invivo_scope_register(twin->runtime, &scope, E));
     for (int i = 0; i < TYPES; i++) {
         invivo_type_options options = {
-            .struct_size = sizeof options, .name = kinds[i].name, .supertypes = supertypes, .supertype_count = kinds[i].is_tool ? 2 : 1,
+            .struct_size = sizeof options, .name = kinds[i].name, .supertypes = kinds[i].is_voice ? voice : tool, .supertype_count = kinds[i].is_tool || kinds[i].is_voice ? 2 : 1,
             .concurrency = kinds[i].is_shared ? INVIVO_SHARED : INVIVO_CONFINED, .size = sizeof(part), .alignment = _Alignof(part),
             .init = part_init, .deinit = part_deinit, .parameters = parameters, .parameter_count = 3, .properties = properties,
             .property_count = 4, .methods = twin->methods, .method_count = 3};

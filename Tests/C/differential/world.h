@@ -39,6 +39,8 @@ typedef struct processor { bool is_there; int key, type, component; } processor;
 typedef struct document {
     bool is_there;
     int order, values[PATHS], entries[ENTRIES]; /* -1 = the document does not set it */
+    int first_entry, entry_step; /* in which order it lists them */
+    bool has_list;
 } document;
 
 typedef struct world {
@@ -110,6 +112,7 @@ static source *late_source(const world *world, int key) {
 static source *type_source(int how) {
     source *made = NEW(source);
     made->how = how;
+    if (how == ALL_OF) made->key = with(WITH_EACH) && chance(40); /* all voices instead of all tools */
     if (how == BY_TYPE) made->flags = (chance(50) ? 0 : INVIVO_INJECT_GREEDY) | (chance(30) ? INVIVO_INJECT_OPTIONAL : 0);
     return made;
 }
@@ -238,11 +241,12 @@ static void bind(world *world) {
 /* ---- showing them ------------------------------------------------------------------------------------------- */
 
 static void print_source(const char *name, const source *source) {
-    static const char *const how[] = {"nothing", "number", "ref", "config", "list", "provider", "lazy", "weak", "type Tool", "all Tool"};
+    static const char *const how[] = {"nothing", "number", "ref", "config", "list", "provider", "lazy", "weak", "type Tool", "all"};
     if (!source) return;
     fprintf(stderr, " %s%s", name, how[source->how]);
     if (source->how == NUMBER) fprintf(stderr, "(%d)", source->number);
     if (source->how == CONFIG) fprintf(stderr, "(%s, default %d)", paths[source->path], source->number);
+    if (source->how == ALL_OF) fprintf(stderr, " %s", source->key ? "Voice" : "Tool");
     if (source->how == REFERENCE) fprintf(stderr, "(%s)", key_names[source->key]);
     if (source->flags & INVIVO_INJECT_OPTIONAL) fprintf(stderr, "?");
     for (int i = 0; i < source->count; i++) print_source("(", source->items[i]), fprintf(stderr, ")");
