@@ -151,8 +151,9 @@ extension Container {
     private func endIdle(with gone: [(sequence: UInt64, object: UInt64)]) -> Bool {
         let entries = monitor.locked { lingering.entries }
         let all = gone.map(\.object) + entries.keys
-        let idle = Set(endingTogether(all).map { ObjectTable.handle($0) })
-        leaveLeased(entries.filter { !idle.contains($0.key) })
+        // What was stopped meanwhile, by hand, waits for nobody.
+        let idle = Set(endingTogether(all).filter { state(of: $0) == .started }.map { ObjectTable.handle($0) })
+        leave(entries.filter { !idle.contains($0.key) })
         var used: Set<UInt64> = []
         var overdue: Set<UInt64> = []
         for (object, entry) in entries where idle.contains(object) {
@@ -180,8 +181,8 @@ extension Container {
         return released.count > gone.count
     }
 
-    /// What somebody leases comes here again with its last lease.
-    private func leaveLeased(_ entries: [UInt64: Lingering.Entry]) {
+    /// What somebody leases comes here again with its last lease, unless it was stopped.
+    private func leave(_ entries: [UInt64: Lingering.Entry]) {
         guard !entries.isEmpty else { return }
         monitor.locked {
             for (object, entry) in entries {
@@ -203,8 +204,6 @@ extension Container {
         else { return .none }
         let type = Self.type(record)
         guard isHere(type.domain) else { return .some }
-        // Stopped already, by hand or because it is exclusive.
-        guard state(of: record) == .started else { return .none }
         let count = apart { try? type.description.countReferences(instance) }
         guard count ?? .max > first else { return .none }
         let now = monotonicNow()

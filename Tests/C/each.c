@@ -140,6 +140,42 @@ static void a_pattern_changes_and_goes_with_all_of_its_own(void) {
     end();
 }
 
+/* Only what stands in the pattern is another one. */
+static void what_stands_in_a_pattern_changes_in_each(void) {
+    const invivo_definition other[] = {
+        INVIVO_LAZY_SINGLETON("clock", "Thing"),
+        INVIVO_SINGLETON("voice", "Thing",
+            INVIVO_INITIALIZER(INVIVO_GIVE(INVIVO_INLINE(INVIVO_SCOPE_LAZY_SINGLETON, "Thing",
+                INVIVO_PROPERTIES(INVIVO_NAMED("number", INVIVO_ENTRY("depth"), INVIVO_WITH(INVIVO_GIVE(INVIVO_INT(-2))))))),
+                INVIVO_GIVE(INVIVO_ENTRY("note"))),
+            INVIVO_PROPERTIES(INVIVO_NAMED("left", INVIVO_REF("clock"))), .each = "voices"),
+    };
+    const invivo_assembly changed = INVIVO_ASSEMBLY("synth", other, .flags = 0);
+    begin();
+    OK(say("config: { synth: { voices: { lead: { note: 60 }, bass: { note: 36, depth: 4 } } } }\n", E));
+    OK(activate(&synth));
+    CHECK_EQUAL(number("synth.voice[lead].0"), -1);
+    OK(activate(&changed));
+    CHECK_EQUAL(number("synth.voice[lead].0"), -2);
+    CHECK_EQUAL(number("synth.voice[bass].0"), 4);
+    end();
+}
+
+static void an_entry_takes_no_key_that_is_defined(void) {
+    const invivo_definition tones[] = {
+        INVIVO_LAZY_SINGLETON("tone", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("number", INVIVO_ENTRY(NULL))), .each = "tones")};
+    const invivo_assembly assembly = INVIVO_ASSEMBLY("a", tones, .flags = 0);
+    begin();
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.tone[440]", .type_name = "Thing",
+                     .scope = INVIVO_SCOPE_LAZY_SINGLETON}, NULL, E));
+    invivo_object mine = thing_shared(runtime, "a.tone[440]");
+    OK(activate(&assembly));
+    expects_error(say("config: { a: { tones: [220, 440] } }\n", E), INVIVO_E_EXISTS, NULL);
+    CHECK(!is_there("a.tone[220]"));
+    CHECK(thing_shared(runtime, "a.tone[440]").bits == mine.bits);
+    end();
+}
+
 static void what_is_for_each_entry_asks_for_one(void) {
     const invivo_definition plain[] = {
         INVIVO_LAZY_SINGLETON("tone", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("number", INVIVO_ENTRY("x"))))};
@@ -257,6 +293,8 @@ int main(void) {
     entries_of_a_list_are_known_by_what_they_say();
     entries_may_be_plain_values();
     a_pattern_changes_and_goes_with_all_of_its_own();
+    what_stands_in_a_pattern_changes_in_each();
+    an_entry_takes_no_key_that_is_defined();
     what_is_for_each_entry_asks_for_one();
     entries_are_listed_in_the_order_of_the_configuration();
     every_edit_is_followed_by_the_order();

@@ -291,6 +291,52 @@ static void after_the_grace_time_it_is_stopped_with_a_warning(void) {
     end();
 }
 
+/* A lease ends the grace time: it begins anew with what is left afterwards. */
+static void the_grace_time_begins_anew_after_a_lease(void) {
+    begin_with(1000, false);
+    DEFINE("a.pool", LAZY_SINGLETON);
+    invivo_object old = resolve("a.pool");
+    resource *pool = instance_of(old);
+    hold(pool);
+    OK(invivo_object_release(old));
+    DEFINE("a.pool", LAZY_SINGLETON);
+    CHECK_TEXT(retired(), "a.pool Resource referenced 0; ");
+    OK(invivo_object_retain(old));
+    DEFINE("a.other", LAZY_SINGLETON); /* a commit looks at it */
+    struct timespec begun, now;
+    clock_gettime(CLOCK_MONOTONIC, &begun);
+    do clock_gettime(CLOCK_MONOTONIC, &now);
+    while ((now.tv_sec - begun.tv_sec) * 1000 + (now.tv_nsec - begun.tv_nsec) / 1000000 <= 1000);
+    OK(invivo_object_release(old));
+    CHECK_EQUAL(stops, 0);
+    CHECK_TEXT(retired(), "a.pool Resource referenced 0; ");
+    let_go(pool);
+    await_stops(1);
+    CHECK_EQUAL(early, 0);
+    end();
+}
+
+/* An object that is a constant of another definition is not retired with that. */
+static void what_another_definition_has_is_not_retired(void) {
+    begin();
+    DEFINE("a.pool", LAZY_SINGLETON);
+    invivo_object pool = resolve("a.pool");
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.front",
+                     .scope = INVIVO_SCOPE_LAZY_SINGLETON, .constant = pool}, NULL, E));
+    OK(invivo_object_release(resolve("a.front")));
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_remove(changes, "a.front", E));
+    OK(invivo_changes_commit(changes, E));
+    CHECK_TEXT(retired(), "");
+    OK(invivo_object_release(pool));
+    CHECK_TEXT(retired(), "");
+    CHECK_EQUAL(stops, 0);
+    DEFINE("a.pool", LAZY_SINGLETON);
+    CHECK_EQUAL(stops, 1);
+    end();
+}
+
 static void without_a_limit_it_waits(void) {
     begin_with(INVIVO_STOP_GRACE_UNLIMITED, false);
     DEFINE("a.pool", LAZY_SINGLETON);
@@ -446,6 +492,27 @@ static void scopes_and_weak_singletons_are_no_different(void) {
     end();
 }
 
+/* One that is stopped by hand waits for no reference: there is nothing left to be stopped. */
+static void what_was_stopped_by_hand_waits_for_nobody(void) {
+    invivo_key key;
+    begin();
+    DEFINE("a.weak", WEAK_SINGLETON);
+    DEFINE("a.other", WEAK_SINGLETON);
+    resource *weak = take("a.weak"), *other = take("a.other");
+    invivo_object leased = resolve("a.weak");
+    OK(invivo_key_find(runtime, "a.weak", &key, E));
+    OK(invivo_stop(runtime, key, E));
+    CHECK_EQUAL(weak->stops, 1);
+    OK(invivo_object_release(leased));
+    DEFINE("a.third", LAZY_SINGLETON); /* a commit looks at both */
+    CHECK_EQUAL(weak->references, 1);  /* the runtime's is gone */
+    CHECK_EQUAL(other->references, 2);
+    CHECK_EQUAL(other->stops, 0);
+    let_go(weak), let_go(other);
+    await_stops(2);
+    end();
+}
+
 static void *removes(void *unused) {
     (void)unused;
     invivo_changes changes;
@@ -572,6 +639,8 @@ int main(void) {
     what_uses_it_is_stopped_before_it();
     a_view_keeps_it();
     after_the_grace_time_it_is_stopped_with_a_warning();
+    the_grace_time_begins_anew_after_a_lease();
+    what_another_definition_has_is_not_retired();
     without_a_limit_it_waits();
     close_stops_everything_in_reverse_order();
     a_close_that_is_refused_ends_nothing();
@@ -579,6 +648,7 @@ int main(void) {
     a_failed_commit_stops_nothing_that_stays();
     overrides_resets_removals_and_decorators_are_no_different();
     scopes_and_weak_singletons_are_no_different();
+    what_was_stopped_by_hand_waits_for_nobody();
     it_is_asked_about_where_it_may_be_touched();
     a_forked_child_stops_nothing();
     no_thread_uses_what_was_stopped_while_reloads_replace_it();

@@ -89,6 +89,42 @@ static void a_broken_edit_of_a_followed_file_is_written_once(void) {
                            "generation 3 stays: a.yaml was not applied\n");
 }
 
+/* The same error for other bytes is another edit. */
+static void another_edit_with_the_same_error_is_written_too(void) {
+    write_text("a.yaml", "traits: { synth.lead: [ Set: { gain: 0.5 } ] }\n");
+    capture();
+    start(NULL);
+    OK(invivo_watch(runtime, "a.yaml", E));
+    edit("a.yaml", "traits: { synth.lead: [ Set: { gain: 2 } ] }\n");
+    edit("a.yaml", "traits: { synth.lead: [ Set: { gain: 2 } ] }\n# a comment\n");
+    end();
+    CHECK_TEXT(captured(), "invivo: error: a.yaml:1:38: traits.synth.lead[0].Set.gain: 2 is outside 0...1\n"
+                           "generation 2 stays: a.yaml was not applied\n"
+                           "invivo: error: a.yaml:1:38: traits.synth.lead[0].Set.gain: 2 is outside 0...1\n"
+                           "generation 2 stays: a.yaml was not applied\n");
+}
+
+/* An edit is written though a call answered the same error for it before. */
+static void an_edit_that_a_call_was_refused_before_is_written(void) {
+    static const char *const text = "traits: { synth.lead: [ Set: { gain: 2 } ] }\n";
+    invivo_source_options followed = {.struct_size = sizeof(followed), .path = "a.yaml"};
+    invivo_runtime_options options = defaults();
+    invivo_source source;
+    options.quiet_ms = 200; /* so long nothing is heard of an edit */
+    write_text("a.yaml", "{}");
+    capture();
+    start(&options);
+    OK(invivo_source_open(runtime, &followed, &source, E));
+    size_t count = listener_count(&heard);
+    write_text("a.yaml", text);
+    invivo_status status = invivo_source_refresh(source, NULL);
+    listener_wait(&heard, count + 2);
+    end();
+    CHECK_EQUAL(status, INVIVO_E_RANGE);
+    CHECK_TEXT(captured(), "invivo: error: a.yaml:1:38: traits.synth.lead[0].Set.gain: 2 is outside 0...1\n"
+                           "generation 2 stays: a.yaml was not applied\n");
+}
+
 static void a_document_that_may_come_later_is_an_error_until_it_is_good(void) {
     invivo_source_options options = {.struct_size = sizeof(options), .path = "later.yaml", .flags = INVIVO_SOURCE_WAIT};
     invivo_source source;
@@ -289,6 +325,8 @@ int main(void) {
     check_begin();
     check_directory();
     a_broken_edit_of_a_followed_file_is_written_once();
+    another_edit_with_the_same_error_is_written_too();
+    an_edit_that_a_call_was_refused_before_is_written();
     a_document_that_may_come_later_is_an_error_until_it_is_good();
     what_a_call_answers_is_not_written_too();
     a_warning_that_holds_is_written_once();

@@ -183,6 +183,65 @@ static void what_is_removed_reads_nothing_any_more(void) {
     end();
 }
 
+/* What a change set takes away or makes read something else reads what its document says no more. */
+static void what_a_change_set_takes_away_reads_nothing_of_its_document(void) {
+    static const char *const text = "config: { audio.volum: 3 }";
+    for (int is_removed = 0; is_removed < 2; is_removed++) {
+        const invivo_injection number = {.name = "number", .how = INVIVO_INJECT_CONFIG, .reference = "balance",
+                                         .flags = INVIVO_INJECT_OPTIONAL};
+        const invivo_definition definition = {
+            .struct_size = sizeof(definition), .key = "audio.in", .scope = INVIVO_SCOPE_LAZY_SINGLETON, .type = type,
+            .properties = &number, .property_count = 1};
+        invivo_changes changes;
+        begin();
+        read_by("audio.out", "volume", NULL);
+        read_by("audio.in", "volum", NULL);
+        OK(invivo_changes_open(runtime, &changes, E));
+        invivo_definition redefined = definition;
+        redefined.type = type;
+        if (is_removed) OK(invivo_changes_remove(changes, "audio.in", E));
+        else OK(invivo_changes_define(changes, &redefined, NULL, E));
+        OK(invivo_changes_document(changes, "a.yaml", text, strlen(text), E));
+        OK(invivo_changes_commit(changes, E));
+        CHECK_TEXT(warned, "a.yaml:1:24: 'audio.volum' is not read by anything; did you mean 'audio.volume'?");
+        end();
+    }
+}
+
+/* The entries of a definition for each, and where they stand, are names of their own. */
+static void entries_are_no_mistakes(void) {
+    const invivo_definition voice = {
+        .struct_size = sizeof(voice), .key = "synth.voice", .scope = INVIVO_SCOPE_LAZY_SINGLETON, .each = "voices"};
+    begin();
+    invivo_definition definition = voice;
+    definition.type = type;
+    OK(invivo_define(runtime, &definition, NULL, E));
+    read_by("synth.one", "voice", NULL);
+    read_by("synth.two", "voices.leda", NULL);
+    expect("synth: { voices: { lead: 3, bass: 4 } }", "");
+    end();
+}
+
+static void configure(const char *path, const invivo_value *value) {
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_configure(changes, path, value, E));
+    OK(invivo_changes_commit(changes, E));
+}
+/* What an operator sets is about no document: it is logged again when it was right meanwhile. */
+static void what_is_configured_by_hand_is_logged_each_time(void) {
+    const invivo_value three = invivo_int64(3);
+    begin();
+    read_by("audio.out", "volume", NULL);
+    for (int round = 0; round < 2; round++) {
+        logged[0] = 0;
+        configure("audio.volum", &three);
+        CHECK_TEXT(logged, "'audio.volum' is not read by anything; did you mean 'audio.volume'?\n");
+        configure("audio.volum", NULL);
+    }
+    end();
+}
+
 static void changed(void *user_data, const char *path, const invivo_value *value, uint64_t generation) {
     (void)user_data, (void)path, (void)value, (void)generation;
 }
@@ -248,6 +307,9 @@ int main(void) {
     it_is_told_once_for_the_edit_that_brings_it();
     what_reads_later_is_told_of_misspelled_entries();
     what_is_removed_reads_nothing_any_more();
+    what_a_change_set_takes_away_reads_nothing_of_its_document();
+    entries_are_no_mistakes();
+    what_is_configured_by_hand_is_logged_each_time();
     whatever_reads_counts();
     many_values_are_searched_in_a_bounded_time();
     return check_end();

@@ -4,9 +4,10 @@ Each switch deletes a check, an undo step or a lease. Prints which the tests not
 each as soon as it is known.
 
     mutants.py DIRECTORY [SELECTION...]     DIRECTORY is kept for the next run
+    mutants.py --list [SELECTION...]        prints the mutants with their numbers; nothing runs
 
-A SELECTION is a number, a range of numbers (10-19) or part of a file's name; without one all run. The last line is also
-written to DIRECTORY/summary. Exit status 0 when each mutant was killed or is listed as equivalent; 1 when one survived,
+A SELECTION is a number, a range of numbers (10-19) or part of a file's name; without one all run, some at the same time,
+because most of a run is waiting. The last line is also written to DIRECTORY/summary. Exit status 0 when each mutant was killed or is listed as equivalent; 1 when one survived,
 its code is no longer in its file, or a program fails without a mutant.
 """
 
@@ -18,11 +19,14 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 120  # A mutant that hangs is killed too.
+WORKERS = 2 * (os.cpu_count() or 1)
 GENERAL = ("cases", "model")  # For mutants that their own programs do not notice.
 
 
@@ -54,12 +58,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "failure.others += work.undoAll()", "domains traits"),
         Mutant("skip", "failure.others += container.stopStarted(chain, isApart: isAbandoned)", "life"),
         Mutant("skip", "container.abandonCommit(chain)", "life reset overrides starting"),
-        Mutant(
-            "skip",
-            "dropNew(cells)",
-            "life graph components",
-            "what a failed commit made is held by its chain: its cells show an object only when it has succeeded",
-        ),
+        Mutant("skip", "dropNew(cells)", "life"),
         Mutant("skip", "failure.others += outage.takeBack()", "exclusive"),
         Mutant("skip", "if !failures.isEmpty { isStuck = true }", "exactness traits domains"),
         Mutant("skip", "if case .refused = outcome.what { work.refused.insert(id) }", "exactness traits"),
@@ -127,6 +126,7 @@ MUTANTS: dict[str, list[Mutant]] = {
             "without programs everything is made as before, only slower",
         ),
         Mutant("never", "!entry.made.isForeign", "domains"),
+        Mutant("always", "arguments.isEmpty", "validation wiring cases"),
     ],
     "InvivoWiring/Container+Make.swift": [
         Mutant("skip", "if recipe.isTracked { track(object, record, recipe, chain) }", "following cases"),
@@ -141,10 +141,12 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "commit !== chain", "life"),
         Mutant("never", "named.path.isEmpty", "life"),
         Mutant("never", "named.place.file.isEmpty", "life"),
+        Mutant("never", "inRun || chain?.root.isCommit == true", "life"),
     ],
     "InvivoWiring/Container+Jobs.swift": [
         Mutant("never", "ran > 0 || timeout == 0 || isClosing", "domains"),
         Mutant("never", "job.domain.isHere != nil", "domains threads"),
+        Mutant("skip", "leftJobs[ObjectIdentifier(job)] = job.domain", "life domains"),
     ],
     "InvivoWiring/Container+Dispose.swift": [
         Mutant("skip", "if iv_record_edge_count(record) != 0 { releaseEdges(record) }", "graph life"),
@@ -159,6 +161,8 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("always", "document.phase == .open", "watched"),
     ],
     "InvivoReload/Engine+Documents.swift": [
+        Mutant("always", "new.document.phase == .new", "watched"),
+        Mutant("skip", "if isNew { endIdleFollowing() }", "watched"),
         Mutant("skip", "unfollow(new.document)", "watched"),
     ],
     "InvivoReload/Engine.swift": [
@@ -190,6 +194,68 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoReload/Engine+Reset.swift": [
         Mutant("never", "withDependencies", "reset"),
+    ],
+    "InvivoWiring/Container+Retired.swift": [
+        Mutant("skip", "if claim, ObjectTable.claims(object)?.isHeld != false { return }", "retired"),
+        Mutant("skip", "leave(entries.filter { !idle.contains($0.key) })", "retired"),
+        Mutant("always", "isHere(type.domain)", "retired"),
+        Mutant("always", "state(of: $0) == .started", "retired"),
+        Mutant("skip", "for (_, object) in released where overdue.contains(object) { warnOfUse(object) }", "retired"),
+        Mutant("skip", "entry.extra.retirement.idleSince = 0", "retired"),
+        Mutant("skip", "monitor.locked { lingering.isPaused = false }", "retired"),
+        Mutant("skip", "if monitor.locked({ hasLingering }) { onLingering?() }", "retired"),
+        Mutant("never", "stopGrace != .max && now - idleSince >= stopGrace", "retired"),
+    ],
+    "InvivoReload/Engine+Unread.swift": [
+        Mutant("skip", "if plan.recipes[holder] != nil { return false }", "unread"),
+        Mutant("skip", "if let planned = plan.definitions[holder], planned == nil { return false }", "unread"),
+        Mutant("never", "others.contains(id) || planned.contains(id)", "unread"),
+        Mutant("never", "readers.isPattern(id) || readers.isPattern(outer.last?.id)", "unread"),
+        Mutant("always", "!isNumbered", "unread"),
+        Mutant(
+            "skip",
+            "while let last = outer.last, !entry.path.utf8.starts(with: last.prefix.utf8) { outer.removeLast() }",
+            "unread",
+        ),
+    ],
+    "InvivoReload/LoggedReloads.swift": [
+        Mutant("skip", 'held[""] = nil', "standard_error"),
+        Mutant("skip", "for (document, _) in attempt.set.documents { held[document.name] = nil }", "standard_error"),
+        Mutant("skip", "if !attempt.set.documents.isEmpty { refused = nil }", "standard_error"),
+        Mutant("always", "refused?.read == now.read", "standard_error"),
+        Mutant("always", "!attempt.set.heard.isEmpty", "standard_error"),
+    ],
+    "InvivoLoop/FollowEngine+Settle.swift": [
+        Mutant("never", "change.seen.kind == .file && change.seen.size == 0", "rereading watched"),
+        Mutant("never", "signature.kind == .missing && change.seen.kind != .missing", "rereading watched"),
+        Mutant("never", "waitsForWriter && quiet > 0", "rereading watched"),
+        Mutant("skip", "file.putOffSince = 0", "rereading watched"),
+    ],
+    "InvivoLoop/FollowEngine.swift": [
+        Mutant("skip", "if event.changes.contains(.watchEnded) { watches[event.watch] = nil }", "rereading watched"),
+        Mutant("skip", "for hop in file.hops { leave(hop, file) }", "rereading watched"),
+    ],
+    "InvivoReload/Engine+Each.swift": [
+        Mutant("never", "live.isSame(as: definition)", "each"),
+        Mutant("never", "isTouched == true", "each"),
+        Mutant("skip", "queue.formUnion((inlines[id] ?? []).filter { !present.contains($0) })", "each"),
+        Mutant("never", "other.body.entry == nil", "each"),
+        Mutant("skip", "if plan.definitions[child.id] != nil { plan.definitions[child.id] = .some(marked) }", "each"),
+        Mutant("never", "entries.count <= options.maxEachEntries", "each"),
+    ],
+    "InvivoWiring/ForkedRuntime.swift": [
+        Mutant("always", "wanted == nil || $0.id == wanted", "forked"),
+        Mutant("always", "graph.isDefined(id) || graph.block(id) != nil", "forked"),
+        Mutant("always", "iv_load_u64(iv_core_tag(core)) == upper & 0xfff_ffff", "forked"),
+    ],
+    "InvivoWiring/RecipeCompiler+Making.swift": [
+        Mutant("never", "body.factory == nil && !definition.isAbstract && !body.isPartial", "validation wiring cases"),
+    ],
+    "InvivoWiring/TypeIndex.swift": [
+        Mutant("skip", "narrow(\\.isOwn)", "lookups"),
+        Mutant("always", "$0.rank == first.rank", "lookups"),
+        Mutant("skip", "narrow { generic.contains($0.id) }", "lookups"),
+        Mutant("skip", "narrow { near($0.id) }", "lookups"),
     ],
     "InvivoBase/NearestName.swift": [
         Mutant("never", "i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j]", "names"),
@@ -327,70 +393,109 @@ def build(tree: Path, programs: list[str]) -> Path:
     return folder
 
 
-def passes(folder: Path, program: str, number: int) -> bool:
-    environment = {**os.environ, "INVIVO_MUTANT": str(number), "SWIFT_BACKTRACE": "enable=no"}
-    arguments: list[str | Path] = {"contention": ["30"], "closing": ["30"], "model": ["--sequences", "200"]}.get(
-        program, []
-    )
-    if program == "cases":
-        arguments = sorted((ROOT / "Tests/Cases").glob("*/*.case"))
-    with subprocess.Popen(
-        ["nice", folder / program, *arguments],
-        cwd=folder,
-        env=environment,
-        start_new_session=True,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as child:
+class Run:
+    """Runs programs against the library with one mutant switched on, or none."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.sound: dict[str, bool] = {}
+        self.is_stopped = False
+        self.children: set[subprocess.Popen[bytes]] = set()
+        self.lock = threading.Lock()
+        self.looks: dict[str, threading.Lock] = {}
+
+    def passes(self, program: str, number: int) -> bool:
+        environment = {**os.environ, "INVIVO_MUTANT": str(number), "SWIFT_BACKTRACE": "enable=no"}
+        arguments: list[str | Path] = {"contention": ["30"], "closing": ["30"], "model": ["--sequences", "200"]}.get(
+            program, []
+        )
+        if program == "cases":
+            arguments = sorted((ROOT / "Tests/Cases").glob("*/*.case"))
+        with self.lock:
+            if self.is_stopped:
+                return False
+            child = subprocess.Popen(
+                ["nice", self.folder / program, *arguments],
+                cwd=self.folder,
+                env=environment,
+                start_new_session=True,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            self.children.add(child)
         try:
             return child.wait(TIMEOUT) == 0
         except subprocess.TimeoutExpired:
-            os.killpg(child.pid, signal.SIGKILL)
             return False
-        except BaseException:
-            os.killpg(child.pid, signal.SIGKILL)
-            raise
+        finally:
+            self.end(child)
+
+    def end(self, child: subprocess.Popen[bytes]) -> None:
+        """Ends a program, and what it has started."""
+        with self.lock:
+            self.children.discard(child)
+            if child.poll() is None:
+                os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+
+    def stop(self) -> None:
+        with self.lock:
+            self.is_stopped = True
+            for child in self.children:
+                os.killpg(child.pid, signal.SIGKILL)
+
+    def is_sound(self, program: str) -> bool:
+        """Whether a program passes without a mutant."""
+        with self.lock:
+            look = self.looks.setdefault(program, threading.Lock())
+        with look:
+            if program not in self.sound:
+                self.sound[program] = self.passes(program, -1)
+                if not self.sound[program] and not self.is_stopped:
+                    print(f"mutants: {program} fails without a mutant and is left out", flush=True)
+            return self.sound[program]
+
+    def result(self, one: Numbered) -> tuple[str, str]:
+        """What became of a mutant, and by what or why."""
+        programs = one.mutant.tests.split()
+        programs += [name for name in GENERAL if name not in programs]
+        for program in programs:
+            if self.is_sound(program) and not self.passes(program, one.number):
+                return "killed", f" by {program}"
+        if one.mutant.equivalent:
+            return "equivalent", f" ({one.mutant.equivalent})"
+        return "survived", f" {' '.join(programs)}"
 
 
-def main() -> int:
-    tree = Path(sys.argv[1]).resolve()
-    chosen = selected(sys.argv[2:])
-    if not chosen:
-        print(f"mutants: none of {len(ALL)} is selected by {' '.join(sys.argv[2:])}")
-        return 2
+def run(tree: Path, chosen: list[Numbered]) -> int:
+    counts = dict.fromkeys(("killed", "survived", "equivalent", "not found"), 0)
+    ended = ""
+    unsound = False
+
+    def note(one: Numbered, what: str, how: str) -> None:
+        counts[what] += 1
+        print(f"mutants: {one.number} {what}{how}: {one}", flush=True)
+
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    counts = dict.fromkeys(("killed", "survived", "equivalent", "not found"), 0)
-    unsound: list[str] = []
-    sound: dict[str, bool] = {}
-
-    def notices(folder: Path, program: str, number: int) -> bool:
-        if program not in sound:
-            sound[program] = passes(folder, program, -1)
-            if not sound[program]:
-                unsound.append(program)
-                print(f"mutants: {program} fails without a mutant and is left out", flush=True)
-        return sound[program] and not passes(folder, program, number)
-
-    ended = ""
     try:
         missing = prepare(tree)
-        folder = build(tree, sorted({name for one in chosen for name in one.mutant.tests.split()} | {*GENERAL}))
         for one in chosen:
-            programs = one.mutant.tests.split()
-            programs += [name for name in GENERAL if name not in programs]
-            by = None
             if one.number in missing:
-                what, note = "not found", ", or not once"
-            elif by := next((name for name in programs if notices(folder, name, one.number)), None):
-                what, note = "killed", f" by {by}"
-            elif one.mutant.equivalent:
-                what, note = "equivalent", f" ({one.mutant.equivalent})"
-            else:
-                what, note = "survived", f" {' '.join(programs)}"
-            counts[what] += 1
-            print(f"mutants: {one.number} {what}{note}: {one}", flush=True)
+                note(one, "not found", ", or not once")
+        programs = sorted({name for one in chosen for name in one.mutant.tests.split()} | {*GENERAL})
+        running = Run(build(tree, programs))
+        with ThreadPoolExecutor(WORKERS) as pool:
+            results = {pool.submit(running.result, one): one for one in chosen if one.number not in missing}
+            try:
+                for done in as_completed(results):
+                    note(results[done], *done.result())
+            except BaseException:
+                running.stop()
+                pool.shutdown(cancel_futures=True)
+                raise
+        unsound = not all(running.sound.values())
     except KeyboardInterrupt:
         ended = ", stopped"
     summary = f"{sum(counts.values())} of {len(ALL)} ran{ended}: " + ", ".join(
@@ -399,6 +504,25 @@ def main() -> int:
     print(f"mutants: {summary}", flush=True)
     (tree / "summary").write_text(f"{summary}\n")
     return 1 if counts["survived"] or counts["not found"] or unsound else 0
+
+
+def main() -> int:
+    words = sys.argv[1:]
+    if words in (["-h"], ["--help"]):
+        print(__doc__)
+        return 0
+    if not words or (words[0].startswith("-") and words[0] != "--list"):
+        print("usage: mutants.py DIRECTORY [SELECTION...] | --list [SELECTION...] | --help", file=sys.stderr)
+        return 2
+    chosen = selected(words[1:])
+    if not chosen:
+        print(f"mutants: none of {len(ALL)} is selected by {' '.join(words[1:])}", file=sys.stderr)
+        return 2
+    if words[0] == "--list":
+        for one in chosen:
+            print(one.number, one)
+        return 0
+    return run(Path(words[0]).resolve(), chosen)
 
 
 if __name__ == "__main__":
