@@ -247,7 +247,9 @@ extension Engine {
         let graph = container.currentGraph()
         var cells: [ObjectIdentifier: Cell] = [:]
         graph.forEachCell { _, cell in cells[ObjectIdentifier(cell)] = cell }
-        var objects = container.monitor.locked { cells.values.flatMap { $0.heldObjects() } }
+        var (objects, claims) = container.monitor.locked {
+            (cells.values.flatMap { $0.heldObjects() }, cells.values.flatMap { $0.claims() })
+        }
         let (former, late) = container.monitor.locked { () -> ([Retired], [UInt64]) in
             defer { retired = [] }
             return (retired, container.retiredWhileBuilding)
@@ -255,8 +257,10 @@ extension Engine {
         objects += sequenced(former.flatMap(\.objects).map(\.object) + late + container.takeLingering())
         objects.sort { $0.sequence > $1.sequence }
         let leased = leasedWithAll()
-        let ending = objects.compactMap { leased.contains($0.object) ? nil : ObjectTable.record($0.object) }
+        // What was not made here is stopped with the rest, and ends with the last claim on it.
+        let ending = Set(objects.map(\.object) + claims.map(\.bits)).subtracting(leased).compactMap(ObjectTable.record)
         for failure in container.stopTogether(ending) { container.noteStopFailure(failure) }
+        claims = []
         for (_, object) in objects { ObjectTable.dropHold(object) }
         container.endLates()
         withExtendedLifetime(former) {}

@@ -263,7 +263,7 @@ public final class Cell: @unchecked Sendable {
     }
 
     /// Under the monitor: its claims on objects that were not made here.
-    func claims() -> [ObjectLease] { (claim.map { [$0] } ?? []) + variants.values.flatMap { $0.claims() } }
+    public func claims() -> [ObjectLease] { (claim.map { [$0] } ?? []) + variants.values.flatMap { $0.claims() } }
 
     /// Under the monitor: every object that was made by the recipe and is not gone, those with runtime arguments too.
     public func objects() -> [(sequence: UInt64, object: UInt64)] {

@@ -84,11 +84,14 @@ extension Container {
     }
 
     private func endCircle(from bits: UInt64, _ record: Record) {
+        var lingers = false
         let ended = monitor.locked { () -> [Record] in
             let garbage = unclaimed(from: bits)
-            if !garbage.isEmpty, end(garbage) { return garbage.map(\.value.record) }
+            lingers = linger(garbage.map(\.value.record))
+            if !lingers, !garbage.isEmpty, end(garbage) { return garbage.map(\.value.record) }
             return ObjectTable.releaseUnseen(bits) ? [record] : []
         }
+        if lingers { endRetired() }
         for record in ended.sorted(by: { iv_record_order($0) > iv_record_order($1) }) { Self.dispose(record) }
     }
 

@@ -101,6 +101,19 @@ extension Container {
         return lives
     }
 
+    /// Under the monitor: nothing but themselves claims these objects. True when they live on, because the language of one of them
+    /// decides when it ends: the others end with it.
+    func linger(_ records: [Record]) -> Bool {
+        let members = records.map { (record: $0, extra: extra($0)) }
+        guard members.contains(where: { waitsForReferences($0.extra) }) else { return false }
+        for (record, extra) in members {
+            let object = ObjectTable.handle(record)
+            ObjectTable.hold(object)
+            enter(object, iv_record_order(record), extra)
+        }
+        return true
+    }
+
     // MARK: ending
 
     /// Under the monitor.

@@ -80,10 +80,38 @@ static invivo_status resource_count(void *instance, void *user_data, uint64_t *o
     return INVIVO_OK;
 }
 
-static const invivo_parameter parameters[] = {{.name = "input", .kind = INVIVO_KIND_OBJECT, .flags = INVIVO_PARAMETER_OPTIONAL}};
-
+/* A property that the language does not count, and a method that makes another one. */
+static invivo_status get_other(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    (void)instance, (void)user_data, (void)error;
+    *out = (invivo_value){.kind = INVIVO_KIND_NULL};
+    return INVIVO_OK;
+}
+static invivo_status set_other(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    (void)instance, (void)user_data, (void)value, (void)error;
+    return INVIVO_OK;
+}
 static invivo_runtime runtime;
 static invivo_type type;
+static invivo_status make_product(void *instance, void *user_data, const invivo_value *arguments, size_t count, invivo_value *out,
+                                  invivo_error **error) {
+    invivo_object made;
+    (void)instance, (void)user_data, (void)arguments, (void)count;
+    invivo_status status = invivo_object_make(runtime, type, NULL, 0, &made, error);
+    if (status) return status;
+    void *product = NULL;
+    OK(invivo_object_instance(made, type, &product, E));
+    snprintf(((resource *)product)->name, sizeof ((resource *)product)->name, "product");
+    const invivo_value answer = invivo_object_value(made);
+    status = invivo_value_copy(out, &answer, error);
+    OK(invivo_object_release(made));
+    return status;
+}
+static const invivo_property properties[] = {
+    {.struct_size = sizeof(invivo_property), .name = "other", .kind = INVIVO_KIND_OBJECT, .get = get_other, .set = set_other}};
+static const invivo_method methods[] = {{.struct_size = sizeof(invivo_method), .name = "make", .call = make_product, .result = INVIVO_KIND_OBJECT}};
+
+static const invivo_parameter parameters[] = {{.name = "input", .kind = INVIVO_KIND_OBJECT, .flags = INVIVO_PARAMETER_OPTIONAL}};
+
 static char warning[512], warned_key[64];
 
 static void hear(void *user_data, const invivo_log_entry *entry) {
@@ -105,7 +133,8 @@ static void begin_with(uint32_t grace, bool confined) {
     invivo_type_options described = {
         .struct_size = sizeof described, .name = "Resource", .concurrency = confined ? INVIVO_CONFINED : INVIVO_SHARED,
         .make = resource_make, .release = resource_release, .start = resource_start, .stop = resource_stop,
-        .count_references = resource_count, .parameters = parameters, .parameter_count = 1};
+        .count_references = resource_count, .parameters = parameters, .parameter_count = 1,
+        .properties = properties, .property_count = 1, .methods = methods, .method_count = 1};
     OK(invivo_type_register(runtime, &described, &type, E));
 }
 static void begin(void) { begin_with(0, false); }
@@ -171,6 +200,77 @@ static const char *retired(void) {
     }
     invivo_value_clear(&found);
     return text;
+}
+
+/* What another object's method made is stopped before its maker: at close, and when both are replaced. */
+static void what_a_method_made_is_stopped_before_its_maker(void) {
+    const invivo_injection maker = {.how = INVIVO_INJECT_REFERENCE, .reference = "a.maker"};
+    for (int way = 0; way < 3; way++) {
+        begin();
+        DEFINE("a.maker", LAZY_SINGLETON);
+        DEFINE("a.product", LAZY_SINGLETON, .maker_method = "make", .maker = &maker, .maker_count = 1);
+        OK(invivo_object_release(resolve("a.product")));
+        DEFINE("a.other", LAZY_SINGLETON);
+        OK(invivo_object_release(resolve("a.other")));
+        if (way == 1) {
+            DEFINE("a.maker", LAZY_SINGLETON); /* the product is made anew, too */
+            CHECK_TEXT(trace, "product maker ");
+        }
+        if (way == 2) {
+            resource *product = take("a.product");
+            DEFINE("a.maker", LAZY_SINGLETON);
+            CHECK_TEXT(trace, "");
+            let_go(product);
+            await_stops(2);
+            CHECK_TEXT(trace, "product maker ");
+        }
+        trace[0] = 0;
+        end();
+        const char *product = strstr(trace, "product "), *its_maker = strstr(trace, "maker ");
+        CHECK(strlen(trace) == strlen("product maker other ") && product && its_maker && product < its_maker);
+    }
+}
+
+/* Objects of a circle that nothing else holds end: at once when their language lets go of them, else when it does, or at close. */
+static void a_circle_is_stopped_once(void) {
+    const invivo_injection self = {.name = "other", .how = INVIVO_INJECT_REFERENCE, .reference = "a.one"};
+    const invivo_injection two = {.name = "other", .how = INVIVO_INJECT_REFERENCE, .reference = "a.two"};
+    for (int way = 0; way < 6; way++) {
+        begin();
+        if (way < 3) {
+            DEFINE("a.one", WEAK_SINGLETON, .properties = &self, .property_count = 1);
+        } else {
+            invivo_changes changes;
+            OK(invivo_changes_open(runtime, &changes, E));
+            for (int i = 0; i < 2; i++)
+                OK(invivo_changes_define(changes, &(invivo_definition){
+                    .struct_size = sizeof(invivo_definition), .key = i ? "a.one" : "a.two", .type = type,
+                    .scope = INVIVO_SCOPE_WEAK_SINGLETON, .properties = i ? &two : &self, .property_count = 1}, NULL, E));
+            OK(invivo_changes_commit(changes, E));
+        }
+        resource *held = NULL;
+        int members = way < 3 ? 1 : 2;
+        if (way % 3 == 0) {
+            OK(invivo_object_release(resolve("a.one")));
+            CHECK_EQUAL(stops, members);
+            CHECK_EQUAL(live, 0);
+        } else {
+            held = take("a.one");
+            CHECK_EQUAL(stops, 0);
+            if (way % 3 == 1) {
+                let_go(held);
+                await_stops(members);
+            }
+        }
+        if (way % 3 == 2) {
+            OK(invivo_runtime_close(runtime, E));
+            let_go(held);
+            CHECK_EQUAL(live, 0);
+        } else {
+            end();
+        }
+        CHECK_EQUAL(stops, members);
+    }
 }
 
 static void a_replaced_object_is_stopped_when_its_language_lets_go_of_it(void) {
@@ -633,6 +733,8 @@ static void a_pool_closes_while_its_objects_are_retired(void) {
 
 int main(void) {
     check_begin();
+    what_a_method_made_is_stopped_before_its_maker();
+    a_circle_is_stopped_once();
     a_replaced_object_is_stopped_when_its_language_lets_go_of_it();
     a_source_that_fails_does_not_end_the_looks();
     leases_are_never_cut_short_and_the_last_one_stops_at_once();

@@ -318,10 +318,10 @@ class Core:
             self.give_back()  # callables, which a runtime does not wait for
 
     def give_back(self) -> None:
-        """Gives back every lease that Python holds."""
+        """Gives back every lease that Python holds, the last first: what was made last ends first."""
         while self.leases:
-            with contextlib.suppress(KeyError):
-                self.drop(next(iter(self.leases)))
+            with contextlib.suppress(KeyError, StopIteration, RuntimeError):  # others give some back meanwhile
+                self.drop(next(reversed(self.leases)))
 
     def keep(self, release: str, handle: ctypes.Structure) -> int:
         """Takes charge of a lease; answers the number to `drop` it by."""

@@ -337,3 +337,88 @@ def test_no_thread_uses_what_was_stopped_while_reloads_replace_it() -> None:
         for _ in range(100):
             assert not stopped().used_after_stop
         assert runtime.retired == []
+
+
+def test_a_circle_that_nothing_else_holds_is_stopped() -> None:
+    """Of scopes whose objects nothing but holders keep: when the scope's place ends, and at the latest at close."""
+
+    class Part:
+        peer: object
+
+        def __init__(self) -> None:
+            events.append("made")
+
+        @invivo.on_start
+        def start(self) -> None:
+            events.append("start")
+
+        @invivo.on_stop
+        def stop(self) -> None:
+            events.append("stop")
+
+    def alone() -> Part:
+        made = invivo.new(Part)
+        made.peer = invivo.ref("a.one")
+        return made
+
+    def other() -> Part:
+        made = invivo.new(Part)
+        made.peer = invivo.ref("a.two")
+        return made
+
+    for scope in (invivo.weak_singleton, invivo.in_scope("place"), invivo.in_scope("thread"), invivo.prototype):
+        for two in (False, True):
+            events: list[str] = []
+            with invivo.Runtime(stop_grace=None) as runtime:
+                runtime.scope("place", lambda: 1)
+                with runtime.changes() as changes:
+                    changes.define(scope(other if two else alone), "a.one")
+                    if two:
+                        changes.define(scope(alone), "a.two")
+                runtime.resolve("a.one")
+                gc.collect()
+            assert sorted(events) == sorted(["made", "start", "stop"] * (1 + two)), (scope, two)
+            assert not any(vars(invivo.live()).values())
+
+
+stopped: list[str] = []
+
+
+class Part:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @invivo.on_start
+    def start(self) -> None: ...
+
+    @invivo.on_stop
+    def stop(self) -> None:
+        stopped.append(self.name)
+
+
+class Maker(Part):
+    def make(self, name: str) -> Part:
+        return Part(name)
+
+
+class Works(invivo.Assembly):
+    @invivo.lazy_singleton
+    def maker(self) -> Maker:
+        return invivo.new(Maker, "maker")
+
+    @invivo.lazy_singleton
+    def product(self) -> Part:
+        return self.maker().make("product")
+
+    @invivo.prototype
+    def part(self, name: str) -> Part:
+        return invivo.new(Part, name)
+
+
+def test_what_a_method_made_is_stopped_before_its_maker_and_prototypes_in_reverse_order() -> None:
+    stopped.clear()
+    works = Works()
+    with invivo.Runtime(works):
+        held = [works.product(), *(works.part(name=str(number)) for number in range(4))]
+    assert stopped == ["3", "2", "1", "0", "product", "maker"]
+    del held
