@@ -381,7 +381,7 @@ def test_a_circle_that_nothing_else_holds_is_stopped() -> None:
             assert not any(vars(invivo.live()).values())
 
 
-stopped: list[str] = []
+ends_seen: list[str] = []
 
 
 class Part:
@@ -393,7 +393,7 @@ class Part:
 
     @invivo.on_stop
     def stop(self) -> None:
-        stopped.append(self.name)
+        ends_seen.append(self.name)
 
 
 class Maker(Part):
@@ -416,9 +416,9 @@ class Works(invivo.Assembly):
 
 
 def test_what_a_method_made_is_stopped_before_its_maker_and_prototypes_in_reverse_order() -> None:
-    stopped.clear()
+    ends_seen.clear()
     works = Works()
     with invivo.Runtime(works):
         held = [works.product(), *(works.part(name=str(number)) for number in range(4))]
-    assert stopped == ["3", "2", "1", "0", "product", "maker"]
+    assert ends_seen == ["3", "2", "1", "0", "product", "maker"]
     del held
