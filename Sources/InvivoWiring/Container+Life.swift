@@ -259,11 +259,21 @@ extension Container {
 
     // MARK: by hand
 
-    /// Starts a key's shared instance if it is not started; a cold one is made, which starts it.
+    /// Starts a key's shared instances that are not started, as `stop` stops all of them; a cold one is made, which starts it.
     public func start(_ id: UInt32) throws(Failure) {
+        let made = currentGraph().cell(id).map { cell in monitor.locked { cell.objects() } } ?? []
+        for (_, object) in made where ObjectTable.retain(object) {
+            defer { _ = ObjectTable.release(object) }
+            try startAgain(object, id)
+        }
+        guard made.isEmpty else { return }
         let object = try resolve(id)
         guard object != 0 else { return }
         defer { _ = ObjectTable.release(object) }
+        try startAgain(object, id)
+    }
+
+    private func startAgain(_ object: UInt64, _ id: UInt32) throws(Failure) {
         guard let record = ObjectTable.record(object), Self.type(record).hasLife else { return }
         let isMine = monitor.locked { () -> Bool in
             let extra = extra(record)

@@ -442,11 +442,11 @@ INVIVO_API invivo_status invivo_resolve_async(invivo_runtime runtime, invivo_key
 /* By name. */
 INVIVO_API invivo_status invivo_resolve_name(invivo_runtime runtime, const char *name, invivo_object *out,
                                              invivo_error **error) INVIVO_WAITS;
-/* Starts a key's shared instance again after invivo_stop; a cold one is made, which starts it. What is started stays so: then
+/* Starts a key's shared instances again after invivo_stop; a cold one is made, which starts it. What is started stays so: then
  * nothing happens. What it depends on is not touched. */
 INVIVO_API invivo_status invivo_start(invivo_runtime runtime, invivo_key key, invivo_error **error) INVIVO_WAITS;
-/* Stops a key's shared instance, which stays where it is; a cold one, or one that is not started, is left alone: then nothing
- * happens. What depends on it is not touched. A reload that replaces it, and close, do not stop it again. */
+/* Stops a key's shared instances (those for runtime arguments or places too), which stay where they are; a cold one, or one that
+ * is not started, is left alone: then nothing happens. What depends on it is not touched. A reload that replaces it, and close, do not stop it again. */
 INVIVO_API invivo_status invivo_stop(invivo_runtime runtime, invivo_key key, invivo_error **error) INVIVO_WAITS;
 /* What making the object of a key comes to, for a host that makes objects of its own language by itself, without a call for
  * each: an owned map, or null when it takes a resolve (the object is shared; something in its graph is not made by an initializer

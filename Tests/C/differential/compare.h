@@ -138,6 +138,28 @@ static bool is_confined(invivo_object object) {
     for (int i = 0; i < TYPES; i++) if (!strcmp(kinds[i].name, name)) return !kinds[i].is_shared;
     return false;
 }
+static invivo_status resolve_with_argument(invivo_runtime runtime, const char *name, int number, invivo_object *out, invivo_error **error) {
+    invivo_key key = {0};
+    invivo_value argument = invivo_int64(number);
+    invivo_status status = invivo_key_find(runtime, name, &key, error);
+    return status ? status : invivo_resolve_with(runtime, key, &argument, 1, out, error);
+}
+/* What each key answers to a runtime argument. */
+static void show_with_arguments(observation *self, twin *twin) {
+    for (int i = 0; i < KEYS; i++) {
+        invivo_object object = {0};
+        invivo_error *error = NULL;
+        invivo_status status = resolve_with_argument(twin->runtime, name_of(i), 2, &object, &error);
+        if (status == INVIVO_E_ARITY || status == INVIVO_E_NOT_FOUND) {
+            invivo_error_release(error);
+            continue;
+        }
+        put(self->into, "%s of 2: ", name_of(i));
+        self->local_count = 0;
+        if (object.bits) show_object(self, object), MUST(invivo_object_release(object));
+        show_status(self, status, error), put(self->into, "\n");
+    }
+}
 static void resolve_all_keys(observation *self, twin *twin, int place) {
     for (int i = 0; i < NAMES; i++) {
         invivo_error *error = NULL;
@@ -205,6 +227,7 @@ static void observe(twin *twin, text *into, bool is_main) {
             put(into, "\n");
         }
     place_of_host = 1;
+    if (with(WITH_ARGUMENTS)) show_with_arguments(&self, twin);
     for (size_t i = 0; i < sizeof sought / sizeof *sought; i++)
         for (uint32_t flags = 0; flags < 2; flags++) {
             invivo_key key = {0};

@@ -11,7 +11,7 @@ static const char *name_of_key(int key) {
 }
 static void describe_source(int of, const source *from, invivo_injection *into) {
     static const uint32_t how[] = {INVIVO_INJECT_VALUE, INVIVO_INJECT_VALUE, INVIVO_INJECT_REFERENCE, INVIVO_INJECT_CONFIG, INVIVO_INJECT_LIST,
-                                   INVIVO_INJECT_PROVIDER, INVIVO_INJECT_LAZY, INVIVO_INJECT_WEAK, INVIVO_INJECT_TYPE, INVIVO_INJECT_ALL};
+                                   INVIVO_INJECT_PROVIDER, INVIVO_INJECT_LAZY, INVIVO_INJECT_WEAK, INVIVO_INJECT_TYPE, INVIVO_INJECT_ALL, INVIVO_INJECT_ARGUMENT};
     into->how = how[from->how], into->flags = from->flags;
     if (from->how == NUMBER) into->value = invivo_int64(from->number);
     if (from->how == REFERENCE) into->reference = name_of_key(from->key);
@@ -19,6 +19,7 @@ static void describe_source(int of, const source *from, invivo_injection *into) 
     invivo_injection *items = take(sizeof *items * 2);
     for (int i = 0; i < from->count; i++) describe_source(of, from->items[i], &items[i]);
     into->items = items, into->item_count = (uint64_t)from->count;
+    if (from->how == REFERENCE && from->number) items[0].value = invivo_int64(from->number), into->item_count = 1;
     if (from->how == CONFIG) {
         /* Those of an assembly would have a configuration of their own. */
         into->reference = group_of(of) < 0 ? paths[from->path] : whole_paths[from->path];
@@ -60,6 +61,20 @@ static invivo_status decorate(invivo_object object, const invivo_build *build, i
     return wrap(object, 200 + (int64_t)(intptr_t)user_data, out, error);
 }
 
+/* Gives each object a level of its own. */
+static invivo_status set_level(const invivo_definition *described, invivo_changes changes, void *user_data, invivo_error **error) {
+    invivo_definition mine = *described;
+    uint64_t count = 0;
+    if (described->alias || described->option_count) return INVIVO_OK;
+    invivo_injection *properties = take((described->property_count + 1) * sizeof *properties);
+    for (uint64_t i = 0; i < described->property_count; i++)
+        if (strcmp(described->properties[i].name, "level")) properties[count++] = described->properties[i];
+    properties[count++] = (invivo_injection){.name = "level", .how = INVIVO_INJECT_VALUE, .value = invivo_int64(500 + (int64_t)(intptr_t)user_data)};
+    mine.properties = properties, mine.property_count = count;
+    return invivo_changes_define(changes, &mine, NULL, error);
+}
+
+static const invivo_parameter argument[] = {{.name = "n", .kind = INVIVO_KIND_INT64, .flags = INVIVO_PARAMETER_OPTIONAL}};
 static invivo_definition describe(const twin *twin, const spec *spec) {
     invivo_definition made = {.struct_size = sizeof made, 
                               .key = name_of_key(spec->key), .scope = (uint32_t)spec->scope, .flags = spec->flags, .rank = spec->rank};
@@ -97,6 +112,7 @@ static invivo_definition describe(const twin *twin, const spec *spec) {
     add_named(spec->key, properties, &made.property_count, "any", spec->any);
     add_named(spec->key, properties, &made.property_count, "level", spec->level);
     made.initializer = initializer, made.properties = properties;
+    if (spec->takes_argument) made.parameters = argument, made.parameter_count = 1;
     if (spec->accepts) {
         invivo_invocation *method = NEW(invivo_invocation);
         uint64_t count = 0;
@@ -119,6 +135,7 @@ static invivo_definition stand_in(const twin *twin, const spec *base, const spec
     invivo_definition made = describe(twin, top), kept = describe(twin, base);
     bool makes = top->kind != ALIAS && top->kind != CHOICE;
     made.scope = makes ? kept.scope : 0, made.scope_name = makes ? kept.scope_name : NULL, made.flags = kept.flags, made.rank = kept.rank;
+    if (top->kind != ALIAS && !made.parameter_count) made.parameters = kept.parameters, made.parameter_count = kept.parameter_count;
     if (!makes || !kinds[top->type].has_life) made.flags &= ~(uint32_t)INVIVO_DEFINITION_EXCLUSIVE;
     if (!makes || kinds[top->type].is_shared) made.flags &= ~(uint32_t)INVIVO_DEFINITION_TRACKED;
     return made;
@@ -171,7 +188,8 @@ static void add_processor(const twin *twin, invivo_changes changes, int number, 
     invivo_processor made = {.struct_size = sizeof made, .name = name, .priority = number,
                              .key = processor->key >= 0 ? key_names[processor->key] : NULL,
                              .type = processor->type >= 0 ? kinds[processor->type].name : NULL};
-    if (processor->component >= 0) made.component = key_names[processor->component], made.method = "wrap";
+    if (processor->changes_definitions) made.process = set_level, made.user_data = (void *)(intptr_t)number;
+    else if (processor->component >= 0) made.component = key_names[processor->component], made.method = "wrap";
     else made.decorate = decorate, made.user_data = (void *)(intptr_t)number;
     MUST(invivo_changes_process(changes, &made, E));
 }

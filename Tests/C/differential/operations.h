@@ -55,7 +55,7 @@ static void check_leases(void) {
         if (!lease->is_frozen && lease->may_freeze && !is_current(lease)) lease->is_frozen = true, lease->content = *part;
     }
 }
-static void hold(invivo_object object) {
+static void hold(invivo_object object, bool is_for_argument) {
     invivo_key key = {0};
     if (lease_count == MOST_LEASES) {
         MUST(invivo_object_release(object));
@@ -67,8 +67,9 @@ static void hold(invivo_object object) {
     if (!invivo_object_key(object, &key, NULL) && key.bits) snprintf(lease->key, sizeof lease->key, "%s", invivo_key_name(key));
     const spec *spec = defined_as(&now, lease->key);
     /* Those of places have no current object that is the same everywhere; a weak one cannot be looked at; what a method of
-     * another object has made has no key. */
-    lease->may_freeze = lease->key[0] && spec && (spec->scope != INVIVO_SCOPE_THREAD && spec->scope != INVIVO_SCOPE_HOST && spec->scope != INVIVO_SCOPE_WEAK_SINGLETON && !(spec->flags & INVIVO_DEFINITION_TRACKED));
+     * another object has made has no key; and those of a key with runtime
+     * arguments stand beside each other. */
+    lease->may_freeze = !is_for_argument && lease->key[0] && spec && !spec->takes_argument && (spec->scope != INVIVO_SCOPE_THREAD && spec->scope != INVIVO_SCOPE_HOST && spec->scope != INVIVO_SCOPE_WEAK_SINGLETON && !(spec->flags & INVIVO_DEFINITION_TRACKED));
 }
 static void release_one(void) {
     if (!lease_count) return;
@@ -81,23 +82,25 @@ static void release_one(void) {
 
 /* ---- resolving -------------------------------------------------------------------------------------------------- */
 
-typedef struct wish { int kind, name; bool is_held; invivo_status status; } wish;
+typedef struct wish { int kind, name, argument; bool is_held; invivo_status status; } wish;
 static void do_wish(void *context) {
     wish *self = context;
     invivo_object object = {0};
     invivo_error *error = NULL;
-    if (self->kind == 0) self->status = invivo_resolve_name(live.runtime, name_of(self->name), &object, &error);
+    if (self->argument) self->status = resolve_with_argument(live.runtime, name_of(self->name), self->argument, &object, &error);
+    else if (self->kind == 0) self->status = invivo_resolve_name(live.runtime, name_of(self->name), &object, &error);
     else self->status = invivo_resolve_type(live.runtime, "Tool", NULL, 0, &object, &error);
     if (self->status) trace("  answers %s: %s\n", invivo_status_name(self->status), invivo_error_text(error));
     invivo_error_release(error);
     if (!object.bits) return;
-    if (self->is_held) hold(object);
+    if (self->is_held) hold(object, self->argument != 0);
     else MUST(invivo_object_release(object));
 }
 static void resolve_one(void) {
     int worker = with(WITH_THREADS) && chance(30) ? below(WORKERS) : -1;
     wish wish = {.kind = with(WITH_TYPES) && chance(15), .name = with(WITH_EACH) && chance(15) ? KEYS + below(ENTRIES) : below(KEYS), .is_held = worker < 0 && chance(50)};
-    trace("resolve %s%s%s\n", wish.kind ? "the Tool" : name_of(wish.name), wish.is_held ? " and hold it" : "", worker < 0 ? "" : " on a worker");
+    if (!wish.kind && with(WITH_ARGUMENTS) && chance(30)) wish.argument = 1 + below(3);
+    trace("resolve %s%s%s%s\n", wish.kind ? "the Tool" : name_of(wish.name), wish.argument ? " of an argument" : "", wish.is_held ? " and hold it" : "", worker < 0 ? "" : " on a worker");
     if (worker < 0) do_wish(&wish);
     else on_worker(worker, do_wish, &wish);
 }
@@ -216,8 +219,9 @@ static void edit(world *next, invivo_changes changes, bool *used) {
             int first = with(WITH_CIRCLES) ? TOOLS : 0;
             if (chance(70)) processor->key = first + below(KEYS - first), processor->component = chance(30) ? some_key(next, processor->key, processor->key) : -1;
             else processor->type = with(WITH_CIRCLES) ? SAW + below(4) : below(TYPES);
+            processor->changes_definitions = chance(30);
         }
-        trace("  processor %d: %s key %d type %d component %d\n", number, processor->is_there ? "" : "removed", processor->key, processor->type, processor->component);
+        trace("  processor %d: %s key %d type %d component %d\n", number, !processor->is_there ? "removed" : processor->changes_definitions ? "changes definitions" : "decorates", processor->key, processor->type, processor->component);
         add_processor(&live, changes, number, processor);
     } else if (what < 94) {
         int key = below(KEYS);
@@ -311,6 +315,24 @@ static void end_override(void) {
     take_answer(&next, status, error, is_armed);
 }
 
+/* Stops the shared object of a key by hand, lets something happen, and starts it again. */
+static void stop_by_hand(void) {
+    int key = below(KEYS);
+    invivo_key id = {0};
+    invivo_error *error = NULL;
+    const spec *spec = now.defined[key];
+    if (!spec || spec->kind == ALIAS || spec->kind == CHOICE || (spec->scope != INVIVO_SCOPE_LAZY_SINGLETON && spec->scope != INVIVO_SCOPE_SINGLETON)) return;
+    if (!MUST(invivo_key_find(live.runtime, key_names[key], &id, E))) return;
+    invivo_status status = invivo_stop(live.runtime, id, &error);
+    trace("stop %s: %s\n", key_names[key], invivo_status_name(status));
+    invivo_error_release(error), error = NULL;
+    if (chance(50)) change(1);
+    else resolve_one();
+    status = invivo_start(live.runtime, id, &error);
+    trace("start %s: %s\n", key_names[key], status ? invivo_error_text(error) : "");
+    invivo_error_release(error);
+}
+
 /* ---- comparing ---------------------------------------------------------------------------------------------------- */
 
 /* A change that the live runtime has refused is refused by a fresh one too, or a key of it cannot be resolved there. */
@@ -339,11 +361,11 @@ static void compare(void) {
     place_of_host = 1;
     if (status) disagree(STATUS_DIFFERS, "the live runtime has accepted what a fresh one refuses: %s: %s", invivo_status_name(status), invivo_error_text(error));
     invivo_error_release(error);
-    if (!status) compare_here(&both);
-    /* What is weak is there on the workers too. */
+    /* What is weak is the same on all threads: its lazies are resolved on the main thread first. */
     invivo_object held[2][NAMES] = {{{0}}};
     for (int i = 0; i < NAMES * 2 && !status && !failure; i++)
         (void)invivo_resolve_name(i % 2 ? live.runtime : both.fresh.runtime, name_of(i / 2), &held[i % 2][i / 2], NULL);
+    if (!status) compare_here(&both);
     for (int i = 0; i < WORKERS && !status && !failure; i++) if (workers[i].is_there) on_worker(i, compare_here, &both);
     for (int i = 0; i < NAMES * 2; i++) if (held[i % 2][i / 2].bits) MUST(invivo_object_release(held[i % 2][i / 2]));
     place_of_host = former_place;
@@ -373,6 +395,7 @@ static void operate(void) {
         trace("end of a worker\n");
         return end_worker(below(WORKERS));
     }
+    if (what < 99 && with(WITH_STOPS) && with(WITH_LIFE)) return stop_by_hand();
     if (what == 99) compare();
 }
 
@@ -391,6 +414,7 @@ static void run(uint64_t seed) {
     current_tape = &tapes[0];
     features = 0;
     for (int i = 0; i < FEATURES; i++) features |= chance(65) << i;
+    stops_fail = with(WITH_STOPS);
     trace("seed %llu, features %x\n", (unsigned long long)seed, features);
     if (open_twin(&live)) first_definitions();
     int count = 4 + below(OPERATIONS - 4);

@@ -38,6 +38,7 @@ static struct { bool has_ended, is_started, was_started; } seen[MOST_PARTS];
 static int parts_made, parts_alive;
 /* The callback of the live runtime that fails: the number of those before it, plus one; 0 = none. */
 static int countdown;
+static bool stops_fail;
 
 static bool falls(void) { return countdown > 0 && --countdown == 0; }
 static invivo_status fail(const char *what, invivo_error **error) {
@@ -113,10 +114,11 @@ static invivo_status part_start(void *instance, void *user_data, invivo_error **
 }
 static invivo_status part_stop(void *instance, void *user_data, invivo_error **error) {
     part *self = instance;
-    (void)user_data, (void)error;
+    (void)user_data;
     if (!seen[self->serial].is_started) disagree(STOPS_DIFFER, "an object is stopped that is not started (serial %d)", self->serial);
+    /* One that fails is over too. */
     seen[self->serial].is_started = false;
-    return INVIVO_OK;
+    return stops_fail && falls() ? fail("stop fails on purpose", error) : INVIVO_OK;
 }
 
 /* ---- members ---------------------------------------------------------------------------------------------- */
@@ -217,7 +219,8 @@ static bool open_twin(twin *twin) {
                                        .result = INVIVO_KIND_ANY, .call = call_make, .user_data = &twin->self};
     twin->methods[2] = (invivo_method){.struct_size = sizeof(invivo_method), .name = "wrap", .parameters = object, .parameter_count = 1,
                                        .result = INVIVO_KIND_ANY, .call = call_wrap};
-    if (!MUST(invivo_runtime_open(&twin->runtime, NULL, E))) return false;
+    invivo_runtime_options options = {.struct_size = sizeof options, .log_level = INVIVO_LOG_SILENT};
+    if (!MUST(invivo_runtime_open(&twin->runtime, &options, E))) return false;
     MUST(invivo_scope_register(twin->runtime, &scope, E));
     for (int i = 0; i < TYPES; i++) {
         invivo_type_options options = {

@@ -20,9 +20,9 @@ static const char *paths[PATHS] = {"n", "m", "mode"};
 static const char *whole_paths[PATHS] = {"/a.n", "/a.m", "/a.mode"};
 static const char *entry_names[ENTRIES] = {"x", "y", "z"};
 
-enum { NOTHING, NUMBER, REFERENCE, CONFIG, LIST, PROVIDER, LAZY, WEAK, BY_TYPE, ALL_OF };
+enum { NOTHING, NUMBER, REFERENCE, CONFIG, LIST, PROVIDER, LAZY, WEAK, BY_TYPE, ALL_OF, ARGUMENT };
 typedef struct source {
-    int how, key, number, path;
+    int how, key, number, path; /* of a reference: `number` is its runtime argument plus one, 0 = none */
     uint32_t flags;
     struct source *items[2];
     int count;
@@ -32,10 +32,11 @@ enum { MAKES, ALIAS, CHOICE, MAKER, FACTORY };
 typedef struct spec {
     int key, kind, scope, type, target, rank;
     uint32_t flags;
+    bool takes_argument;
     source *input, *number, *given, *left, *right, *any, *level, *accepts;
     source *options[3];
 } spec;
-typedef struct processor { bool is_there; int key, type, component; } processor;
+typedef struct processor { bool is_there, changes_definitions; int key, type, component; } processor;
 typedef struct document {
     bool is_there;
     int order, values[PATHS], entries[ENTRIES]; /* -1 = the document does not set it */
@@ -63,7 +64,7 @@ typedef struct world {
 /* What a sequence is made of: drawn first, so that a sequence that fails loses what it does not need. */
 enum { WITH_CIRCLES = 1, WITH_PROCESSORS = 2, WITH_THREADS = 4, WITH_HOST_SCOPE = 8, WITH_FAILURES = 16, WITH_OVERRIDES = 32,
        WITH_LATE = 64, WITH_TYPES = 128, WITH_CONFIG = 256, WITH_EACH = 512, WITH_LIFE = 1024, WITH_TRACKED = 2048, WITH_GROUPS = 4096,
-       WITH_WAITS = 8192, FEATURES = 14 };
+       WITH_WAITS = 8192, WITH_STOPS = 16384, WITH_ARGUMENTS = 32768, FEATURES = 16 };
 static int features;
 static bool with(int feature) { return features & feature; }
 
@@ -91,6 +92,7 @@ static source *reference(const world *world, int of, int limit) {
     source *made = NEW(source);
     made->how = REFERENCE, made->key = key;
     if (chance(20)) made->flags = INVIVO_INJECT_OPTIONAL;
+    if (world->defined[key] && world->defined[key]->takes_argument && chance(60)) made->number = 1 + below(3);
     return made;
 }
 static source *number_source(void) {
@@ -101,6 +103,11 @@ static source *number_source(void) {
     } else {
         made->how = NUMBER, made->number = below(5);
     }
+    return made;
+}
+static source *argument_source(void) {
+    source *made = NEW(source);
+    made->how = ARGUMENT;
     return made;
 }
 static source *late_source(const world *world, int key) {
@@ -177,9 +184,13 @@ static spec *random_spec(const world *world, int key, bool is_override) {
         if (chance(50)) made->number = number_source();
         if (chance(25)) made->given = any_source(world, key, key);
     }
+    if (with(WITH_ARGUMENTS) && made->kind == MAKES && made->scope != INVIVO_SCOPE_SINGLETON && chance(30)) {
+        made->takes_argument = true;
+        if (chance(60)) made->number = argument_source();
+    }
     if (chance(40)) made->left = object_source(world, key, limit);
     if (chance(25)) made->right = object_source(world, key, limit);
-    if (chance(30)) made->any = any_source(world, key, limit);
+    if (chance(30)) made->any = made->takes_argument && chance(50) ? argument_source() : any_source(world, key, limit);
     if (chance(30)) made->level = number_source();
     if (chance(15)) made->accepts = any_source(world, key, key);
     return made;
@@ -194,7 +205,7 @@ static bool is_same_source(const source *a, const source *b) {
 }
 static bool is_same_spec(const spec *a, const spec *b) {
     if (!a || !b || a == b || a->kind == FACTORY) return a == b;
-    bool is_same = a->kind == b->kind && a->scope == b->scope && a->type == b->type && a->target == b->target && a->rank == b->rank && a->flags == b->flags;
+    bool is_same = a->kind == b->kind && a->scope == b->scope && a->type == b->type && a->target == b->target && a->rank == b->rank && a->flags == b->flags && a->takes_argument == b->takes_argument;
     const source *const one[] = {a->input, a->number, a->given, a->left, a->right, a->any, a->level, a->accepts, a->options[0], a->options[1], a->options[2]};
     const source *const other[] = {b->input, b->number, b->given, b->left, b->right, b->any, b->level, b->accepts, b->options[0], b->options[1], b->options[2]};
     for (int i = 0; i < 11; i++) is_same = is_same && is_same_source(one[i], other[i]);
@@ -241,13 +252,14 @@ static void bind(world *world) {
 /* ---- showing them ------------------------------------------------------------------------------------------- */
 
 static void print_source(const char *name, const source *source) {
-    static const char *const how[] = {"nothing", "number", "ref", "config", "list", "provider", "lazy", "weak", "type Tool", "all"};
+    static const char *const how[] = {"nothing", "number", "ref", "config", "list", "provider", "lazy", "weak", "type Tool", "all", "argument"};
     if (!source) return;
     fprintf(stderr, " %s%s", name, how[source->how]);
     if (source->how == NUMBER) fprintf(stderr, "(%d)", source->number);
     if (source->how == CONFIG) fprintf(stderr, "(%s, default %d)", paths[source->path], source->number);
     if (source->how == ALL_OF) fprintf(stderr, " %s", source->key ? "Voice" : "Tool");
     if (source->how == REFERENCE) fprintf(stderr, "(%s)", key_names[source->key]);
+    if (source->how == REFERENCE && source->number) fprintf(stderr, " of %d", source->number);
     if (source->flags & INVIVO_INJECT_OPTIONAL) fprintf(stderr, "?");
     for (int i = 0; i < source->count; i++) print_source("(", source->items[i]), fprintf(stderr, ")");
 }
@@ -260,6 +272,7 @@ static void print_spec(const char *what, const spec *spec) {
         fprintf(stderr, " %s %s rank %d%s%s", kinds[spec->type].name, scopes[spec->scope], spec->rank,
                 spec->flags & INVIVO_DEFINITION_EXCLUSIVE ? " exclusive" : "", spec->flags & INVIVO_DEFINITION_TRACKED ? " tracked" : "");
     if (spec->flags & INVIVO_DEFINITION_WAITS) fprintf(stderr, " waits");
+    if (spec->takes_argument) fprintf(stderr, " takes an argument");
     print_source("input=", spec->input), print_source("number=", spec->number), print_source("given=", spec->given);
     print_source("left=", spec->left), print_source("right=", spec->right), print_source("any=", spec->any);
     print_source("level=", spec->level), print_source("accept=", spec->accepts);
