@@ -131,7 +131,9 @@ extension Definition {
     }
 
     /// Names the runtime arguments, in their order: for other languages, messages and what `invivo keys` writes.
-    public func taking(_ names: String...) -> Definition {
+    ///
+    /// `defaults` are the values of the last arguments where another language leaves them out.
+    public func taking(_ names: String..., defaults: [any InvivoConvertible] = []) -> Definition {
         saying { draft in
             if names.count > draft.parameters.count {
                 draft.problems.append(
@@ -141,6 +143,14 @@ extension Definition {
             for (index, name) in names.enumerated() where index < draft.parameters.count {
                 draft.parameters[index].name = name
             }
+            let first = draft.parameters.count - defaults.count
+            guard first >= 0 else {
+                draft.problems.append(
+                    InvivoError(
+                        .arity, "\(defaults.count) arguments have a default, and it takes \(draft.parameters.count)"))
+                return
+            }
+            for (index, value) in defaults.enumerated() { draft.parameters[first + index].defaultValue = value }
         }
     }
 }

@@ -25,6 +25,17 @@ extension Definition {
         }
     }
 
+    /// A runtime argument with the value that it has where a caller leaves it out: `.argument("note", .int64, default: 60)`.
+    public func argument(
+        _ name: String, _ kind: InvivoKind = .any, isOptional: Bool = false, default value: some InvivoConvertible
+    ) -> Definition {
+        saying { draft in
+            let shape = InvivoShape(kind, isOptional: isOptional)
+            draft.parameters.append(
+                Draft.Parameter(name: name, type: InvivoValue.self, shape: shape, defaultValue: value))
+        }
+    }
+
     /// What makes it may answer nothing.
     public func nullable() -> Definition { saying { $0.isNullable = true } }
 

@@ -9,6 +9,11 @@ extension Definition {
     /// Higher comes first in lists and wins lookups by type.
     public func rank(_ rank: Int) -> Definition { saying { $0.rank = Int32(clamping: rank) } }
 
+    /// Names its type with arguments, `"Repository[User]"`: lookups for that name prefer it at equal rank.
+    public func generic(_ name: String) -> Definition {
+        saying { $0.more.append { raw, arena, _ in raw.generic = try arena.name(name) } }
+    }
+
     /// Says where lookups by type do not find it: by its own type, by what that is besides, or both.
     public func hidden(_ hidden: Hidden = .both) -> Definition {
         saying { draft in

@@ -75,17 +75,24 @@ struct Describer {
         if draft.isHiddenByInterface { definition.flags |= UInt32(INVIVO_DEFINITION_HIDDEN_INTERFACE) }
         if draft.isNullable { definition.flags |= UInt32(INVIVO_DEFINITION_NULLABLE) }
         if let parent = draft.parent { definition.parent = try arena.name(noted(try name(of: parent))) }
-        let needed = draft.parameters.map(\.shape.isOptional).neededCount
+        let needed = draft.parameters.map { $0.shape.isOptional || $0.defaultValue != nil }.neededCount
         let parameters = try draft.parameters.enumerated().map { index, parameter throws(InvivoError) in
             let isKnown = parameter.shape.choices.isEmpty && !parameter.shape.isOptional
             return invivo_parameter(
                 name: try arena.name(parameter.name ?? "argument\(index + 1)"),
                 kind: (isKnown ? parameter.shape.kind : InvivoKind.any).rawValue,
-                flags: index >= needed ? UInt32(INVIVO_PARAMETER_OPTIONAL) : 0, type_name: nil)
+                flags: index >= needed && parameter.shape.isOptional ? UInt32(INVIVO_PARAMETER_OPTIONAL) : 0,
+                type_name: nil)
         }
         let hasMaker = try making(&definition, key, draft, arena)
         definition.parameters = UnsafePointer(arena.table(parameters))
         definition.parameter_count = UInt64(parameters.count)
+        if draft.parameters.contains(where: { $0.defaultValue != nil }) {
+            let defaults = try draft.parameters.map { parameter throws(InvivoError) in
+                try parameter.defaultValue?.asInvivo().borrowed(arena, core) ?? invivo_null()
+            }
+            definition.defaults = UnsafePointer(arena.table(defaults))
+        }
         if definition.alias == nil {
             if let name = draft.typeName {
                 definition.type_name = try arena.name(name)

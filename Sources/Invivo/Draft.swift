@@ -60,6 +60,7 @@ struct Draft {
         var name: String?
         var type: Any.Type
         var shape: InvivoShape
+        var defaultValue: (any InvivoConvertible)?
     }
 
     /// Nil: the parent's, or graph.

@@ -13,6 +13,7 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
     var isShared: Bool
     var text: String?
     var supertypes: [String] = []
+    var lookupName: String?
     var properties: [Property] = []
     var methods: [Method] = []
     var parameters: [Parameter] = []
@@ -53,6 +54,13 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
 
     /// Names types and interfaces that it also is.
     public mutating func supertype(_ names: String...) { supertypes += names }
+
+    /// Names the type for which it stands: lookups for that name find its definitions as those of the exact type. It is that
+    /// type, too.
+    public mutating func stands(for name: String) {
+        lookupName = name
+        if !supertypes.contains(name) { supertypes.insert(name, at: 0) }
+    }
 
     /// Runs when everything that was made together with an instance is complete, before any of it is started. It may fail,
     /// and has no effect outside.

@@ -58,6 +58,7 @@ final class TypeBox: Sendable {
             type.supertypes + core.supertypes(value, but: type.name).filter { !type.supertypes.contains($0) }
         options.supertypes = try arena.names(supertypes)
         options.supertype_count = UInt64(supertypes.count)
+        options.lookup_name = try arena.name(type.lookupName)
         options.concurrency = UInt32(type.isShared ? INVIVO_SHARED : INVIVO_CONFINED)
         options.make = { instance, build, arguments, count, data, error in
             guard let box = TypeBox.box(data), let instance else { return InvivoError.Code.internal.rawValue }

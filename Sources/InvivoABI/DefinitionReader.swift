@@ -155,7 +155,12 @@ private func choice(_ given: invivo_definition, _ key: String, _ inlines: Inline
 
 /// The runtime arguments that a definition declares; nil when it declares none.
 private func signature(_ given: invivo_definition, _ key: String) throws(Failure) -> Signature? {
-    guard given.parameter_count > 0 else { return nil }
+    guard given.parameter_count > 0 else {
+        guard given.defaults == nil else {
+            throw Failure(.argument, "definition.defaults needs definition.parameters", path: key)
+        }
+        return nil
+    }
     guard let pointer = given.parameters, given.parameter_count < 256 else {
         throw Failure(.argument, "definition.parameters is NULL or too long", path: key)
     }
@@ -171,16 +176,23 @@ private func signature(_ given: invivo_definition, _ key: String) throws(Failure
             throw Failure(.argument, "parameters[\(index)].flags contains unknown ones", path: key)
         }
         let isOptional = entry.flags & UInt32(INVIVO_PARAMETER_OPTIONAL) != 0
-        guard isOptional || found.last?.isOptional != true else {
-            throw Failure(.argument, "the parameter '\(name)' is needed, but comes after an optional one", path: key)
+        let type = try optionalText(entry.type_name, "parameters[\(index)].type_name")
+        var parameter = Parameter(name: name, kind: kind, isOptional: isOptional, typeName: type)
+        if let defaults = given.defaults, case let value = try Value(borrowing: defaults[index]), !value.isNull {
+            do throws(Failure) {
+                let value = try Signature(name: key, parameters: [parameter]).checked(value, parameter)
+                parameter = Parameter(
+                    name: name, kind: kind, isOptional: isOptional, typeName: type, defaultValue: value)
+            } catch { throw Failure(error.code, "definition.defaults[\(index)]: \(error.message)", path: key) }
+        }
+        guard parameter.mayBeLeftOut || found.last?.mayBeLeftOut != true else {
+            throw Failure(
+                .argument, "the parameter '\(name)' is needed, but comes after one that may be left out", path: key)
         }
         guard !found.contains(where: { $0.name.isSameName(as: name) }) else {
             throw Failure(.argument, "two parameters are named '\(name)'", path: key)
         }
-        found.append(
-            Parameter(
-                name: name, kind: kind, isOptional: isOptional,
-                typeName: try optionalText(entry.type_name, "parameters[\(index)].type_name")))
+        found.append(parameter)
     }
     return Signature(name: key, parameters: found)
 }

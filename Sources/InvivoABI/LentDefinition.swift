@@ -39,6 +39,9 @@ final class LentDefinition {
                         flags: parameter.isOptional ? UInt32(INVIVO_PARAMETER_OPTIONAL) : 0,
                         type_name: text(parameter.typeName))
                 })
+            if signature.parameters.contains(where: { $0.defaultValue != nil }) {
+                lent.defaults = table(signature.parameters.map { value($0.defaultValue ?? .null) }).0
+            }
         }
         (lent.methods, lent.method_count) = invocations(body.methods)
         (lent.before, lent.before_count) = invocations(body.before)

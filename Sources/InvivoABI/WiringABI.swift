@@ -245,10 +245,18 @@ public func invivo_key_of_type(
     out?.pointee = invivo_key()
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
-        let container = try Container.find(runtime.bits, .runtime)
         let isExact = try lookupFlags(flags) & UInt32(INVIVO_LOOKUP_EXACT) != 0
         let lookup = Container.Lookup(
             type: try text(type, "type"), name: try optionalText(name, "name"), isExact: isExact)
+        if let parents = ForkedRuntime(runtime.bits) {
+            if let key = try parents.key(lookup) {
+                out.pointee.bits = key
+            } else if flags & UInt32(INVIVO_LOOKUP_OPTIONAL) == 0 {
+                throw Failure(.notFound, "no definition makes a '\(lookup.type)'", path: lookup.type)
+            }
+            return
+        }
+        let container = try Container.find(runtime.bits, .runtime)
         if let id = try container.find(lookup) {
             out.pointee.bits = container.keyHandle(id)
         } else if flags & UInt32(INVIVO_LOOKUP_OPTIONAL) == 0 {

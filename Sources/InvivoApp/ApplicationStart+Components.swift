@@ -204,18 +204,31 @@ private struct ComponentMaker {
                         path: key, at: parameter.place))
                 continue
             }
-            if !parameter.isOptional, parameters.last?.isOptional == true {
+            let declared = self.parameter(parameter, kind, key)
+            if !declared.mayBeLeftOut, parameters.last?.mayBeLeftOut == true {
                 wrong.append(
                     Failure(
-                        .arity, "the parameter '\(parameter.name)' is needed, but comes after an optional one",
+                        .arity, "the parameter '\(parameter.name)' is needed, but comes after one that may be left out",
                         path: key,
                         at: parameter.place))
             }
-            parameters.append(
-                Parameter(
-                    name: parameter.name, kind: kind, isOptional: parameter.isOptional, typeName: parameter.type))
+            parameters.append(declared)
         }
         return Signature(name: key, parameters: parameters)
+    }
+
+    /// A runtime argument, with its default in its kind.
+    private mutating func parameter(_ given: ManifestParameter, _ kind: ValueKind, _ key: String) -> Parameter {
+        var made = Parameter(name: given.name, kind: kind, isOptional: given.isOptional, typeName: given.type)
+        guard let node = given.defaultValue, !node.isNull else { return made }
+        do throws(Failure) {
+            let value = try Signature(name: key, parameters: [made]).checked(try Value(spec: node), made)
+            made = Parameter(
+                name: given.name, kind: kind, isOptional: given.isOptional, typeName: given.type, defaultValue: value)
+        } catch {
+            wrong.append(Failure(.spec, "the default: \(error.message)", path: key, at: node.place))
+        }
+        return made
     }
 
     mutating func initializer(_ given: [ManifestInjection]) -> [Injection] {

@@ -8,15 +8,23 @@ public struct Parameter: Sendable {
     public let isOptional: Bool
     /// For objects: the type wanted.
     public let typeName: String?
+    /// The value of an argument that is left out, in the parameter's kind; nil: null.
+    public let defaultValue: Value?
 
-    public init(name: String, kind: ValueKind, isOptional: Bool, typeName: String?) {
+    public init(name: String, kind: ValueKind, isOptional: Bool, typeName: String?, defaultValue: Value? = nil) {
         self.name = name
         self.kind = kind
         self.isOptional = isOptional
         self.typeName = typeName
+        self.defaultValue = defaultValue
     }
 
-    var text: String { "\(name): \(wanted)\(isOptional ? "?" : "")" }
+    /// Whether a caller may give no argument for it.
+    public var mayBeLeftOut: Bool { isOptional || defaultValue != nil }
+
+    var text: String {
+        "\(name): \(wanted)\(isOptional ? "?" : "")\(defaultValue.map { " = \($0)" } ?? "")"
+    }
 
     /// The type or kind.
     public var wanted: String { typeName ?? kind.name }
@@ -26,12 +34,13 @@ public struct Parameter: Sendable {
 public struct Signature: Sendable {
     public let name: String
     public let parameters: [Parameter]
-    let leastCount: Int
+    /// The number of arguments that no caller may leave out.
+    public let leastCount: Int
 
     public init(name: String, parameters: [Parameter]) {
         self.name = name
         self.parameters = parameters
-        leastCount = parameters.prefix { !$0.isOptional }.count
+        leastCount = parameters.prefix { !$0.mayBeLeftOut }.count
     }
 
     /// "play(note: int32, velocity: double)".
@@ -40,7 +49,8 @@ public struct Signature: Sendable {
     /// The arguments in the kinds wanted. What was left out stays left out.
     public func check(_ arguments: [Value]) throws(Failure) -> [Value] {
         guard arguments.count >= leastCount, arguments.count <= parameters.count else {
-            throw Failure(.arity, "\(text) takes \(countText), got \(arguments.count)")
+            let missing = arguments.count < leastCount ? ": '\(parameters[arguments.count].name)' is missing" : ""
+            throw Failure(.arity, "\(text) takes \(countText), got \(arguments.count)\(missing)")
         }
         var result = arguments
         for (index, argument) in arguments.enumerated() {
@@ -49,6 +59,12 @@ public struct Signature: Sendable {
             result[index] = try checked(argument, parameter)
         }
         return result
+    }
+
+    /// The arguments in the kinds wanted, one for each parameter: what was left out has its default, or is null.
+    public func completed(_ arguments: [Value]) throws(Failure) -> [Value] {
+        let given = try check(arguments)
+        return given + parameters[given.count...].map { $0.defaultValue ?? .null }
     }
 
     /// One argument in the kind its parameter wants.

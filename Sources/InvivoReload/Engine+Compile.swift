@@ -157,13 +157,14 @@ extension Engine {
         if !missers.isEmpty {
             for definition in changed.values { holders.formUnion(definition.flatMap { missers[$0.key] } ?? []) }
         }
-        // What takes other runtime arguments may be given too many.
+        // What takes other runtime arguments may be given too many or too few.
         for (id, recipe) in plan.recipes {
             let former = graph.recipe(id)
             // An alias is given any number.
             if former?.id != id
                 || former?.definition.body.parameters?.parameters.count
                     != recipe.definition.body.parameters?.parameters.count
+                || former?.definition.body.parameters?.leastCount != recipe.definition.body.parameters?.leastCount
             {
                 holders.formUnion(dependents.holders(of: id))
             }

@@ -180,7 +180,6 @@ extension Engine {
             if given > 0 && component.aliased == nil { fail("declares no runtime arguments (parameters)") }
             return
         }
-        let least = parameters.parameters.prefix { !$0.isOptional }.count
-        if given < least || given > parameters.parameters.count { fail("takes \(parameters.text)") }
+        if given < parameters.leastCount || given > parameters.parameters.count { fail("takes \(parameters.text)") }
     }
 }

@@ -69,11 +69,27 @@ extension KeyFunctions {
         type.isEmpty ? "invivo_object" : "\(identifier(type))_object"
     }
 
+    /// What an optional parameter becomes where the caller gives NULL.
+    private static func cDefault(_ parameter: Parameter) -> String {
+        guard let value = parameter.defaultValue, isLiteral(parameter) else { return "invivo_null()" }
+        return switch value {
+        case .bool(let boolean): "invivo_bool(\(boolean))"
+        case .string(let text): "invivo_string(\(cLiteral(text)))"
+        case .float: "invivo_float((float)\(number(value)))"
+        case .double: "invivo_double(\(number(value)))"
+        default:
+            value.signedInteger == nil
+                ? "invivo_uint64(UINT64_C(\(number(value))))"
+                : value.signedInteger == .min ? "invivo_int64(INT64_MIN)" : "invivo_int64(INT64_C(\(number(value))))"
+        }
+    }
+
     /// How a parameter is declared, and the value that it becomes.
     private static func cParameter(_ name: String, _ parameter: Parameter) -> (declared: String, value: String) {
+        let other = cDefault(parameter)
         func plain(_ type: String, _ make: String) -> (String, String) {
             parameter.isOptional
-                ? ("const \(type) *\(name)", "\(name) ? \(make)(*\(name)) : invivo_null()")
+                ? ("const \(type) *\(name)", "\(name) ? \(make)(*\(name)) : \(other)")
                 : ("\(type) \(name)", "\(make)(\(name))")
         }
         switch parameter.kind {
@@ -85,7 +101,7 @@ extension KeyFunctions {
         case .string:
             return (
                 "const char *\(name)",
-                parameter.isOptional ? "\(name) ? invivo_string(\(name)) : invivo_null()" : "invivo_string(\(name))"
+                parameter.isOptional ? "\(name) ? invivo_string(\(name)) : \(other)" : "invivo_string(\(name))"
             )
         case .object:
             let object = parameter.typeName == nil ? name : "\(name).object"

@@ -86,11 +86,26 @@ extension KeyFunctions {
     }
 
     private static func pythonParameters(_ parameters: [Parameter]) -> [(name: String, declared: String)] {
-        zip(names(parameters, reserved: pythonKeywords.union(["self"])), parameters).map { name, parameter in
+        // A default that Python cannot write is given by the caller, and so is what stands before it.
+        let given = parameters.lastIndex { $0.defaultValue != nil && !isLiteral($0) } ?? -1
+        return zip(names(parameters, reserved: pythonKeywords.union(["self"])), parameters).enumerated().map {
+            index, pair in
+            let (name, parameter) = pair
             let type =
                 parameter.kind == .object ? parameter.typeName.map(pythonClass) ?? "Any" : pythonType(parameter.kind)
             let said = type == "Any" ? "Any" : "\(type) | None"
-            return (name, parameter.isOptional ? "\(name): \(said) = None" : "\(name): \(type)")
+            let wanted = parameter.isOptional ? said : type
+            guard parameter.mayBeLeftOut, index > given else { return (name, "\(name): \(wanted)") }
+            return (name, "\(name): \(wanted) = \(pythonDefault(parameter.defaultValue))")
+        }
+    }
+
+    private static func pythonDefault(_ value: Value?) -> String {
+        switch value {
+        case nil: "None"
+        case .bool(let boolean)?: boolean ? "True" : "False"
+        case .string(let text)?: pythonLiteral(text)
+        case .some(let value): number(value)
         }
     }
 

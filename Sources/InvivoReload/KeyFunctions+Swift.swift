@@ -60,7 +60,7 @@ extension KeyFunctions {
     private func swift(_ function: Function, _ member: String) -> String {
         let names = Self.names(function.parameters, reserved: ["runtime"])
         let parameters = zip(names, function.parameters).map { name, parameter in
-            "\(Self.quoted(name)): \(Self.swiftType(parameter))\(parameter.isOptional ? "? = nil" : "")"
+            "\(Self.quoted(name)): \(Self.swiftType(parameter))\(parameter.isOptional ? "?" : "")\(Self.swiftDefault(parameter))"
         }
         let values = zip(names, function.parameters).map { name, parameter in
             let name = Self.quoted(name)
@@ -85,6 +85,17 @@ extension KeyFunctions {
                 }
 
             """
+    }
+
+    /// " = 60"; what cannot be written is given by the caller.
+    private static func swiftDefault(_ parameter: Parameter) -> String {
+        guard let value = parameter.defaultValue else { return parameter.isOptional ? " = nil" : "" }
+        guard isLiteral(parameter) else { return "" }
+        return switch value {
+        case .bool(let boolean): " = \(boolean)"
+        case .string(let text): " = \(swiftLiteral(text))"
+        default: " = \(number(value))"
+        }
     }
 
     private static func swiftType(_ parameter: Parameter) -> String {

@@ -115,6 +115,25 @@ public struct KeyFunctions: Sendable {
         return "_" + text
     }
 
+    /// Whether the default of a parameter can be written as a literal in every language.
+    static func isLiteral(_ parameter: Parameter) -> Bool {
+        switch parameter.defaultValue {
+        case .bool, .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64, .string: true
+        case .float(let number): number.isFinite
+        case .double(let number): number.isFinite
+        default: false
+        }
+    }
+
+    /// The literal of a default that is a number.
+    static func number(_ value: Value) -> String {
+        switch value {
+        case .float(let number): "\(number)"
+        case .double(let number): "\(number)"
+        default: value.signedInteger.map { "\($0)" } ?? value.unsignedInteger.map { "\($0)" } ?? "0"
+        }
+    }
+
     /// The parameters' names as identifiers that are neither reserved nor twice.
     static func names(_ parameters: [Parameter], reserved: Set<String>) -> [String] {
         var taken = reserved

@@ -14,6 +14,8 @@ public struct ManifestParameter: Sendable {
     public let kind: String?
     public let isOptional: Bool
     public let type: String?
+    /// The value of an argument that is left out.
+    public let defaultValue: SpecNode?
     public let place: Place
 }
 
@@ -140,11 +142,12 @@ extension ManifestChecker {
         return items.enumerated().compactMap { index, item in
             let path = path.item(index)
             if let name = item.text, !name.isEmpty {
-                return ManifestParameter(name: name, kind: nil, isOptional: false, type: nil, place: item.place)
+                return ManifestParameter(
+                    name: name, kind: nil, isOptional: false, type: nil, defaultValue: nil, place: item.place)
             }
             let what = "a name, or a map such as '{ name: note, kind: int32 }'"
             guard let map = checker.map(item, what, path: path) else { return nil }
-            checker.refuseUnknownKeys(map, known: ["name", "kind", "optional", "type"], path: path)
+            checker.refuseUnknownKeys(map, known: ["name", "kind", "optional", "type", "default"], path: path)
             guard let node = map["name"], let name = checker.text(node, "a name", path: path.key("name")) else {
                 if map["name"] == nil { checker.fail("the key 'name' is missing", path: path, at: item.place) }
                 return nil
@@ -154,6 +157,7 @@ extension ManifestChecker {
                 kind: map["kind"].flatMap { checker.text($0, "the name of a kind", path: path.key("kind")) },
                 isOptional: flag("optional", map, path),
                 type: map["type"].flatMap { checker.text($0, "the name of a type", path: path.key("type")) },
+                defaultValue: map["default"],
                 place: item.place)
         }
     }

@@ -413,8 +413,7 @@ extension Container {
             return []
         }
         do throws(Failure) {
-            let given = try parameters.check(arguments)
-            return given + Array(repeating: .null, count: parameters.parameters.count - given.count)
+            return try parameters.completed(arguments)
         } catch {
             throw Failure(error.code, error.message, path: recipe.key, at: recipe.definition.place)
         }

@@ -36,6 +36,7 @@ extension Definition {
             a.elementsEqual(b) {
                 $0.name.isSameName(as: $1.name) && $0.kind == $1.kind && $0.isOptional == $1.isOptional
                     && $0.typeName.isSameName(as: $1.typeName)
+                    && same($0.defaultValue, $1.defaultValue) { $0.isSame(as: $1) }
             }
         }
     }

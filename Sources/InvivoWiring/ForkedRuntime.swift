@@ -71,17 +71,26 @@ public struct ForkedRuntime {
 
     /// The built shared object of the one definition that fits. `name` is a whole key.
     public func object(_ lookup: Container.Lookup) throws(Failure) -> UInt64 {
-        let key = try reading { (raw, graph) throws(Failure) -> UInt64 in
+        guard let key = try key(lookup) else { throw .forked() }
+        return try object(key)
+    }
+
+    /// The key of the one definition that fits; nil when none does. `name` is a whole key.
+    public func key(_ lookup: Container.Lookup) throws(Failure) -> UInt64? {
+        try reading { (raw, graph) throws(Failure) in
             let wanted = lookup.name.map { id(of: $0, raw) }
             let fitting = graph.types.all(lookup.type, isExact: lookup.isExact).filter {
                 wanted == nil || $0.id == wanted
             }
             switch graph.types.best(of: fitting, for: lookup.type) {
             case .one(let id): return self.key(id, raw)
-            case .none, .several: throw .forked()
+            case .none: return nil
+            case .several:
+                throw Failure(
+                    .ambiguous, "several definitions make a '\(lookup.type)'; name one, or give one a higher rank",
+                    path: lookup.type)
             }
         }
-        return try object(key)
     }
 
     /// The number of a path of the configuration that anything has named before the fork.

@@ -136,9 +136,10 @@ extension RecipeCompiler {
             }
             return
         }
-        let least = orMore ? 0 : parameters.parameters.prefix { !$0.isOptional }.count
+        let least = orMore ? 0 : parameters.leastCount
         if given < least || given > parameters.parameters.count {
-            fail(.arity, "\(gives) \(parameters.text)")
+            let missing = given < least ? ": '\(parameters.parameters[given].name)' is missing" : ""
+            fail(.arity, "\(gives) \(parameters.text)\(missing)")
         }
     }
 

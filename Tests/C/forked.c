@@ -150,6 +150,10 @@ static int reads(void) {
     RESOLVED(invivo_resolve_type(runtime, "Pair", NULL, 0, &object, NULL)); /* app.right has the higher rank */
     RESOLVED(invivo_resolve_type(runtime, "Pair", "app.left", 0, &object, NULL));
     RESOLVED(invivo_peek(runtime, left, &object));
+    HOLDS(invivo_key_of_type(runtime, "Pair", NULL, 0, &key, NULL) == INVIVO_OK && key.bits == right.bits);
+    HOLDS(invivo_key_of_type(runtime, "Pair", "app.left", 0, &key, NULL) == INVIVO_OK && key.bits == left.bits);
+    HOLDS(invivo_key_of_type(runtime, "Nothing", NULL, 0, &key, NULL) == INVIVO_E_NOT_FOUND && key.bits == 0);
+    HOLDS(invivo_key_of_type(runtime, "Nothing", NULL, INVIVO_LOOKUP_OPTIONAL, &key, NULL) == INVIVO_OK && key.bits == 0);
     HOLDS(invivo_key_find(runtime, "app.left", &key, NULL) == INVIVO_OK && key.bits == left.bits);
     HOLDS(invivo_key_find(runtime, "app.nothing", &key, NULL) == INVIVO_E_NOT_FOUND && key.bits == 0);
     HOLDS(invivo_key_version(left) && invivo_version_read(invivo_key_version(left)) != 0);

@@ -246,8 +246,10 @@ static void a_component_may_stand_in_another(void) {
                 "    properties: { thing: [{ $new: { type: Plugged, init: [seven] } }], other: { $provider: { $new: { type: Plugged } } } }\n"
                 "    methods: [{ tell: [1, { $new: { type: Plugged } }] }]\n"
                 "  a.choice: { choose: { $new: { type: Plugged } }, options: [{ kind: Loud, use: $a.all }, { otherwise: { $new: { type: Plugged, init: [nine] } } }] }\n"
+                "  a.left: { type: Note, scope: prototype, parameters: [note, { name: by, kind: int64, default: 7 }], init: [{ $argument: 0 }, { $argument: 1 }] }\n"
                 "  a.all: { type: Note, init: [{ $all: Plugged }] }\n", E));
     CHECK_TEXT(said("a.choice", NULL, 0), "'nine'");
+    CHECK_TEXT(said("a.left", &sixty, 1), "60 7");
     CHECK_TEXT(said("a.choice.1", NULL, 0), "'nine'");
     CHECK_TEXT(said("a.choice.chooser", NULL, 0), "");
     CHECK_TEXT(said("a.holder", &sixty, 1), "$a.holder.0 [ $a.holder.thing.0 ] call tell( 1 $a.holder.tell.1 )");

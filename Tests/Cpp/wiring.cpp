@@ -146,6 +146,24 @@ static void a_graph_of_classes() {
     CHECK(alive == 0 && started == stopped && started > 0);
 }
 
+struct pool_of_users : clock_part {};
+
+static void names_with_arguments_and_other_types() {
+    invivo::runtime own;
+    invivo::type<clock_part>("Clock").property<&clock_part::ticks>("ticks").add(own);
+    invivo::type<pool_of_users>("PooledClock").stands_for("Clock").property<&clock_part::ticks>("ticks").add(own);
+    own.define(invivo::definition("app.users").of<clock_part>().lazy_singleton().generic("Clock[User]"));
+    own.define(invivo::definition("app.orders").of<clock_part>().lazy_singleton().generic("Clock[Order]"));
+    invivo_key key{};
+    const auto finds = [&](const char *type, uint32_t flags) {
+        return invivo_key_of_type(own.raw(), type, nullptr, flags, &key, nullptr) == INVIVO_OK ? std::string(invivo_key_name(key)) : "";
+    };
+    CHECK(finds("Clock[User]", 0) == "app.users" && finds("Clock[Order]", 0) == "app.orders");
+    own.define(invivo::definition("app.pooled").of<pool_of_users>().lazy_singleton());
+    invivo::changes(own).remove("app.users").remove("app.orders").commit();
+    CHECK(finds("Clock", INVIVO_LOOKUP_EXACT) == "app.pooled");
+}
+
 static void factories_overrides_and_errors() {
     invivo::runtime own;
     describe(own.raw());
@@ -163,6 +181,17 @@ static void factories_overrides_and_errors() {
         invivo::ref<voice> made = own.resolve<voice>("synth.made", 0.5);
         CHECK(made->note == 5 && made->name == "synth.made" && *held == 1);
     }
+    own.define(invivo::definition("synth.left_out").graph().parameters<double, int>({"gain", "note"}).defaults(9)
+                   .with(invivo::argument(0), invivo::argument(1))
+                   .made<voice>([](const invivo::build &build, double gain, int note) {
+                       return voice(*build.resolve<clock_part>("synth.clock"), gain, build.key(), note);
+                   }));
+    CHECK(own.resolve<voice>("synth.left_out", 0.5)->note == 9 && own.resolve<voice>("synth.left_out", 0.5, 8)->note == 8);
+    CHECK(throws(INVIVO_E_ARITY, "'gain' is missing", [&] { own.resolve<voice>("synth.left_out"); }));
+    CHECK(throws(INVIVO_E_ARITY, "2 runtime argument(s) have a default, and 1 are declared", [&] {
+        own.define(invivo::definition("synth.more").of<voice>().parameters<double>({"gain"}).defaults(1, 2));
+    }));
+    heard = 2;
     CHECK(throws(INVIVO_E_ARITY, "synth.lacks: the function that makes it takes 1 argument(s) after the build, got 0", [&] {
         own.define(invivo::definition("synth.lacks").made<voice>([](const invivo::build &build, double gain, std::optional<int>) {
             return voice(*build.resolve<clock_part>("synth.clock"), gain, build.key(), 5);
@@ -270,6 +299,7 @@ int main() {
     pointers_close_circles_and_follow_reloads();
     a_graph_of_classes();
     factories_overrides_and_errors();
+    names_with_arguments_and_other_types();
     invivo_live_counts live{};
     live.struct_size = sizeof(live);
     invivo_live(&live);

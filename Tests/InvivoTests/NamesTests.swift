@@ -42,6 +42,47 @@ extension SwiftAPI {
             }
         }
 
+        @Test func anArgumentThatIsLeftOutHasItsDefault() throws {
+            try withRuntime { runtime in
+                try runtime.register(Voice.type)
+                try runtime.define(
+                    "synth.voice",
+                    as: component("NamedVoice", scope: .prototype).argument("by", .int64)
+                        .argument("pitch", .int64, default: 60).parameter("note", .argument(1)))
+                let lead: Voice = try runtime.object("synth.voice", with: [1]).instance()
+                #expect(lead.note == 60)
+                let other: Voice = try runtime.object("synth.voice", with: [1, 61]).instance()
+                #expect(other.note == 61)
+                let wrong = failure { _ = try runtime.object("synth.voice") }
+                #expect(wrong.code == .arity && wrong.description.contains("'by' is missing"))
+            }
+        }
+
+        @Test func aTypeIsNamedWithItsArgumentsOrByTheOneForWhichItStands() throws {
+            final class Pooled: Sendable {}
+            final class Plain: Sendable {}
+            try withRuntime { runtime in
+                let plain = ObjectType<Plain>("PlainStore") { type in type.make { Plain() } }
+                let pooled = ObjectType<Pooled>("PooledStore") { type in
+                    type.make { Pooled() }
+                    type.stands(for: "PlainStore")
+                }
+                try runtime.register(plain)
+                try runtime.register(pooled)
+                try runtime.define("app.users", as: component("PlainStore").generic("PlainStore[User]"))
+                try runtime.define("app.orders", as: component("PlainStore").generic("PlainStore[Order]"))
+                let users = try runtime.object(ofType: "PlainStore[User]")
+                #expect(users.key == "app.users")
+                let orders = try runtime.object(ofType: "PlainStore[Order]")
+                #expect(orders.key == "app.orders")
+                let wrong = failure { _ = try runtime.object(ofType: "PlainStore") }
+                #expect(wrong.code == .ambiguous)
+                try runtime.define("app.pooled", as: component("PooledStore").rank(1))
+                let pool = try runtime.object(ofType: "PlainStore", exact: true)
+                #expect(pool.key == "app.pooled")
+            }
+        }
+
         @Test func anInstanceThatWasTakenOutOfAnObjectComesBackAsThatObject() throws {
             try withRuntime { runtime in
                 try runtime.register(Voice.type)

@@ -212,6 +212,9 @@ typedef struct invivo_definition {
     /* The type with its arguments, where it is a generic one: "Repository[User]". Lookups for that name prefer it; see
      * INVIVO_INJECT_TYPE. NULL = the type's own, which may be among its supertypes. */
     const char *generic;
+    /* NULL, or one for each of `parameters`: the value of a runtime argument that is left out. Null = none: then it may be left
+     * out only where it is optional, and is null. Copied, and converted to the parameter's kind. */
+    const invivo_value *defaults;
 } invivo_definition;
 
 /* ---- keys -------------------------------------------------------------------------------------------- */

@@ -306,6 +306,10 @@ static void definition_part(invivo_definition *made, code *code, const line *sai
     } else if (!strcmp(verb, "after_all") && said->count >= 2) {
         add_invocation(said, &made->after_all, &made->after_all_count);
     } else if (!strcmp(verb, "parameter") && said->count >= 3) {
+        const part *other = script_labelled(said, "default");
+        invivo_value *defaults = script_more(made->defaults, made->parameter_count, sizeof *defaults);
+        defaults[made->parameter_count] = other ? injection_of(other).value : invivo_null();
+        made->defaults = defaults;
         invivo_parameter *table = script_more(made->parameters, made->parameter_count, sizeof *table);
         table[made->parameter_count] = (invivo_parameter){.name = words[1].text, .kind = kind_of_word(words[2].text)};
         if (said->count > 3 && !strcmp(words[3].text, "optional")) table[made->parameter_count].flags = INVIVO_PARAMETER_OPTIONAL;

@@ -129,7 +129,12 @@ struct Parts: Sendable {
         case ("after_all", 2...): return definition.afterAll(words[1].text, with: try rest(2))
         case ("parameter", 3...):
             guard let kind = InvivoKind.allCases.first(where: { "\($0)" == words[2].text }) else { break }
-            return definition.argument(words[1].text, kind, isOptional: line.says("optional", from: 3))
+            let isOptional = line.says("optional", from: 3)
+            guard let word = words.first(where: { $0.label == "default" }) else {
+                return definition.argument(words[1].text, kind, isOptional: isOptional)
+            }
+            guard case .value(let value) = try injection(word).how else { break }
+            return definition.argument(words[1].text, kind, isOptional: isOptional, default: value)
         case ("maker", 3...):
             return definition.made(by: try injection(words[2]), calling: words[1].text, with: try rest(3))
         case ("parent", 2): return definition.inheriting(from: words[1].text)

@@ -24,6 +24,7 @@ class Parameter:
     hint: Hint
     has_default: bool
     keyword: bool  # passed by name
+    default: Any = dataclasses.field(default=None, compare=False)
 
     @property
     def optional(self) -> bool:
@@ -100,7 +101,8 @@ def parameters_of(function: Any, known: Mapping[str, Any] | None = None, *, boun
         if hint.choices:  # an enumeration comes as a name, a number or an enumeration: its class is known here alone
             hint = dataclasses.replace(hint, kind=c.INVIVO_KIND_ANY, choices=())
         has_default = parameter.default is not parameter.empty
-        found.append(Parameter(parameter.name, hint, has_default, parameter.kind is parameter.KEYWORD_ONLY))
+        default = parameter.default if has_default else None
+        found.append(Parameter(parameter.name, hint, has_default, parameter.kind is parameter.KEYWORD_ONLY, default))
     return tuple(found)
 
 

@@ -173,6 +173,10 @@ def _say(
         table = parameter_table(core, made.arguments)
         packer.hold(table)
         options.parameters, options.parameter_count = table, len(table)
+        if any(each.default is not None for each in made.arguments):
+            names = [each.name for each in made.arguments]
+            kinds = [each.hint.kind for each in made.arguments]
+            options.defaults, _ = packer.array((each.default for each in made.arguments), names, kinds)
 
 
 def _milliseconds(seconds: float | None) -> int:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
+import sys
+import threading
+import types
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _generated as c
 from . import _signals
@@ -13,12 +18,61 @@ if TYPE_CHECKING:
     from ._library import Library
 
 # Exceptions that went into the library and may come back, newest last: the error that comes back has the same code and
-# message, whatever thread brings it. A bounded number, because an error need not come back.
+# message, whatever thread brings it. They hold the variables of their callers' frames, so they are forgotten at the end
+# of the library call in which their callback ran. On a thread of the library's there is no such call: there the
+# variables are cleared, and the newest exceptions are kept.
 _KEPT = 32
-_sent: OrderedDict[tuple[int, str], BaseException] = OrderedDict()
+sent: OrderedDict[tuple[int, str], Sent] = OrderedDict()
 _DEPTH = 16
+_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _NEEDED = "; needed by "
 _LINKS = 16  # as many as the library names
+
+
+class Sent(NamedTuple):
+    """An exception that is in the library."""
+
+    exception: BaseException
+    thread: int
+    depth: int  # how many callbacks were under way in that thread
+
+
+def _callbacks() -> tuple[int, bool]:
+    """How many callbacks are under way in this thread, and whether Python called the library before the first."""
+    count, is_called = 0, False
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code in _signals.entries:
+            count, is_called = count + 1, frame.f_back is not None
+        frame = frame.f_back
+    return count, is_called
+
+
+def _clear(exception: BaseException) -> None:
+    """Clears the variables of the frames that an exception has left."""
+    seen: set[int] = set()
+    pending: list[BaseException | None] = [exception]
+    while pending:
+        problem = pending.pop()
+        if problem is None or id(problem) in seen:
+            continue
+        seen.add(id(problem))
+        pending += (problem.__cause__, problem.__context__)
+        step = problem.__traceback__
+        while step is not None:
+            # A generator that goes on would be closed.
+            if not step.tb_frame.f_code.co_flags & (_RESUMED):
+                with contextlib.suppress(RuntimeError):  # it is running
+                    step.tb_frame.clear()
+            step = step.tb_next
+
+
+def forget_since() -> None:
+    """A library call of this thread has ended: what its callbacks raised does not come back any more."""
+    depth, thread = _callbacks()[0], threading.get_ident()
+    for key, one in list(sent.items()):
+        if one.thread == thread and one.depth > depth and sent.get(key) is one:
+            sent.pop(key, None)
 
 
 def text(data: bytes | None) -> str:
@@ -33,9 +87,9 @@ def encode(value: str) -> bytes:
 def _origin(code: int, message: str, forget: bool) -> BaseException | None:
     """The exception that an error began as. What the library adds at the end, who needed it, is not part of it."""
     for said in (message, message.partition(_NEEDED)[0]):
-        origin = _sent.pop((code, said), None) if forget else _sent.get((code, said))
-        if origin is not None:
-            return origin
+        one = sent.pop((code, said), None) if forget else sent.get((code, said))
+        if one is not None:
+            return one.exception
     return None
 
 
@@ -53,6 +107,8 @@ class Failures:
             error = self.read(pointer, forget=True)
         finally:
             self._library.error_release(pointer)
+            if sent:
+                forget_since()
         origin = error.__cause__
         return error if origin is None or isinstance(origin, Exception) else origin
 
@@ -97,9 +153,13 @@ class Failures:
         if pointer:
             if out:
                 out[0] = pointer
-                _sent[code, text(self._library.error_message(pointer))] = exception
-                while len(_sent) > _KEPT:
-                    _sent.popitem(last=False)
+                depth, is_called = _callbacks()
+                if not is_called:
+                    _clear(exception)
+                thread = threading.get_ident() if is_called else 0
+                sent[code, text(self._library.error_message(pointer))] = Sent(exception, thread, depth)
+                while len(sent) > _KEPT:
+                    sent.popitem(last=False)
             else:
                 self._library.error_release(pointer)
         return int(code)
@@ -178,4 +238,4 @@ def describe(exception: BaseException) -> str:
 
 def forget_sent() -> None:
     """Lets go of the exceptions kept for coming back."""
-    _sent.clear()
+    sent.clear()

@@ -856,6 +856,7 @@ invivo_definition._fields_ = [
     ("each", ctypes.c_char_p),
     ("scope_name", ctypes.c_char_p),
     ("generic", ctypes.c_char_p),
+    ("defaults", ctypes.POINTER(invivo_value)),
 ]
 invivo_processor._fields_ = [
     ("struct_size", ctypes.c_size_t),

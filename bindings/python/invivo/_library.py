@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
 from . import _signals
-from ._failures import Failures
+from ._failures import Failures, forget_since, sent
 from .errors import FileError, VersionError
 
 _INDEX = {name: index for index, name in enumerate(c.TABLE)}
@@ -86,6 +86,8 @@ class Library:
             status = function(*arguments, reference)
             if status:
                 raise self.failures.take(status, error.value)
+            if sent:
+                forget_since()
             return
         status, called, depth = c.INVIVO_OK, False, _signals.depth()
         interrupted: BaseException | None
@@ -102,6 +104,8 @@ class Library:
         if interrupted is None:
             if status:
                 raise self.failures.take(status, error.value)
+            if sent:
+                forget_since()
             return
         if error.value:
             self.failures.take(status, error.value)
@@ -122,13 +126,17 @@ def _entering(function: Any) -> Any:
 
     def call(*arguments: Any) -> Any:
         if threading.get_ident() != _signals.main:
-            return function(*arguments)
-        depth = _signals.depth()
-        try:
-            _signals.enter()
-            return function(*arguments)
-        finally:
-            _signals.leave(depth)
+            answer = function(*arguments)
+        else:
+            depth = _signals.depth()
+            try:
+                _signals.enter()
+                answer = function(*arguments)
+            finally:
+                _signals.leave(depth)
+        if sent:
+            forget_since()
+        return answer
 
     return call
 

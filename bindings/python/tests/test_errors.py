@@ -1,7 +1,11 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
+import gc
 import pickle
+import threading
+import weakref
 
 import pytest
 
@@ -66,3 +70,66 @@ def test_an_error_survives_pickling() -> None:
 
 def test_an_error_without_words_has_those_of_its_status() -> None:
     assert errors.ClosedError().message == "the runtime is closed"
+
+
+# ---- exceptions that cross the library -----------------------------------------------------------------
+
+
+class Local:
+    """Stands for whatever a function has in its variables."""
+
+
+def test_an_exception_keeps_the_variables_of_its_frames_until_its_call_is_over() -> None:
+    found: list[weakref.ref[Local]] = []
+
+    class Failing:
+        def __init__(self) -> None:
+            local = Local()
+            found.append(weakref.ref(local))
+            raise ValueError("no")
+
+    class Trying:
+        def __init__(self, runtime: invivo.Runtime) -> None:
+            with contextlib.suppress(invivo.Error):
+                runtime["app.failing"]
+
+    app = invivo.Assembly("app")
+    app.prototype(Failing)
+    app.prototype(Trying)
+    with invivo.Runtime(app) as runtime:
+        with pytest.raises(invivo.HostError) as caught:
+            runtime["app.failing"]
+        assert isinstance(caught.value.__cause__, ValueError)
+        assert found[-1]() is not None, "the caller has the traceback"
+        del caught
+        runtime["app.trying"]
+        gc.collect()
+        assert [each() for each in found] == [None] * len(found)
+
+
+def test_an_exception_on_a_thread_of_the_librarys_keeps_no_variables() -> None:
+    found: list[weakref.ref[Local]] = []
+    failed = threading.Event()
+
+    class Failing:
+        @invivo.on_start
+        def begin(self) -> None:
+            local = Local()
+            found.append(weakref.ref(local))
+            raise ValueError("no")
+
+    with invivo.Runtime() as runtime:
+
+        def hear(report: invivo.Report) -> None:
+            if not report.committed:
+                failed.set()
+
+        runtime.observe(hear)
+        changes = runtime.changes()
+        changes.define(Failing, "app.failing", scope="singleton")
+        changes.submit()
+        while not failed.is_set():
+            runtime.poll(0.01)
+        gc.collect()
+        assert found
+        assert [each() for each in found] == [None] * len(found)

@@ -46,11 +46,53 @@ def test_wrong_arguments_are_told_with_the_parameters() -> None:
         runtime.define(clock, "synth.clock")
         runtime.define(voice, "synth.voice")
         with pytest.raises(
-            invivo.ArityError, match=r"synth\.voice\(note: int64, octave: int64\?\) takes 1 to 2 arguments"
+            invivo.ArityError, match=r"synth\.voice\(note: int64, octave: int64\? = 0\) takes 1 to 2 arguments"
         ):
             runtime.resolve("synth.voice")
         with pytest.raises(invivo.ArityError, match="unexpected keyword argument 'loud'"):
             runtime.resolve("synth.voice", 60, loud=True)
+
+
+def test_a_default_is_what_other_languages_leave_out() -> None:
+    class Shifted:
+        def __init__(self, note: int, by: Clock | None, name: str | None) -> None:
+            self.said = note, by, name
+
+    class Low:
+        def __init__(self, make: invivo.Provider[Shifted]) -> None:
+            self.make = make
+
+    @invivo.prototype
+    def low() -> Low:
+        return invivo.new(Low, make=invivo.provider(invivo.ref("synth.voice")))
+
+    @invivo.prototype
+    def shifted(note: int = 60, by: Clock | None = None, name: str | None = "lead") -> Shifted:
+        return invivo.new(Shifted, note, by, name)
+
+    with invivo.Runtime() as runtime:
+        with runtime.changes() as changes:
+            changes.define(shifted, "synth.voice")
+            changes.define(low, "synth.low")
+        assert runtime["synth.low"].make().said == (60, None, "lead")
+        assert runtime["synth.low"].make(61, None, None).said == (61, None, None)
+        assert runtime._resolve_with("synth.voice", ()).said == (60, None, "lead"), "as another language resolves it"
+        assert runtime.resolve("synth.voice").said == (60, None, "lead")
+
+
+def test_an_object_may_be_a_default() -> None:
+    spare = Clock()
+
+    @invivo.prototype
+    def ticking(what: Clock = spare) -> Voice:
+        return invivo.new(Voice, 1, what)
+
+    with invivo.Runtime() as runtime:
+        runtime.define(ticking, "synth.voice")
+        assert runtime._resolve_with("synth.voice", ()).clock is spare
+        before = runtime.info.generation
+        runtime.define(ticking, "synth.voice")
+        assert runtime.info.generation == before + 1
 
 
 def test_a_function_may_override() -> None:

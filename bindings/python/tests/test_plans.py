@@ -241,7 +241,8 @@ def test_a_plan_is_given_up_when_a_constructor_uses_the_runtime_after_all(swallo
 
     class Sometimes:
         def __init__(self, clock: Clock) -> None:
-            self.clock, self.deck = clock, None
+            self.clock = clock
+            self.deck: Deck | None = None
             if not asks:
                 return
             try:
@@ -258,6 +259,7 @@ def test_a_plan_is_given_up_when_a_constructor_uses_the_runtime_after_all(swallo
         asks = True
         for _ in range(12):
             found = runtime[Sometimes]
+            assert found.deck is not None
             assert found.deck.clock is found.clock
         assert not is_planned(runtime, "app.sometimes")
 

@@ -179,6 +179,12 @@ public:
     /// Any thread may read its objects, and nobody changes them. Otherwise they are touched in their domain alone.
     type &shared() { return options_.concurrency = INVIVO_SHARED, *this; }
     type &domain(invivo_domain where) { return options_.domain = where, *this; }
+    /// The type for which it stands, and which it says that it is: lookups for that find its definitions as those of the exact
+    /// type.
+    type &stands_for(const std::string &name) {
+        supertypes_.push_back(options_.lookup_name = tables_.keep(name));
+        return *this;
+    }
     type &text(const std::string &line) { return options_.text = tables_.keep(line), *this; }
 
     /// The constructor by which it is made, and the names of its parameters. References and pointers are injected objects,

@@ -45,6 +45,7 @@ struct rooms {
     std::deque<std::vector<invivo_invocation>> invocations;
     std::deque<std::vector<invivo_option>> options;
     std::deque<invivo_definition> definitions; ///< those that stand inline
+    std::deque<std::vector<invivo_value>> values; ///< borrowed
 };
 } // namespace detail
 
@@ -236,6 +237,8 @@ public:
 
     template <typename T> INVIVO_LOCAL definition &of() { return type_ = detail::name_of<T>(), *this; }
     definition &of(std::string type) { return type_ = std::move(type), *this; }
+    /// The type with its arguments, "Repository[User]": lookups for that name prefer this definition at equal rank.
+    definition &generic(std::string type) { return generic_ = std::move(type), *this; }
 
     definition &prototype() { return scope(INVIVO_SCOPE_PROTOTYPE); }
     definition &graph() { return scope(INVIVO_SCOPE_GRAPH); }
@@ -279,6 +282,11 @@ public:
     template <typename... A> INVIVO_LOCAL definition &parameters(const std::vector<std::string> &names = {}) {
         const auto &table = tables_.take<A...>(names);
         return parameters_ = table.data(), parameter_count_ = table.size(), *this;
+    }
+    /// The values of the last runtime arguments where a caller leaves them out: `.parameters<int, double>({"note",
+    /// "gain"}).defaults(60, 0.5)`.
+    template <typename... A> INVIVO_LOCAL definition &defaults(const A &...values) {
+        return defaults_ = {value::of(values)...}, *this;
     }
 
     /// Made by a function: `.with(0.5).made<voice>([](const invivo::build &build, double gain) { return voice(...); })`. After
@@ -362,6 +370,7 @@ public:
         raw.scope = scope_, raw.flags = flags_, raw.rank = rank_;
         raw.scope_name = detail::text_or_null(scope_name_);
         raw.type_name = detail::text_or_null(type_);
+        raw.generic = detail::text_or_null(generic_);
         if (parent_.empty() && initializer_.size() < needed_) {
             const std::string message = "the function that makes it takes " + std::to_string(needed_) + " argument(s) after the build, got " +
                                         std::to_string(initializer_.size()) +
@@ -376,6 +385,17 @@ public:
         raw.file = file_, raw.line = line_;
         raw.parent = detail::text_or_null(parent_);
         raw.parameters = parameters_, raw.parameter_count = parameter_count_;
+        if (!defaults_.empty()) {
+            if (defaults_.size() > parameter_count_) {
+                const std::string message = std::to_string(defaults_.size()) + " runtime argument(s) have a default, and " +
+                                            std::to_string(parameter_count_) + " are declared by parameters<...>(...)";
+                throw error(INVIVO_E_ARITY, invivo_error_make(INVIVO_E_ARITY, message.c_str(), key_.c_str(), nullptr));
+            }
+            std::vector<invivo_value> values(parameter_count_ - defaults_.size(), invivo_null());
+            for (const value &each : defaults_) values.push_back(each.raw());
+            room.values.push_back(std::move(values));
+            raw.defaults = room.values.back().data();
+        }
         table(methods_, raw.methods, raw.method_count, room, handed);
         table(before_, raw.before, raw.before_count, room, handed);
         table(after_, raw.after, raw.after_count, room, handed);
@@ -436,13 +456,14 @@ private:
         to = room.invocations.back().data(), count = room.invocations.back().size();
     }
 
-    std::string key_, type_, alias_, parent_, maker_method_, scope_name_, each_;
+    std::string key_, type_, alias_, parent_, maker_method_, scope_name_, each_, generic_;
     const char *file_ = nullptr;
     uint32_t scope_ = INVIVO_SCOPE_DEFAULT, flags_ = 0, line_ = 0, start_timeout_ = 0, stop_timeout_ = 0;
     int32_t rank_ = 0;
     detail::tables tables_;
     const invivo_parameter *parameters_ = nullptr;
     uint64_t parameter_count_ = 0;
+    std::vector<value> defaults_;
     std::vector<injection> initializer_, properties_, maker_, chooser_;
     std::vector<invocation> methods_, before_, after_, after_all_;
     std::vector<option> options_;

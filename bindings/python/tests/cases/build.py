@@ -263,12 +263,16 @@ class Description:
             result = makes | None
         parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)] if of_assembly else []
         for part in self.parts("parameter"):
+            default: Any = None if part.says("optional") else inspect.Parameter.empty
+            for word in part.words:
+                if word.label == "default":
+                    default = self.names.value(word)
             parameters.append(
                 inspect.Parameter(
                     part.words[1].text,
                     inspect.Parameter.POSITIONAL_OR_KEYWORD,
                     annotation=ANNOTATIONS[part.words[2].text],
-                    default=None if part.says("optional") else inspect.Parameter.empty,
+                    default=default,
                 )
             )
         function: Any = describe
