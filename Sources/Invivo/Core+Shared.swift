@@ -16,10 +16,12 @@ extension Core {
     /// The built shared instance of a key in a view, when its entry is of the given type.
     @inlinable @inline(__always)
     func instance(_ view: invivo_view, _ key: invivo_key, _ type: UInt64) -> UnsafeMutableRawPointer? {
-        guard type != 0, let entry = invivo_view_entry(view, key), entry.pointee.type == type,
-            let cell = invivo_entry_cell(entry)
+        guard type != 0, let entry = invivo_view_entry(view, key), let cell = invivo_entry_cell(entry),
+            let instance = invivo_cell_instance(cell) ?? table.pointee.view_get_confined(view, key),
+            // In this order: the type stands there before the instance does.
+            invivo_entry_type(entry) == type
         else { return nil }
-        return invivo_cell_instance(cell) ?? table.pointee.view_get_confined(view, key)
+        return instance
     }
 
     /// Resolves by a lease, which also builds what is cold and records what a recipe under way depends on.

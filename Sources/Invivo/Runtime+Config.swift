@@ -96,7 +96,9 @@ extension Runtime {
         options.changed = { data, _, value, generation in
             guard let data, let value else { return }
             let box = Unmanaged<ConfigBox>.fromOpaque(data).takeUnretainedValue()
-            box.core.noting { try box.hear(InvivoValue(reading: value.pointee, box.core), generation) }
+            box.core.noting("an observer of the configuration") {
+                try box.hear(InvivoValue(reading: value.pointee, box.core), generation)
+            }
         }
         options.destroy = { data in
             if let data { Unmanaged<ConfigBox>.fromOpaque(data).release() }

@@ -76,7 +76,7 @@ extension Runtime {
         options.reloaded = { data, report in
             guard let data, let report else { return }
             let box = ObserverBox<Hearing>.of(data)
-            box.core.noting { try box.hear(Reload(report, box.core.table)) }
+            box.core.noting("an observer of reloads") { try box.hear(Reload(report, box.core.table)) }
         }
         options.destroy = { data in
             guard let data else { return }
@@ -124,9 +124,13 @@ extension Runtime {
 }
 
 extension Core {
-    /// Calls an observer, which has nobody to throw to.
-    func noting(_ body: () throws -> Void) {
-        do { try body() } catch { note(InvivoError(error)) }
+    /// Calls what has nobody to throw to; `who` is for the log.
+    func noting(_ who: String, _ body: () throws -> Void) {
+        do { try body() } catch {
+            var thrown = InvivoError(error)
+            thrown.message = "\(who) threw: \(thrown.message)"
+            note(thrown)
+        }
     }
 
     fileprivate func note(_ error: InvivoError) {

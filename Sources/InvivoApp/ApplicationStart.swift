@@ -26,7 +26,18 @@ struct ApplicationStart {
 
     func run(_ specs: [FilePath]) throws(Failure) {
         let said = try read(specs)
-        try commit(said.wiring, said.outlines, said.documents)
+        var whole = said.wiring
+        for document in said.documents { whole.openBelow(document) }
+        do throws(Failure) { try engine.commit(whole) } catch {
+            // The documents of a set that failed are closed. They are read again, for sets of their own.
+            guard !waits, let again = try? read(specs) else { throw error }
+            var failures = error.all
+            for other in wiringFailures(again.wiring) + documentFailures(again.outlines, again.documents)
+            where !failures.contains(where: other.isSame(as:)) {
+                failures.append(other)
+            }
+            throw Failure.gathered(failures) ?? error
+        }
     }
 
     /// All that is wrong, or the wiring as it would be. Nothing is made.
@@ -109,22 +120,6 @@ struct ApplicationStart {
             throw Failure.gathered(failures) ?? Failure(.spec, "the manifest is wrong", path: manifest.file)
         }
         return (wiring, outlines, documents)
-    }
-
-    private func commit(
-        _ wiring: ChangeSet, _ outlines: ChangeSet, _ documents: [NewDocument]
-    ) throws(Failure) {
-        var whole = wiring
-        for document in documents { whole.openBelow(document) }
-        do throws(Failure) { try engine.commit(whole) } catch {
-            guard !waits else { throw error }
-            var failures = error.all
-            for other in wiringFailures(wiring) + documentFailures(outlines, documents)
-            where !failures.contains(where: other.isSame(as:)) {
-                failures.append(other)
-            }
-            throw Failure.gathered(failures) ?? error
-        }
     }
 
     /// What is wrong with the wiring alone. What it misses of the configuration the specs may say.

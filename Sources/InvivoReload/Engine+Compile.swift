@@ -71,7 +71,7 @@ extension Engine {
     private func kept(_ id: UInt32, _ plan: Plan) -> Definition? { plan.moved[id] ?? definitions[id] }
 
     /// Its type after the plan, its own or its parents'.
-    private func typeNext(_ definition: Definition, _ plan: Plan) -> ObjectType? {
+    func typeNext(_ definition: Definition, _ plan: Plan) -> ObjectType? {
         var definition = definition
         var seen: Set<UInt32> = [definition.id]
         while definition.type == nil {

@@ -15,32 +15,16 @@ extension Engine {
         ids.formUnion(plan.reconfigured.filter { plan.recipes[$0]?.type?.description.blockSize ?? 0 > 0 })
         ids.formUnion(set.attached.map(\.id))
         ids.formUnion(set.detached.map(\.id))
-        var states: [ObjectIdentifier: Document.State] = [:]
+        let documents = DocumentsNext(plan, container.monitor.locked { openDocuments })
         // Names that are no key: nobody defines, attaches or declares them. They do not become keys, which are for ever, by
         // being named.
         var unknown: NameSet = []
-        for (document, next) in plan.staged.documents {
-            states[ObjectIdentifier(document)] = next
-            for key in NameSet(document.state.traits.keys + next.traits.keys) {
-                if let id = container.monitor.locked({ container.keys.id(of: key) }) {
-                    ids.insert(id)
-                } else {
-                    unknown.insert(key)
-                }
+        for key in documents.changed {
+            if let id = container.monitor.locked({ container.keys.id(of: key) }) {
+                ids.insert(id)
+            } else {
+                unknown.insert(key)
             }
-        }
-        let opened = plan.staged.documents.map(\.document).filter { !$0.state.isOpen }
-        let documents = (container.monitor.locked { openDocuments.filter(\.state.isOpen) } + opened)
-            .sorted { $0.order < $1.order }.map { states[ObjectIdentifier($0)] ?? $0.state }
-        /// Nil when no document names it.
-        func said(_ key: String) -> Said? {
-            var said: Said?
-            for state in documents {
-                guard let traits = state.traits[key] else { continue }
-                if said == nil { said = Said(specs: [], place: state.places[key] ?? Place()) }
-                said?.specs += traits
-            }
-            return said
         }
         var found: [Failure] = []
         var omitted = 0
@@ -51,11 +35,11 @@ extension Engine {
         }
         for id in ids.sorted() {
             let key = container.keyName(id)
-            note { () throws(Failure) in try planLayers(&plan, graph, id, key, said(key), &warnings) }
+            note { () throws(Failure) in try planLayers(&plan, graph, id, key, documents.said(key), &warnings) }
         }
         var known: Set<String>?
         for key in unknown {
-            guard let said = said(key) else { continue }
+            guard let said = documents.said(key) else { continue }
             guard options.allowsPendingTargets || found.count < Failure.most else {
                 omitted += 1
                 continue
@@ -73,6 +57,64 @@ extension Engine {
         var specs: [TraitSpec]
         /// Where the key stands first.
         var place: Place
+    }
+
+    /// What documents say after a plan.
+    private struct DocumentsNext {
+        /// The keys that those of the plan named or name.
+        var changed: NameSet = []
+        private let states: [Document.State]
+
+        /// By the thread that has the turn.
+        init(_ plan: Plan, _ open: [Document]) {
+            var next: [ObjectIdentifier: Document.State] = [:]
+            for (document, state) in plan.staged.documents {
+                next[ObjectIdentifier(document)] = state
+                changed.formUnion(NameSet(document.state.traits.keys + state.traits.keys))
+            }
+            let opened = plan.staged.documents.map(\.document).filter { !$0.state.isOpen }
+            states = (open.filter(\.state.isOpen) + opened).sorted { $0.order < $1.order }
+                .map { next[ObjectIdentifier($0)] ?? $0.state }
+        }
+
+        /// Nil when no document names it.
+        func said(_ key: String) -> Said? {
+            var said: Said?
+            for state in states {
+                guard let traits = state.traits[key] else { continue }
+                if said == nil { said = Said(specs: [], place: state.places[key] ?? Place()) }
+                said?.specs += traits
+            }
+            return said
+        }
+    }
+
+    /// What is wrong with the traits of a plan that has failed already, as far as the types of their targets are known.
+    func checkTraits(_ plan: Plan, _ graph: Graph, _ failures: inout [Failure]) {
+        let set = plan.staged.set
+        let documents = DocumentsNext(plan, container.monitor.locked { openDocuments })
+        // Where definitions change too, a key may be missing because of what is wrong with them.
+        let knowsKeys = set.definitions.isEmpty && set.assemblies.isEmpty && patterns.isEmpty
+        var warnings: [(String, Place)] = []
+        var known: Set<String>?
+        for key in documents.changed.sorted() {
+            guard let said = documents.said(key) else { continue }
+            let id = container.monitor.locked { container.keys.id(of: key) }
+            let definition = id.flatMap { next($0, plan) }
+            let attached = id.flatMap { id in
+                set.attached.first { $0.id == id }?.type ?? targets[id]?.first?.type ?? declared[id]
+            }
+            do throws(Failure) {
+                if let type = definition.flatMap({ typeNext($0, plan) }) ?? attached {
+                    _ = try traits.layers(for: key, type: type, said.specs) { _, _ in }
+                } else if definition == nil && knowsKeys && !options.allowsPendingTargets {
+                    var unused = plan
+                    try planUntargeted(key, said, waits: false, &unused, &warnings, &known)
+                }
+            } catch {
+                for other in error.all where !failures.contains(where: other.isSame(as:)) { failures.append(other) }
+            }
+        }
     }
 
     /// Traits for a key that nobody has.

@@ -19,6 +19,7 @@ extension Engine {
         nameFindings(&failures, plan)
         validateTargets(plan, graph, &failures)
         checkResets(plan, &failures)
+        if !failures.isEmpty { checkTraits(plan, graph, &failures) }
         if let failure = Failure.gathered(failures) { throw failure }
         plan.misspelled = try misspelled(plan, graph)
         warnings += plan.misspelled.map { ($0.text, $0.place) }

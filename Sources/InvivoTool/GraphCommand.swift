@@ -33,6 +33,14 @@ struct GraphCommand: ParsableCommand {
     @Flag(help: "Load modules and manifests that other users own or can write.")
     var foreignFiles = false
 
+    func validate() throws {
+        guard format != nil || said != nil else {
+            throw ValidationError(
+                "'\(output ?? "")' does not say which format: name it .svg, .dot, .gv, .mmd, .mermaid or .json, or add --format"
+            )
+        }
+    }
+
     func run() throws {
         let messages = Output()
         do throws(InvivoError) {
@@ -45,8 +53,15 @@ struct GraphCommand: ParsableCommand {
         }
     }
 
-    private var chosen: Format {
-        format ?? output.flatMap { $0.split(separator: ".").last.flatMap { Format(rawValue: String($0)) } } ?? .dot
+    private var chosen: Format { format ?? said ?? .dot }
+
+    /// What the name of the file says.
+    private var said: Format? {
+        switch output.map(fileEnding) {
+        case nil, "", "gv": .dot
+        case "mmd": .mermaid
+        case let ending?: Format(rawValue: ending)
+        }
     }
 
     private var arguments: [String] {

@@ -31,6 +31,14 @@ struct KeysCommand: ParsableCommand {
     @Flag(help: "Load modules and manifests that other users own or can write.")
     var foreignFiles = false
 
+    func validate() throws {
+        guard language != nil || chosen != nil else {
+            throw ValidationError(
+                "'\(output ?? "")' does not say which language: name it .h, .c, .hpp, .swift, .py or .pyi, or add --language"
+            )
+        }
+    }
+
     func run() throws {
         let messages = Output()
         do throws(InvivoError) {
@@ -44,17 +52,18 @@ struct KeysCommand: ParsableCommand {
         }
     }
 
-    private var chosen: Language {
+    private var chosen: Language? {
         if let language { return language }
-        return switch output?.split(separator: ".").last {
+        return switch output.map(fileEnding) {
         case "swift": .swift
         case "py", "pyi": .python
-        default: .c
+        case nil, "", "h", "c", "hpp", "hh", "cpp": .c
+        default: nil
         }
     }
 
     private var format: WiringGraph.Format {
-        switch chosen {
+        switch chosen ?? .c {
         case .c: .keysC
         case .swift: .keysSwift
         case .python: .keysPython
@@ -62,9 +71,15 @@ struct KeysCommand: ParsableCommand {
     }
 
     private var arguments: [String] {
-        ["keys", manifest, "--language", chosen.rawValue] + (output.map { ["--output", $0] } ?? [])
+        ["keys", manifest, "--language", (chosen ?? .c).rawValue] + (output.map { ["--output", $0] } ?? [])
             + (foreignFiles ? ["--foreign-files"] : [])
     }
+}
+
+/// What stands behind the last dot of a file's name; empty without one.
+func fileEnding(_ path: String) -> String {
+    let name = path.split(separator: "/").last ?? ""
+    return name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) } ?? ""
 }
 
 extension Output {

@@ -31,11 +31,11 @@ final class Output: Sendable {
         for error in error.errors { problem("invivo: \(error)") }
     }
 
-    /// One line; for a broken edit, a line for each error and one that says which generation stays.
+    /// One line; for a broken edit, to standard error, a line for each error and one that says which generation stays.
     func reload(_ reload: Reload) {
         guard let error = reload.error else { return line(reload.description) }
         let reasons = error.errors.map { "\($0)\n" }.joined()
-        line(reasons + "\(reload.cause): not applied, generation \(reload.generation) stays")
+        problem(reasons + "\(reload.cause): not applied, generation \(reload.generation) stays")
     }
 
     private func write(_ text: String, _ descriptor: Int32) {

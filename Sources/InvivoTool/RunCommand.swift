@@ -2,15 +2,16 @@ import ArgumentParser
 import Glibc
 import Invivo
 
-/// `invivo run APP.yaml`: lives until SIGINT or SIGTERM, and prints a line for each reload.
+/// `invivo run APP.yaml`: lives until SIGINT, SIGTERM or SIGHUP, and prints a line for each reload.
 struct RunCommand: ParsableCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
             commandName: "run", abstract: "Run what a manifest describes, and apply every edit of its documents.",
             discussion: """
-                Prints one line for each reload. A broken edit prints where and why, and changes nothing.
-                Ends with SIGINT or SIGTERM (status 0); a second one ends it at once (status 128 + its number, so 130 for \
-                Ctrl-C). A manifest or document that is wrong at the start prints every error and ends with status 2.
+                Prints one line for each reload. A broken edit changes nothing; where and why is printed to standard error.
+                Ends with SIGINT, SIGTERM or SIGHUP, and stops what it has started (status 0); a second one ends it at once \
+                (status 128 + its number, so 130 for Ctrl-C). A SIGHUP that is ignored from the start, as below nohup, stays \
+                ignored. A manifest or document that is wrong at the start prints every error and ends with status 2.
                 """)
     }
 
@@ -20,8 +21,8 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "Wait for good documents instead of ending when one is missing or wrong at the start.")
     var wait = false
 
-    @Option(help: "The least level that is logged, to standard error: trace, debug, info, warning, error or silent.")
-    var logLevel: LogLevel = .warning
+    @Option(help: ArgumentHelp("The least level that is logged, to standard error.", valueName: "level"))
+    var logLevel: LogLevelName = .warning
 
     @Flag(help: "Run modules and manifests that other users own or can write.")
     var foreignFiles = false
@@ -42,7 +43,7 @@ struct RunCommand: ParsableCommand {
     /// Starts the application; with `--wait`, as often as it takes. nil when a signal came first.
     private func open(_ output: Output, _ signals: StopSignals) throws -> Application? {
         var options = Runtime.Options.application
-        options.logLevel = logLevel
+        options.logLevel = logLevel.level
         options.allowsForeignFiles = foreignFiles
         options.log = { output.log($0) }
         var told: InvivoError?
@@ -66,17 +67,24 @@ struct RunCommand: ParsableCommand {
     /// Becomes `python3 -m invivo run`; answers why it could not.
     private func handOver(_ signals: StopSignals) -> InvivoError {
         let arguments =
-            ["run", manifest, "--log-level", "\(logLevel)"] + (wait ? ["--wait"] : [])
+            ["run", manifest, "--log-level", logLevel.rawValue] + (wait ? ["--wait"] : [])
             + (foreignFiles ? ["--foreign-files"] : [])
         return signals.unblocked { Python.run(arguments, for: manifest) }
     }
 }
 
-extension LogLevel: ExpressibleByArgument {
-    public init?(argument: String) {
-        guard let level = LogLevel.allCases.first(where: { "\($0)" == argument }) else { return nil }
-        self = level
-    }
+/// What `--log-level` takes: names, where `LogLevel` has numbers, which a help would show.
+enum LogLevelName: String, CaseIterable, ExpressibleByArgument {
+    case trace, debug, info, warning, error, silent
 
-    public static var allValueStrings: [String] { allCases.map { "\($0)" } }
+    var level: LogLevel {
+        switch self {
+        case .trace: .trace
+        case .debug: .debug
+        case .info: .info
+        case .warning: .warning
+        case .error: .error
+        case .silent: .silent
+        }
+    }
 }

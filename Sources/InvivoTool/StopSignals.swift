@@ -1,8 +1,9 @@
 import Glibc
 import Synchronization
 
-/// SIGINT and SIGTERM, taken by a thread that waits for them and not by a handler. The first one asks the tool to end, the
+/// SIGINT, SIGTERM and SIGHUP, taken by a thread that waits for them and not by a handler. The first one asks the tool to end, the
 /// second one, a tenth of a second later or more, ends it at once, whatever it is waiting for. Made first of all, before any other thread.
+/// One that is ignored from the start, as SIGHUP is below nohup, stays ignored.
 final class StopSignals: Sendable {
     /// Written by the thread, once: the number of the first signal.
     private let first = Atomic<Int32>(0)
@@ -29,13 +30,19 @@ final class StopSignals: Sendable {
         pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
 
-    private static var set: sigset_t {
+    private static let names = [SIGINT: "SIGINT", SIGTERM: "SIGTERM", SIGHUP: "SIGHUP"]
+
+    private static let set: sigset_t = {
         var set = sigset_t()
         sigemptyset(&set)
-        sigaddset(&set, SIGINT)
-        sigaddset(&set, SIGTERM)
+        for signal in names.keys {
+            var current = sigaction()
+            sigaction(signal, nil, &current)
+            let isIgnored = unsafeBitCast(current.__sigaction_handler.sa_handler, to: Int.self) == 1  // SIG_IGN
+            if !isIgnored { sigaddset(&set, signal) }
+        }
         return set
-    }
+    }()
 
     private func listen() -> Never {
         var set = Self.set
@@ -57,7 +64,8 @@ final class StopSignals: Sendable {
     /// Waits for the first of them; answers its name.
     func await() -> String {
         while !came(within: nil) {}
-        return first.load(ordering: .relaxed) == SIGINT ? "SIGINT" : "SIGTERM"
+        let signal = first.load(ordering: .relaxed)
+        return Self.names[signal] ?? "signal \(signal)"
     }
 
     /// Waits for the first of them, but not longer than `time`; answers whether it has come.

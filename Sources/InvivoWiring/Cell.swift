@@ -27,6 +27,7 @@ public final class Cell: @unchecked Sendable {
         var failure: Failure?
         var claim: ObjectLease?
         var undecorated: UInt64 = 0
+        var shownType: ObjectType?
         var weakObject: UInt64 = 0
         var weakReference: WeakInstance?
         /// The weak reference is being asked, by who builds it.
@@ -205,6 +206,11 @@ public final class Cell: @unchecked Sendable {
     var undecorated: UInt64 {
         get { knownRest?.undecorated ?? 0 }
         set { if newValue != 0 || knownRest != nil { rest.undecorated = newValue } }
+    }
+    /// Under the monitor: the type of the object that it shows.
+    var shownType: ObjectType? {
+        get { knownRest?.shownType ?? type }
+        set { if newValue !== type || knownRest?.shownType != nil { rest.shownType = newValue } }
     }
     /// Of a weak singleton: the handle by which it was last known, which may be stale.
     var weakObject: UInt64 {

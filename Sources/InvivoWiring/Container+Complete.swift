@@ -164,6 +164,11 @@ extension Container {
         } else {
             ObjectTable.hold(made.object)
         }
+        if type !== cell.shownType {
+            // A decorator or somebody else made it. Readers look at the type after the instance.
+            cell.shownType = type
+            graph.show(cell)
+        }
         cell.show(made.object, made.record.pointee.instance, in: domain)
         cell.state = .built
         monitor.broadcast()

@@ -90,6 +90,11 @@ final class Chunk: @unchecked Sendable {
         UnsafeMutableRawPointer(entry).assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
     }
 
+    private static func type(_ entry: UnsafeMutablePointer<invivo_entry>) -> UnsafeMutablePointer<UInt64> {
+        (UnsafeMutableRawPointer(entry) + MemoryLayout<invivo_entry>.offset(of: \.type)!)
+            .assumingMemoryBound(to: UInt64.self)
+    }
+
     func set(_ cell: Cell?, at index: Int) {
         let former = cells[index] == nil && recipes[index] == nil ? nil : recipe(index)
         put(cell, at: index)
@@ -112,6 +117,8 @@ final class Chunk: @unchecked Sendable {
     /// Under the monitor: readers see the cell from now on, if it stands here.
     func show(_ cell: Cell, at index: Int) {
         guard cells[index] === cell, let raw = cell.knownRaw else { return }
+        let type = cell.shownType?.description.handleBits ?? 0
+        if entries[index].type != type { iv_store_u64(Self.type(entries + index), type) }
         iv_store_pointer(Self.shown(entries + index), UnsafeMutableRawPointer(raw))
     }
 

@@ -323,6 +323,18 @@ static void components_decorate_others(void) {
             "app.yaml:3:42: decorators.y: unknown key 'tpye', did you mean 'type'?\n");
 }
 
+static void a_start_tells_what_is_wrong_with_components_and_traits(void) {
+    write_text("tuning.yaml", "config: { a: { name: bass } }\ntraits: { a.x: [Set: { levl: 1 }], a.none: [Set: { a: 1 }] }\n");
+    invivo_error *error = NULL;
+    CHECK(open_app("modules: { notes: notes.py }\nspecs: [tuning.yaml]\ncomponents:\n"
+                   "  a.x: { type: Note, properties: { level: $config.name } }\n", &error) != INVIVO_OK);
+    CHECK_EQUAL(invivo_error_count(error), 3);
+    CHECK(error && strstr(invivo_error_text(error), "levl") &&
+          strstr(invivo_error_text(error), "no target has the key 'a.none'"));
+    invivo_error_release(error);
+    write_text("tuning.yaml", "config: { a: { name: bass } }\n");
+}
+
 static void what_is_wrong_is_told_with_its_place(void) {
     refused("modules: { notes: notes.py }\ncomponents:\n  a.x: { type: Note, init: [$config.none] }\n",
             "app.yaml:3:3: a.x: initializer parameter 'a' needs the configuration 'none', which is not there: looked for 'a.none', then "
@@ -364,6 +376,7 @@ int main(void) {
     a_component_may_stand_in_another();
     a_component_refers_weakly_to_others();
     components_decorate_others();
+    a_start_tells_what_is_wrong_with_components_and_traits();
     what_is_wrong_is_told_with_its_place();
     return check_end();
 }

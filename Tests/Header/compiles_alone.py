@@ -12,7 +12,8 @@ failed = False
 headers = sorted((INCLUDE / "invivo").glob("*.h"))
 if language == "c++":
     headers += sorted((INCLUDE / "invivo").rglob("*.hpp"))
-for header in headers:
+variants = [[], ["-fno-rtti"]] if language == "c++" else [[]]
+for header, variant in ((header, variant) for header in headers for variant in variants):
     source = f"#include <{header.relative_to(INCLUDE)}>\n" * 2
     command = [
         compiler,
@@ -24,12 +25,14 @@ for header in headers:
         "-Wextra",
         "-Wpedantic",
         "-Wconversion",
+        "-Wshadow",
         "-Werror",
+        *variant,
         f"-I{INCLUDE}",
         "-",
     ]
     result = subprocess.run(command, input=source, text=True, capture_output=True)
-    print(f"{header.name}: {'ok' if result.returncode == 0 else 'fails'}")
+    print(f"{' '.join([header.name, *variant])}: {'ok' if result.returncode == 0 else 'fails'}")
     if result.returncode != 0:
         failed = True
         print(result.stderr)

@@ -194,13 +194,13 @@ extension SwiftAPI {
             try withRuntime { runtime throws in
                 let observer = try runtime.observe { _ in throw InvivoError(.system, "no paper") }
                 try runtime.define("a.clock") { _ in Clock() }
-                #expect(runtime.lastError?.message == "no paper")
+                #expect(runtime.lastError?.message == "an observer of reloads threw: no paper")
                 try observer.close()
                 try runtime.define("b.clock") { _ in Clock() }
                 #expect(runtime.lastError == nil)
                 let paths = try runtime.observe(configuration: "a") { _, _ in throw InvivoError(.system, "no ink") }
                 try runtime.configure("a", 1)
-                #expect(runtime.lastError?.message == "no ink")
+                #expect(runtime.lastError?.message == "an observer of the configuration threw: no ink")
                 runtime.note(InvivoError(.host, "said by hand", path: "a.clock"))
                 #expect(runtime.lastError?.path == "a.clock")
                 try paths.close()

@@ -17,7 +17,7 @@ extension SwiftAPI {
             #expect(child.lines == ["0.1.0"])
         }
 
-        @Test(arguments: [SIGINT, SIGTERM]) func itLivesUntilASignalAndEndsWell(signal: Int32) throws {
+        @Test(arguments: [SIGINT, SIGTERM, SIGHUP]) func itLivesUntilASignalAndEndsWell(signal: Int32) throws {
             let (scratch, manifest) = try application()
             let child = Child(["run", manifest])
             child.line(with: "running \(manifest)")

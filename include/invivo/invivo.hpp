@@ -11,6 +11,10 @@
 #ifndef INVIVO_INVIVO_HPP
 #define INVIVO_INVIVO_HPP
 
+#if __cplusplus < 201703L
+#error "invivo.hpp needs C++17 or later: compile with -std=c++17"
+#else
 #include "cpp/application.hpp"
+#endif
 
 #endif

@@ -15,7 +15,7 @@ typedef struct invivo_entry {
     invivo_cell *cell; /* NULL while nothing was made; read with acquire */
     const void *block;
     void *layers;
-    uint64_t type; /* the bits of the invivo_type that the key makes or whose block it has; 0 when there is none */
+    uint64_t type; /* the bits of the invivo_type of the instance, before that is there of the definition's; 0 when there is none */
 } invivo_entry;
 typedef struct invivo_graph {
     uint64_t generation;
@@ -59,7 +59,12 @@ static inline invivo_cell *invivo_entry_cell(const invivo_entry *entry) {
     return __atomic_load_n(&entry->cell, __ATOMIC_ACQUIRE);
 }
 
-/* What a cell holds, or NULL: for bindings, which check the entry's type first. */
+/* The bits of the type of what an entry has; of an instance only if it is read after that. */
+static inline uint64_t invivo_entry_type(const invivo_entry *entry) {
+    return __atomic_load_n(&entry->type, __ATOMIC_RELAXED);
+}
+
+/* What a cell holds, or NULL: for bindings, which check the entry's type then. */
 static inline void *invivo_cell_instance(const invivo_cell *cell) {
     return __atomic_load_n(&cell->instance, __ATOMIC_ACQUIRE);
 }

@@ -349,8 +349,15 @@ struct invivo_block_argument {
     invivo_block_options options;
     operator const invivo_block_options *() const { return &options; }
 };
+/* The name under which this image declares blocks of a struct, or NULL. */
+template <typename T> struct __attribute__((visibility("hidden"))) invivo_block_of {
+    static const char *name;
+};
+template <typename T> const char *invivo_block_of<T>::name = nullptr;
 template <typename T, size_t N>
-constexpr invivo_block_argument invivo_block(const char *name, const invivo_property (&properties)[N], const T *initial) {
+__attribute__((visibility("hidden")))
+invivo_block_argument invivo_block(const char *name, const invivo_property (&properties)[N], const T *initial) {
+    __atomic_store_n(&invivo_block_of<T>::name, name, __ATOMIC_RELAXED);
     return {{sizeof(invivo_block_options), name, sizeof(T), properties, N, initial}};
 }
 #define INVIVO_BLOCK_(structure, properties, initial) \

@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python3 -m invivo", description="Runs programs that change while they live.")
     parser.add_argument("--version", action="version", version=VERSION)
     commands = parser.add_subparsers(dest="command", required=True)
-    run = commands.add_parser("run", help="run an application manifest until SIGINT or SIGTERM")
+    run = commands.add_parser("run", help="run an application manifest until SIGINT, SIGTERM or SIGHUP")
     run.add_argument("manifest", metavar="APP.yaml")
     run.add_argument("--wait", action="store_true", help="spec files need not be good yet: they hold once they are")
     levels = [level.name.lower() for level in LogLevel]
@@ -141,8 +141,13 @@ def draw_manifest(
 ) -> int:
     """What `invivo graph` does."""
     if format is None:
-        ending = (output or "").rpartition(".")[2]
-        format = ending if ending in ("svg", *GRAPH_FORMATS) else "dot"
+        ending = Path(output or "").suffix[1:]
+        format = {"": "dot", "gv": "dot", "mmd": "mermaid"}.get(ending, ending)
+        if format not in ("svg", *GRAPH_FORMATS):
+            _tell(
+                f"'{output}' does not say which format: name it .svg, .dot, .gv, .mmd, .mermaid or .json, or add --format"
+            )
+            return 64
     text: GraphFormat = "dot" if format == "svg" else cast("GraphFormat", format)
     try:
         if live:
@@ -175,7 +180,13 @@ def write_keys(manifest: str, language: KeysLanguage | None, output: str | None,
     """What `invivo keys` does."""
     if language is None:
         endings: dict[str, KeysLanguage] = {"swift": "swift", "py": "python", "pyi": "python"}
-        language = endings.get((output or "").rpartition(".")[2], "c")
+        ending = Path(output or "").suffix[1:]
+        if ending not in ("", "h", "c", "hpp", "hh", "cpp", *endings):
+            _tell(
+                f"'{output}' does not say which language: name it .h, .c, .hpp, .swift, .py or .pyi, or add --language"
+            )
+            return 64
+        language = endings.get(ending, "c")
     try:
         text = App.keys(manifest, language, foreign_files=foreign_files)
         if output is None:
@@ -188,6 +199,10 @@ def write_keys(manifest: str, language: KeysLanguage | None, output: str | None,
     return 0
 
 
+def _tell(problem: str) -> None:
+    Output().line(f"invivo: {problem}", sys.stderr)
+
+
 def _tell_findings(problem: Exception) -> None:
     output = Output()
     for each in problem.errors if isinstance(problem, Error) else [problem]:
@@ -196,7 +211,9 @@ def _tell_findings(problem: Exception) -> None:
 
 
 def hear_signals(output: Output) -> threading.Event:
-    """SIGINT and SIGTERM: the first one sets the event, the second one ends the process at once.
+    """SIGINT, SIGTERM and SIGHUP: the first one sets the event, the second one ends the process at once.
+
+    One that is ignored from the start, as SIGHUP is below nohup, stays ignored.
 
     A thread hears of them, because Python runs no handler while its main thread waits inside a library.
     """
@@ -204,6 +221,8 @@ def hear_signals(output: Output) -> threading.Event:
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     for number in _STOPS:
+        if signal.getsignal(number) == signal.SIG_IGN:
+            continue
         signal.signal(number, lambda *_: None)
     signal.set_wakeup_fd(writing)
 
@@ -224,7 +243,7 @@ def hear_signals(output: Output) -> threading.Event:
     return first
 
 
-_STOPS = (signal.SIGINT, signal.SIGTERM)
+_STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _TURN = 0.1  # seconds: so long may it take until a signal is noticed
 
 
@@ -242,12 +261,12 @@ class Output:
             self.line(f"invivo: {explain(each)}", sys.stderr)
 
     def reload(self, report: Report) -> None:
-        """One line; for a broken edit, a line for each error and one that says which generation stays."""
+        """One line; for a broken edit, to standard error, a line for each error and one that says what stays."""
         if report.error is None:
             self.line(report.text)
             return
         reasons = "".join(f"{each}\n" for each in report.error.errors)
-        self.line(f"{reasons}{report.cause}: not applied, generation {report.generation} stays")
+        self.line(f"{reasons}{report.cause}: not applied, generation {report.generation} stays", sys.stderr)
 
     def log(self, level: int, message: str, path: str, fields: Mapping[str, Any]) -> None:
         more = "".join(f" {name}={value}" for name, value in fields.items())

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import invivo
+from invivo.__main__ import main
 from invivo._app import App, load_components, needs_python
 
 HERE = Path(__file__).resolve().parent
@@ -156,6 +157,34 @@ def test_run_prints_each_reload_and_ends_with_status_0(manifest: Path, number: i
         assert run.end(number) == 0
         run.until("end")
         assert "ending on " + signal.Signals(number).name + "\n" in run.seen
+
+
+def test_a_broken_edit_is_told_on_standard_error_and_a_hangup_ends_it_well(manifest: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "invivo", "run", str(manifest)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(HERE.parent), "SWIFT_BACKTRACE": "enable=no"},
+    )
+    assert process.stdout is not None and process.stderr is not None
+    with process:
+        while "running" not in process.stdout.readline():
+            pass
+        (manifest.parent / "tuning.yaml").write_text("traits: { synth.nobody: [Set: { gain: 1 }] }\n")
+        assert "synth.nobody" in process.stderr.readline()
+        assert "not applied" in process.stderr.readline()
+        process.send_signal(signal.SIGHUP)
+        rest = process.stdout.read()
+        assert process.wait(60) == 0
+        assert "not applied" not in rest and "ending on SIGHUP" in rest and rest.endswith("end\n")
+
+
+def test_a_file_name_says_what_is_written_into_it(manifest: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for command, name in (("keys", "keys.rs"), ("graph", "graph.txt")):
+        assert main([command, str(manifest), "-o", str(manifest.parent / name)]) == 64
+        assert "does not say which" in capfd.readouterr().err
+        assert not (manifest.parent / name).exists()
 
 
 def test_run_with_a_bad_manifest_or_spec_prints_the_errors_and_ends_with_status_2(manifest: Path) -> None:

@@ -59,10 +59,10 @@ private:
             options.manifest = manifest.c_str(), options.flags = flags, options.runtime = runtime;
             if (!active) return;
             options.user_data = &active;
-            options.assemblies = [](void *data, invivo_runtime runtime, invivo_changes raw, invivo_error **failed) {
+            options.assemblies = [](void *data, invivo_runtime opened, invivo_changes raw, invivo_error **failed) {
                 return detail::guarded(failed, [&] {
                     changes set = changes::lent(raw);
-                    (*static_cast<assemblies *>(data))(runtime_ref(runtime), set);
+                    (*static_cast<assemblies *>(data))(runtime_ref(opened), set);
                 });
             };
         }

@@ -20,8 +20,8 @@ public:
     assembly &define(definition &&what) { return members_.push_back(std::move(what)), described_.clear(), *this; }
     assembly &define(definition &what) { return define(std::move(what)); }
     /// Another assembly, to which references that begin with `prefix` lead.
-    assembly &needs(std::string prefix, std::string assembly = {}, uint32_t flags = 0) {
-        return collaborators_.push_back({std::move(prefix), std::move(assembly), flags}), described_.clear(), *this;
+    assembly &needs(std::string prefix, std::string name = {}, uint32_t flags = 0) {
+        return collaborators_.push_back({std::move(prefix), std::move(name), flags}), described_.clear(), *this;
     }
     /// The name of something that it also is, by which others may need it.
     assembly &is(std::string what) { return kinds_.push_back(std::move(what)), described_.clear(), *this; }

@@ -10,10 +10,22 @@
 
 namespace invivo {
 
-/// A key whose objects are Ts. Small; as good as long as its runtime is open.
+/// A key whose objects, or blocks, are Ts. Small; as good as long as its runtime is open. What is read by it is checked: of the
+/// type that the key had when it was found at once, of another type by a lookup at each reading.
 template <typename T> struct key {
     invivo_key raw{};
+    uint64_t object_type = 0;         ///< The type whose instances lead to a T, by `upcast`; 0 = look at each reading.
+    detail::upcast upcast = nullptr;
+    uint64_t block_type = 0;          ///< The type whose block is a T; 0 = look at each reading.
     const char *name() const noexcept { return invivo_key_name(raw); }
+
+    /// Remembers the type that the key has, as far as that leads to a T. What it does not lead to is an error of the reading.
+    INVIVO_LOCAL void bind(uint64_t type, bool has_block) {
+        const char *found = invivo_type_name(invivo_type{type});
+        if (!found) return;
+        if (detail::leads_to<T>(found, upcast)) object_type = type;
+        if (has_block && detail::is_block_of<T>(invivo_type{type}, found)) block_type = type;
+    }
 };
 
 /// A reading of one generation by the thread that began it: no lock, no wait.
@@ -24,11 +36,25 @@ public:
     view &operator=(const view &) = delete;
     ~view() { invivo_view_end(raw_); }
 
-    /// The built shared instance, borrowed until the view ends; nullptr while it is cold.
-    template <typename T> INVIVO_LOCAL T *get(key<T> key) const noexcept { return static_cast<T *>(invivo_view_get(raw_, key.raw)); }
+    /// The built shared instance, borrowed until the view ends; nullptr while it is cold. Throws INVIVO_E_TYPE where it is no T.
+    template <typename T> INVIVO_LOCAL T *get(key<T> key) const {
+        void *instance = invivo_view_get(raw_, key.raw);
+        if (!instance) return nullptr;
+        if constexpr (!std::is_void_v<T>) {
+            // In this order: the type stands there before the instance does.
+            uint64_t type = invivo_entry_type(invivo_view_entry(raw_, key.raw));
+            detail::upcast up = type == key.object_type ? key.upcast : detail::upcast_from<T>(invivo_type{type});
+            if (up) instance = up(instance);
+        }
+        return static_cast<T *>(instance);
+    }
     /// The key's block, likewise.
-    template <typename T> INVIVO_LOCAL const T *block(key<T> key) const noexcept {
-        return static_cast<const T *>(invivo_view_block(raw_, key.raw));
+    template <typename T> INVIVO_LOCAL const T *block(key<T> key) const {
+        const invivo_entry *entry = invivo_view_entry(raw_, key.raw);
+        if (!entry || !entry->block) return nullptr;
+        if constexpr (!std::is_void_v<T>)
+            if (entry->type != key.block_type) detail::check_block<T>(invivo_type{entry->type});
+        return static_cast<const T *>(entry->block);
     }
     /// What the configuration says, borrowed until the view ends; nullptr where there is nothing.
     template <typename T> INVIVO_LOCAL const invivo_value *config(config_id<T> id) const noexcept { return invivo_view_config(raw_, id.raw()); }

@@ -34,14 +34,15 @@ inline value config_read(invivo_runtime runtime, const std::string &path) {
 
 /// Hears of what is at a path: `told(value, generation)`.
 template <typename F> invivo_observer config_observe(invivo_runtime runtime, const std::string &path, F told) {
-    auto kept = std::make_unique<F>(std::move(told));
+    auto kept = std::make_unique<std::pair<invivo_runtime, F>>(runtime, std::move(told));
     invivo_config_observer_options options{};
     options.struct_size = sizeof(options);
     options.user_data = kept.get();
-    options.changed = [](void *data, const char *, const invivo_value *now, uint64_t generation) {
-        (void)guarded(nullptr, [&] { (*static_cast<F *>(data))(value::copied(*now), generation); });
+    options.changed = [](void *data, const char *where, const invivo_value *now, uint64_t generation) {
+        auto *box = static_cast<std::pair<invivo_runtime, F> *>(data);
+        noting(box->first, "an observer of the configuration", [&] { box->second(value::copied(*now), generation); }, where);
     };
-    options.destroy = [](void *data) { delete static_cast<F *>(data); };
+    options.destroy = [](void *data) { delete static_cast<std::pair<invivo_runtime, F> *>(data); };
     invivo_observer made{};
     checked([&](invivo_error **e) { return invivo_config_observe(runtime, path.c_str(), &options, &made, e); });
     (void)kept.release();
@@ -57,8 +58,8 @@ template <typename F> void converter_register(invivo_runtime runtime, const std:
     options.user_data = kept.get();
     options.convert = [](void *data, const char *text, uint64_t length, invivo_value *out, invivo_error **failed) {
         return guarded(failed, [&] {
-            auto read = (*static_cast<F *>(data))(std::string_view(text, static_cast<size_t>(length)));
-            *out = value::of(read).release();
+            auto found = (*static_cast<F *>(data))(std::string_view(text, static_cast<size_t>(length)));
+            *out = value::of(found).release();
         });
     };
     options.destroy = [](void *data) { delete static_cast<F *>(data); };

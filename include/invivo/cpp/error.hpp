@@ -111,6 +111,23 @@ template <typename Body> invivo_status guarded(invivo_error **out, Body &&body) 
     }
 }
 
+/// Runs a callback that has nobody to throw to: what it throws is logged and kept as the runtime's last error, with who threw it.
+template <typename Body> void noting(invivo_runtime runtime, const char *who, Body &&body, const char *path = nullptr) noexcept {
+    invivo_error *failed = nullptr;
+    invivo_status status = guarded(&failed, body);
+    if (status == INVIVO_OK) return;
+    invivo_error *noted = nullptr;
+    try {
+        std::string text = std::string(who) + " threw: " + (failed ? invivo_error_text(failed) : invivo_status_text(status));
+        noted = invivo_error_make(status, text.c_str(), path && *path ? path : nullptr, nullptr);
+    } catch (const std::bad_alloc &) {
+        // Without who threw it, then.
+    }
+    (void)invivo_runtime_note_error(runtime, noted ? noted : failed);
+    invivo_error_release(noted);
+    invivo_error_release(failed);
+}
+
 } // namespace detail
 } // namespace invivo
 

@@ -68,6 +68,15 @@ private:
 
 namespace detail INVIVO_LOCAL {
 
+/// What the compiler calls a type, for messages.
+template <typename T> const char *cpp_name() {
+#ifdef __GXX_RTTI
+    return typeid(T).name();
+#else
+    return "(compiled without RTTI)";
+#endif
+}
+
 /// What is known of a C++ type in this program: its registered name, and how one gets to it from types that are derived
 /// from it. Written while types are described.
 struct type_facts {
@@ -93,25 +102,73 @@ template <typename T> std::string name_of() {
     std::lock_guard<std::mutex> held(facts_lock);
     const std::string &name = facts_of<plain>().name;
     if (name.empty())
-        throw error(INVIVO_E_TYPE, std::string("the C++ type ") + typeid(plain).name() + " has no name; describe it, or name it by invivo::name<T>(\"...\")");
+        throw error(INVIVO_E_TYPE, std::string("the C++ type ") + cpp_name<plain>() + " has no name; describe it, or name it by invivo::name<T>(\"...\")");
     return name;
+}
+
+/// Turns a pointer to an instance of a described type into one to the class or a base of it; nullptr: it stays as it is.
+using upcast = void *(*)(void *);
+
+/// Whether instances of the type lead to a T: it is that very type, or described as derived from it. Then `by` says how.
+template <typename T> bool leads_to(const char *type, upcast &by) {
+    std::lock_guard<std::mutex> held(facts_lock);
+    const type_facts &facts = facts_of<std::remove_cv_t<T>>();
+    if (facts.name == type) return by = nullptr, true;
+    auto known = facts.upcasts.find(type);
+    return known != facts.upcasts.end() && (by = known->second, true);
+}
+
+template <typename T> std::string wanted_name() {
+    std::lock_guard<std::mutex> held(facts_lock);
+    const std::string &name = facts_of<std::remove_cv_t<T>>().name;
+    return name.empty() ? std::string("C++ type ") + cpp_name<T>() + ", which has no name," : "'" + name + "'";
+}
+
+inline const char *open_name(invivo_type type) {
+    const char *found = invivo_type_name(type);
+    if (!found) throw error(INVIVO_E_HANDLE, "the runtime of the type is closed");
+    return found;
+}
+
+/// How one gets to a T from instances of the type.
+template <typename T> upcast upcast_from(invivo_type type) {
+    const char *found = open_name(type);
+    upcast by = nullptr;
+    if (!leads_to<T>(found, by))
+        throw error(INVIVO_E_TYPE, std::string("the object is a '") + found + "' where a " + wanted_name<T>() + " is needed");
+    return by;
 }
 
 /// The instance of an object as a T: of that very type, or of one that is described as derived from it.
 template <typename T> T *instance_of(invivo_object object) {
-    using plain = std::remove_cv_t<T>;
     invivo_type type{};
     void *instance = nullptr;
     checked([&](invivo_error **e) { return invivo_object_type(object, &type, e); });
     checked([&](invivo_error **e) { return invivo_object_instance(object, type, &instance, e); });
-    const char *found = invivo_type_name(type);
-    std::lock_guard<std::mutex> held(facts_lock);
-    const type_facts &facts = facts_of<plain>();
-    if (facts.name == found) return static_cast<T *>(instance);
-    auto upcast = facts.upcasts.find(found);
-    if (upcast == facts.upcasts.end())
-        throw error(INVIVO_E_TYPE, std::string("the object is a '") + found + "' where a '" + facts.name + "' is needed");
-    return static_cast<T *>(upcast->second(instance));
+    upcast up = upcast_from<T>(type);
+    return static_cast<T *>(up ? up(instance) : instance);
+}
+
+/// Whether a block of the type is a T: the struct that was declared here by that name, or, of a T that was not declared here, one
+/// that the fields fill.
+template <typename T> bool is_block_of(invivo_type type, const char *found) {
+    if (const char *declared = __atomic_load_n(&invivo_block_of<std::remove_cv_t<T>>::name, __ATOMIC_RELAXED))
+        return std::string(declared) == found;
+    uint64_t end = 0;
+    for (uint64_t i = 0; i < invivo_type_property_count(type); i++) {
+        invivo_property property{};
+        property.struct_size = sizeof(property);
+        checked(invivo_type_property_at(type, i, &property));
+        if (!property.get && (property.flags & INVIVO_PROPERTY_BLOCK) && property.offset + property.size > end)
+            end = property.offset + property.size;
+    }
+    return end <= sizeof(T) && sizeof(T) - end < sizeof(uint64_t);
+}
+
+template <typename T> void check_block(invivo_type type) {
+    const char *found = open_name(type);
+    if (!is_block_of<T>(type, found))
+        throw error(INVIVO_E_TYPE, std::string("the block of '") + found + "' has not the layout of the C++ type " + cpp_name<T>());
 }
 
 } // namespace detail

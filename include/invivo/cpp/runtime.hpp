@@ -50,7 +50,7 @@ public:
     void reset(const char *key, uint32_t flags = 0) const { changes(raw_).reset(key, flags).commit(); }
     /// A scope of the program's own: `find` says where the calling code is, 0 = nowhere.
     void scope(const std::string &name, std::function<uint64_t()> find, scope_listener keep = {}, scope_listener drop = {}) const {
-        detail::scope_register(raw_, name, {std::move(find), std::move(keep), std::move(drop)});
+        detail::scope_register(raw_, name, {raw_, std::move(find), std::move(keep), std::move(drop)});
     }
     /// Ends a place of a scope: what was made there is let go, last made first.
     void end_scope(const char *name, uint64_t place) const {
@@ -68,8 +68,15 @@ public:
     // ---- resolving
 
     template <typename T> INVIVO_LOCAL key<T> key_of(const char *name) const {
-        key<T> found;
-        detail::checked([&](invivo_error **e) { return invivo_key_find(raw_, name, &found.raw, e); });
+        key<T> found = find_key<T>(name);
+        if constexpr (!std::is_void_v<T>) {
+            invivo_view now = invivo_view_begin(raw_);
+            const invivo_entry *entry = invivo_view_entry(now, found.raw);
+            uint64_t type = entry ? entry->type : 0;
+            bool has_block = entry && entry->block;
+            invivo_view_end(now);
+            if (type) found.bind(type, has_block);
+        }
         return found;
     }
     template <typename T, typename... Arguments> INVIVO_LOCAL ref<T> resolve(key<T> key, const Arguments &...arguments) const {
@@ -85,7 +92,7 @@ public:
         return ref<T>(object(found));
     }
     template <typename T, typename... Arguments> INVIVO_LOCAL ref<T> resolve(const char *name, const Arguments &...arguments) const {
-        return resolve(key_of<T>(name), arguments...);
+        return resolve(find_key<T>(name), arguments...);
     }
     /// What the one definition of the type makes.
     template <typename T> INVIVO_LOCAL ref<T> resolve() const {
@@ -245,7 +252,8 @@ public:
     template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe(F told) const {
         invivo_observer_options options{};
         options.reloaded = [](void *data, const invivo_report *raw) {
-            (void)detail::guarded(nullptr, [&] { (*static_cast<F *>(data))(report(raw)); });
+            auto *box = static_cast<std::pair<invivo_runtime, F> *>(data);
+            detail::noting(box->first, "an observer of reloads", [&] { box->second(report(raw)); });
         };
         return observe(options, std::move(told));
     }
@@ -255,7 +263,8 @@ public:
     template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe_publishing(F told) const {
         invivo_observer_options options{};
         options.publishing = [](void *data, uint32_t published) {
-            (void)detail::guarded(nullptr, [&] { (*static_cast<F *>(data))(published != 0); });
+            auto *box = static_cast<std::pair<invivo_runtime, F> *>(data);
+            detail::noting(box->first, "an observer of publishing", [&] { box->second(published != 0); });
         };
         return observe(options, std::move(told));
     }
@@ -306,10 +315,10 @@ public:
 
 private:
     template <typename F> INVIVO_LOCAL observer observe(invivo_observer_options &options, F told) const {
-        auto kept = std::make_unique<F>(std::move(told));
+        auto kept = std::make_unique<std::pair<invivo_runtime, F>>(raw_, std::move(told));
         options.struct_size = sizeof(options);
         options.user_data = kept.get();
-        options.destroy = [](void *data) { delete static_cast<F *>(data); };
+        options.destroy = [](void *data) { delete static_cast<std::pair<invivo_runtime, F> *>(data); };
         invivo_observer made{};
         detail::checked([&](invivo_error **e) { return invivo_observe(raw_, &options, &made, e); });
         (void)kept.release();
@@ -317,7 +326,7 @@ private:
     }
     template <typename T, typename F, typename... Arguments> INVIVO_LOCAL
     void async(key<T> key, F done, invivo_domain deliver, const Arguments &...arguments) const {
-        auto kept = std::make_unique<F>(std::move(done));
+        auto kept = std::make_unique<std::pair<invivo_runtime, F>>(raw_, std::move(done));
         detail::borrowed<Arguments...> given(arguments...);
         detail::checked([&](invivo_error **e) {
             return invivo_resolve_async(raw_, key.raw, given.data(), given.size(), finished<T, F>, kept.get(), deliver, e);
@@ -325,8 +334,8 @@ private:
         (void)kept.release();
     }
     template <typename T, typename F> INVIVO_LOCAL static void finished(void *data, invivo_object found, const invivo_error *failed) noexcept {
-        std::unique_ptr<F> done(static_cast<F *>(data));
-        (void)detail::guarded(nullptr, [&] {
+        std::unique_ptr<std::pair<invivo_runtime, F>> kept(static_cast<std::pair<invivo_runtime, F> *>(data));
+        detail::noting(kept->first, "the callback of resolve_async", [&] {
             ref<T> typed;
             std::optional<error> wrong;
             try {
@@ -336,8 +345,13 @@ private:
             } catch (const error &unfit) {
                 wrong = unfit;
             }
-            (*done)(std::move(typed), wrong ? &*wrong : nullptr);
+            kept->second(std::move(typed), wrong ? &*wrong : nullptr);
         });
+    }
+    template <typename T> INVIVO_LOCAL key<T> find_key(const char *name) const {
+        key<T> found;
+        detail::checked([&](invivo_error **e) { return invivo_key_find(raw_, name, &found.raw, e); });
+        return found;
     }
 
 protected:

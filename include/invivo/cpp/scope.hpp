@@ -13,13 +13,15 @@ using scope_listener = std::function<void(uint64_t place, const char *key, const
 namespace detail INVIVO_LOCAL {
 
 struct scope_box {
+    invivo_runtime runtime;
     std::function<uint64_t()> find;
     scope_listener keep, drop;
 
-    static void tell(const scope_listener &listener, uint64_t place, invivo_key key, invivo_object borrowed) noexcept {
+    void tell(const scope_listener &listener, uint64_t place, invivo_key key, invivo_object borrowed) const noexcept {
         if (!listener) return;
         object held(borrowed); // borrowed: what is about to end takes no lease
-        (void)guarded(nullptr, [&] { listener(place, key.bits ? invivo_key_name(key) : "", held); });
+        const char *name = key.bits ? invivo_key_name(key) : "";
+        noting(runtime, "a listener of a scope", [&] { listener(place, name, held); }, name);
         (void)held.release();
     }
 };
@@ -34,10 +36,12 @@ inline void scope_register(invivo_runtime runtime, const std::string &name, scop
         return guarded(failed, [&] { *place = static_cast<scope_box *>(data)->find(); });
     };
     options.keep = [](void *data, uint64_t place, invivo_key key, invivo_object thing) {
-        scope_box::tell(static_cast<scope_box *>(data)->keep, place, key, thing);
+        auto *own = static_cast<scope_box *>(data);
+        own->tell(own->keep, place, key, thing);
     };
     options.drop = [](void *data, uint64_t place, invivo_key key, invivo_object thing) {
-        scope_box::tell(static_cast<scope_box *>(data)->drop, place, key, thing);
+        auto *own = static_cast<scope_box *>(data);
+        own->tell(own->drop, place, key, thing);
     };
     options.destroy = [](void *data) { delete static_cast<scope_box *>(data); };
     checked([&](invivo_error **e) { return invivo_scope_register(runtime, &options, e); });

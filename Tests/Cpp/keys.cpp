@@ -1,0 +1,149 @@
+// What is read by a typed key is checked, and leads to the right base; what callbacks throw is noted.
+#include "check.hpp"
+
+#include <thread>
+
+using invivo::definition;
+using invivo::key;
+using invivo::view;
+
+struct reader {
+    virtual ~reader() = default;
+    virtual const char *read() const { return "read"; }
+};
+struct eraser {
+    virtual ~eraser() = default;
+    virtual const char *erase() const { return "erased"; }
+};
+struct disk : eraser, reader {};
+struct tape : reader {
+    explicit tape(const reader *inner = nullptr) : under(inner) {}
+    const char *read() const override { return "from tape"; }
+    const reader *under;
+};
+struct tuning {
+    double gain, width;
+};
+struct other_tuning {
+    double gain, width, more;
+};
+static const invivo_property tuning_fields[] = {INVIVO_BLOCK_FIELD(tuning, gain), INVIVO_BLOCK_FIELD(tuning, width)};
+
+static void describe_devices(invivo_runtime runtime) {
+    invivo::name<reader>("Reader"), invivo::name<eraser>("Eraser");
+    invivo::type<disk>("Disk").is<reader>().is<eraser>().shared().add(runtime);
+    invivo::type<tape>("Tape").constructor<const reader *>({"under"}).is<reader>().shared().add(runtime);
+}
+
+static void a_view_leads_to_the_base_that_the_key_names() {
+    invivo::runtime own;
+    describe_devices(own);
+    own.define(definition("a.device").of<disk>().singleton());
+    key<reader> by_reader = own.key_of<reader>("a.device");
+    key<eraser> by_eraser = own.key_of<eraser>("a.device");
+    key<reader> by_hand{by_reader.raw};
+    {
+        view now(own);
+        CHECK(std::string(now.get(by_reader)->read()) == "read" && now.get(by_reader) == own.resolve(by_reader).get());
+        CHECK(std::string(now.get(by_eraser)->erase()) == "erased");
+        CHECK(now.get(by_hand) == now.get(by_reader));
+        CHECK(now.get(own.key_of<disk>("a.device")) == own.resolve<disk>("a.device").get());
+        CHECK(throws(INVIVO_E_TYPE, "a 'Disk' where a 'Tape'", [&] { now.get(own.key_of<tape>("a.device")); }));
+        CHECK(throws(INVIVO_E_TYPE, "no name", [&] { now.get(own.key_of<part>("a.device")); }));
+    }
+    // The key stays, another class stands behind it.
+    own.define(definition("a.device").of<tape>().singleton());
+    {
+        view now(own);
+        CHECK(std::string(now.get(by_reader)->read()) == "from tape");
+        CHECK(throws(INVIVO_E_TYPE, "a 'Tape' where a 'Eraser'", [&] { now.get(by_eraser); }));
+    }
+    own.define(definition("a.cold").of<disk>().lazy_singleton());
+    {
+        view now(own);
+        CHECK(now.get(own.key_of<tape>("a.cold")) == nullptr);
+    }
+}
+
+static void a_view_knows_what_a_decorator_put_there() {
+    invivo::runtime own;
+    describe_devices(own);
+    own.define(definition("a.tape").of<tape>().prototype().parameters<reader &>({"under"}).with(invivo::argument(0)));
+    own.define(definition("a.device").of<disk>().lazy_singleton());
+    own.process(invivo::processor("taping").key("a.device").decorate_by("a.tape"));
+    key<reader> device = own.key_of<reader>("a.device");
+    key<disk> as_disk = own.key_of<disk>("a.device");
+    CHECK(std::string(own.resolve(device)->read()) == "from tape");
+    view now(own);
+    CHECK(std::string(now.get(device)->read()) == "from tape");
+    CHECK(throws(INVIVO_E_TYPE, "a 'Tape' where a 'Disk'", [&] { now.get(as_disk); }));
+}
+
+static void a_block_is_of_the_struct_that_the_key_names() {
+    invivo::runtime own;
+    invivo_key raw{};
+    invivo::detail::checked([&](invivo_error **e) {
+        return invivo_define_block(own, "a.tuning", INVIVO_BLOCK(tuning, tuning_fields), &raw, e);
+    });
+    struct alike {
+        double gain, width;
+    };
+    view now(own);
+    CHECK(now.block(own.key_of<tuning>("a.tuning"))->gain == 0);
+    CHECK(now.block(own.key_of<alike>("a.tuning")) && now.block(key<tuning>{raw}));
+    CHECK(throws(INVIVO_E_TYPE, "the block of 'tuning'", [&] { now.block(own.key_of<other_tuning>("a.tuning")); }));
+    CHECK(throws(INVIVO_E_TYPE, "the block of 'tuning'", [&] { now.block(key<float>{raw}); }));
+}
+
+static void what_a_callback_throws_is_noted() {
+    std::string logged;
+    invivo_runtime_options listening{};
+    listening.struct_size = sizeof(listening);
+    listening.log_user_data = &logged;
+    listening.log = [](void *to, const invivo_log_entry *entry) {
+        *static_cast<std::string *>(to) += std::string(entry->message) + "\n";
+    };
+    invivo::runtime own(listening);
+    describe(own);
+    own.define(definition("a.part").of<part>().lazy_singleton().with(1));
+    auto noted = [&](const std::string &text) {
+        bool is_there = logged.find(text) != std::string::npos;
+        if (!is_there) std::fprintf(stderr, "logged: %s\n", logged.c_str());
+        logged.clear();
+        return is_there;
+    };
+    {
+        auto hears = own.observe([](const invivo::report &) { throw std::runtime_error("in observe"); });
+        own.configure("a.b", 1);
+        CHECK(noted("an observer of reloads threw: in observe\n"));
+        invivo_error *last = nullptr;
+        CHECK(invivo_runtime_last_error(own, &last) == INVIVO_OK && last && invivo_error_code(last) == INVIVO_E_HOST);
+        invivo_error_release(last);
+    }
+    {
+        auto hears = own.observe_publishing([](bool done) { if (done) throw std::runtime_error("in publishing"); });
+        own.resolve<part>("a.part");
+        own.reset("a.part");
+        CHECK(noted("an observer of publishing threw: in publishing\n"));
+    }
+    {
+        auto hears = own.observe_config("a.b", [](const invivo::value &, uint64_t) { throw std::runtime_error("in config"); });
+        own.configure("a.b", 2);
+        CHECK(noted("a.b: an observer of the configuration threw: in config\n"));
+    }
+    own.resolve_async(own.key_of<part>("a.part"), [](invivo::ref<part>, const invivo::error *) { throw std::runtime_error("in done"); });
+    own.poll();
+    CHECK(noted("the callback of resolve_async threw: in done\n"));
+    own.scope("window", [] { return uint64_t(1); }, [](uint64_t, const char *, const invivo::object &) { throw std::runtime_error("in keep"); });
+    own.define(definition("a.pane").of<part>().in_scope("window").with(1));
+    own.resolve<part>("a.pane");
+    CHECK(noted("a.pane: a listener of a scope threw: in keep\n"));
+}
+
+int main() {
+    a_view_leads_to_the_base_that_the_key_names();
+    a_view_knows_what_a_decorator_put_there();
+    a_block_is_of_the_struct_that_the_key_names();
+    what_a_callback_throws_is_noted();
+    return ended();
+}
