@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import sys
 import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
@@ -69,6 +70,7 @@ class Assembly:
     """
 
     __invivo_name__: ClassVar[str | None] = None
+    __invivo_place__: ClassVar[tuple[str, int]] = "", 0  # the file and line of its class statement
 
     name: str
     definitions: dict[str, Definition]
@@ -80,6 +82,7 @@ class Assembly:
 
     def __init_subclass__(cls, *, name: str | None = None, **more: Any) -> None:
         super().__init_subclass__(**more)
+        cls.__invivo_place__ = _place_of(cls)
         if name is not None or cls.__invivo_name__ is None:
             cls.__invivo_name__ = _checked(snake(cls.__name__).lstrip("_") if name is None else name)
         for attribute, thing in list(vars(cls).items()):
@@ -358,6 +361,18 @@ def _checked(name: str) -> str:
     if not name or name.startswith(".") or name.endswith("."):
         raise ArgumentError(f"{name!r} is no name for an assembly")
     return name
+
+
+def _place_of(cls: type) -> tuple[str, int]:
+    """Where the class statement is that is being executed. Its source need not be read for that: parsing, which
+    `inspect` does, may fail while another thread parses (CPython 3.11)."""
+    frame: types.FrameType | None = sys._getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        if frame.f_globals.get("__name__") == cls.__module__ and code.co_name != "__init_subclass__":
+            return ("", 0) if code.co_filename.startswith("<") else (code.co_filename, frame.f_lineno)
+        frame = frame.f_back
+    return "", 0
 
 
 def _twice(key: str, one: Definition, other: Definition) -> ExistsError:

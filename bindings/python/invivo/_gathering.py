@@ -131,10 +131,7 @@ class Gathering:
         )
 
     def _at(self, asking: Assembly, name: str) -> dict[str, Any]:
-        try:
-            file, line = inspect.getsourcefile(type(asking)) or "", inspect.getsourcelines(type(asking))[1]
-        except (OSError, TypeError):
-            file, line = "", 0
+        file, line = asking.__invivo_place__
         return {"path": f"{asking.name}.{name}", "file": file, "line": line}
 
 

@@ -25,7 +25,7 @@ from ._library import library_at, own_library
 from ._objects import Object, Type
 from ._reloads import Observer, Purger, Reloads, Report
 from ._settings import STOP_GRACE, Log, LogLevel, make_options
-from ._views import View
+from ._views import View, end_left
 from .errors import Error, HandleError, NotConfiguredError, StopError
 
 _MISSING: Any = object()
@@ -149,6 +149,7 @@ class Runtime(Filling, Changing):
         core = self._core
         if self._gone or core.closed or core.is_parents:
             return
+        end_left()
         try:
             if not (self._is_guest and core.owned):
                 others = [face for face in core.faces if face is not self]

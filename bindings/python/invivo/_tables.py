@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import inspect
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +48,7 @@ def table(
         options.definitions, options.definition_count = definitions, len(plans)
         options.collaborators, options.collaborator_count = wanted, len(others)
         options.supertypes, options.supertype_count = (ctypes.c_char_p * len(kinds))(*kinds), len(kinds)
-        file, line = place_of(type(assembly))
+        file, line = assembly.__invivo_place__
         options.file, options.line = _values.name_bytes(file) if file else None, line
         yield options
 
@@ -81,13 +80,6 @@ def remaps_of(remap: Mapping[str, str | Assembly]) -> tuple[Any, int]:
         end = to if isinstance(to, str) else to.name
         pairs.append(c.invivo_remap(_values.name_bytes(start, "key"), _values.name_bytes(end, "key")))
     return (c.invivo_remap * len(pairs))(*pairs), len(pairs)
-
-
-def place_of(cls: type) -> tuple[str, int]:
-    try:
-        return inspect.getsourcefile(cls) or "", inspect.getsourcelines(cls)[1]
-    except (OSError, TypeError):
-        return "", 0
 
 
 def _assemblies(collaborators: Mapping[str, Any]) -> list[Assembly | ByName]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import collections
 import ctypes
 import struct
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from . import _config, _values
+from . import _config, _signals, _values
 from . import _generated as c
 from ._objects import PropertyInfo
-from .errors import DomainError, NotFoundError, StaleError
+from .errors import BusyError, DomainError, NotFoundError, StaleError
 
 if TYPE_CHECKING:
     from ._core import Core
@@ -77,34 +78,100 @@ def _decode(data: bytes, fields: tuple[PropertyInfo, ...], base: int = 0) -> dic
     return found
 
 
+class _Begun:
+    """A view of the library, which belongs to the thread that began it."""
+
+    __slots__ = ("end", "left", "thread", "views")
+
+    def __init__(self, end: Callable[[c.invivo_view], None]) -> None:
+        self.end = end
+        self.views: list[c.invivo_view | None] = [None]  # then the view, until it ends
+        self.thread, self.left = threading.get_ident(), _left.open
+
+    def leave(self) -> None:
+        """Ends it; in another thread that is left to its own one."""
+        if threading.get_ident() != self.thread:
+            self.left.append(self)
+            return
+        # Nothing of Python's runs in between, where the handler of a signal could raise: a view is in the list, or has
+        # ended.
+        if self.views:
+            collections.deque(map(self.end, iter(self.views.pop, None)), maxlen=0)
+        self.__class__ = _Begun
+
+
+class _Open(_Begun):
+    """One that may be open: it ends when nobody refers to it, as after an exception at the entry of `View.__exit__`.
+    Others have no ``__del__``, at whose entry an exception of a signal's handler would be lost."""
+
+    __slots__ = ()
+
+    def __del__(self) -> None:
+        try:
+            self.leave()
+        except BaseException as problem:
+            self.leave()
+            if not _signals.defer(problem):
+                raise
+
+
+class _Left(threading.local):
+    """The views of this thread that another one has left."""
+
+    def __init__(self) -> None:
+        self.open: list[_Begun] = []
+
+
+_left = _Left()
+
+
+def end_left() -> None:
+    """Ends the views of the calling thread that another thread has left."""
+    while _left.open:
+        _left.open[-1].leave()
+        _left.open.pop()
+
+
 class View:
     """A reading of one generation by the thread that began it: ``with runtime.view() as view``."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
-        self._view: c.invivo_view | None = None
-        self._thread = 0
+        self._begun: _Begun | None = None
 
     def __enter__(self) -> View:
         self._core.check()
-        self._view = self._core.library.view_begin(self._core.handle)
-        self._thread = threading.get_ident()
-        if not self._view.graph:
-            self._view = None
-            raise StaleError("the runtime is closed, or belongs to the parent process")
+        end_left()
+        if self._begun is not None:
+            raise BusyError("the view is open already: runtime.view() gives another one")
+        library = self._core.library
+        begun = _Begun(library.view_end)
+        try:
+            self._begun = begun
+            begun.__class__ = _Open
+            begun.views.extend(map(library.view_begin, (self._core.handle,)))
+            if not begun.views[-1].graph:  # type: ignore[union-attr]
+                raise StaleError("the runtime is closed, or belongs to the parent process")
+        except BaseException:
+            begun.leave()
+            self._begun = None
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        view, self._view = self._view, None
-        if view is not None:
-            self._core.library.view_end(view)
+        if self._begun is not None:
+            self._begun.leave()
+            self._begun = None
 
     def _open(self) -> c.invivo_view:
-        if self._view is None:
+        begun = self._begun
+        if begun is None:
             raise StaleError("the view is not open: use it inside `with runtime.view() as view`")
-        if threading.get_ident() != self._thread:
+        if threading.get_ident() != begun.thread:
             raise DomainError("a view belongs to the thread that began it")
-        return self._view
+        view = begun.views[-1]
+        assert view is not None
+        return view
 
     @property
     def generation(self) -> int:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import abc
 import functools
 import gc
+import inspect
 import types
 import weakref
 from collections.abc import Callable
@@ -713,3 +715,35 @@ def test_a_class_gives_its_assembly_the_name_that_it_has_in_swift() -> None:
     table = [line.split() for line in NAMES.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     found = [[name, types.new_class(name, (invivo.Assembly,))().name] for name, _ in table]
     assert found == table
+
+
+def test_an_activation_parses_no_source_and_knows_where_its_class_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parsing fails in CPython 3.11 while another thread parses."""
+
+    def fail(_: object) -> Any:
+        raise SystemError("AST constructor recursion depth mismatch")
+
+    monkeypatch.setattr(inspect, "findsource", fail)
+
+    class Other(invivo.Assembly): ...
+
+    line = inspect.currentframe().f_lineno  # type: ignore[union-attr]
+
+    class Alone(invivo.Assembly, abc.ABC):
+        other: Other
+
+        @invivo.prototype
+        def fort(self) -> Fort:
+            return invivo.new(Fort)
+
+    with invivo.Runtime(Other()) as runtime:
+        alone = Alone()
+        runtime.activate(alone)
+        assert alone.fort().towers == 1
+    class First(Other, name="first"): ...
+
+    class Second(Other, name="second"): ...
+
+    with pytest.raises(invivo.AmbiguousError) as found:
+        invivo.Runtime(First(), Second(), Alone())
+    assert (found.value.file, found.value.line) == (__file__, line + 2)

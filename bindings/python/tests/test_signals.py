@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import subprocess
+import sys
+import threading
+import types
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+
+import invivo
+from invivo import _signals
+from invivo._views import View, _Begun
 
 PROGRAM = """
 import signal, sys, threading
@@ -118,3 +126,75 @@ def test_what_a_signals_handler_raises_arrives_and_nothing_is_half_started(
     done = script(PROGRAM.format(base=base, signals=signals), seconds=90)
     assert f"raised {signals} lost 0 half-started 0 others 0" in done.stdout, done.stdout + done.stderr[-3000:]
     assert done.returncode == 0
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_view_ends_wherever_an_exception_comes_while_it_is_opened_or_ended() -> None:
+    """At each instruction of `View.__enter__` and `View.__exit__`, which are all the places where the handler of a
+    signal can run."""
+    codes = {each.__code__ for each in (View.__enter__, View.__exit__, _Begun.__init__, _Begun.leave)}
+
+    class Alarm(KeyboardInterrupt): ...
+
+    class Clock: ...
+
+    steps = interrupted = 0
+
+    def trace(frame: types.FrameType, event: str, _: Any) -> Any:
+        nonlocal steps
+        if frame.f_code not in codes:
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        if event == "opcode":
+            steps += 1
+            if steps == interrupted:
+                raise Alarm
+        return trace
+
+    while steps >= interrupted:
+        interrupted, steps = interrupted + 1, 0
+        runtime = invivo.Runtime(log_level="silent")
+        runtime.define(Clock, "a.clock", scope="lazy_singleton")
+        former = sys.gettrace()
+        try:
+            sys.settrace(trace)
+            with runtime.view():
+                pass
+        except Alarm:
+            pass
+        finally:
+            sys.settrace(former)
+            _signals.take()  # it came while the view was finalized
+        first = runtime["a.clock"]
+        runtime.reset("a.clock")
+        assert runtime["a.clock"] is not first, f"the view is open after an exception at step {interrupted}"
+        runtime.close()
+    assert interrupted > 30
+
+
+def test_a_view_that_another_thread_leaves_is_ended_by_its_own() -> None:
+    class Clock: ...
+
+    with invivo.Runtime(log_level="silent") as runtime:
+        runtime.define(Clock, "a.clock", scope="lazy_singleton")
+        view = runtime.view()
+        view.__enter__()
+        former = runtime["a.clock"]
+        other = threading.Thread(target=view.__exit__)
+        other.start()
+        other.join()
+        with pytest.raises(invivo.StaleError):
+            _ = view.generation
+        with runtime.view():
+            pass
+        runtime.reset("a.clock")
+        assert runtime["a.clock"] is not former
+
+
+def test_a_view_is_not_entered_twice_at_a_time() -> None:
+    with invivo.Runtime() as runtime:
+        view = runtime.view()
+        with view, pytest.raises(invivo.BusyError), view:
+            pass
+        with view:
+            assert not view.config("a.b")
