@@ -118,14 +118,21 @@ public func invivo_converter_register(
         let given = try versioned(options, "options", least: least, as: invivo_converter_options.self)
         let name = try text(given.name, "options.name")
         guard !name.isEmpty else { throw Failure(.argument, "a converter needs a name") }
-        guard let convert = given.convert else { throw Failure(.argument, "options.convert is NULL") }
+        guard given.convert != nil || given.read != nil else { throw Failure(.argument, "options.convert is NULL") }
         let container = try Container.find(runtime.bits, .runtime)
-        let host = HostConverter(convert, given.user_data, given.destroy)
-        let converter = TextConverter(name, isHosts: true) { [weak container] (text, _) throws(Failure) in
+        let host = HostConverter(given.convert, given.read, given.user_data, given.destroy)
+        let called = { @Sendable [weak container] (body: () throws(Failure) -> Value) throws(Failure) -> Value in
             guard let container else { throw Failure(.closed, "the runtime is closed") }
             return try container.callback { () -> Result<Value, Failure> in
-                do throws(Failure) { return .success(try host.value(text, name)) } catch { return .failure(error) }
+                do throws(Failure) { return .success(try body()) } catch { return .failure(error) }
             }.get()
+        }
+        let reader = { @Sendable (value: Value) throws(Failure) -> Value in
+            try called { () throws(Failure) in try host.read(value, name) }
+        }
+        let converter = TextConverter(name, isHosts: true, reader: given.read == nil ? nil : reader) {
+            (text, _) throws(Failure) in
+            try called { () throws(Failure) in try host.value(text, name) }
         }
         try container.register(converter)
         host.isTaken = true
@@ -139,25 +146,40 @@ private final class HostConverter: @unchecked Sendable {
             UnsafeMutableRawPointer?, UnsafePointer<CChar>?, UInt64, UnsafeMutablePointer<invivo_value>?,
             UnsafeMutablePointer<OpaquePointer?>?
         ) -> invivo_status
-    private let function: Function
+    typealias Reader =
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafePointer<invivo_value>?, UnsafeMutablePointer<invivo_value>?,
+            UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
+    private let function: Function?
+    private let reader: Reader?
     private let userData: UnsafeMutableRawPointer?
     private let destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
     /// Written once, before anybody else knows it.
     var isTaken = false
 
     init(
-        _ function: @escaping Function, _ userData: UnsafeMutableRawPointer?,
+        _ function: Function?, _ reader: Reader?, _ userData: UnsafeMutableRawPointer?,
         _ destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
     ) {
         self.function = function
+        self.reader = reader
         self.userData = userData
         self.destroy = destroy
     }
 
     deinit { if isTaken, let destroy { ending { [userData] in destroy(userData) } } }
 
+    func read(_ value: Value, _ name: String) throws(Failure) -> Value {
+        guard let reader else { return value }
+        return try CallbackResult.run("the converter '\(name)'") { result, error in
+            Value.withBorrowed([value]) { value, _ in reader(userData, value, result, error) }
+        }
+    }
+
     func value(_ text: String, _ name: String) throws(Failure) -> Value {
-        try CallbackResult.run("the converter '\(name)'") { result, error in
+        guard let function else { return try read(.string(text), name) }
+        return try CallbackResult.run("the converter '\(name)'") { result, error in
             text.withCString { function(userData, $0, UInt64(text.utf8.count), result, error) }
         }
     }

@@ -17,8 +17,23 @@ public enum TextReader {
         default:
             let example = unit.map { seconds(in: $0) == nil ? "1.2 k\($0)" : "250 ms" }
             let wanted = example.map { "a number, also with a unit as in '\($0)'" } ?? "a number"
-            throw wrong(text, wanted, at: goodDigits(text))
+            var failure = wrong(text, wanted, at: goodDigits(text))
+            if example == nil { failure.message += unitHint(text) }
+            throw failure
         }
+    }
+
+    /// What to do about a number with a unit, where the place has none.
+    private static func unitHint(_ text: String) -> String {
+        var rest = Scanner(text)
+        rest.skipBlanks()
+        guard rest.number() != nil else { return "" }
+        rest.skipBlanks()
+        guard !rest.letters().isEmpty else { return "" }
+        let converter: String? =
+            (try? duration(text)) != nil ? "duration" : (try? bytes(text)) != nil ? "bytes" : nil
+        let help = converter.map { "; the converter '\($0)' reads this" } ?? "; write the number alone"
+        return ": the place has no unit\(help)"
     }
 
     public static func bool(_ text: String) throws(Failure) -> Bool {

@@ -173,6 +173,8 @@ TELLING(changed, (void *user_data, const char *path, const invivo_value *value, 
         (user_data, path, value, generation))
 ANSWERING(convert, (void *user_data, const char *text, uint64_t length, invivo_value *out, invivo_error **error),
           (user_data, text, length, out, error))
+ANSWERING(read, (void *user_data, const invivo_value *value, invivo_value *out, invivo_error **error),
+          (user_data, value, out, error))
 
 ANSWERING(load_module,
           (void *user_data, invivo_runtime runtime, const char *name, const char *path, invivo_error **error),
@@ -255,6 +257,7 @@ invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_c
         GUARD(resolved);
         GUARD(changed);
         GUARD(convert);
+        GUARD(read);
         GUARD(pool_make);
         GUARD(scope_find);
         GUARD(scope_keep);

@@ -153,17 +153,19 @@ extension RecipeCompiler {
             return .arguments
         }
         guard let converter = config.converter(name) else {
+            let known = config.converters().filter { !$0.contains(":") }.sorted()
             fail(
                 .notFound,
-                "\(place): there is no converter '\(name)'\(suggestion(for: name, among: config.converters()))")
+                "\(place): there is no converter '\(name)'\(suggestion(for: name, among: known)); there are "
+                    + known.joined(separator: ", "))
             return .arguments
         }
-        // What is no text needs no reading.
-        guard case .value(.string(let text)) = node.content else { return .config(ids, .value(node.value)) }
         do throws(Failure) {
             let unit: String? = if case .property(let property) = taker { property.unit } else { nil }
             let wish = TextWish(kind: taker.kind, unit: unit, folder: node.folder)
-            return .config(ids, .value(try taker.checked(try converter.value(text, wish, at: node.place))))
+            // What is no text needs no reading.
+            guard let read = try converter.value(of: node, wish) else { return .config(ids, .value(node.value)) }
+            return .config(ids, .value(try taker.checked(read)))
         } catch {
             if !ids.isEmpty {
                 return failed(

@@ -20,11 +20,30 @@ public final class TextConverter: Sendable {
     public let name: String
     public let isHosts: Bool
     private let function: Function
+    /// Reads values of every kind; nil where it reads strings alone.
+    private let reader: (@Sendable (Value) throws(Failure) -> Value)?
 
-    public init(_ name: String, isHosts: Bool = false, _ function: @escaping Function) {
+    public init(
+        _ name: String, isHosts: Bool = false, reader: (@Sendable (Value) throws(Failure) -> Value)? = nil,
+        _ function: @escaping Function
+    ) {
         self.name = name
         self.isHosts = isHosts
+        self.reader = reader
         self.function = function
+    }
+
+    /// What it reads from a node; nil where that is no string and it reads nothing else.
+    func value(of node: ConfigNode, _ wish: TextWish) throws(Failure) -> Value? {
+        if let reader {
+            let said = node.value
+            guard !said.isNull else { return .null }
+            do throws(Failure) { return try reader(said) } catch {
+                throw Failure.gathered(error.all.map(node.located)) ?? error
+            }
+        }
+        guard case .value(.string(let text)) = node.content else { return nil }
+        return try value(text, wish, at: node.place)
     }
 
     /// A failure gets the place of the text.
@@ -98,16 +117,23 @@ extension ConfigNode {
         }
     }
 
-    private func located(_ failure: Failure) -> Failure {
+    /// With the place of what in the node it is about, which its path tells after the first name.
+    fileprivate func located(_ failure: Failure) -> Failure {
         var located = failure
         guard located.place.line == 0 else { return located }
         var node = self
         for name in failure.path.split(separator: ".").dropFirst() {
-            guard let inner = node[String(name)] else { break }
+            guard let inner = node.inner(String(name)) else { break }
             node = inner
         }
         located.place = node.place
         return located
+    }
+
+    /// The entry of a map by its name, the item of a list by its number.
+    private func inner(_ name: String) -> ConfigNode? {
+        guard case .list(let items) = content else { return self[name] }
+        return Int(name).flatMap { items.indices.contains($0) ? items[$0] : nil }
     }
 
     private func read(

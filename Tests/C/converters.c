@@ -95,7 +95,9 @@ static void texts_are_read_exactly_or_refused_with_the_place_in_them(void) {
         {"number", "12", INVIVO_KIND_INT64, 12, NULL},
         {"number", "-0.5", INVIVO_KIND_DOUBLE, -0.5, NULL},
         {"number", "0x20", INVIVO_KIND_INT64, 32, NULL},
-        {"number", "12abc", 0, 0, "expected a number at character 3 of '12abc'"},
+        {"number", "12abc", 0, 0, "expected a number at character 3 of '12abc': the place has no unit; write the number alone"},
+        {"number", "100 ms", 0, 0, "expected a number at character 4 of '100 ms': the place has no unit; the converter 'duration' reads this"},
+        {"number", "4 KiB", 0, 0, "expected a number at character 2 of '4 KiB': the place has no unit; the converter 'bytes' reads this"},
         {"number", "", 0, 0, "expected a number at character 1 of ''"},
         {"number", "99999999999999999999", 0, 0, "the integer '99999999999999999999' does not fit in 64 bits; write a fraction or "
                                                  "an exponent if it may be rounded"},
@@ -178,7 +180,8 @@ static void the_hosts_own_reads_what_goes_to_places_of_its_type(void) {
                   "host.c:9: room.lamp: initializer parameter 'colour': a colour has a name of three letters at least");
     by_text.reference = "Colur";
     expects_error(define(&by_text, NULL, E), INVIVO_E_NOT_FOUND,
-                  "host.c:9: room.lamp: initializer parameter 'colour': there is no converter 'Colur', did you mean 'Colour'?");
+                  "host.c:9: room.lamp: initializer parameter 'colour': there is no converter 'Colur', did you mean 'Colour'?; there are "
+                  "Colour, base64, bool, bytes, colour, duration, number, path, url");
     /* A constant is what it is. */
     expects_error(define(&by_value, NULL, E), INVIVO_E_TYPE, NULL);
     /* What was converted stays. */
@@ -247,6 +250,51 @@ static void texts_are_read_by_the_converter_that_is_named_or_that_the_place_has(
     close_runtime();
 }
 
+/* Sums a list of numbers; of what is no number the error has the path. */
+static invivo_status sum(void *user_data, const invivo_value *value, invivo_value *out, invivo_error **error) {
+    int64_t all = 0;
+    char path[32];
+    CHECK(user_data == &converted);
+    converted++;
+    if (value->kind != INVIVO_KIND_LIST) {
+        if (error) *error = invivo_error_make(INVIVO_E_TYPE, "a list is wanted", NULL, NULL);
+        return INVIVO_E_TYPE;
+    }
+    for (uint64_t i = 0; i < value->as.list.count; i++) {
+        const invivo_value *item = &value->as.list.items[i];
+        if (item->kind != INVIVO_KIND_INT64) {
+            snprintf(path, sizeof path, "value.%d", (int)i);
+            if (error) *error = invivo_error_make(INVIVO_E_TYPE, "no number", path, NULL);
+            return INVIVO_E_TYPE;
+        }
+        all += item->as.signed_integer;
+    }
+    *out = invivo_double((double)all);
+    return INVIVO_OK;
+}
+
+static void a_reader_gets_values_of_every_kind_and_its_errors_their_place(void) {
+    const invivo_converter_options options = {.struct_size = sizeof(options), .name = "sum", .read = sum,
+                                              .user_data = &converted, .destroy = count_destroyed};
+    const invivo_injection path = {.how = INVIVO_INJECT_CONFIG, .reference = "parts"};
+    const invivo_injection size = {.name = "size", .how = INVIVO_INJECT_TEXT, .reference = "sum", .items = &path, .item_count = 1};
+    invivo_object lamp_object;
+    invivo_value value;
+    open_runtime();
+    OK(invivo_converter_register(runtime, &options, E));
+    OK(says("config: { room: { parts: [1, 2, 3] } }", E));
+    OK(define(NULL, &size, E));
+    CHECK(get("room.lamp", &lamp_object)->size == 6);
+    OK(invivo_object_release(lamp_object));
+    expects_error(says("config: { room: { parts: [1, 2, x] } }", E), INVIVO_E_TYPE,
+                  "a.yaml:1:33: config.room.parts: the property 'size' of 'room.lamp': no number");
+    expects_error(says("config: { room: { parts: word } }", E), INVIVO_E_TYPE,
+                  "a.yaml:1:26: config.room.parts: the property 'size' of 'room.lamp': a list is wanted");
+    expects_error(invivo_convert(runtime, "sum", "x", 1, &value, E), INVIVO_E_TYPE, "a list is wanted");
+    close_runtime();
+    CHECK(destroyed == 1);
+}
+
 int main(void) {
     check_begin();
     if (chdir("/tmp") != 0) return 2;
@@ -254,5 +302,6 @@ int main(void) {
     the_hosts_own_reads_what_goes_to_places_of_its_type();
     each_runtime_has_its_own();
     texts_are_read_by_the_converter_that_is_named_or_that_the_place_has();
+    a_reader_gets_values_of_every_kind_and_its_errors_their_place();
     return check_end();
 }

@@ -413,6 +413,7 @@ int main(void) {
     OFFSET(invivo_converter_options, convert, sizeof(((invivo_converter_options *)0)->convert));
     OFFSET(invivo_converter_options, user_data, sizeof(((invivo_converter_options *)0)->user_data));
     OFFSET(invivo_converter_options, destroy, sizeof(((invivo_converter_options *)0)->destroy));
+    OFFSET(invivo_converter_options, read, sizeof(((invivo_converter_options *)0)->read));
     SIZE(invivo_token);
     OFFSET(invivo_token, magic, sizeof(((invivo_token *)0)->magic));
     OFFSET(invivo_token, table, sizeof(((invivo_token *)0)->table));
@@ -471,6 +472,7 @@ int main(void) {
     OFFSET(invivo_callbacks, tree_child, sizeof(((invivo_callbacks *)0)->tree_child));
     OFFSET(invivo_callbacks, tree_key_name, sizeof(((invivo_callbacks *)0)->tree_key_name));
     OFFSET(invivo_callbacks, tree_is_foreign, sizeof(((invivo_callbacks *)0)->tree_is_foreign));
+    OFFSET(invivo_callbacks, read, sizeof(((invivo_callbacks *)0)->read));
     NUMBER(INVIVO_VERSION_MAJOR);
     NUMBER(INVIVO_VERSION_MINOR);
     NUMBER(INVIVO_VERSION_PATCH);

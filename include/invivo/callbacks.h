@@ -86,6 +86,8 @@ typedef struct invivo_callbacks {
     invivo_status (*tree_child)(invivo_object parent, uint64_t index, invivo_object *out, void *user_data, invivo_error **error);
     invivo_status (*tree_key_name)(invivo_object object, const char **out, void *user_data, invivo_error **error);
     uint8_t (*tree_is_foreign)(invivo_object object, void *user_data);
+    /* of converters again */
+    invivo_status (*read)(void *user_data, const invivo_value *value, invivo_value *out, invivo_error **error);
 } invivo_callbacks;
 
 /* The calling thread's cell for the status of a callback. Valid until the thread ends. */

@@ -124,6 +124,10 @@ typedef struct invivo_converter_options {
     invivo_status (*convert)(void *user_data, const char *text, uint64_t length, invivo_value *out, invivo_error **error);
     void *user_data;
     void (*destroy)(void *user_data); /* once, when nobody uses it any more; may be NULL */
+    /* Reads values of every kind, not strings alone: called instead of `convert`, which may then be NULL, with what the
+     * configuration says (borrowed; never null). The path of an error, as in "config.port" or "config.hosts.0", names the part
+     * of the value that it is about after its first name: the error gets the place of that part. May be NULL. */
+    invivo_status (*read)(void *user_data, const invivo_value *value, invivo_value *out, invivo_error **error);
 } invivo_converter_options;
 
 /* A name that has a converter already is INVIVO_E_EXISTS (and `destroy` is not called). */

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
-from . import _trampolines, _values
+from . import _reading, _trampolines, _values
+from ._hints import Hint, crossing_kind, for_python
 from .errors import ArgumentError, within
 
 if TYPE_CHECKING:
@@ -118,6 +119,33 @@ def _convert(item: ConverterItem, _: int, data: bytes, length: int, out: Any, er
     _values.answer(item.core, out, item.function(data[:length].decode("utf-8")))
 
 
+class ReaderItem:
+    def __init__(self, core: Core, hint: Hint) -> None:
+        self.core, self.hint = core, hint
+
+
+@_trampolines.answering(c.invivo_converter_options, "read", user_data=0)
+def _read(item: ReaderItem, _: int, value: Any, out: Any, error: Any) -> None:
+    hint = item.hint
+    made = _reading.read(hint.annotation, _values.read(item.core, value[0]), "value", item.core.converter_of)
+    _values.answer(item.core, out, made if hint.choices else for_python(made, hint), crossing_kind(hint))
+
+
+def register_reader(core: Core, name: str, hint: Hint) -> None:
+    """A converter that reads whatever the configuration says for places of an annotation."""
+    options = c.invivo_converter_options()
+    options.struct_size = ctypes.sizeof(options)
+    options.name = _values.name_bytes(name, "converter")
+    options.read = _read.of(core.library)
+    options.user_data = number = _trampolines.enroll(ReaderItem(core, hint))
+    options.destroy = _trampolines.destroy.of(core.library)
+    try:
+        core.library.call("converter_register", core.handle, ctypes.byref(options))
+    except BaseException:
+        _trampolines.dismiss(number)
+        raise
+
+
 def converter_name(core: Core, what: str | type) -> str:
     return core.name_of(what) if isinstance(what, type) else what
 
@@ -134,6 +162,7 @@ def register(core: Core, what: str | type, function: Callable[[str], Any]) -> No
     except BaseException:
         _trampolines.dismiss(number)
         raise
+    core.converters[what] = function
 
 
 def convert(core: Core, what: str | type, said: str) -> Any:

@@ -18,18 +18,21 @@ import threading
 import types
 import typing
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from . import _current, _endings, _signals, _trampolines, _types, _values
+from . import _config, _current, _endings, _signals, _trampolines, _types, _values
 from . import _generated as c
 from ._describe import Description, Parameter
+from ._exact import Exact, crosses
 from ._failures import forget_sent
-from ._hints import is_protocol
+from ._hints import Hint, crossing_kind, for_python, is_protocol
 from ._index import Definitions, behaves
 from ._objects import ForeignCallable, Object, Type, make_proxy
+from ._passing import stays
 from ._plans import GivenUp, Plans, frames_of, place_of
+from ._reading import shown
 from .errors import ClosedError, Error, NotFoundError, StaleError, error_class, within
 
 if TYPE_CHECKING:
@@ -189,6 +192,7 @@ class Core:
         self.by_id: dict[int, Entry] = {}
         self.proxies: weakref.WeakValueDictionary[int, Object] = weakref.WeakValueDictionary()
         self.callables: weakref.WeakValueDictionary[int, ForeignCallable] = weakref.WeakValueDictionary()
+        self.exacts: weakref.WeakValueDictionary[Hashable, Exact] = weakref.WeakValueDictionary()
         self.functions: dict[Any, CallableItem] = {}  # what the library holds, by `identity`
         self.leases: dict[int, tuple[str, ctypes.Structure]] = {}
         self.closing: list[Callable[[], None]] = []  # what else ends with the runtime; must not fail
@@ -198,6 +202,8 @@ class Core:
         self.assemblies: dict[str, list[Assembly]] = {}  # active ones, by name
         self.described: set[Assembly] = set()  # known to the library, and perhaps not active
         self.config_ids: dict[tuple[str, type | None], int] = {}
+        self.converters: dict[str | type, Callable[[str], Any]] = {}  # what Python registered
+        self.readers: dict[Hashable, str] = {}  # the converters of places, by what they read
         self.planning: list[None] = []  # one for each plan that is on its way
         self.calling: list[None] = []  # one for each callback of the library that is
         self.given_up: set[int] = set()  # threads whose plan met a constructor that uses the runtime
@@ -256,6 +262,24 @@ class Core:
         if self.planning and place_of(self.planning) == "plan":
             self.given_up.add(threading.get_ident())
             raise GivenUp
+
+    def reader_of(self, hint: Hint) -> str:
+        """The name of the converter that reads what the configuration says for a place; registered when it is new."""
+        try:
+            place: Hashable = (hint.annotation, hint.kind, bool(hint.choices))
+            known = self.readers.get(place)
+        except TypeError:
+            place, known = (id(hint), hint), None
+        if known is None:
+            known = f"python:{next(_trampolines.numbers)}:{shown(hint.annotation)}"
+            _config.register_reader(self, known, hint)
+            self.readers[place] = known
+        return known
+
+    def converter_of(self, cls: type) -> Callable[[str], Any] | None:
+        """What was registered in Python to read texts for places of a class."""
+        found = self.converters.get(cls)
+        return found if found is not None else self.converters.get(self.names_of.get(cls, ""))
 
     def forked(self) -> None:
         """This process is a forked child: nothing is built here any more, and nothing ends. Only the calling thread
@@ -387,9 +411,14 @@ class Core:
         with within(name) if made is None else within(name, made.file, made.line):
             if made is None:
                 return packer.array(arguments)
-            return packer.array(
-                arguments, [each.name for each in made.arguments], [each.hint.kind for each in made.arguments]
-            )
+            things, kinds = list(arguments), [crossing_kind(each.hint) for each in made.arguments]
+            if not all(map(crosses, things)) and stays(made, self.definitions):
+                hints = [each.hint for each in made.arguments]
+                things = [
+                    for_python(thing, hints[i] if i < len(hints) else None, is_argument=True)
+                    for i, thing in enumerate(things)
+                ]
+            return packer.array(things, [each.name for each in made.arguments], kinds)
 
     def disposed(self, number: int) -> None:
         """The library has given an instance up."""
@@ -517,6 +546,17 @@ class Core:
         if leased and not (leans and self.lean(entry, thing)):
             self.library.object_release(handle)
         return thing
+
+    def receive_value(self, bits: int) -> Any:
+        """The same for a value of a callback: what crossed as an object of its own is what it was."""
+        thing = self.receive(bits)
+        return thing.fresh() if type(thing) is Exact else thing
+
+    def known_exact(self, exact: Exact) -> Exact:
+        """The one of an equal value that the library has, so that it finds runtime arguments equal."""
+        identity = exact.identity()
+        known = self.exacts.get(identity)
+        return known if known is not None else self.exacts.setdefault(identity, exact)
 
     def is_graphs(self, entry: Entry) -> bool:
         """Whether the graph holds the object, as it does what is shared for longer than a resolve."""

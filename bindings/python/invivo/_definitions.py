@@ -67,6 +67,7 @@ class Definition:
     owner: str = ""  # the key in whose recipe it stands
     generic: Any = None  # Repository[User], where that was said
     managed: bool = False  # a resource: the factory answers a generator or a context manager
+    keeps_defaults: bool = False  # parameters that have a default keep it, where nothing is given or marked
 
     @property
     def made(self) -> str:
@@ -175,6 +176,7 @@ def of_recipe(recipe: Recipe, wanted: type | None, declared: type | None = None)
                     what, wanted, declared=declared, managed=node.managed
                 )
             found["positional"], found["overrides"] = node.positional, node.named
+            found["keeps_defaults"] = not node.wires
             found["properties"] = {name: thing for name, (thing, _) in node.properties.items()}
             found["calls"] = tuple(node.calls)
             if node.parent is not None:

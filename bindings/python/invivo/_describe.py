@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 from . import _generated as c
-from ._hints import INTEGERS, Hint, annotated, choice_hint, hint_of, hints_of
+from ._hints import INTEGERS, Hint, annotated, choice_hint, hint_of, hints_of, place_hint
 from ._marks import MARK, SHARED, TUNABLES, Enumeration, Injected, Tunable, component_name
 from .errors import ArgumentError
 
@@ -97,7 +97,7 @@ def parameters_of(function: Any, known: Mapping[str, Any] | None = None, *, boun
     for parameter in list(signature.parameters.values())[1 if bound else 0 :]:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
-        hint = hint_of(hints.get(parameter.name, parameter.annotation))
+        hint = place_hint(hints.get(parameter.name, parameter.annotation))
         if hint.choices:  # an enumeration comes as a name, a number or an enumeration: its class is known here alone
             hint = dataclasses.replace(hint, kind=c.INVIVO_KIND_ANY, choices=())
         has_default = parameter.default is not parameter.empty
@@ -146,32 +146,6 @@ def is_left_out(value: Any) -> bool:
     return isinstance(value, Enumeration) and value.name == LEFT_OUT.name
 
 
-class Exact:
-    """A constant that the library has no value for, as it is: a tuple, a set, a map whose keys are no texts."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def fresh(self) -> Any:
-        """One for each object that it goes to."""
-        return _fresh(self.value)
-
-
-def _fresh(value: Any) -> Any:
-    if type(value) in (list, tuple, set, frozenset):
-        return type(value)(map(_fresh, value))
-    if type(value) is dict:
-        return {key: _fresh(each) for key, each in value.items()}
-    return value
-
-
-def has_other_keys(value: Any) -> bool:
-    """Whether a map in it has keys that are no texts."""
-    if type(value) is dict:
-        return any(not isinstance(key, str) for key in value) or any(map(has_other_keys, value.values()))
-    return type(value) in (list, tuple) and any(map(has_other_keys, value))
-
-
 def call(function: Any, parameters: Sequence[Parameter], arguments: Sequence[Any], *first: Any, given: int = -1) -> Any:
     """Calls with arguments in the order of the parameters. ``given`` has a bit for each argument that was given: None
     is passed on for these, and stands for the default of the others."""
@@ -187,9 +161,7 @@ def call(function: Any, parameters: Sequence[Parameter], arguments: Sequence[Any
         ):
             by_name = True
             continue
-        if isinstance(value, Exact):
-            value = value.fresh()
-        elif value is not None:
+        if value is not None:
             value = parameter.hint.decode(value)
         if parameter.keyword or by_name:
             named[parameter.name] = value
@@ -287,7 +259,7 @@ def check_hook(function: Any) -> None:
 
 
 def _property(name: str, annotation: Any, said: Tunable, *, final: bool = False) -> Property:
-    hint = hint_of(annotation)
+    hint = place_hint(annotation)
     if said.choices:
         hint = choice_hint(said.choices) if hint.kind in (c.INVIVO_KIND_STRING, c.INVIVO_KIND_ANY) else hint
         if not hint.choices:

@@ -227,6 +227,8 @@ def _injection(core: Core, packer: _values.Packer, slot: Any, injection: Injecti
     if injection.converter is not None:
         name = injection.converter
         slot.reference = _values.name_bytes(core.name_of(name) if isinstance(name, type) else name, "converter")
+    if injection.reader is not None:
+        slot.reference = _values.name_bytes(core.reader_of(injection.reader), "converter")
     if slot.how == c.INVIVO_INJECT_TEXT:
         if not injection.items:
             packer.fill(slot.value, injection.value)

@@ -10,6 +10,7 @@ from typing import Any
 
 from . import _generated as c
 from ._describe import Parameter
+from ._exact import Exact
 from ._hints import KIND_NAMES, LATE, Hint, is_protocol
 from ._injections import Injection
 
@@ -55,7 +56,8 @@ def misfit(injection: Injection, hint: Hint, arguments: Sequence[Parameter], cla
         case c.INVIVO_INJECT_TYPE if hint.late is None:
             return _class("what is looked for", injection.of, hint)
         case c.INVIVO_INJECT_VALUE if hint.late is None and hint.kind == c.INVIVO_KIND_OBJECT:
-            return None if _is_one(injection.value, hint) else _class("the object", type(injection.value), hint)
+            value = injection.value.value if isinstance(injection.value, Exact) else injection.value
+            return None if _is_one(value, hint) else _class("the object", type(value), hint)
         case c.INVIVO_INJECT_PROVIDER | c.INVIVO_INJECT_LAZY | c.INVIVO_INJECT_WEAK if hint.late in LATE:
             return _all(injection, hint.item, arguments, class_of)
         case c.INVIVO_INJECT_LIST | c.INVIVO_INJECT_SET | c.INVIVO_INJECT_MAP if hint.late == "all":

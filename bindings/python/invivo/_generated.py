@@ -987,6 +987,7 @@ invivo_converter_options._fields_ = [
     ("convert", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p))),
     ("user_data", ctypes.c_void_p),
     ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+    ("read", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p))),
 ]
 invivo_token._fields_ = [
     ("magic", ctypes.c_uint64),
@@ -1048,6 +1049,7 @@ invivo_callbacks._fields_ = [
     ("tree_child", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_object, ctypes.c_uint64, ctypes.POINTER(invivo_object), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("tree_key_name", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_object, ctypes.POINTER(ctypes.c_char_p), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("tree_is_foreign", ctypes.CFUNCTYPE(ctypes.c_uint8, invivo_object, ctypes.c_void_p)),
+    ("read", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p))),
 ]
 
 # Every structure, for the test that compares them with what a C compiler says.

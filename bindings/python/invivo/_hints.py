@@ -20,7 +20,9 @@ from typing import Annotated, Any, ForwardRef, Literal, TypeVar
 
 from . import _generated as c
 from . import _signals
+from ._exact import wrapped
 from ._marks import Asker, Enumeration, Inject, Kind, Named
+from ._reading import member, needs_reader
 from ._recipes import Lazy, Provider, Resolver, Weak
 from .errors import RangeError, WrongTypeError
 
@@ -58,6 +60,7 @@ class Hint:
     generic: Any = None  # Repository[User], where that is what `wanted` stands for
     unresolved: str | None = None  # an annotation that is only text, and names nothing that is known
     missing: bool = False  # there is no annotation
+    annotation: Any = dataclasses.field(default=None, compare=False)  # where a reader must look at a configured value
 
 
 _SCALARS: dict[Any, int] = {
@@ -81,6 +84,44 @@ _MAPS = {dict, collections.abc.Mapping, collections.abc.MutableMapping}
 CLASSES: dict[Any, type] = {
     made: type(made()) for made in (threading.Lock, threading.RLock) if not isinstance(made, type)
 }
+
+
+def crossing_kind(hint: Hint) -> int:
+    """The kind of a parameter as the library has it. A tuple or set crosses as the object that it is."""
+    return c.INVIVO_KIND_ANY if hint.kind == c.INVIVO_KIND_LIST and hint.decode is not same else hint.kind
+
+
+def for_python(
+    value: Any, hint: Hint | None, *, whole: bool = False, is_same: bool = False, is_argument: bool = False
+) -> Any:
+    """A value as it goes to a place of Python's; ``whole``: the place is a function's, of which the library knows no
+    parameters, so what is annotated as a list or map may be any object too."""
+    kind = c.INVIVO_KIND_ANY if hint is None else crossing_kind(hint)
+    is_list = kind in (c.INVIVO_KIND_LIST, c.INVIVO_KIND_MAP)
+    is_open = kind == c.INVIVO_KIND_ANY or (kind == c.INVIVO_KIND_OBJECT and hint is not None and hint.wanted is None)
+    if not is_list and not is_open:
+        return value
+    return wrapped(value, whole=whole or is_open, is_same=is_same, is_argument=is_argument)
+
+
+def _as_tuple(value: Any) -> Any:
+    return value if isinstance(value, tuple) else tuple(_listed(value))
+
+
+def _as_set(value: Any) -> Any:
+    return value if isinstance(value, collections.abc.Set) else set(_listed(value))
+
+
+def _as_frozenset(value: Any) -> Any:
+    return value if isinstance(value, frozenset) else frozenset(_listed(value))
+
+
+def _listed(value: Any) -> Any:
+    if not isinstance(value, (list, tuple, set, frozenset)):
+        raise WrongTypeError(f"{value!r} ({type(value).__name__}) is not a list")
+    return value
+
+
 INTEGERS = range(c.INVIVO_KIND_INT8, c.INVIVO_KIND_UINT64 + 1)
 
 
@@ -100,6 +141,8 @@ def _enum_hint(cls: type[enum.Enum]) -> Hint:
         if isinstance(value, cls):
             return value
         name = value if isinstance(value, str) else getattr(value, "name", None)
+        if isinstance(value, str) and name not in names:
+            return member(cls, value)
         if name is not None:
             if name in names:
                 return names[name]
@@ -129,6 +172,12 @@ def choice_hint(choices: tuple[tuple[str, int], ...]) -> Hint:
         return Enumeration(numbers[value], value)
 
     return Hint(kind=c.INVIVO_KIND_INT64, choices=choices, decode=decode, encode=encode)
+
+
+def place_hint(annotation: Any) -> Hint:
+    """What the annotation of a parameter or attribute asks for, also of a value of the configuration."""
+    hint = hint_of(annotation)
+    return dataclasses.replace(hint, annotation=annotation) if needs_reader(annotation) else hint
 
 
 def hint_of(annotation: Any) -> Hint:
@@ -184,9 +233,9 @@ def hint_of(annotation: Any) -> Hint:
     if plain in _SCALARS:
         return Hint(kind=_SCALARS[plain])
     if plain in _LISTS:
-        return Hint(kind=c.INVIVO_KIND_LIST, decode=tuple if plain is tuple else same)
+        return Hint(kind=c.INVIVO_KIND_LIST, decode=_as_tuple if plain is tuple else same)
     if plain in _SETS:
-        return Hint(kind=c.INVIVO_KIND_LIST, decode=frozenset if plain is frozenset else set)
+        return Hint(kind=c.INVIVO_KIND_LIST, decode=_as_frozenset if plain is frozenset else _as_set)
     if plain in _MAPS:
         return Hint(kind=c.INVIVO_KIND_MAP)
     if isinstance(plain, type):
@@ -223,11 +272,13 @@ def _late_hint(plain: Any, arguments: tuple[Any, ...]) -> Hint | None:
     elif plain in _LISTS and (plain is not tuple or arguments[1:] == (...,)) and arguments:
         item = hint_of(arguments[0])
         if item.wanted is not None and item.late is None:
-            return Hint(kind=c.INVIVO_KIND_LIST, late="all", item=item, decode=tuple if plain is tuple else same)
+            return Hint(kind=c.INVIVO_KIND_LIST, late="all", item=item, decode=_as_tuple if plain is tuple else same)
     elif plain in _SETS:
         item = hint_of(arguments[0])
         if item.wanted is not None and item.late is None:
-            return Hint(kind=c.INVIVO_KIND_LIST, late="all", item=item, decode=frozenset if plain is frozenset else set)
+            return Hint(
+                kind=c.INVIVO_KIND_LIST, late="all", item=item, decode=_as_frozenset if plain is frozenset else _as_set
+            )
     elif plain in _MAPS and arguments[0] is str:
         item = hint_of(arguments[1])
         if item.wanted is not None and item.late is None:

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from . import _generated as c
 from ._definitions import Definition
 from ._describe import Parameter
+from ._hints import Hint
 
 Rename: TypeAlias = Callable[[str], str]
 
@@ -27,6 +28,7 @@ class Injection:
     of: type | None = None  # of lookups by type
     generic: Any = None  # Repository[User], where `of` stands for that
     converter: str | type | None = None
+    reader: Hint | None = None  # of a TEXT: the place, whose annotation reads values of every kind
     added: str | None = None  # of lists of all of a type
     removed: str | None = None
     kind: int = c.INVIVO_KIND_ANY  # of a value: what the place says

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
 from . import _signals, _trampolines, _values
-from ._describe import Exact, Parameter, is_left_out
+from ._describe import Parameter, is_left_out
+from ._exact import Exact
 from ._hints import Hint, is_protocol, same
 from .errors import BusyError, Error, WrongTypeError, error_class
 
@@ -169,7 +170,7 @@ class Plans:
         core, value = self.core, c.invivo_value()
         if core.library.key_outline(core.handle, handle, ctypes.byref(value), None) != c.INVIVO_OK:
             return None
-        outline = _values.take(core, value)
+        outline = _values.take(_values.Wrapped(core), value)
         if outline is None:
             return None
         try:
@@ -312,6 +313,9 @@ class Writer:
         """A name for a thing in the source."""
         if thing is None or type(thing) in (bool, int, str, bytes):
             return repr(thing)
+        return self._name(thing)
+
+    def _name(self, thing: Any) -> str:
         name = self.bound.get(id(thing))
         if name is None:
             name = self.bound[id(thing)] = f"t{len(self.bound)}"
@@ -373,7 +377,7 @@ class Writer:
     def _constant(self, value: Any) -> str:
         """A list or map is a fresh one for each object; what derives from one is an object."""
         if isinstance(value, Exact):
-            return f"{self._bind(value.fresh)}()"
+            return self._name(value.value) if value.is_fixed else f"{self._bind(value.fresh)}()"
         if type(value) is list:
             return f"[{', '.join(map(self._constant, value))}]"
         if type(value) is dict:
@@ -391,7 +395,7 @@ class Writer:
                 raise Unplanned("an argument is checked on its way")
         if hint.decode is same:
             return self._expression(source)
-        if "value" in source:
+        if "value" in source and not isinstance(source["value"], Exact):
             value = hint.decode(source["value"])
             if not isinstance(value, _MUTABLE):
                 return self._bind(value)

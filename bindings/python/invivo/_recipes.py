@@ -289,6 +289,7 @@ class Draft:
         self.scope: Scope | None = None
         self.options: Options | None = None
         self.managed = False
+        self.wires = False  # what is not given is found by annotations, also where there is a default
 
     def set(self, name: str, thing: Any) -> None:
         former = self.properties.get(name)
@@ -441,6 +442,9 @@ def here(depth: int = 2) -> tuple[str, int]:
 def new(what: Callable[P, T], /, *arguments: P.args, **named: P.kwargs) -> T:
     """In a definition: an object made by a class, a function or anything else that can be called, with these arguments.
 
+    A parameter that is not given keeps its default. One without a default is found by its annotation, as is one that is
+    marked (``Annotated[Clock, invivo.Inject]``, or with a key); `wire` finds those with a default too.
+
     A generator function is a resource: the object is what it yields, and the rest of it runs when the object ends, also
     after an error. `managed` does the same, and type checkers see there what is yielded.
 
@@ -491,11 +495,14 @@ def wire(what: Callable[..., T], /, **given: Any) -> T: ...
 @overload
 def wire(what: str, /, **given: Any) -> Any: ...
 def wire(what: Any, /, **given: Any) -> Any:
-    """Like `new`, but what is not given is found by the annotations; names are those of parameters, else of properties.
+    """Like `new`, but a parameter with a default is found by its annotation too, where a definition fits. Names are
+    those of parameters, else of properties.
 
     ``what`` may also be the name of another language's type.
     """
-    return Recipe(Draft(what, (), given, here()))
+    made = Recipe(Draft(what, (), given, here()))
+    made._node.wires = True
+    return made
 
 
 @overload
@@ -573,7 +580,12 @@ def arguments() -> list[Any]:
 
 
 def config(path: str, /, default: Any = _MISSING, *, optional: bool = False) -> Any:
-    """In a definition: what the configuration says at a path, in the type of the place.
+    """In a definition: what the configuration says at a path, as the annotation of the place wants it.
+
+    That is a number, bool, str or bytes, a member of an Enum (by its name, else its value), a Literal, a list, tuple,
+    set or dict of these, `Path`, `Decimal`, `timedelta`, `UUID`, an IP address or a date from a string, a dataclass or
+    a class with ``model_validate`` from a map, and what `Runtime.converter` reads. A value that does not fit is an
+    error with its place in the document.
 
     The path is looked for in the definition's own assembly, then in what is global; ``"/drums.voices"`` says the whole
     path. Without a ``default`` a missing value is an error, unless it is ``optional``: then it is None. A value that

@@ -306,6 +306,7 @@ class Runtime(Filling, Changing):
         """What was converted stays."""
         core = self._open()
         core.library.call("converter_unregister", core.handle, _values.name_bytes(_config.converter_name(core, what)))
+        core.converters.pop(what, None)
 
     def convert(self, what: str | builtins.type, said: str) -> Any:
         """Reads one text by the converter of a name or class."""

@@ -12,14 +12,37 @@ from . import _recipes
 from ._assembly import Assembly
 from ._definitions import Definition, of_recipe
 from ._describe import Method, Parameter
-from ._hints import KIND_NAMES, LATE, Hint, is_assembly
+from ._hints import KIND_NAMES, LATE, Hint, crossing_kind, for_python, is_assembly
 from ._index import Known
 from ._injections import Injection, Plan
 from ._members import Bound
 from ._objects import Type
+from ._passing import stays
 from ._recipes import Draft, Options, Recipe, Ref
 from ._types import VALUE, is_plain
 from .errors import AmbiguousError, ArgumentError, ArityError, Error, NotFoundError, WrongTypeError
+
+
+@dataclasses.dataclass(frozen=True)
+class To:
+    """Whose a place is. ``is_foreign``: perhaps another language's, which gets a value of the library's.
+    ``is_function``: a parameter of a function. ``is_argument``: a runtime argument."""
+
+    is_foreign: bool = False
+    is_function: bool = False
+    is_argument: bool = False
+
+    @property
+    def inside(self) -> To:
+        """Of what is in a list or map there."""
+        return self if not self.is_function else PYTHON
+
+
+PYTHON, FOREIGN, FUNCTION, ARGUMENT = To(), To(is_foreign=True), To(is_function=True), To(is_argument=True)
+
+
+_COLLECTIONS = (c.INVIVO_KIND_LIST, c.INVIVO_KIND_MAP)
+_REFERENCES = (c.INVIVO_KIND_OBJECT, c.INVIVO_KIND_TYPE, c.INVIVO_KIND_CALLABLE, c.INVIVO_KIND_NULL)
 
 
 class Sources:
@@ -58,38 +81,44 @@ class Sources:
 
     # ---- what is said ------------------------------------------------------------------------------------
 
-    def named(self, name: str, thing: Any, hint: Hint | None = None) -> Injection:
-        return dataclasses.replace(self.source(thing, name, hint), name=name)
+    def named(self, name: str, thing: Any, hint: Hint | None = None, to: To = PYTHON) -> Injection:
+        return dataclasses.replace(self.source(thing, name, hint, to), name=name)
 
-    def source(self, thing: Any, place: str, hint: Hint | None = None) -> Injection:
-        """Where a value comes from: a recipe says it, anything else is the value itself."""
+    def source(self, thing: Any, place: str, hint: Hint | None = None, to: To = PYTHON) -> Injection:
+        """Where a value comes from: a recipe says it, anything else is the value itself. ``to``: whose the place is."""
         if isinstance(thing, Recipe):
-            return self._recipe(thing, place, hint)
+            return self._recipe(thing, place, hint, to)
         if isinstance(thing, Bound):
             return Injection("", how=c.INVIVO_INJECT_PROVIDER, items=(Injection("", thing.key),))
         if isinstance(thing, functools.partial) and isinstance(thing.func, Bound):
             target = thing.func.reference(*thing.args, **thing.keywords)
             return Injection("", how=c.INVIVO_INJECT_PROVIDER, items=(self.source(target, place),))
-        if isinstance(thing, (set, frozenset)):
-            items = tuple(self.source(each, f"{place}.{i}") for i, each in enumerate(thing))
+        is_worked_out = _is_worked_out if to.is_foreign else is_said
+        if isinstance(thing, (set, frozenset)) and (to.is_foreign or is_said(thing)):
+            items = tuple(self.source(each, f"{place}.{i}", None, to.inside) for i, each in enumerate(thing))
             return Injection("", how=c.INVIVO_INJECT_SET, items=items)
-        if isinstance(thing, (list, tuple)) and any(map(_is_worked_out, thing)):
-            items = tuple(self.source(each, f"{place}.{i}") for i, each in enumerate(thing))
+        if isinstance(thing, (list, tuple)) and any(map(is_worked_out, thing)):
+            items = tuple(self.source(each, f"{place}.{i}", None, to.inside) for i, each in enumerate(thing))
             return Injection("", how=c.INVIVO_INJECT_LIST, items=items)
-        if isinstance(thing, Mapping) and any(map(_is_worked_out, thing.values())):
+        if isinstance(thing, Mapping) and any(map(is_worked_out, thing.values())):
             return Injection(
                 "",
                 how=c.INVIVO_INJECT_MAP,
-                items=tuple(self.named_item(name, each, f"{place}.{name}") for name, each in thing.items()),
+                items=tuple(self.named_item(name, each, f"{place}.{name}", to) for name, each in thing.items()),
             )
+        return self._constant(thing, hint, to)
+
+    def _constant(self, thing: Any, hint: Hint | None, to: To, *, is_same: bool = False) -> Injection:
+        if not to.is_foreign and (hint is None or not hint.choices):
+            thing = for_python(thing, hint, whole=to.is_function, is_same=is_same, is_argument=to.is_argument)
         return Injection("", value=thing, kind=c.INVIVO_KIND_ANY if hint is None else hint.kind)
 
-    def named_item(self, name: str, thing: Any, place: str) -> Injection:
+    def named_item(self, name: str, thing: Any, place: str, to: To = PYTHON) -> Injection:
         if not isinstance(name, str):
             raise WrongTypeError(f"the keys of a map are texts, not {name!r}", **self.at(place))
-        return dataclasses.replace(self.source(thing, place), name=name)
+        return dataclasses.replace(self.source(thing, place, None, to.inside), name=name)
 
-    def _recipe(self, recipe: Recipe, place: str, hint: Hint | None) -> Injection:
+    def _recipe(self, recipe: Recipe, place: str, hint: Hint | None, to: To) -> Injection:
         node = recipe._node
         match node:
             case Ref(to=str(), arguments=arguments, optional=optional):
@@ -116,15 +145,13 @@ class Sources:
             case _recipes.Own(what=what):
                 return Injection("", how=c.INVIVO_INJECT_RESOLVER if what == "resolver" else c.INVIVO_INJECT_ASKER)
             case _recipes.Constant(value=value):
-                return Injection("", value=value)
-            case _recipes.Config(path=path, default=default, optional=optional):
-                items = (self.source(default, f"{place}.default"),) if node.has_default else ()
-                flags = c.INVIVO_INJECT_OPTIONAL if optional else 0
-                return Injection("", path, how=c.INVIVO_INJECT_CONFIG, items=items, flags=flags)
+                return self._constant(value, hint, to, is_same=True)
+            case _recipes.Config():
+                return self._configured(node, place, hint, to)
             case _recipes.Entry(path=None):
                 return Injection("", how=c.INVIVO_INJECT_ENTRY_NAME)
             case _recipes.Entry(path=path, default=default, optional=optional):
-                items = (self.source(default, f"{place}.default"),) if node.has_default else ()
+                items = (self.source(default, f"{place}.default", hint, to),) if node.has_default else ()
                 flags = c.INVIVO_INJECT_OPTIONAL if optional else 0
                 return Injection("", path or None, how=c.INVIVO_INJECT_ENTRY, items=items, flags=flags)
             case _recipes.Text(text=said, converter=converter):
@@ -134,12 +161,35 @@ class Sources:
                 return Injection("", how=c.INVIVO_INJECT_TEXT, items=items, converter=converter)
         return self._inline(recipe, place, hint)
 
+    def _configured(self, node: _recipes.Config, place: str, hint: Hint | None, to: To) -> Injection:
+        """What the configuration says, in the kind of the place. What the library cannot check there (a class, the
+        items of a list) is read by the place's annotation."""
+        kind = c.INVIVO_KIND_ANY if hint is None else crossing_kind(hint)
+        whose = PYTHON if kind in _COLLECTIONS and to.is_function else to
+        items = (self.source(node.default, f"{place}.default", hint, whose),) if node.has_default else ()
+        found = Injection(
+            "",
+            node.path,
+            how=c.INVIVO_INJECT_CONFIG,
+            items=items,
+            index=0 if kind in _REFERENCES else kind,
+            flags=c.INVIVO_INJECT_OPTIONAL if node.optional else 0,
+        )
+        if to.is_foreign or hint is None or hint.annotation is None:
+            return found
+        return Injection("", how=c.INVIVO_INJECT_TEXT, items=(found,), reader=hint)
+
     def _reference(self, node: Ref, arguments: tuple[Any, ...], optional: bool, place: str) -> Injection:
         assert isinstance(node.to, str)
         key = self.made.absolute(node.to)
-        items = tuple(self.source(each, f"{place}.{i}") for i, each in enumerate(arguments))
+        target = first = self.existing.get(self.remapped(key))
+        to = ARGUMENT if first is not None and stays(first, self.existing) else FOREIGN
+        hints = [each.hint for each in first.arguments] if first is not None else []
+        items = tuple(
+            self.source(each, f"{place}.{i}", hints[i] if i < len(hints) else None, to)
+            for i, each in enumerate(arguments)
+        )
         found = Injection("", key, items=items, flags=c.INVIVO_INJECT_OPTIONAL if optional else 0)
-        target = self.existing.get(self.remapped(key))
         for _ in range(64):
             if target is None or target.alias is None or not isinstance(target.alias.to, str):
                 break
@@ -219,6 +269,8 @@ class Sources:
         if hint.late == "asker":
             return Injection(name, how=c.INVIVO_INJECT_ASKER)
         key = hint.key or (hint.item.key if hint.item is not None else None)
+        if made.keeps_defaults and parameter is not None and parameter.has_default and not (key or hint.inject):
+            return None
         has_default = parameter is not None and parameter.has_default
         optional = c.INVIVO_INJECT_OPTIONAL if hint.optional or (hint.item is not None and hint.item.optional) else 0
         if hint.inject is not None:

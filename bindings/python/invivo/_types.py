@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from . import _generated as c
 from . import _trampolines, _values
 from ._describe import Description, Method, Parameter, Property, call, describe
-from ._hints import LATE, Hint, is_assembly, is_protocol
+from ._hints import LATE, Hint, crossing_kind, is_assembly, is_protocol
 from ._marks import Tunable, component_name
 from .errors import Error, ExistsError, StaleError, WrongTypeError
 
@@ -368,7 +368,7 @@ def parameter_table(core: Core, parameters: Sequence[Parameter]) -> Any:
         if parameter.optional and index < needed:
             slot.kind = c.INVIVO_KIND_ANY
             continue
-        slot.kind = parameter.hint.kind
+        slot.kind = crossing_kind(parameter.hint)
         slot.flags = c.INVIVO_PARAMETER_OPTIONAL if parameter.optional else 0
         wanted = parameter.hint.wanted
         if wanted is not None and _is_nominal(wanted):

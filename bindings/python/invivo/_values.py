@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
+from ._exact import Exact
 from ._hints import KIND_NAMES, enum_number
 from ._marks import Enumeration
 from .errors import EncodingError, Error, InternalError, RangeError, TooLargeError, WrongTypeError, within
@@ -125,7 +126,9 @@ class Packer:
             return
         if put_scalar(value, thing, kind):
             return
-        if isinstance(thing, enum.Enum):
+        if type(thing) is Exact:
+            self._object(value, thing)
+        elif isinstance(thing, enum.Enum):
             self._enumeration(value, enum_number(thing), thing.name)
         elif isinstance(thing, Enumeration):
             self._enumeration(value, int(thing), thing.name)
@@ -211,6 +214,8 @@ class Packer:
         _parts(value).callable = handle
 
     def _object(self, value: Any, thing: Any) -> None:
+        if type(thing) is Exact and thing.is_argument:
+            thing = self._core.known_exact(thing)
         handle = self._core.lease(thing)
         self._releases.append(("object_release", handle))
         value.kind = c.INVIVO_KIND_OBJECT
@@ -308,17 +313,17 @@ def answer(core: Core, out: Any, thing: Any, kind: int = c.INVIVO_KIND_ANY) -> N
 # ---- from the library ----------------------------------------------------------------------------------
 
 
-def _string(core: Core, parts: Any) -> str:
+def _string(core: Core | Wrapped, parts: Any) -> str:
     whole = parts.string
     return ctypes.string_at(whole.data, whole.length).decode("utf-8") if whole.length else ""
 
 
-def _bytes(core: Core, parts: Any) -> bytes:
+def _bytes(core: Core | Wrapped, parts: Any) -> bytes:
     whole = parts.bytes
     return ctypes.string_at(whole.data, whole.length) if whole.length else b""
 
 
-def _list(core: Core, parts: Any) -> list[Any]:
+def _list(core: Core | Wrapped, parts: Any) -> list[Any]:
     whole = parts.list
     return [read(core, whole.items[index]) for index in range(whole.count)]
 
@@ -327,18 +332,18 @@ def pair_name(pair: Any) -> str:
     return ctypes.string_at(pair.name, pair.length).decode("utf-8", "replace") if pair.length else ""
 
 
-def _map(core: Core, parts: Any) -> dict[str, Any]:
+def _map(core: Core | Wrapped, parts: Any) -> dict[str, Any]:
     whole = parts.map
     pairs = (whole.pairs[index] for index in range(whole.count))
     return {pair_name(pair): read(core, pair.value) for pair in pairs}
 
 
-def _enumeration(core: Core, parts: Any) -> Enumeration:
+def _enumeration(core: Core | Wrapped, parts: Any) -> Enumeration:
     whole = parts.enumeration
     return Enumeration(whole.number, whole.name.decode("utf-8", "replace") if whole.name else None)
 
 
-_READERS: dict[int, Callable[[Core, Any], Any]] = {
+_READERS: dict[int, Callable[[Core | Wrapped, Any], Any]] = {
     c.INVIVO_KIND_NULL: lambda core, parts: None,
     c.INVIVO_KIND_BOOL: lambda core, parts: parts.boolean,
     **dict.fromkeys(_SIGNED, lambda core, parts: parts.signed_integer),
@@ -349,14 +354,24 @@ _READERS: dict[int, Callable[[Core, Any], Any]] = {
     c.INVIVO_KIND_BYTES: _bytes,
     c.INVIVO_KIND_LIST: _list,
     c.INVIVO_KIND_MAP: _map,
-    c.INVIVO_KIND_OBJECT: lambda core, parts: core.receive(parts.object.bits),
+    c.INVIVO_KIND_OBJECT: lambda core, parts: core.receive_value(parts.object.bits),
     c.INVIVO_KIND_TYPE: lambda core, parts: core.receive_type(parts.type.bits),
     c.INVIVO_KIND_CALLABLE: lambda core, parts: core.receive_callable(parts.callable.bits),
     c.INVIVO_KIND_ENUMERATION: _enumeration,
 }
 
 
-def read(core: Core, value: Any) -> Any:
+class Wrapped:
+    """Reads values in the place of a core, and leaves those that crossed as objects wrapped."""
+
+    def __init__(self, core: Core) -> None:
+        self.library = core.library
+        self.receive_value: Callable[[int], Any] = core.receive
+        self.receive_type: Callable[[int], Any] = core.receive_type
+        self.receive_callable: Callable[[int], Any] = core.receive_callable
+
+
+def read(core: Core | Wrapped, value: Any) -> Any:
     """A borrowed value as Python's own."""
     reader = _READERS.get(value.kind)
     if reader is None:
@@ -368,7 +383,7 @@ def read_all(core: Core, values: Any, count: int) -> list[Any]:
     return [read(core, values[index]) for index in range(count)]
 
 
-def take(core: Core, value: Any) -> Any:
+def take(core: Core | Wrapped, value: Any) -> Any:
     """An owned value as Python's own; gives back what it holds."""
     try:
         return read(core, value)

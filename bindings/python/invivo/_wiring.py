@@ -13,24 +13,23 @@ from ._assembly import Assembly
 from ._definitions import Definition, check_scope
 from ._describe import (
     LEFT_OUT,
-    Exact,
     Parameter,
     check_hook,
     constructor_of,
     describe,
-    has_other_keys,
     is_made_by_python,
     parameters_of,
     signature_of,
 )
 from ._findings import gathered, name_findings
 from ._fitting import misfit, misfit_argument
-from ._hints import Hint, is_protocol, same
+from ._hints import Hint, is_protocol
 from ._index import Known
 from ._injections import Injection, Invocation, Option, Plan
 from ._objects import Type
+from ._passing import stays
 from ._recipes import Call, Recipe, Ref
-from ._sources import Sources, is_said
+from ._sources import ARGUMENT, FOREIGN, FUNCTION, PYTHON, Sources
 from ._types import CALL, has_weak_references, last_needed
 from .errors import ArgumentError, ArityError, Error, MethodError, NotFoundError, PropertyError, WrongTypeError
 
@@ -100,7 +99,7 @@ class _Planner(Sources):
         maker = None
         if made.maker is not None:
             items = [self.source(made.maker.start, "maker")]
-            items += [self.source(thing, f"maker.{i}") for i, thing in enumerate(made.maker.arguments)]
+            items += [self.source(thing, f"maker.{i}", None, FOREIGN) for i, thing in enumerate(made.maker.arguments)]
             maker = Invocation(made.maker.method, tuple(items))
         elif made.parent is None or made.positional or made.overrides:
             parameters = made.parameters(self.known)
@@ -155,7 +154,9 @@ class _Planner(Sources):
         if passed == list(range(len(self.made.arguments))):
             given = []
         assert isinstance(ref.to, str)
-        items = tuple(self.source(thing, str(index)) for index, thing in enumerate(given))
+        target = self.existing.get(self.remapped(self.made.absolute(ref.to)))
+        whose = ARGUMENT if target is not None and stays(target, self.existing) else FOREIGN
+        items = tuple(self.source(thing, str(index), None, whose) for index, thing in enumerate(given))
         return Plan(self.made, (), items, alias=self.made.absolute(ref.to))
 
     def _choice(self, node: _recipes.Choice) -> Plan:
@@ -165,7 +166,7 @@ class _Planner(Sources):
                 "a choice makes nothing itself: say the scope of what it chooses, and describe it by @invivo.define",
                 **self.at(""),
             )
-        chooser = self.source(node.chooser, "chooser")
+        chooser = self.source(node.chooser, "chooser", None, FOREIGN)
         found = []
         for index, (when, value, use) in enumerate(node.options):
             with self.noting():
@@ -194,12 +195,13 @@ class _Planner(Sources):
                 continue
             with self.noting():
                 to = initializer if each in found.parameters and each in made.overrides else properties
-                to.append(self.named(each, thing))
+                to.append(self.named(each, thing, None, FOREIGN))
         methods = []
         for index, one in enumerate(made.calls):
             assert isinstance(one.what, str)
             things = (*one.positional, *one.named.values())
-            items = tuple(self.source(thing, f"{one.what}{index or ''}.{i}") for i, thing in enumerate(things))
+            place = f"{one.what}{index or ''}"
+            items = tuple(self.source(thing, f"{place}.{i}", None, FOREIGN) for i, thing in enumerate(things))
             methods.append(Invocation(one.what, items))
         return Plan(made, (), tuple(initializer), tuple(properties), found._bits, methods=tuple(methods))
 
@@ -241,12 +243,8 @@ class _Planner(Sources):
                         found.append(injection)
         return found
 
-    def _given(self, name: str, thing: Any, hint: Hint, *, exact: bool = False) -> Injection:
-        """An argument; a constant goes as it is where the parameter does not say what it wants."""
-        is_exact = exact and type(thing) in (tuple, set, frozenset)
-        if hint.decode is same and (is_exact or has_other_keys(thing)) and not is_said(thing):
-            return Injection(name, value=Exact(thing))
-        return self.named(name, thing, hint)
+    def _given(self, name: str, thing: Any, hint: Hint) -> Injection:
+        return self.named(name, thing, hint, PYTHON if self.made.factory is None else FUNCTION)
 
     def _arranged(
         self, parameters: tuple[Parameter, ...]
@@ -279,17 +277,18 @@ class _Planner(Sources):
                 f"{made.made} takes {len(places)} arguments by position, got {len(made.positional)}", **self.at("")
             )
         found = list[tuple[Parameter, Injection]]()
+        made = self.made = dataclasses.replace(made, factory=what)
         for index, thing in enumerate(made.positional):
             place = places[index] if index < len(places) else Parameter(str(index), Hint(), False, False)
             if place.name in made.overrides:
                 raise ArityError(f"{made.made} got the argument {place.name!r} twice", **self.at(place.name))
             with self.noting():
-                found.append((place, self._given(place.name, thing, place.hint, exact=True)))
+                found.append((place, self._given(place.name, thing, place.hint)))
         taken = {place.name for place, _ in found}
         for place in parameters:
             with self.noting():
                 if place.name in made.overrides:
-                    given = self._given(place.name, made.overrides[place.name], place.hint, exact=True)
+                    given = self._given(place.name, made.overrides[place.name], place.hint)
                     found.append((dataclasses.replace(place, keyword=True), given))
                 elif place.name not in taken:
                     wanted = self._wanted(place.name, place.hint, place)
@@ -297,9 +296,8 @@ class _Planner(Sources):
                         found.append((dataclasses.replace(place, keyword=True), wanted))
         for name in more:
             with self.noting():
-                given = self._given(name, made.overrides[name], Hint(), exact=True)
+                given = self._given(name, made.overrides[name], Hint())
                 found.append((Parameter(name, Hint(), False, True), given))
-        made = dataclasses.replace(made, factory=what)
         return (
             made,
             tuple(dataclasses.replace(each, has_default=False) for each, _ in found),

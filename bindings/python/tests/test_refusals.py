@@ -115,9 +115,7 @@ def test_a_number_beyond_64_bits_in_a_definition_says_where_it_stands() -> None:
         assert caught.value.path == "app.rates.one.1"
         assembly = Wide()
         del Wide.clock
-        with pytest.raises(invivo.RangeError) as caught:
-            runtime.activate(assembly)
-        assert caught.value.path == "wide.tuned.tune.0.1"
+        runtime.activate(assembly)  # a method of Python's gets any integer, as it is
 
 
 # ---- protocols and abstract classes --------------------------------------------------------------------
