@@ -266,7 +266,7 @@ class Core:
     def reader_of(self, hint: Hint) -> str:
         """The name of the converter that reads what the configuration says for a place; registered when it is new."""
         try:
-            place: Hashable = (hint.annotation, hint.kind, bool(hint.choices))
+            place: Hashable = (hint.annotation, crossing_kind(hint), bool(hint.choices))
             known = self.readers.get(place)
         except TypeError:
             place, known = (id(hint), hint), None

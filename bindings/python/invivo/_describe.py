@@ -268,6 +268,7 @@ def _property(name: str, annotation: Any, said: Tunable, *, final: bool = False)
             hint = dataclasses.replace(hint, choices=said.choices, decode=int)
     if hint.optional and not hint.choices:
         hint = dataclasses.replace(hint, kind=c.INVIVO_KIND_ANY)
+    hint = dataclasses.replace(hint, is_listed=True)
     return Property(name, hint, said, read_only=said.read_only or final)
 
 

@@ -60,6 +60,7 @@ class Hint:
     generic: Any = None  # Repository[User], where that is what `wanted` stands for
     unresolved: str | None = None  # an annotation that is only text, and names nothing that is known
     missing: bool = False  # there is no annotation
+    is_listed: bool = False  # a tuple or set crosses as a list, as those of properties do
     annotation: Any = dataclasses.field(default=None, compare=False)  # where a reader must look at a configured value
 
 
@@ -88,7 +89,8 @@ CLASSES: dict[Any, type] = {
 
 def crossing_kind(hint: Hint) -> int:
     """The kind of a parameter as the library has it. A tuple or set crosses as the object that it is."""
-    return c.INVIVO_KIND_ANY if hint.kind == c.INVIVO_KIND_LIST and hint.decode is not same else hint.kind
+    is_whole = hint.kind == c.INVIVO_KIND_LIST and hint.decode is not same and not hint.is_listed
+    return c.INVIVO_KIND_ANY if is_whole else hint.kind
 
 
 def for_python(

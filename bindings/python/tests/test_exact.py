@@ -268,3 +268,30 @@ def test_a_tuple_or_set_is_no_number_of_the_configuration_or_of_an_argument() ->
         assert app.thing([1, 2]).v == (1, 2)
         with pytest.raises(invivo.WrongTypeError, match=r"3 \(int\) is not a list"):
             app.thing(3)
+
+
+def test_a_property_of_tuples_or_sets_gets_them_and_specs_set_them() -> None:
+    class Bag:
+        pair: tuple[Any, ...] = ()
+        some: frozenset[Any] = frozenset()
+
+    class App(invivo.Assembly):
+        @invivo.lazy_singleton
+        def bag(self) -> Bag:
+            bag = invivo.new(Bag)
+            bag.pair = (1, Level.LOW)
+            bag.some = frozenset([Number.ONE])
+            return bag
+
+        @invivo.lazy_singleton
+        def read(self) -> Bag:
+            bag = invivo.new(Bag)
+            bag.pair = invivo.config("pair", (1, (2, 3)))
+            return bag
+
+    with invivo.Runtime(app := App()) as runtime:
+        bag = app.bag()
+        assert (bag.pair, bag.some) == ((1, Level.LOW), frozenset([Number.ONE]))
+        assert app.read().pair == (1, (2, 3))
+        runtime.source("a.yaml", "config: { app: { pair: [4] } }\ntraits: { app.bag: [{ Set: { pair: [1, 2] } }] }")
+        assert (bag.pair, app.read().pair) == ((1, 2), (4,))

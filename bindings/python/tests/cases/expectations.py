@@ -150,6 +150,8 @@ class Expectations:
 
 def equal(one: Any, other: Any) -> bool:
     """Numbers are equal whatever their kinds; a truth value is no number."""
+    if isinstance(one, (set, frozenset)) and isinstance(other, list):  # Python's own, of which the cases know lists
+        one = list(one)
     if isinstance(one, (list, tuple)) and isinstance(other, list):
         return len(one) == len(other) and all(map(equal, one, other))
     if isinstance(one, dict) and isinstance(other, dict):
