@@ -292,6 +292,26 @@ static void an_unreadable_file_is_tried_by_somebody_else(void) {
     }
 }
 
+/* A field whose size or place is not what its type has. */
+static void fields_that_do_not_fit_are_refused(void) {
+    static const struct { uint64_t offset, size; const char *text; } wrong[] = {
+        {0, 4, "voice.gain: a double is 8 bytes long, the size says 4"},
+        {12, 8, "voice.gain: bytes 12..<20 are outside the instance of 16 bytes"},
+    };
+    invivo_runtime runtime;
+    OK(invivo_runtime_open(&runtime, NULL, E));
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        const invivo_property gain = {.struct_size = sizeof(gain), .name = "gain", .kind = INVIVO_KIND_DOUBLE,
+                                      .offset = wrong[i].offset, .size = wrong[i].size};
+        const invivo_type_options options = {.struct_size = sizeof(options), .name = "voice", .size = 16, .alignment = 8,
+                                             .properties = &gain, .property_count = 1};
+        invivo_type type = {0};
+        expects_error(invivo_type_register(runtime, &options, &type, E), INVIVO_E_ARGUMENT, wrong[i].text);
+        CHECK_EQUAL(type.bits, 0);
+    }
+    OK(invivo_runtime_close(runtime, E));
+}
+
 int main(void) {
     an_unreadable_file_is_tried_by_somebody_else();
     begin_cases();
@@ -302,6 +322,7 @@ int main(void) {
         a_bad_first_start_leaves_nothing_running(&cases[i]);
         if (check_failures > before) fprintf(stderr, "  in the case: %s\n", cases[i].rule);
     }
+    fields_that_do_not_fit_are_refused();
     an_empty_map_takes_all_layers_away();
     every_error_of_a_document_is_told();
     a_good_file_beside_a_bad_one_is_not_lost();

@@ -149,6 +149,10 @@ static int reads(void) {
     RESOLVED(invivo_resolve_optional(runtime, left, NULL, 0, &object, NULL));
     RESOLVED(invivo_resolve_type(runtime, "Pair", NULL, 0, &object, NULL)); /* app.right has the higher rank */
     RESOLVED(invivo_resolve_type(runtime, "Pair", "app.left", 0, &object, NULL));
+    HOLDS(invivo_resolve_type(runtime, "Pair", "app.left", 0, &object, NULL) == INVIVO_OK && instance_of(object) == shown);
+    HOLDS(invivo_object_release(object) == INVIVO_OK);
+    HOLDS(invivo_resolve_type(runtime, "Pair", NULL, 0, &object, NULL) == INVIVO_OK && instance_of(object) == other);
+    HOLDS(invivo_object_release(object) == INVIVO_OK);
     RESOLVED(invivo_peek(runtime, left, &object));
     HOLDS(invivo_key_of_type(runtime, "Pair", NULL, 0, &key, NULL) == INVIVO_OK && key.bits == right.bits);
     HOLDS(invivo_key_of_type(runtime, "Pair", "app.left", 0, &key, NULL) == INVIVO_OK && key.bits == left.bits);
@@ -179,6 +183,7 @@ static int refuses(void) {
     FORKED(invivo_resolve_name(runtime, "app.made", &object, NULL));
     FORKED(invivo_resolve_with(runtime, left, &value, 1, &object, NULL));
     FORKED(invivo_resolve_type(runtime, "Confinedd", NULL, 0, &object, NULL));
+    FORKED(invivo_resolve_type(runtime, "Pair", "app.nothing", 0, &object, NULL));
     FORKED(invivo_resolve_all(runtime, "Pair", 0, &value, NULL));
     FORKED(invivo_config_id(runtime, "never.named", INVIVO_KIND_ANY, &id, NULL));
     FORKED(invivo_runtime_inspect(runtime, &info, NULL));

@@ -641,6 +641,7 @@ static void an_instance_of_a_shared_type_never_changes_in_place(void) {
     OK(invivo_object_release(object));
     OK(say("a.yaml", "traits:\n  a.part:\n    - Set: { next: 8, gain: 9 }\n", E));
     OK(set_base("next", 10, E));
+    OK(set_base("gain", 11, E)); /* of the block, below what the trait sets */
     view = invivo_view_begin(runtime);
     CHECK(invivo_view_get(view, key) == self);
     CHECK_EQUAL(self->plain, 5);

@@ -714,6 +714,43 @@ static void an_edit_of_a_closed_source_is_nothing(void) {
     }
 }
 
+/* A source that is closed when its set waits for its turn: nothing of the file is read or followed. Whether the close or the set
+ * comes first is the scheduler's. */
+static invivo_status closed_early;
+static void *close_early(void *source) {
+    closed_early = invivo_source_close(*(invivo_source *)source, NULL);
+    return NULL;
+}
+static void a_source_is_closed_before_its_set_has_its_turn(void) {
+    bool was_first = false;
+    for (int round = 0; round < 200 && !was_first; round++) {
+        pthread_t closing;
+        begin();
+        write_text("a.yaml", "config: {"); /* the set fails if it is read */
+        pthread_t thread = begin_holding();
+        invivo_changes changes = open_set();
+        invivo_source source = watch(changes, "a.yaml");
+        pthread_create(&closing, NULL, close_early, &source);
+        OK(invivo_changes_submit(changes, E));
+        end_holding(thread);
+        pthread_join(closing, NULL);
+        /* Whatever waits has had its turn when this has. */
+        changes = open_set();
+        OK(invivo_changes_document(changes, "m.yaml", "config: { synth: { m: 1 } }", 27, E));
+        OK(invivo_changes_submit(changes, E));
+        wait_for("synth.m", 1);
+        changes = open_set();
+        OK(invivo_changes_document(changes, "m.yaml", NULL, 0, E));
+        OK(invivo_changes_commit(changes, E));
+        was_first = closed_early == INVIVO_OK;
+        for (size_t i = 0; i < listener_count(heard); i++) was_first = was_first && heard->reports[i].status == INVIVO_OK;
+        tasks = 1000; /* the worker stays */
+        if (was_first) FOLLOWS_NOTHING();
+        end();
+    }
+    CHECK(was_first);
+}
+
 static void *commit_while_closing(void *result) {
     invivo_changes changes = {0};
     invivo_source_options options = {.struct_size = sizeof options, .path = "a.yaml"};
@@ -785,6 +822,7 @@ int main(void) {
     a_file_that_is_being_written_is_not_left_for_later();
     an_edit_of_a_file_that_a_failed_set_would_open_is_nothing();
     an_edit_of_a_closed_source_is_nothing();
+    a_source_is_closed_before_its_set_has_its_turn();
     a_close_meets_the_commit();
     a_child_watches_nothing();
     return check_end();
