@@ -6,9 +6,10 @@ each as soon as it is known.
     mutants.py DIRECTORY [SELECTION...]     DIRECTORY is kept for the next run
     mutants.py --list [SELECTION...]        prints the mutants with their numbers; nothing runs
 
-A SELECTION is a number, a range of numbers (10-19) or part of a file's name; without one all run, some at the same time
-(most of a run is waiting). The last line is also written to DIRECTORY/summary. Exit status 0 when each mutant was killed
-or is listed as equivalent; 1 when one survived, its code is no longer in its file, or a program fails without a mutant.
+A SELECTION is a number, a range of numbers (10-19) or part of a file's name; without one all run, some at the same
+time (most of a run is waiting). The last line is also written to DIRECTORY/summary. Exit status 0 when each mutant was
+killed or is listed as equivalent; 1 when one survived, its code is no longer in its file, or a program fails without a
+mutant.
 """
 
 from __future__ import annotations
