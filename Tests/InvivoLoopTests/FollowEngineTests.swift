@@ -78,6 +78,51 @@ extension LoopRoom {
             #expect(tell(engine) == [])
         }
 
+        @Test func what_is_heard_after_a_file_was_told_again_counts_from_itself() {
+            world.files["/d/a"] = FileSignature(kind: .file, inode: 1, size: 5)
+            let engine = engine(quiet: 0)
+            let a = engine.follow("/d/a")
+            world.time = 50
+            engine.lookAgain(a, since: 1_000_000)
+            world.time += 20
+            #expect(engine.advance().bursts.first?.firstEventNs == 1_000_000)
+            world.time += 100
+            world.happens("/d", .closedAfterWriting, "a")
+            _ = engine.listen()
+            #expect(engine.advance().bursts.first?.firstEventNs == 170_000_000)
+        }
+
+        @Test func an_empty_file_waits_for_the_grace_also_when_it_was_closed() {
+            world.files["/d/a"] = FileSignature(kind: .file, inode: 1, size: 5)
+            let engine = engine()
+            let a = engine.follow("/d/a")
+            world.files["/d/a"]?.size = 0
+            world.happens("/d", .closedAfterWriting, "a")
+            #expect(tell(engine) == [])
+            world.time += 15
+            #expect(tell(engine) == [])
+            world.time += 5
+            #expect(tell(engine) == [a])
+        }
+
+        @Test func a_file_that_goes_while_it_settles_has_the_time_to_come_back() {
+            world.files["/d/a"] = FileSignature(kind: .file, inode: 1, size: 5)
+            let engine = engine()
+            let a = engine.follow("/d/a")
+            world.happens("/d", .closedAfterWriting, "a")
+            #expect(tell(engine) == [])
+            world.files["/d/a"] = nil
+            world.time += 10
+            _ = engine.listen()
+            let outcome = engine.advance()
+            #expect(outcome.bursts.isEmpty && outcome.troubles.isEmpty)
+            world.files["/d/a"] = FileSignature(kind: .file, inode: 2, size: 6)
+            world.happens("/d", .movedIn, "a")
+            #expect(tell(engine) == [])
+            world.time += 10
+            #expect(tell(engine) == [a])
+        }
+
         @Test func every_directory_that_decides_what_a_path_means_is_watched() {
             world.links = ["/etc/app": "/data/..data", "/data/..data": "..version"]
             world.files["/data/..version/a"] = FileSignature(kind: .file)

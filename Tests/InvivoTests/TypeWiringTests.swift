@@ -200,6 +200,29 @@ extension SwiftAPI {
             }
         }
 
+        /// At equal rank, wherever it is defined; a higher rank comes before the class.
+        @Test func theClassItselfComesBeforeThoseDerivedFromIt() throws {
+            final class Loft: Assembly {
+                let organ = lazySingleton { Organ() }
+                let plain = lazySingleton { Instrument() }
+                let user = prototype { (instrument: Instrument) in [instrument] }
+            }
+            final class Church: Assembly {
+                let organ = lazySingleton { Organ() }.rank(1)
+                let plain = lazySingleton { Instrument() }
+            }
+            try withRuntime { runtime throws in
+                let loft = try runtime.activate(Loft())
+                #expect(try runtime.resolve(Instrument.self) === loft.plain())
+                #expect(try loft.user()[0] === loft.plain())
+            }
+            try withRuntime { runtime throws in
+                let church = try runtime.activate(Church())
+                #expect(try runtime.resolve(Instrument.self) === church.organ())
+                #expect(try runtime.resolve(Instrument.self, named: nil, exact: true) === church.plain())
+            }
+        }
+
         @Test func theClosestOfSeveralIsTaken() throws {
             final class Band: Assembly {
                 let ticker = lazySingleton { Quartz() }
