@@ -112,6 +112,12 @@ static void a_failed_open_takes_nothing_over(void) {
     options.default_domain = 7;
     expects_error(invivo_runtime_open(&runtime, &options, E), INVIVO_E_ARGUMENT, NULL);
     options = with(&self);
+    options.log_level = 77;
+    expects_error(invivo_runtime_open(&runtime, &options, E), INVIVO_E_ARGUMENT, "options.log_level is 77; expected INVIVO_LOG_TRACE (0) to INVIVO_LOG_SILENT (5)");
+    options = with(&self);
+    options.flags = 4096;
+    expects_error(invivo_runtime_open(&runtime, &options, E), INVIVO_E_ARGUMENT, "options.flags is 4096; expected INVIVO_RUNTIME_..., of which the sum is 113");
+    options = with(&self);
     invivo_runtime *open = calloc(8192, sizeof(*open));
     size_t count = 0;
     while (count < 8192 && invivo_runtime_open(&open[count], NULL, NULL) == INVIVO_OK) count++;

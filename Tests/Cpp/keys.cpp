@@ -27,7 +27,7 @@ struct tuning {
 struct other_tuning {
     double gain, width, more;
 };
-static const invivo_property tuning_fields[] = {INVIVO_BLOCK_FIELD(tuning, gain), INVIVO_BLOCK_FIELD(tuning, width)};
+static const invivo_property tuning_fields[] = {INVIVO_FIELD(tuning, gain, .initial = 1), INVIVO_FIELD(tuning, width, .initial = 2)};
 
 static void describe_devices(invivo_runtime runtime) {
     invivo::name<reader>("Reader"), invivo::name<eraser>("Eraser");
@@ -89,10 +89,40 @@ static void a_block_is_of_the_struct_that_the_key_names() {
         double gain, width;
     };
     view now(own);
-    CHECK(now.block(own.key_of<tuning>("a.tuning"))->gain == 0);
+    CHECK(now.block(own.key_of<tuning>("a.tuning"))->gain == 1);
     CHECK(now.block(own.key_of<alike>("a.tuning")) && now.block(key<tuning>{raw}));
     CHECK(throws(INVIVO_E_TYPE, "the block of 'tuning'", [&] { now.block(own.key_of<other_tuning>("a.tuning")); }));
     CHECK(throws(INVIVO_E_TYPE, "the block of 'tuning'", [&] { now.block(key<float>{raw}); }));
+}
+
+struct dial {
+    double gain = 1.5;
+    int steps = 7;
+};
+static const invivo_property dial_fields[] = {INVIVO_FIELD(dial, gain), INVIVO_FIELD(dial, steps)};
+
+static void a_block_begins_as_its_struct_does() {
+    invivo::runtime own;
+    invivo_key raw{};
+    invivo::detail::checked([&](invivo_error **e) {
+        return invivo_define_block(own, "a.dial", INVIVO_BLOCK(dial, dial_fields), &raw, e);
+    });
+    view now(own);
+    const dial *found = now.block(own.key_of<dial>("a.dial"));
+    CHECK(found->gain == 1.5 && found->steps == 7);
+}
+
+struct pair_of {
+    pair_of(int first, int second) : sum(first + second) {}
+    int add(int more) { return sum + more; }
+    int sum;
+};
+static void a_constructor_names_all_of_its_parameters_or_none() {
+    CHECK(throws(INVIVO_E_ARGUMENT, "2 parameters and 1 name", [] { invivo::type<pair_of>("Pair").constructor<int, int>({"first"}); }));
+    CHECK(throws(INVIVO_E_ARGUMENT, "2 parameters and 3 names",
+                 [] { invivo::type<pair_of>("Pair").constructor<int, int>({"first", "second", "third"}); }));
+    CHECK(throws(INVIVO_E_ARGUMENT, "add", [] { invivo::type<pair_of>("Pair").method<&pair_of::add>("add", {"more", "most"}); }));
+    invivo::type<pair_of>("Pair").constructor<int, int>().constructor<int, int>({"first", "second"});
 }
 
 static void what_a_callback_throws_is_noted() {
@@ -144,6 +174,8 @@ int main() {
     a_view_leads_to_the_base_that_the_key_names();
     a_view_knows_what_a_decorator_put_there();
     a_block_is_of_the_struct_that_the_key_names();
+    a_block_begins_as_its_struct_does();
+    a_constructor_names_all_of_its_parameters_or_none();
     what_a_callback_throws_is_noted();
     return ended();
 }

@@ -339,7 +339,8 @@ typedef struct invivo_block_options {
 } invivo_block_options;
 
 /* INVIVO_BLOCK(structure, properties): the argument `block` of invivo_define_block, for a table of properties.
- * INVIVO_BLOCK_FROM takes the address of a `structure` too, whose bytes are what the block holds at the start. */
+ * INVIVO_BLOCK_FROM takes the address of a `structure` too, whose bytes are what the block holds at the start;
+ * in C++ the other one begins with the struct's default member initializers. */
 #define INVIVO_BLOCK(structure, properties) INVIVO_BLOCK_(structure, properties, NULL)
 #define INVIVO_BLOCK_FROM(structure, properties, initial) INVIVO_BLOCK_(structure, properties, initial)
 #ifdef __cplusplus
@@ -358,7 +359,8 @@ template <typename T, size_t N>
 __attribute__((visibility("hidden")))
 invivo_block_argument invivo_block(const char *name, const invivo_property (&properties)[N], const T *initial) {
     __atomic_store_n(&invivo_block_of<T>::name, name, __ATOMIC_RELAXED);
-    return {{sizeof(invivo_block_options), name, sizeof(T), properties, N, initial}};
+    static const T begin = T();
+    return {{sizeof(invivo_block_options), name, sizeof(T), properties, N, initial ? initial : &begin}};
 }
 #define INVIVO_BLOCK_(structure, properties, initial) \
     invivo_block(#structure, properties, static_cast<const structure *>(initial))

@@ -144,9 +144,7 @@ def draw_manifest(
         ending = Path(output or "").suffix[1:]
         format = {"": "dot", "gv": "dot", "mmd": "mermaid"}.get(ending, ending)
         if format not in ("svg", *GRAPH_FORMATS):
-            _tell(
-                f"'{output}' does not say which format: name it .svg, .dot, .gv, .mmd, .mermaid or .json, or add --format"
-            )
+            _tell(f"'{output}' does not say which format: name it .svg, .dot, .gv, .mmd or .json, or add --format")
             return 64
     text: GraphFormat = "dot" if format == "svg" else cast("GraphFormat", format)
     try:

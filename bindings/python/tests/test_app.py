@@ -167,7 +167,8 @@ def test_a_broken_edit_is_told_on_standard_error_and_a_hangup_ends_it_well(manif
         text=True,
         env={**os.environ, "PYTHONPATH": str(HERE.parent), "SWIFT_BACKTRACE": "enable=no"},
     )
-    assert process.stdout is not None and process.stderr is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
     with process:
         while "running" not in process.stdout.readline():
             pass
@@ -177,7 +178,9 @@ def test_a_broken_edit_is_told_on_standard_error_and_a_hangup_ends_it_well(manif
         process.send_signal(signal.SIGHUP)
         rest = process.stdout.read()
         assert process.wait(60) == 0
-        assert "not applied" not in rest and "ending on SIGHUP" in rest and rest.endswith("end\n")
+        assert "not applied" not in rest
+        assert "ending on SIGHUP" in rest
+        assert rest.endswith("end\n")
 
 
 def test_a_file_name_says_what_is_written_into_it(manifest: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -46,7 +46,13 @@ struct INVIVO_VISIBLE tables {
         return texts.back().c_str();
     }
 
-    template <typename... A> INVIVO_LOCAL const std::vector<invivo_parameter> &take(const std::vector<std::string> &names) {
+    template <typename... A> INVIVO_LOCAL
+    const std::vector<invivo_parameter> &take(const std::string &owner, const std::vector<std::string> &names) {
+        if (!names.empty() && names.size() != sizeof...(A))
+            throw error(INVIVO_E_ARGUMENT, owner + " has " + std::to_string(sizeof...(A)) +
+                                               (sizeof...(A) == 1 ? " parameter and " : " parameters and ") +
+                                               std::to_string(names.size()) + (names.size() == 1 ? " name" : " names") +
+                                               ": name all of them, or none");
         std::vector<invivo_parameter> table;
         (add<parameter_of<A>>(table, names), ...);
         parameters.push_back(std::move(table));
@@ -191,7 +197,7 @@ public:
     /// which stay as long as the object does; a pointer or optional may be left out.
     template <typename... A> INVIVO_LOCAL type &constructor(const std::vector<std::string> &names = {}) {
         static_assert(std::is_constructible_v<T, A...>, "the class has no such constructor");
-        const auto &table = tables_.take<A...>(names);
+        const auto &table = tables_.take<A...>("the constructor of '" + name_ + "'", names);
         options_.init = detail::thunks<T>::template construct<A...>;
         options_.parameters = table.data(), options_.parameter_count = table.size();
         return *this;
@@ -217,7 +223,7 @@ public:
     }
     template <auto Method> INVIVO_LOCAL type &method(const char *called, const std::vector<std::string> &names = {}) {
         using traits = detail::method_of<decltype(Method)>;
-        const auto &table = take(names, static_cast<typename traits::arguments *>(nullptr));
+        const auto &table = take(called, names, static_cast<typename traits::arguments *>(nullptr));
         invivo_method made{};
         made.struct_size = sizeof(made);
         made.name = tables_.keep(called);
@@ -277,8 +283,8 @@ private:
         return *this;
     }
     template <typename... A> INVIVO_LOCAL
-    const std::vector<invivo_parameter> &take(const std::vector<std::string> &names, std::tuple<A...> *) {
-        return tables_.take<A...>(names);
+    const std::vector<invivo_parameter> &take(const char *called, const std::vector<std::string> &names, std::tuple<A...> *) {
+        return tables_.take<A...>("the method '" + name_ + "." + called + "'", names);
     }
 
     std::string name_;

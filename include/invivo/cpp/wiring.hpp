@@ -280,7 +280,7 @@ public:
     }
     /// The runtime arguments that it takes. `argument(n)` injects one: `.parameters<int>({"note"}).with(argument(0))`.
     template <typename... A> INVIVO_LOCAL definition &parameters(const std::vector<std::string> &names = {}) {
-        const auto &table = tables_.take<A...>(names);
+        const auto &table = tables_.take<A...>("the definition of '" + key_ + "'", names);
         return parameters_ = table.data(), parameter_count_ = table.size(), *this;
     }
     /// The values of the last runtime arguments where a caller leaves them out: `.parameters<int, double>({"note",
