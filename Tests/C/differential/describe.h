@@ -141,7 +141,7 @@ static invivo_definition stand_in(const twin *twin, const spec *base, const spec
     return made;
 }
 /* An assembly or a mount with these members; in a world where they have overrides, with what these come to. */
-static void add_group(const twin *twin, invivo_changes changes, int group, const spec *const *members, const world *world) {
+static void add_group(const twin *twin, invivo_changes changes, int group, const spec *const *members, int remapped, const world *world) {
     invivo_definition *table = take(MEMBERS * sizeof *table);
     invivo_assembly assembly = {.struct_size = sizeof assembly, .name = group == 0 ? group_names[0] : "t", .definitions = table};
     described_group = group;
@@ -151,11 +151,14 @@ static void add_group(const twin *twin, invivo_changes changes, int group, const
     }
     described_group = -1;
     if (group == 0) MUST(invivo_changes_activate(changes, &assembly, NULL, E));
-    else MUST(invivo_changes_mount(changes, &assembly, group_names[group], NULL, 0, E));
+    else {
+        invivo_remap remap = {.from = key_names[0], .to = key_names[remapped < 0 ? 0 : remapped]};
+        MUST(invivo_changes_mount(changes, &assembly, group_names[group], remapped < 0 ? NULL : &remap, remapped < 0 ? 0 : 1, E));
+    }
 }
 
 static const char *document_text(const document *document) {
-    char *text = take(512);
+    char *text = take(1024);
     int length = sprintf(text, "config:\n  a:\n    always: 1\n");
     for (int i = 0; i < PATHS; i++) if (document->values[i] >= 0) length += sprintf(text + length, "    %s: %d\n", paths[i], document->values[i]);
     bool any = false;
@@ -164,6 +167,13 @@ static const char *document_text(const document *document) {
         if (document->entries[entry] < 0) continue;
         if (!any) length += sprintf(text + length, "    voices:\n"), any = true;
         length += sprintf(text + length, document->has_list ? "      - { name: %s, n: %d }\n" : "      %s: { n: %d }\n", entry_names[entry], document->entries[entry]);
+    }
+    any = false;
+    for (int i = 0; i < TRAITS; i++) {
+        int key = document->tuned[i];
+        if (key < 0 || (i && key == document->tuned[0])) continue;
+        if (!any) length += sprintf(text + length, "traits:\n"), any = true;
+        length += sprintf(text + length, "  %s: [ { Set: { level: %d } } ]\n", key_names[key], 700 + document->levels[i]);
     }
     return text;
 }
@@ -235,7 +245,7 @@ static invivo_status commit_bound(twin *twin, const world *world, invivo_error *
             is_covered[key] = members[i] && world->override_count[key] > 0;
             any_covered |= is_covered[key];
         }
-        add_group(twin, changes, group, members, world);
+        add_group(twin, changes, group, members, world->remapped[group], world);
     }
     status = invivo_changes_commit(changes, error);
     if (status || !any_covered) return status;

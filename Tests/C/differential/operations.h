@@ -51,6 +51,7 @@ static void check_leases(void) {
             return;
         }
         if (!all_alive(part)) disagree(LEASED_CHANGED, "a leased object of '%s' refers to one that is gone", lease->key);
+        if (with(WITH_TRAITS)) lease->content.level = part->level; /* documents tune every object of a key */
         if (lease->is_frozen && memcmp(&lease->content, part, sizeof *part)) disagree(LEASED_CHANGED, "a leased object of '%s' has changed", lease->key);
         if (!lease->is_frozen && lease->may_freeze && !is_current(lease)) lease->is_frozen = true, lease->content = *part;
     }
@@ -146,16 +147,30 @@ static void edit_group(world *next, invivo_changes changes, int group) {
         members[i] = kept || is_same ? kept : chance(80) ? random_spec(next, first + i, false) : NULL;
         if (members[i]) print_spec(kept ? "still" : "with", members[i]);
     }
+    /* A remap that nothing uses is an error. */
+    bool is_remappable = false;
+    for (int i = 0; i < MEMBERS; i++) is_remappable |= members[i] && members[i]->left && members[i]->left->how == REFERENCE && members[i]->left->key == 0;
+    /* The binding that a fresh runtime is told would be remapped too. */
+    for (int i = 0; i < MEMBERS * PLACES; i++) {
+        const spec *member = members[i / PLACES];
+        const source *source = member && member->kind != ALIAS && member->kind != CHOICE ? source_at(member, i % PLACES) : NULL;
+        if (next->override_count[first + i / PLACES] || (source && source->how == BY_TYPE)) is_remappable = false;
+    }
+    int remapped = with(WITH_REMAPS) && group > 0 && is_remappable && chance(70) ? 1 + below(TOOLS - 1) : -1;
+    if (remapped >= 0) trace("  where a.k0 means %s\n", key_names[remapped]);
     /* The same again is nothing, also where single members were changed meanwhile (W-A3). */
-    is_same = next->is_active[group];
+    is_same = next->is_active[group] && next->remapped[group] == remapped;
+    next->remapped[group] = remapped;
     for (int i = 0; i < MEMBERS; i++) is_same = is_same && is_same_spec(members[i], next->tables[group][i]);
     for (int i = 0; i < MEMBERS && !is_same; i++) {
         if (members[i] && !next->defined[first + i]) next->order[first + i] = ++next->counter;
         next->tables[group][i] = next->defined[first + i] = members[i];
     }
     next->is_active[group] = true;
-    add_group(&live, changes, group, next->tables[group], NULL);
+    add_group(&live, changes, group, next->tables[group], next->remapped[group], NULL);
 }
+/* A definition by itself would have other references than one in the table of its mount. */
+static bool is_remapped(const world *world, int key) { return group_of(key) >= 0 && world->is_active[group_of(key)] && world->remapped[group_of(key)] >= 0; }
 static void edit(world *next, invivo_changes changes, bool *used) {
     int what = below(100);
     if (what >= 45 && what < 60 && with(WITH_GROUPS)) {
@@ -168,6 +183,7 @@ static void edit(world *next, invivo_changes changes, bool *used) {
         int key = below(KEYS);
         /* Of an assembly only what it has is given anew by itself. */
         if (used[key] || (group_of(key) >= 0 && (used[FIRST_GROUP + group_of(key)] || !next->defined[key]))) return;
+        if (is_remapped(next, key)) return;
         used[key] = true;
         const spec *made = random_spec(next, key, false);
         if (!next->defined[key]) next->order[key] = ++next->counter;
@@ -194,6 +210,7 @@ static void edit(world *next, invivo_changes changes, bool *used) {
             document->is_there = true;
             for (int i = 0; i < PATHS; i++) document->values[i] = chance(60) ? below(3) : -1;
             for (int i = 0; i < ENTRIES; i++) document->entries[i] = with(WITH_EACH) && chance(50) ? below(3) : -1;
+            for (int i = 0; i < TRAITS; i++) document->tuned[i] = with(WITH_TRAITS) && chance(50) ? below(KEYS) : -1, document->levels[i] = below(3);
             document->first_entry = below(ENTRIES), document->entry_step = 1 + below(2), document->has_list = chance(30);
         }
         trace("  document%d %s\n", number, document->is_there ? document_text(document) : "is taken away");
@@ -283,7 +300,7 @@ static void first_definitions(void) {
 }
 static void begin_override(void) {
     int key = below(KEYS), *count = &now.override_count[key];
-    if (!now.defined[key] || *count == MOST_OVERRIDES || override_number == OPERATIONS) return;
+    if (!now.defined[key] || *count == MOST_OVERRIDES || override_number == OPERATIONS || is_remapped(&now, key)) return;
     world next = now;
     const spec *made = random_spec(&next, key, true);
     invivo_definition definition = describe(&live, made);
@@ -406,6 +423,7 @@ static void run(uint64_t seed) {
     memset(&now, 0, sizeof now);
     for (int i = 0; i < PATHS; i++) now.operator_says[i] = -1;
     memset(now.bound, -1, sizeof now.bound);
+    memset(now.remapped, -1, sizeof now.remapped);
     for (int i = 0; i < OPERATIONS; i++) {
         tapes[i].used = 0;
         if (!is_replay) tapes[i].count = 0, tapes[i].is_left_out = false;

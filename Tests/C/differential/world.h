@@ -10,7 +10,7 @@
  * so that every key can be resolved first. Properties may refer to keys before their own; those of tools to any tool, so that
  * there are cycles of shared objects. Providers, lazies and weak references go anywhere. */
 enum { TOOLS = 3, GROUPS = 3, MEMBERS = 3, FIRST_MEMBER = 5, AFTER_MEMBERS = FIRST_MEMBER + GROUPS * MEMBERS, KEYS = AFTER_MEMBERS + 4,
-       MOST_OVERRIDES = 3, DOCUMENTS = 2, PROCESSORS = 2, PATHS = 3, ENTRIES = 3, PLACES = 6 };
+       MOST_OVERRIDES = 3, DOCUMENTS = 2, PROCESSORS = 2, PATHS = 3, ENTRIES = 3, TRAITS = 2, PLACES = 6 };
 static const char *key_names[KEYS] = {"a.k0", "a.k1", "a.k2", "a.k3", "a.k4", "s.m0", "s.m1", "s.m2", "left.m0", "left.m1", "left.m2",
                                       "right.m0", "right.m1", "right.m2", "a.k5", "a.k6", "a.k7", "a.k8"};
 static const char *group_names[GROUPS] = {"s", "left", "right"};
@@ -42,6 +42,7 @@ typedef struct document {
     int order, values[PATHS], entries[ENTRIES]; /* -1 = the document does not set it */
     int first_entry, entry_step; /* in which order it lists them */
     bool has_list;
+    int tuned[TRAITS], levels[TRAITS]; /* keys whose `level` it sets, -1 = none */
 } document;
 
 typedef struct world {
@@ -56,6 +57,7 @@ typedef struct world {
     /* What lookups by type are bound to, by their places: a key, or -1. */
     int bound[KEYS][PLACES];
     bool is_active[GROUPS];
+    int remapped[GROUPS]; /* of a mount: the key that `a.k0` means in it; -1 = that key */
     const spec *tables[GROUPS][MEMBERS];
     bool has_each;
     int each_type, each_order;
@@ -64,7 +66,7 @@ typedef struct world {
 /* What a sequence is made of: drawn first, so that a sequence that fails loses what it does not need. */
 enum { WITH_CIRCLES = 1, WITH_PROCESSORS = 2, WITH_THREADS = 4, WITH_HOST_SCOPE = 8, WITH_FAILURES = 16, WITH_OVERRIDES = 32,
        WITH_LATE = 64, WITH_TYPES = 128, WITH_CONFIG = 256, WITH_EACH = 512, WITH_LIFE = 1024, WITH_TRACKED = 2048, WITH_GROUPS = 4096,
-       WITH_WAITS = 8192, WITH_STOPS = 16384, WITH_ARGUMENTS = 32768, FEATURES = 16 };
+       WITH_WAITS = 8192, WITH_STOPS = 16384, WITH_ARGUMENTS = 32768, WITH_TRAITS = 65536, WITH_REMAPS = 131072, FEATURES = 18 };
 static int features;
 static bool with(int feature) { return features & feature; }
 
