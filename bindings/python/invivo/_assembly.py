@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
 from ._definitions import Definition, definition, snake
 from ._hints import hints_of
-from ._members import Member, describe_alone, member_of, members_of, plain, scope_of
+from ._members import Member, describe_alone, member_in, member_of, members_of, plain, scope_of
 from ._processors import Processor, decorator, visitor
 from ._recipes import Options, Scope
 from .errors import ArgumentError, ExistsError, NotReadyError, WrongTypeError
@@ -94,6 +94,14 @@ class Assembly:
                     setattr(cls, attribute, thing)
                 elif not attribute.startswith("_") and not inspect.iscoroutinefunction(thing):
                     setattr(cls, attribute, plain(thing))
+            inner = member_in(thing)
+            if inner is not None:
+                raise ArgumentError(
+                    f"{cls.__name__}.{attribute}: the definition is wrapped in a {type(thing).__name__}: put its "
+                    "decorator above all others",
+                    path=attribute,
+                    **inner.place,
+                )
             taken = hasattr(Assembly, attribute) or attribute in inspect.get_annotations(Assembly)
             if isinstance(thing, Member) and taken:
                 raise ArgumentError(

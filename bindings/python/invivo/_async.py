@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -71,8 +72,9 @@ async def resolve(
             raise
 
     with _served(core, loop, poll):
-        # Python's own objects are made by whoever asks: that is not the event loop.
-        await loop.run_in_executor(None, ask)
+        # Python's own objects are created on the thread that asks, which is not the event loop's. What a scope's
+        # function reads of the task, it finds.
+        await loop.run_in_executor(None, contextvars.copy_context().run, ask)
         return await waiting.future
 
 

@@ -52,9 +52,7 @@ class Member:
         return self if instance is None else Bound(instance, self)
 
     def __call__(self, *_: Any, **__: Any) -> Any:
-        raise TypeError(
-            f"{self.owner}.{self.name} is a definition: call it on an assembly, an instance of {self.owner}"
-        )
+        raise TypeError(f"{self} is a definition: call it on an assembly, an instance of its class")
 
     @functools.cached_property
     def signature(self) -> inspect.Signature:
@@ -219,6 +217,8 @@ weak_singleton.__doc__ = "A member of an assembly: one object for as long as som
 def in_scope(name: str) -> _Decorator:
     """A member of an assembly in a scope with places: ``@in_scope("thread")`` is one object for each thread, until it
     ends; another name is that of a scope that the runtime was given (:meth:`Runtime.scope`)."""
+    if not isinstance(name, str):
+        raise ArgumentError(f'in_scope takes the name of a scope: @invivo.in_scope("request"), not {name!r}')
     made: _Decorator = member_decorator(scope_of(name))
     return made
 
@@ -226,6 +226,20 @@ def in_scope(name: str) -> _Decorator:
 def scope_of(name: str) -> Scope:
     """What definitions say of a scope with places."""
     return name if name in ("thread", "context") else f"in {name}"
+
+
+def member_in(thing: Any) -> Member | None:
+    """The member that another decorator has wrapped: a property, a static or class method, a cache."""
+    inner: Any = None
+    if isinstance(thing, property):
+        inner = thing.fget
+    elif isinstance(thing, functools.cached_property):
+        inner = thing.func
+    elif isinstance(thing, (staticmethod, classmethod)):
+        inner = thing.__func__
+    elif isinstance(thing, (types.FunctionType, functools._lru_cache_wrapper)):
+        inner = getattr(thing, "__wrapped__", None)
+    return inner if isinstance(inner, Member) else None
 
 
 def member_of(classes: Iterable[type], name: str) -> Member | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
+import inspect
 import queue
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from . import _generated as c
 from . import _trampolines
 from ._failures import text
-from .errors import Error
+from .errors import ArgumentError, Error
 
 if TYPE_CHECKING:
     from ._core import Core
@@ -96,6 +97,13 @@ def read_report(core: Core, pointer: int) -> Report:
             text(library.report_warning(pointer, index)) for index in range(library.report_warning_count(pointer))
         ),
     )
+
+
+def refuse_async(callback: Callable[..., Any]) -> None:
+    if inspect.iscoroutinefunction(callback):
+        raise ArgumentError(
+            "an observer is called, and not awaited: give it a function, as one that calls loop.call_soon_threadsafe()"
+        )
 
 
 class Observer:

@@ -23,7 +23,7 @@ from ._graph import GRAPH_FORMATS, KEYS_LANGUAGES, GraphFormat, KeysLanguage, Wi
 from ._hints import RUNTIMES
 from ._library import library_at, own_library
 from ._objects import Object, Type
-from ._reloads import Observer, Purger, Reloads, Report
+from ._reloads import Observer, Purger, Reloads, Report, refuse_async
 from ._settings import STOP_GRACE, Log, LogLevel, make_options
 from ._views import View, end_left
 from .errors import Error, HandleError, NotConfiguredError, StopError
@@ -293,8 +293,9 @@ class Runtime(Filling, Changing):
             changes.unconfigure(path)
 
     def observe_config(self, path: str, callback: Callable[[Any, int], Any]) -> ConfigObserver:
-        """Calls back with what is at a whole path (None: nothing), and the generation, after each reload that changed
-        it or anything below it."""
+        """Calls ``callback(value, generation)`` with what is at a whole path (None: nothing) after each reload that
+        changed it or anything below it."""
+        refuse_async(callback)
         return ConfigObserver(self._open(), path, callback)
 
     def converter(self, what: str | builtins.type, function: Callable[[str], Any]) -> None:
@@ -314,6 +315,7 @@ class Runtime(Filling, Changing):
 
     def observe(self, callback: Callable[[Report], Any]) -> Observer:
         """Calls back after every reload, committed or failed, on the thread that ran it."""
+        refuse_async(callback)
         return Observer(self._open(), callback)
 
     def reloads(self) -> Reloads:

@@ -200,7 +200,11 @@ class View:
             raise NotFoundError(f"there is no {key} in generation {graph.generation}", path=key)
         entry = graph.chunks[number >> c.INVIVO_CHUNK_SHIFT][number & c.INVIVO_CHUNK_MASK]
         if not entry.block:
-            raise NotFoundError(f"{key} has no block", path=key)
+            raise NotFoundError(
+                f"{key} has no block: a Python object's attributes are read one by one. runtime.define_block() defines "
+                "a block of values that are of one generation",
+                path=key,
+            )
         fields = self._core.foreign_type(entry.type).properties
         fields = tuple(each for each in fields if each.in_block) or fields
         size = max((field.offset + field.size for field in fields), default=0)

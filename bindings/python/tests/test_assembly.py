@@ -740,6 +740,7 @@ def test_an_activation_parses_no_source_and_knows_where_its_class_stands(monkeyp
         alone = Alone()
         runtime.activate(alone)
         assert alone.fort().towers == 1
+
     class First(Other, name="first"): ...
 
     class Second(Other, name="second"): ...
@@ -747,3 +748,42 @@ def test_an_activation_parses_no_source_and_knows_where_its_class_stands(monkeyp
     with pytest.raises(invivo.AmbiguousError) as found:
         invivo.Runtime(First(), Second(), Alone())
     assert (found.value.file, found.value.line) == (__file__, line + 2)
+
+
+@pytest.mark.parametrize("above", [functools.lru_cache, functools.cached_property, property, staticmethod, classmethod])
+def test_a_decorator_above_that_of_a_definition_is_refused(above: Any) -> None:
+    with pytest.raises(invivo.ArgumentError, match=r"Castle\.fort: .*put its decorator above all others") as found:
+
+        class Castle(invivo.Assembly):
+            @above  # type: ignore[untyped-decorator]
+            @invivo.lazy_singleton
+            def fort(self) -> Fort:
+                return invivo.new(Fort)
+
+    assert found.value.file == __file__
+
+
+def test_a_function_that_wraps_a_definition_is_refused() -> None:
+    def logged(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def call(*given: Any) -> Any:
+            return function(*given)
+
+        return call
+
+    with pytest.raises(invivo.ArgumentError, match="wrapped in a function"):
+
+        class Castle(invivo.Assembly):
+            @logged
+            @invivo.lazy_singleton
+            def fort(self) -> Fort:
+                return invivo.new(Fort)
+
+
+def test_a_scope_without_its_name_is_refused() -> None:
+    with pytest.raises(invivo.ArgumentError, match="in_scope takes the name of a scope"):
+
+        class Castle(invivo.Assembly):
+            @invivo.in_scope  # type: ignore[arg-type]
+            def fort(self) -> Fort:
+                return invivo.new(Fort)

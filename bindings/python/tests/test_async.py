@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import threading
 
 import pytest
@@ -86,3 +87,49 @@ def test_an_await_that_is_given_up_leaves_nothing() -> None:
 
     with invivo.Runtime(app) as runtime:
         asyncio.run(main(runtime))
+
+
+def test_a_resolve_that_is_awaited_has_the_context_of_its_task() -> None:
+    class Request: ...
+
+    place: contextvars.ContextVar[int | None] = contextvars.ContextVar("place", default=None)
+    with invivo.Runtime() as runtime:
+        runtime.scope("request", place.get)
+        runtime.define(Request, "a.request", scope="in request")
+
+        async def serve(number: int) -> object:
+            place.set(number)
+            made = await runtime.aresolve(Request)
+            assert runtime.resolve(Request) is made
+            return made
+
+        async def both() -> list[object]:
+            return list(await asyncio.gather(serve(1), serve(2)))
+
+        one, other = asyncio.run(both())
+        assert one is not other
+
+
+def test_what_is_asynchronous_is_refused_where_nothing_awaits() -> None:
+    class Connection:
+        async def __aenter__(self) -> Connection:
+            return self
+
+        async def __aexit__(self, *_: object) -> None: ...
+
+    async def observe(*_: object) -> None: ...
+
+    with invivo.Runtime() as runtime:
+        with pytest.raises(invivo.ArgumentError, match="not awaited"):
+            runtime.observe(observe)
+        with pytest.raises(invivo.ArgumentError, match="not awaited"):
+            runtime.observe_config("a.b", observe)
+
+        @invivo.lazy_singleton
+        def connection() -> Connection:
+            made: Connection = invivo.managed(Connection)  # type: ignore[call-overload]
+            return made
+
+        runtime.define(connection, "a.connection")
+        with pytest.raises(invivo.Error, match="an asynchronous context manager"):
+            runtime.resolve("a.connection")
