@@ -42,14 +42,11 @@ def _factory(item: FactoryItem, out: Any, build: Any, arguments: Any, count: int
     key = build[0].key.bits if build else 0
     item.core.forget_for(key)
     end = None
-    if made.constant is not None:
-        thing = made.constant.value
-    else:
-        values = item.core.arguments(item.plan.parameters, arguments, count)
-        with item.core.entered():
-            thing = call(made.factory, item.plan.parameters, values, given=build[0].given if build else -1)
-            if made.managed:
-                thing, end = _managed.begin(thing, getattr(made.factory, "__qualname__", made.made))
+    values = item.core.arguments(item.plan.parameters, arguments, count)
+    with item.core.entered():
+        thing = call(made.factory, item.plan.parameters, values, given=build[0].given if build else -1)
+        if made.managed:
+            thing, end = _managed.begin(thing, getattr(made.factory, "__qualname__", made.made))
         try:
             if thing is None and made.options.nullable and end is None:
                 return
@@ -114,7 +111,7 @@ def defined(core: Core, plan: Plan) -> Iterator[c.invivo_definition]:
         with within(made.key, made.file, made.line):
             _say(core, packer, plan, record, options)
         number = 0
-        makes = made.factory is not None or made.constant is not None
+        makes = made.factory is not None
         if makes or made.options.inject is not None:
             number = _trampolines.enroll(FactoryItem(core, plan, record))
             options.user_data, options.destroy = number, _trampolines.destroy.of(core.library)
@@ -123,10 +120,15 @@ def defined(core: Core, plan: Plan) -> Iterator[c.invivo_definition]:
             if made.options.inject is not None:
                 options.inject = _inject.of(core.library)
         try:
+            if made.constant is not None:
+                options.constant = core.lease(made.constant.value)
             yield options
         except BaseException:
             _trampolines.dismiss(number)
             raise
+        finally:
+            if options.constant.bits:
+                core.library.object_release(options.constant)
 
 
 def _say(

@@ -520,7 +520,8 @@ def child(parent: Any, what: Any = None, /, *arguments: Any, **named: Any) -> An
 
 
 def constant(value: T) -> T:
-    """In a definition: this very object."""
+    """In a definition: this very object, which belongs to the program: nothing is injected into it, no hook of it
+    runs, it is not decorated, and a child does not inherit it."""
     return cast(T, Recipe(Constant(value)))
 
 

@@ -354,3 +354,44 @@ def test_a_type_may_say_later_that_it_is_something_more() -> None:
         runtime.extend_type(runtime.find_type("Screen"), "Glass")
         with pytest.raises(invivo.ArgumentError):
             runtime.extend_type(Screen, "")
+
+
+@pytest.mark.parametrize("scope", ["graph", "prototype", "lazy_singleton", "singleton", "weak_singleton"])
+def test_a_constant_is_the_object_itself_however_often_it_is_resolved(scope: str) -> None:
+    """It belongs to the program: it is not started and stopped, decorated, or inherited by a child."""
+    events = []
+
+    class Engine:
+        @invivo.on_start
+        def start(self) -> None:
+            events.append("start")
+
+        @invivo.on_stop
+        def stop(self) -> None:
+            events.append("stop")
+
+    class Loud(Engine):
+        def __init__(self, inner: Engine) -> None:
+            self.inner = inner
+
+    engine = Engine()
+
+    def described() -> Engine:
+        return invivo.constant(engine)
+
+    def another() -> Engine:
+        return invivo.child(invivo.ref("a.engine"), Engine)
+
+    def louder(inner: Engine) -> Engine:
+        return Loud(inner)
+
+    with invivo.Runtime() as runtime:
+        runtime.define(getattr(invivo, scope)(described), "a.engine")
+        runtime.decorate(louder, key="a.engine")
+        assert runtime["a.engine"] is engine
+        assert runtime["a.engine"] is engine
+        assert not events
+        runtime.define(invivo.lazy_singleton(another), "a.other")
+        assert runtime["a.other"] is not engine
+        events.clear()
+    assert events == ["stop"]
