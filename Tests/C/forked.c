@@ -96,6 +96,11 @@ static invivo_runtime open_runtime(void) {
     invivo_definition alias = {.struct_size = sizeof alias, .key = "app.former", .alias = "app.left"};
     OK(invivo_changes_define(changes, &alias, &former, E));
     OK(invivo_changes_commit(changes, E));
+    each.key = "app.removed", each.type = pairs, each.scope = INVIVO_SCOPE_LAZY_SINGLETON;
+    OK(invivo_define(opened, &each, NULL, E));
+    OK(invivo_changes_open(opened, &changes, E));
+    OK(invivo_changes_remove(changes, "app.removed", E));
+    OK(invivo_changes_commit(changes, E));
     OK(invivo_define_block(opened, "app.level", INVIVO_BLOCK(dial, dial_properties), &level, E));
     OK(invivo_config_id(opened, "app.number", INVIVO_KIND_INT64, &number, E));
     OK(say(opened, 1));
@@ -160,6 +165,7 @@ static int reads(void) {
     HOLDS(invivo_key_of_type(runtime, "Nothing", NULL, INVIVO_LOOKUP_OPTIONAL, &key, NULL) == INVIVO_OK && key.bits == 0);
     HOLDS(invivo_key_find(runtime, "app.left", &key, NULL) == INVIVO_OK && key.bits == left.bits);
     HOLDS(invivo_key_find(runtime, "app.nothing", &key, NULL) == INVIVO_E_NOT_FOUND && key.bits == 0);
+    HOLDS(invivo_key_find(runtime, "app.removed", &key, NULL) == INVIVO_E_NOT_FOUND && key.bits == 0);
     HOLDS(invivo_key_version(left) && invivo_version_read(invivo_key_version(left)) != 0);
     HOLDS(invivo_config_id(runtime, "app.number", INVIVO_KIND_ANY, &id, NULL) == INVIVO_OK && id.bits == number.bits);
     HOLDS(invivo_config_read(runtime, "app.number", &value, NULL) == INVIVO_OK && value.as.signed_integer == n);
