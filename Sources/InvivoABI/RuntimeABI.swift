@@ -28,10 +28,16 @@ func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Fai
         INVIVO_RUNTIME_PENDING_TARGETS | INVIVO_RUNTIME_WITHOUT_NEEDS | INVIVO_RUNTIME_FOREIGN_FILES
             | INVIVO_RUNTIME_WITHOUT_CONTENT)
     guard given.flags & ~flags == 0 else {
-        throw Failure(.argument, "options.flags is \(given.flags); expected INVIVO_RUNTIME_..., of which the sum is \(flags)")
+        throw Failure(
+            .argument,
+            "options.flags is \(given.flags); expected INVIVO_RUNTIME_..., of which the sum is \(flags)"
+        )
     }
     guard given.log_level <= UInt32(INVIVO_LOG_SILENT) else {
-        throw Failure(.argument, "options.log_level is \(given.log_level); expected INVIVO_LOG_TRACE (0) to INVIVO_LOG_SILENT (5)")
+        throw Failure(
+            .argument,
+            "options.log_level is \(given.log_level); expected INVIVO_LOG_TRACE (0) to INVIVO_LOG_SILENT (5)"
+        )
     }
     options.allowsPendingTargets = given.flags & UInt32(INVIVO_RUNTIME_PENDING_TARGETS) != 0
     options.fillsNeeds = given.flags & UInt32(INVIVO_RUNTIME_WITHOUT_NEEDS) == 0
