@@ -111,9 +111,10 @@ extension Engine {
         let hasInstance = recipe.type.map { !$0.isBlockOnly } ?? false
         let isEager = recipe.scope == .singleton && !recipe.isAbstract
         // What is shared by arguments or weakly is made anew when somebody asks.
-        let isRebuilt = wasBuilt && !wasAlias && object != 0 && recipe.scope == .lazySingleton
+        let isAlone = recipe.scope == .lazySingleton && !recipe.needsArguments
+        let isRebuilt = wasBuilt && !wasAlias && object != 0 && isAlone
         let isBeingBuilt =
-            wasBuilt && recipe.scope == .lazySingleton
+            wasBuilt && isAlone
             && former.map { cell in container.monitor.locked { cell.isBuilding } } ?? false
         // What is reset waits until somebody asks; what can exist only once is never left without the one.
         let waitsForAsking = isReset && !recipe.isExclusive

@@ -119,8 +119,11 @@ extension Engine {
         }
         if !moved.isEmpty { names.formUnion(types.move(moved)) }
         plan.editor.types = types
+        let planned = changed
         var compiler = RecipeCompiler(types: types, described: described, identify: identify) {
-            (former.values.map(\.key) + changed.values.compactMap { $0?.key }).sorted()
+            // Not what goes.
+            let staying = former.values.filter { planned.index(forKey: $0.id) == nil }
+            return (staying.map(\.key) + planned.values.compactMap { $0?.key }).sorted()
         }
         compiler.asleep = asleep
         compiler.dormant = { name in container.monitor.locked { container.dormant[name] } }
@@ -161,12 +164,8 @@ extension Engine {
         for (id, recipe) in plan.recipes {
             let former = graph.recipe(id)
             // An alias is given any number.
-            if former?.id != id
-                || former?.definition.body.parameters?.parameters.count
-                    != recipe.definition.body.parameters?.parameters.count
-                || former?.definition.body.parameters?.leastCount != recipe.definition.body.parameters?.leastCount
-            {
-                holders.formUnion(dependents.holders(of: id))
+            if former?.id != id || former.map({ $0.takesSameArguments(as: recipe) }) == false {
+                holders.formUnion(holdersByAnyName(of: id))
             }
             // What is of another type may not fit any more.
             if let former, former.type !== recipe.type { holders.formUnion(holdersByAnyName(of: id)) }
@@ -175,12 +174,19 @@ extension Engine {
                 holders.formUnion(dependents.holders(of: id))
                 holders.formUnion(aliases[id] ?? [])
             }
-            // Nobody may look for what nobody keeps any more, by whatever name.
-            if !recipe.scope.isShared, former?.scope.isShared == true {
-                var names = [id]
-                while let name = names.popLast() {
-                    holders.formUnion(dependents.holders(of: name))
-                    names += aliases[name] ?? []
+            // Nobody may look for what nobody keeps any more, by whatever name. Whether a choice does depends on all its options.
+            if recipe.definition.body.choice != nil
+                || !recipe.mayBeKept && (former?.id != id || former?.mayBeKept == true)
+            {
+                var names: Set<UInt32> = [id]
+                var queue = [id]
+                while let name = queue.popLast() {
+                    let found = dependents.holders(of: name)
+                    holders.formUnion(found)
+                    let choices = found.filter { next($0, plan).map { $0.body.choice != nil } == true }
+                    for other in choices + (aliases[name] ?? []) where names.insert(other).inserted {
+                        queue.append(other)
+                    }
                 }
             }
         }

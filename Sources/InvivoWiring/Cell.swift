@@ -30,6 +30,7 @@ public final class Cell: @unchecked Sendable {
         var shownType: ObjectType?
         var weakObject: UInt64 = 0
         var weakReference: WeakInstance?
+        weak var weakExtra: ObjectExtra?
         /// The weak reference is being asked, by who builds it.
         var isReviving = false
         /// The runtime arguments of a cell that is one of another's.
@@ -222,6 +223,11 @@ public final class Cell: @unchecked Sendable {
         get { knownRest?.weakReference }
         set { if newValue != nil || knownRest != nil { rest.weakReference = newValue } }
     }
+    /// Of a weak singleton whose type has a stop: what is known of its object; nil when that is gone.
+    var weakExtra: ObjectExtra? {
+        get { knownRest?.weakExtra }
+        set { if newValue != nil || knownRest != nil { rest.weakExtra = newValue } }
+    }
     /// Under the monitor: whether the weak reference is being asked if its object is still there. Only who builds it does that.
     var isReviving: Bool {
         get { knownRest?.isReviving ?? false }
@@ -319,8 +325,13 @@ public final class Cell: @unchecked Sendable {
 
     /// Under the monitor: what the recipe made, not what a processor answered in its place.
     private var ownObject: UInt64? {
-        let known = object != 0 ? object : weakObject != 0 && ObjectTable.leases(weakObject) > 0 ? weakObject : 0
+        let known = object != 0 ? object : isWeakObjectThere ? weakObject : 0
         return known == 0 ? nil : undecorated != 0 ? undecorated : known
+    }
+
+    /// Under the monitor: whether its weak singleton has leases, or lives on because its language refers to it.
+    private var isWeakObjectThere: Bool {
+        weakObject != 0 && (weakExtra?.outlivesLeases == true || ObjectTable.leases(weakObject) > 0)
     }
 
     /// Under the monitor: it, and those of its runtime arguments or places.
@@ -329,6 +340,7 @@ public final class Cell: @unchecked Sendable {
     /// Under the monitor: no graph to come leads here.
     public func markRetired() {
         isRetired = true
+        weakExtra?.retirement.retire()
         if let (scope, place) = place { scope.forget(self, at: place) }
         for cell in variants.values { cell.markRetired() }
     }

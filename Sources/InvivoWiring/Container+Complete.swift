@@ -82,7 +82,8 @@ extension Container {
         if overtaken { onLateBuild?(id) }
     }
 
-    /// A weak singleton whose instances are counted elsewhere lives on without handles: a weak reference finds it again.
+    /// A weak singleton whose instances are counted elsewhere lives on without handles: a weak reference finds it again. Not
+    /// where the type has a stop: that runs when the last claim goes.
     private func watchWeakly(_ cell: Cell, _ made: Made) {
         guard cell.scope == .weakSingleton else { return }
         // No lock is held while host code runs.
@@ -154,6 +155,8 @@ extension Container {
         if !made.isForeign && scope != .thread { made.record.pointee.thread = type.raw.pointee.thread }
         if scope == .weakSingleton {
             cell.weakObject = made.object
+            cell.weakExtra = type.raw.pointee.has_stop == 0 ? nil : Self.knownExtra(of: made.record)
+            if !made.isForeign { cell.weakExtra?.retirement.isCurrent = !cell.isRetired }
             cell.state = .built
             monitor.broadcast()
             return

@@ -204,33 +204,34 @@ extension Container {
 
     /// Of objects that the graph is about to let go of: the started ones that end with that, because nobody leases them but
     /// others that end.
-    public func endingTogether(_ objects: [UInt64]) -> [Record] {
-        monitor.locked { () -> [Record] in
-            var records: [UInt64: Record] = [:]
-            var leases: [UInt64: UInt64] = [:]
-            var isNeeded = false
-            for object in objects {
-                guard let record = ObjectTable.record(object) else { continue }
-                records[object] = record
-                if let extra = iv_load_pointer(iv_record_extra(record)),
-                    Unmanaged<ObjectExtra>.fromOpaque(extra).takeUnretainedValue().life == .started
-                {
-                    isNeeded = true
-                }
+    public func endingTogether(_ objects: [UInt64]) -> [Record] { monitor.locked { endingNow(objects) } }
+
+    /// Under the monitor: the same.
+    func endingNow(_ objects: [UInt64]) -> [Record] {
+        var records: [UInt64: Record] = [:]
+        var leases: [UInt64: UInt64] = [:]
+        var isNeeded = false
+        for object in objects {
+            guard let record = ObjectTable.record(object) else { continue }
+            records[object] = record
+            if let extra = iv_load_pointer(iv_record_extra(record)),
+                Unmanaged<ObjectExtra>.fromOpaque(extra).takeUnretainedValue().life == .started
+            {
+                isNeeded = true
             }
-            guard isNeeded else { return [] }
-            for object in records.keys { leases[object] = ObjectTable.leases(object) }
-            for record in records.values {
-                Self.forEachInjected(record) { object in if let count = leases[object] { leases[object] = count &- 1 } }
-            }
-            // Whoever stays keeps what was injected into it.
-            var staying = leases.filter { $0.value != 0 }.map(\.key)
-            while let object = staying.popLast() {
-                guard let record = records.removeValue(forKey: object) else { continue }
-                Self.forEachInjected(record) { if records[$0] != nil { staying.append($0) } }
-            }
-            return Array(records.values)
         }
+        guard isNeeded else { return [] }
+        for object in records.keys { leases[object] = ObjectTable.leases(object) }
+        for record in records.values {
+            Self.forEachInjected(record) { object in if let count = leases[object] { leases[object] = count &- 1 } }
+        }
+        // Whoever stays keeps what was injected into it.
+        var staying = leases.filter { $0.value != 0 }.map(\.key)
+        while let object = staying.popLast() {
+            guard let record = records.removeValue(forKey: object) else { continue }
+            Self.forEachInjected(record) { if records[$0] != nil { staying.append($0) } }
+        }
+        return Array(records.values)
     }
 
     /// Under the monitor: which of `places` an object uses, through what was injected and what it resolved while it was made.

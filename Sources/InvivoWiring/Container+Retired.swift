@@ -11,6 +11,20 @@ struct Retirement {
     var idleSince: UInt64 = 0
     /// Nothing refers to it any more, or its grace time is over: its last claim ends it.
     var isReleased = false
+    /// A weak singleton that has not been replaced or removed: it lives as long as its language refers to it.
+    var isCurrent = false
+    /// The number of resolves that have received it. A look during which this changes does not end the object.
+    var received: UInt64 = 0
+    /// Disposals that are on their way although a resolve has received the object meanwhile: each of them ends nothing.
+    var calledOff: UInt64 = 0
+
+    /// It was replaced or removed: its grace time begins.
+    mutating func retire() {
+        guard isCurrent else { return }
+        isCurrent = false
+        idleSince = 0
+        if since == 0 { since = monotonicNow() }
+    }
 }
 
 /// Retired objects whose language may refer to them. The graph's hold keeps each of them. Guarded by the container's monitor.
@@ -76,13 +90,13 @@ extension Container {
 
     /// Under the monitor: whether its language decides when the object ends.
     private func waitsForReferences(_ extra: ObjectExtra) -> Bool {
-        !isClosing && extra.life == .started && extra.retirement.firstReferences != nil && !extra.retirement.isReleased
+        !isClosing && extra.outlivesLeases
     }
 
     /// Under the monitor.
     private func enter(_ object: UInt64, _ sequence: UInt64, _ extra: ObjectExtra) {
         let now = monotonicNow()
-        if extra.retirement.since == 0 { extra.retirement.since = now }
+        if extra.retirement.since == 0, !extra.retirement.isCurrent { extra.retirement.since = now }
         lingering.entries[object] = Lingering.Entry(sequence: sequence, extra: extra, entered: now)
     }
 
@@ -91,10 +105,15 @@ extension Container {
         guard let pointer = iv_load_pointer(iv_record_extra(record)) else { return false }
         let extra = Unmanaged<ObjectExtra>.fromOpaque(pointer).takeUnretainedValue()
         let lives = monitor.locked { () -> Bool in
-            guard waitsForReferences(extra) else { return false }
-            let object = ObjectTable.handle(record)
-            ObjectTable.revive(object)
-            enter(object, iv_record_order(record), extra)
+            if extra.retirement.calledOff > 0 {
+                extra.retirement.calledOff -= 1
+                return true
+            }
+            guard waitsForReferences(extra) else {
+                extra.retirement.isReleased = true
+                return false
+            }
+            giveBackHold(record, extra)
             return true
         }
         if lives { endRetired() }
@@ -112,6 +131,29 @@ extension Container {
             enter(object, iv_record_order(record), extra)
         }
         return true
+    }
+
+    /// Under the monitor: an object whose last claim has gone lives on.
+    private func giveBackHold(_ record: Record, _ extra: ObjectExtra) {
+        let object = ObjectTable.handle(record)
+        ObjectTable.revive(object)
+        enter(object, iv_record_order(record), extra)
+    }
+
+    /// Under the monitor: leases the instance of a weak singleton. Nil when it is gone, or when it has been or is about to be
+    /// stopped, which is final.
+    func receiveWeak(_ cell: Cell) -> UInt64? {
+        let object = cell.weakObject
+        guard let extra = cell.weakExtra else { return ObjectTable.retain(object) ? object : nil }
+        guard !extra.retirement.isReleased else { return nil }
+        extra.retirement.received &+= 1
+        if ObjectTable.retain(object) { return object }
+        // Another thread has given the last lease back, and has not come to `linger` yet: the record is there until then.
+        guard waitsForReferences(extra), !ObjectTable.isExhausted(object), let record = ObjectTable.record(object)
+        else { return nil }
+        extra.retirement.calledOff += 1
+        giveBackHold(record, extra)
+        return ObjectTable.retain(object) ? object : nil
     }
 
     // MARK: ending
@@ -162,7 +204,9 @@ extension Container {
 
     /// One look at all lingering objects, by the thread that ends them. True when some have ended.
     private func endIdle(with gone: [(sequence: UInt64, object: UInt64)]) -> Bool {
-        let entries = monitor.locked { lingering.entries }
+        let (entries, received) = monitor.locked {
+            (lingering.entries, lingering.entries.mapValues { $0.extra.retirement.received })
+        }
         let all = gone.map(\.object) + entries.keys
         // What was stopped meanwhile, by hand, waits for nobody.
         let idle = Set(endingTogether(all).filter { state(of: $0) == .started }.map { ObjectTable.handle($0) })
@@ -177,17 +221,20 @@ extension Container {
             }
         }
         // Again: what is used keeps what it uses, and somebody may have taken a lease meanwhile.
-        // Those that were leased before are not held here any more.
-        let unused = entries.keys.filter { idle.contains($0) && !used.contains($0) }
-        let ending = endingTogether(gone.map(\.object) + unused)
+        // Those that were leased before are not held here any more. Who received one meanwhile may refer to it without a lease.
         var released = gone
-        monitor.locked {
+        let ending = monitor.locked { () -> [Record] in
+            let unused = entries.filter { object, entry in
+                idle.contains(object) && !used.contains(object) && entry.extra.retirement.received == received[object]
+            }
+            let ending = endingNow(gone.map(\.object) + unused.keys)
             for record in ending {
                 let object = ObjectTable.handle(record)
                 guard let entry = lingering.entries.removeValue(forKey: object) else { continue }
                 entry.extra.retirement.isReleased = true
                 released.append((entry.sequence, object))
             }
+            return ending
         }
         for (_, object) in released where overdue.contains(object) { warnOfUse(object) }
         letGo(of: released, stopping: ending)
@@ -222,7 +269,7 @@ extension Container {
         let now = monotonicNow()
         let idleSince = monitor.locked { () -> UInt64 in
             if entry.extra.retirement.idleSince == 0 { entry.extra.retirement.idleSince = now }
-            return entry.extra.retirement.idleSince
+            return entry.extra.retirement.isCurrent ? now : entry.extra.retirement.idleSince
         }
         return stopGrace != .max && now - idleSince >= stopGrace ? .overdue : .some
     }
@@ -277,7 +324,8 @@ extension Container {
         guard !lingering.isPaused, let youngest = lingering.entries.values.map(\.entered).max() else { return nil }
         var next = now + min(max((now - youngest) / 2, Self.shortestWait), Self.longestWait)
         guard stopGrace != .max else { return next }
-        for entry in lingering.entries.values where entry.extra.retirement.idleSince != 0 {
+        for entry in lingering.entries.values
+        where entry.extra.retirement.idleSince != 0 && !entry.extra.retirement.isCurrent {
             next = min(next, max(now, entry.extra.retirement.idleSince + stopGrace))
         }
         return next

@@ -24,7 +24,7 @@ extension Container {
             switch cell.state {
             case .built:
                 let bits = recipe.scope == .weakSingleton ? cell.weakObject : cell.object
-                if ObjectTable.retain(bits) {
+                if recipe.scope == .weakSingleton ? receiveWeak(cell) != nil : ObjectTable.retain(bits) {
                     monitor.unlock()
                     do throws(Failure) { try checkDomain(definition, chain) } catch {
                         _ = ObjectTable.release(bits)

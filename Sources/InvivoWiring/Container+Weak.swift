@@ -104,7 +104,7 @@ extension Container {
                 return 0
             case .built:
                 let bits = recipe.scope == .weakSingleton ? cell.weakObject : cell.object
-                if ObjectTable.retain(bits) {
+                if recipe.scope == .weakSingleton ? receiveWeak(cell) != nil : ObjectTable.retain(bits) {
                     monitor.unlock()
                     return bits
                 }

@@ -101,6 +101,8 @@ public final class ObjectExtra: @unchecked Sendable {
     var isGivenObjects = false
     /// How its language's references decide when it ends, once it is retired. Guarded by the container's monitor.
     var retirement = Retirement()
+    /// Under the monitor: whether the object goes on without leases while its language refers to it.
+    var outlivesLeases: Bool { life == .started && retirement.firstReferences != nil && !retirement.isReleased }
     /// Of an object that survives its runtime.
     var keptType: ObjectType?
     public init() {}

@@ -203,6 +203,24 @@ public final class Recipe: @unchecked Sendable {
             && definition.body.inject == nil && definition.base.isEmpty && type.raw.pointee.is_plain == 1
     }
 
+    private var parameters: [Parameter] { definition.body.parameters?.parameters ?? [] }
+
+    /// Whether nobody gets an instance without giving arguments.
+    public var needsArguments: Bool { (definition.body.parameters?.leastCount ?? 0) > 0 }
+
+    /// Whether what is given to one of them may be given to the other.
+    public func takesSameArguments(as other: Recipe) -> Bool {
+        (definition.body.parameters == nil) == (other.definition.body.parameters == nil)
+            && parameters.elementsEqual(other.parameters) {
+                $0.mayBeLeftOut == $1.mayBeLeftOut && $0.kind == $1.kind && $0.typeName == $1.typeName
+            }
+    }
+
+    /// Whether there may be an instance that is found again.
+    public var mayBeKept: Bool {
+        definition.body.constant != nil || isAbstract || scope.isShared && !definition.usesAsker
+    }
+
     /// The same, with other edges.
     private func copied(_ edges: [(id: UInt32, edge: Edge)]) -> Recipe {
         let copy = Recipe(

@@ -7,10 +7,13 @@ struct WeakInstance: @unchecked Sendable {
     private let pointer: UnsafeMutableRawPointer
     let type: ObjectType
 
-    /// Nil where the type has none. Runs host code: no lock is held.
+    /// Nil where the type has none. Nil where it has a stop, too: an instance without a record has been stopped, and a stopped
+    /// one never comes back. Runs host code: no lock is held.
     init?(to record: Record) {
         let type = Container.type(record)
-        guard let pointer = record.pointee.instance.flatMap({ type.description.makeWeak($0) }) else { return nil }
+        guard type.raw.pointee.has_stop == 0,
+            let pointer = record.pointee.instance.flatMap({ type.description.makeWeak($0) })
+        else { return nil }
         (self.pointer, self.type) = (pointer, type)
     }
 

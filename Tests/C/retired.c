@@ -15,8 +15,18 @@ static char trace[1 << 14];  /* the stops, in order */
 static int live, stops, early, asked, asked_elsewhere, fails_to_count, first_references, fails_start;
 static struct resource *registry[8]; /* what it has of each object: first_references */
 static int registered;
+static int used_after_stop;
 static pthread_t home;
 static bool is_confined;
+/* Runs once, on a thread of its own, while references are counted or an object is stopped. */
+static void *(*meanwhile_counting)(void *), *(*meanwhile_stopping)(void *);
+static void run_meanwhile(void *(**what)(void *)) {
+    pthread_t thread;
+    void *(*run)(void *) = __atomic_exchange_n(what, NULL, __ATOMIC_SEQ_CST);
+    if (!run) return;
+    pthread_create(&thread, NULL, run, NULL);
+    pthread_join(thread, NULL);
+}
 
 static void hold(resource *self) { __atomic_add_fetch(&self->references, 1, __ATOMIC_SEQ_CST); }
 static void let_go(resource *self) {
@@ -60,6 +70,7 @@ static invivo_status resource_start(void *instance, void *user_data, invivo_erro
 static invivo_status resource_stop(void *instance, void *user_data, invivo_error **error) {
     resource *self = instance;
     (void)user_data, (void)error;
+    run_meanwhile(&meanwhile_stopping);
     pthread_mutex_lock(&lock);
     strncat(strncat(trace, self->name, 30), " ", 2);
     self->stops++, stops++;
@@ -77,6 +88,7 @@ static invivo_status resource_count(void *instance, void *user_data, uint64_t *o
         return INVIVO_E_HOST;
     }
     *out = (uint64_t)__atomic_load_n(&((resource *)instance)->references, __ATOMIC_SEQ_CST) - 1;
+    run_meanwhile(&meanwhile_counting);
     return INVIVO_OK;
 }
 
@@ -592,6 +604,80 @@ static void scopes_and_weak_singletons_are_no_different(void) {
     end();
 }
 
+/* A weak singleton that nobody has replaced lives as long as its language refers to it, whatever the grace time: that begins when it
+ * is replaced. */
+static void a_weak_singleton_has_no_grace_time_before_it_is_replaced(void) {
+    begin_with(1, false);
+    DEFINE("a.weak", WEAK_SINGLETON);
+    resource *weak = take("a.weak");
+    CHECK_TEXT(retired(), "");
+    struct timespec begun, now;
+    clock_gettime(CLOCK_MONOTONIC, &begun);
+    do clock_gettime(CLOCK_MONOTONIC, &now);
+    while ((now.tv_sec - begun.tv_sec) * 1000 + (now.tv_nsec - begun.tv_nsec) / 1000000 <= 2);
+    DEFINE("a.other", LAZY_SINGLETON); /* a commit looks at it */
+    CHECK_EQUAL(stops, 0);
+    CHECK(take("a.weak") == weak);
+    let_go(weak);
+    DEFINE("a.weak", WEAK_SINGLETON);
+    await_stops(1);
+    CHECK_EQUAL(early, 1);
+    CHECK(strstr(warning, "'a.weak' of type 'Resource' is stopped although its language still refers to it"));
+    let_go(weak);
+    end();
+}
+
+static resource *found_meanwhile;
+static void *finds_the_weak(void *unused) {
+    (void)unused;
+    found_meanwhile = take("a.weak");
+    return NULL;
+}
+
+/* Who resolves a weak singleton while it is being found out whether anybody refers to it gets it, and it lives. Who does while it is
+ * stopped gets another one. */
+static void a_weak_singleton_is_not_stopped_under_who_resolves_it(void) {
+    begin();
+    DEFINE("a.weak", WEAK_SINGLETON);
+    invivo_object leased = resolve("a.weak");
+    resource *weak = instance_of(leased);
+    found_meanwhile = NULL, meanwhile_counting = finds_the_weak;
+    OK(invivo_object_release(leased)); /* nothing refers to it, and then somebody does */
+    CHECK(found_meanwhile == weak);
+    CHECK_EQUAL(stops, 0);
+    found_meanwhile = NULL, meanwhile_stopping = finds_the_weak;
+    let_go(weak);
+    await_stops(1);
+    CHECK_EQUAL(early, 0);
+    CHECK(found_meanwhile && found_meanwhile->stops == 0);
+    let_go(found_meanwhile);
+    await_stops(2);
+    end();
+}
+
+/* The same of what the host resolves and lets go of on many threads. */
+enum { WEAK_USERS = 4, WEAK_USES = 2000 };
+static void *uses_the_weak(void *unused) {
+    (void)unused;
+    for (int i = 0; i < WEAK_USES; i++) {
+        resource *weak = take("a.weak");
+        if (__atomic_load_n(&weak->stops, __ATOMIC_SEQ_CST)) __atomic_add_fetch(&used_after_stop, 1, __ATOMIC_SEQ_CST);
+        let_go(weak);
+    }
+    return NULL;
+}
+static void no_thread_gets_a_weak_singleton_that_was_stopped(void) {
+    pthread_t users[WEAK_USERS];
+    begin();
+    used_after_stop = 0;
+    DEFINE("a.weak", WEAK_SINGLETON);
+    for (int i = 0; i < WEAK_USERS; i++) pthread_create(&users[i], NULL, uses_the_weak, NULL);
+    for (int i = 0; i < WEAK_USERS; i++) pthread_join(users[i], NULL);
+    CHECK_EQUAL(used_after_stop, 0);
+    end();
+    CHECK_EQUAL(early, 0);
+}
+
 /* One that is stopped by hand waits for no reference: there is nothing left to be stopped. */
 static void what_was_stopped_by_hand_waits_for_nobody(void) {
     invivo_key key;
@@ -662,7 +748,7 @@ static void a_forked_child_stops_nothing(void) {
 }
 
 enum { USERS = 8, RELOADS = 100 };
-static int over, uses, used_after_stop;
+static int over, uses;
 
 static void *uses_the_pool(void *unused) {
     (void)unused;
@@ -750,6 +836,9 @@ int main(void) {
     a_failed_commit_stops_nothing_that_stays();
     overrides_resets_removals_and_decorators_are_no_different();
     scopes_and_weak_singletons_are_no_different();
+    a_weak_singleton_has_no_grace_time_before_it_is_replaced();
+    a_weak_singleton_is_not_stopped_under_who_resolves_it();
+    no_thread_gets_a_weak_singleton_that_was_stopped();
     what_was_stopped_by_hand_waits_for_nobody();
     it_is_asked_about_where_it_may_be_touched();
     a_forked_child_stops_nothing();

@@ -99,6 +99,38 @@ static void a_weak_singleton_that_its_host_counts_is_found_again(void) {
     CHECK_EQUAL(weak_live, 0);
 }
 
+/* What has been stopped never comes back, though its host refers to it still. */
+static int counted_stops;
+static invivo_status counted_stop(void *instance, void *user_data, invivo_error **error) {
+    (void)instance, (void)user_data, (void)error;
+    counted_stops++;
+    return INVIVO_OK;
+}
+static void what_was_stopped_is_never_found_again(void) {
+    begin();
+    invivo_type type;
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Counted", .concurrency = INVIVO_SHARED, .make = counted_make,
+                                   .release = counted_release, .stop = counted_stop, .weak_make = counted_weak_make,
+                                   .weak_load = counted_weak_load, .weak_free = counted_weak_free};
+    OK(invivo_type_register(runtime, &options, &type, E));
+    DEFINE("a.weak", WEAK_SINGLETON, .type = type);
+    counted_stops = 0;
+    invivo_object handle = resolve("a.weak");
+    counted *instance = (counted *)at(handle);
+    instance->count++; /* the host's own reference */
+    drop(handle);
+    CHECK_EQUAL(counted_stops, 1);
+    CHECK_EQUAL(counted_live, 1);
+    handle = resolve("a.weak");
+    CHECK((counted *)at(handle) != instance);
+    drop(handle);
+    CHECK_EQUAL(counted_stops, 2);
+    counted_release(instance, NULL);
+    CHECK_EQUAL(counted_live, 0);
+    end();
+    CHECK_EQUAL(weak_live, 0);
+}
+
 /* What is made for many arguments and gone is asked for now and then: neither arguments nor weak references add up. */
 static void what_its_host_counts_leaves_its_arguments_when_it_is_gone(void) {
     begin();
@@ -221,6 +253,7 @@ int main(void) {
     main_thread = pthread_self();
     a_weak_singleton_lives_as_long_as_somebody_holds_it();
     a_weak_singleton_that_its_host_counts_is_found_again();
+    what_was_stopped_is_never_found_again();
     what_its_host_counts_leaves_its_arguments_when_it_is_gone();
     what_takes_the_place_of_a_weak_singleton_is_shared_though_it_has_another_type();
     return check_end();

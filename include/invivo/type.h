@@ -142,7 +142,8 @@ typedef struct invivo_type_options {
     invivo_status (*did_inject)(void *instance, void *user_data, invivo_error **error);
     /* Weak references to instances that are counted elsewhere (the second way of memory): with them a weak singleton lives
      * as long as somebody holds the instance, whatever handles there are. weak_load answers an instance with one reference,
-     * or NULL when it is gone. Called without locks held. */
+     * or NULL when it is gone. Called without locks held. Not called for types with `stop`: an object is stopped when its last
+     * claim goes, unless `count_references` below says that it is still referred to, and a stopped one is not resolved again. */
     void *(*weak_make)(void *instance, void *user_data);
     void *(*weak_load)(void *weak, void *user_data);
     void (*weak_free)(void *weak, void *user_data);
@@ -172,9 +173,9 @@ typedef struct invivo_type_options {
     /* For languages that count references to instances themselves (the second way of memory); may be NULL. Sets `*out` to the
      * number of references to the instance, without the one that the runtime has. Used for types with `stop`: called once
      * when a shared object has been created, before anything else receives it, and then only about retired objects, that is
-     * objects that were replaced or removed. A retired object without leases is not stopped while this number is greater than
-     * it was at first, for at most `stop_grace_ms` (runtime.h). If the call fails, the object is treated as referenced.
-     * Called in the object's domain without locks held. It must not call the runtime. */
+     * objects that were replaced or removed, and about weak singletons without leases. These are not stopped while this number
+     * is greater than it was at first, retired objects for at most `stop_grace_ms` (runtime.h). If the call fails, the object is
+     * treated as referenced. Called in the object's domain without locks held. It must not call the runtime. */
     invivo_status (*count_references)(void *instance, void *user_data, uint64_t *out, invivo_error **error);
     /* The name by which lookups by type find definitions of this type as those of the exact type; NULL = `name`. For a type
      * that stands for another one, whose objects differ only in how they are created and ended. */

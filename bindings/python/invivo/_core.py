@@ -63,6 +63,7 @@ class Entry:
         "number",
         "record",
         "strong",
+        "turn",
         "weak",
     )
 
@@ -72,6 +73,7 @@ class Entry:
         self.bits = 0
         self.key = 0
         self.lease = 0
+        self.turn = [True]  # who takes the element out is the one to keep a lease
         self.ended = False
         self.end: Callable[[], None] | None = None  # what ends a resource
         self.held = 0  # how many references to it the resource itself has
@@ -573,7 +575,11 @@ class Core:
 
     def lean(self, entry: Entry, thing: Any) -> bool:
         """Turns an entry with one lease of ours round: the lease ends when the object is about to."""
-        if entry.lease or entry.ended:
+        if entry.ended:
+            return False
+        try:
+            entry.turn.pop()  # one of all threads, and of all finalizers that run within this
+        except IndexError:
             return False
         entry.lease = self.keep("object_release", c.invivo_object(entry.bits))
         if entry.end is not None:
@@ -597,6 +603,7 @@ class Core:
             if entry.end is not None and sys.getrefcount(entry.strong) <= entry.held + 1:
                 self.lent.pop(entry.number, None)
                 number, entry.lease = entry.lease, 0
+                entry.turn.append(True)
                 self.drop(number)
 
     def ending(self, thing: Any) -> None:

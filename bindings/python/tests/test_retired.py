@@ -339,6 +339,57 @@ def test_no_thread_uses_what_was_stopped_while_reloads_replace_it() -> None:
         assert runtime.retired == []
 
 
+@pytest.mark.parametrize("shared", [False, True])
+def test_no_thread_gets_a_weak_singleton_that_was_stopped(shared: bool) -> None:
+    wrong: list[str] = []
+
+    class Weak(Pool):
+        @invivo.on_stop
+        def close(self) -> None:
+            self.stopped = True
+
+    def work(runtime: invivo.Runtime) -> None:
+        try:
+            for _ in range(2000):
+                weak = runtime["a.weak"]
+                assert weak.use()
+                del weak
+        except BaseException as problem:
+            wrong.append(repr(problem))
+            raise
+
+    with invivo.Runtime() as runtime:
+        runtime.define(invivo.shared(Weak) if shared else Weak, "a.weak", "weak_singleton")
+        threads = [threading.Thread(target=work, args=(runtime,)) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(LIMIT)
+        assert not wrong
+        assert runtime.retired == []
+
+
+def test_an_object_that_is_received_while_it_is_received_has_one_lease(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As by another thread, or by a finalizer that the garbage collector runs in the middle."""
+    with invivo.Runtime() as runtime:
+        runtime.define(Pool, "a.weak", "weak_singleton")
+        core = runtime._core
+        keep = core.keep
+        again: list[object] = []
+
+        def keep_twice(release: str, handle: object) -> int:
+            monkeypatch.undo()
+            again.append(runtime["a.weak"])
+            return keep(release, handle)
+
+        monkeypatch.setattr(core, "keep", keep_twice)
+        weak = runtime["a.weak"]
+        assert again == [weak]
+        again.clear()
+        del weak
+        stopped()
+
+
 def test_a_circle_that_nothing_else_holds_is_stopped() -> None:
     """Of scopes whose objects nothing but holders keep: when the scope's place ends, and at the latest at close."""
 

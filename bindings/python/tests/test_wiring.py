@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import pytest
@@ -223,3 +224,86 @@ def test_a_name_is_taken_once() -> None:
     app.singleton(Clock)
     with pytest.raises(invivo.ExistsError, match=r"synth\.clock"):
         app.prototype(Clock)
+
+
+def scoped(scope: str, make: Callable[..., object], answers: type) -> object:
+    make.__annotations__["return"] = answers
+    return getattr(invivo, scope)(make)
+
+
+def a_choice(otherwise: str) -> object:
+    return scoped(
+        "define",
+        lambda: invivo.choice(invivo.config("/c.v", 0), {1: invivo.ref("t.other")}, otherwise=invivo.ref(otherwise)),
+        Part,
+    )
+
+
+class Part: ...
+
+
+class Holder:
+    def __init__(self, part: Any = None) -> None:
+        self.part = part
+
+
+def test_a_choice_that_a_weak_reference_names_stays_one_of_what_is_shared() -> None:
+    with invivo.Runtime() as runtime:
+        with runtime.changes() as changes:
+            for key in "t.kept", "t.other":
+                changes.define(scoped("lazy_singleton", lambda: invivo.new(Part), Part), key)
+            changes.define(scoped("prototype", lambda: invivo.new(Part), Part), "t.anew")
+            changes.define(a_choice("t.kept"), "t.choice")
+            changes.define(
+                scoped("lazy_singleton", lambda: invivo.new(Holder, invivo.weak(invivo.ref("t.choice"))), Holder),
+                "t.holder",
+            )
+            changes.configure("c.v", 0)
+        anew = scoped("prototype", lambda: invivo.new(Part), Part)
+        runtime.define(anew, "t.other")  # one option of the choice is shared still
+        with pytest.raises(invivo.Error, match="a choice of what is made anew each time"):
+            runtime.define(anew, "t.kept")
+        with pytest.raises(invivo.Error, match="a choice of what is made anew each time"):
+            runtime.define(a_choice("t.anew"), "t.choice")
+        kept = runtime["t.kept"]
+        assert runtime["t.holder"].part() is kept
+
+
+def with_a_number() -> object:
+    def make(n):  # type: ignore[no-untyped-def]
+        return invivo.new(Part)
+
+    make.__annotations__["n"] = int
+    return scoped("lazy_singleton", make, Part)
+
+
+def test_a_built_lazy_singleton_gets_runtime_arguments() -> None:
+    with invivo.Runtime() as runtime:
+        runtime.define(scoped("lazy_singleton", lambda: invivo.new(Part), Part), "t.part")
+        former = runtime["t.part"]
+        runtime.define(with_a_number(), "t.part")
+        assert runtime.resolve("t.part", 1) is not former
+        assert runtime.resolve("t.part", 1) is runtime.resolve("t.part", 1)
+
+
+@pytest.mark.parametrize("through", ["t.part", "t.alias"])
+def test_who_names_a_definition_is_checked_again_when_that_takes_other_arguments(through: str) -> None:
+    with invivo.Runtime() as runtime:
+        with runtime.changes() as changes:
+            changes.define(scoped("lazy_singleton", lambda: invivo.new(Part), Part), "t.part")
+            changes.define(scoped("define", lambda: invivo.ref("t.part"), Part), "t.alias")
+            changes.define(
+                scoped("lazy_singleton", lambda: invivo.new(Holder, invivo.ref(through)), Holder), "t.holder"
+            )
+        with pytest.raises(invivo.Error, match="gives 0 arguments to"):
+            runtime.define(with_a_number(), "t.part")
+        assert runtime["t.holder"].part is runtime["t.part"]
+
+
+def test_what_is_removed_is_not_suggested() -> None:
+    with invivo.Runtime() as runtime:
+        runtime.define(scoped("lazy_singleton", lambda: invivo.new(Part), Part), "t.parent")
+        runtime.define(scoped("lazy_singleton", lambda: invivo.child(invivo.ref("t.parent")), Part), "t.child")
+        with pytest.raises(invivo.Error) as caught:
+            runtime.remove("t.parent")
+        assert "did you mean" not in str(caught.value)
