@@ -78,6 +78,12 @@ public final class FileFollower: @unchecked Sendable {
         wake()
     }
 
+    /// Files that could not be read for want of descriptors or memory: the next look at all files tells them again.
+    public func readAgain(_ ids: [FollowID]) {
+        guard home.isHere else { return }
+        monitor.locked { for id in ids { engine.readAgain(id) } }
+    }
+
     /// Removes everything. After it no callback is running or will run, unless it is called from inside one, which then
     /// is the last. May be called again; in a process forked from the one that follows it does nothing.
     public func stop() {

@@ -109,6 +109,7 @@ extension FollowEngine {
         }
         file.told = signature
         file.putOffSince = 0
+        file.isUnread = false
         file.pending = nil
         pending.remove(file.id)
         return true

@@ -75,6 +75,9 @@ final class FollowEngine {
         file.pending = change
     }
 
+    /// The file could not be read for want of descriptors or memory: the next look at all files tells it again.
+    func readAgain(_ id: FollowID) { followed[id]?.isUnread = true }
+
     func unfollow(_ id: FollowID) {
         guard let file = followed.removeValue(forKey: id) else { return }
         pending.remove(id)
@@ -280,11 +283,13 @@ final class FollowEngine {
             let signature = world.signature(file.path)
             // Where events come, they speak for what happened within one tick of the file system's clock.
             let isSame = file.isWatched ? signature == file.told : file.isUnchanged(signature)
+            let isUnread = isSweep && file.isUnread
             if isSweep && !file.isWatched { walk(file) }
-            guard !isSame else { continue }
-            if file.isWatched { counts.unannounced += 1 }
+            guard !isSame || isUnread else { continue }
+            if file.isWatched && !isSame { counts.unannounced += 1 }
             var change = touch(file, at: now)
             change.seen = signature
+            change.isForced = isUnread
             file.pending = change
             walk(file)
         }

@@ -25,6 +25,8 @@ final class Followed {
     var hasMoved = false
     /// Since when a change of it could not be taken in, because it was being written; 0 when none waits.
     var putOffSince: UInt64 = 0
+    /// What was told of it could not be read for want of descriptors or memory: the next look tells it again.
+    var isUnread = false
     /// It was reported as kept open, and has not been closed since.
     var isOpenReported = false
 

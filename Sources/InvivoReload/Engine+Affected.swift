@@ -4,7 +4,7 @@ internal import InvivoWiring
 
 extension Engine {
     /// The affected set: exactly the dependents of what changes, along the reverse edges.
-    func planCells(_ plan: inout Plan, _ graph: Graph, _ rebased: Set<UInt32>) {
+    func planCells(_ plan: inout Plan, _ graph: Graph, _ rebased: Set<UInt32>) throws(Failure) {
         var remade: [UInt32] = []
         var seen: Set<UInt32> = []
         var reinjected: Set<UInt32> = []
@@ -31,6 +31,7 @@ extension Engine {
         seen.formUnion(reset)
         var next = 0
         while next < queue.count {
+            try Loading.check()
             let id = queue[next]
             next += 1
             if !plan.settingIDs.contains(id) { remade.append(id) }
@@ -56,6 +57,7 @@ extension Engine {
         }
         plan.remade = seen
         for id in remade {
+            try Loading.check()
             remake(
                 id, &plan, graph, isDeclared: declared.contains(id), isCold: cold.contains(id),
                 isReset: reset.contains(id))
@@ -155,11 +157,12 @@ extension Engine {
     }
 
     /// Plain aliases lead to what they name.
-    func planAliases(_ plan: inout Plan) {
+    func planAliases(_ plan: inout Plan) throws(Failure) {
         var changed = plan.touched.union(plan.definitions.keys)
         // What was bound anew or found to be in a circle has another recipe, and stays who it is.
         for id in plan.circled.union(plan.recipes.keys) { changed.formUnion(allAliases(of: id)) }
         for id in changed.sorted() {
+            try Loading.check()
             guard let definition = next(id, plan), definition.isPlainAlias, let target = target(of: id, plan)
             else { continue }
             let cell = plan.editor.cell(target.id)

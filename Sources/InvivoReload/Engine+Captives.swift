@@ -4,7 +4,7 @@ internal import InvivoWiring
 /// Captives: what a shared object of any thread holds and only one thread may touch, and what it holds beyond its place.
 /// A provider holds nothing.
 extension Engine {
-    func findCaptives(_ plan: Plan, _ graph: Graph, _ failures: inout [Failure]) {
+    func findCaptives(_ plan: Plan, _ graph: Graph, _ failures: inout [Failure]) throws(Failure) {
         func recipe(_ id: UInt32) -> Recipe? {
             var id = id
             var seen: Set<UInt32> = [id]
@@ -32,6 +32,7 @@ extension Engine {
             }
         }
         for id in holders.sorted() {
+            try Loading.check()
             guard let holder = recipe(id), holder.id == id, holder.scope.isShared, !holder.isAbstract,
                 let way = captive(of: holder, recipe), let captive = way.last
             else { continue }

@@ -104,7 +104,7 @@ extension Engine {
                 container.wait(until: min(deadline, now + 100_000_000)) { !isReloading }
             }
             if container.isClosing { return true }
-            isReloading = true
+            beginTurn()
             return false
         }
         if closed { throw Failure(.closed, "the runtime is closing") }

@@ -69,6 +69,8 @@ extension Engine {
             let container = container
             let chain = work.chain
             let body: () throws(Failure) -> Void = { () throws(Failure) in
+                let formerCall = container.noteReloadCall(.creating(id))
+                defer { container.noteReloadCall(formerCall) }
                 let object = try container.building(chain) { () throws(Failure) -> UInt64 in try container.resolve(id) }
                 _ = ObjectTable.release(object)
             }

@@ -3,7 +3,9 @@ internal import InvivoWiring
 
 extension Engine {
     /// Recipes for everything that changes, and for what was bound by type to something that comes or goes.
-    func compile(_ plan: inout Plan, _ graph: Graph, _ rebased: Set<UInt32>, _ failures: inout [Failure]) {
+    func compile(
+        _ plan: inout Plan, _ graph: Graph, _ rebased: Set<UInt32>, _ failures: inout [Failure]
+    ) throws(Failure) {
         var asleep = asleep
         for id in plan.definitions.keys { asleep[id] = nil }
         wake(&plan, &asleep)
@@ -12,7 +14,7 @@ extension Engine {
         var found: [Failure] = []
         while true {
             found = []
-            let lacking = compile(&plan, graph, asleep, &found)
+            let lacking = try compile(&plan, graph, asleep, &found)
             for id in lacking.keys where asleep[id] == nil && plan.definitions[id] == nil {
                 plan.definitions[id] = kept(id, plan).map { .some($0) } ?? .none
             }
@@ -23,8 +25,9 @@ extension Engine {
         failures += found + coveredFailures(plan)
         plan.asleep = asleep
         if failures.isEmpty { assignDecorators(&plan, graph, &failures) }
+        try Loading.check()
         findCircles(&plan, graph, &failures)
-        findCaptives(plan, graph, &failures)
+        try findCaptives(plan, graph, &failures)
     }
 
     /// What lies under an override keeps its parents: a key has its scope and type from them, and all of it when the override
@@ -87,7 +90,7 @@ extension Engine {
     /// The same with what lies dormant by now. Answers what lacks something, and what that is.
     private func compile(
         _ plan: inout Plan, _ graph: Graph, _ asleep: [UInt32: [String]], _ failures: inout [Failure]
-    ) -> [UInt32: [String]] {
+    ) throws(Failure) -> [UInt32: [String]] {
         plan.recipes = [:]
         var changed = plan.definitions
         for (id, definition) in changed where definition != nil { changed[id] = .some(next(id, plan)) }
@@ -108,10 +111,13 @@ extension Engine {
         let config = container.configLookup((plan.config ?? self.config).tree)
         let lookup = RecipeCompiler(types: types, described: described, identify: identify, knownKeys: { [] })
         var names: Set<String> = []
+        var replaced: [TypeIndex.Change] = []
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) {
+            try Loading.check()
             let next = asleep[id] == nil ? definition.map(lookup.flat) : nil
-            names.formUnion(types.set(next, for: id, formerly: typed(id, graph)))
+            replaced.append(TypeIndex.Change(id: id, definition: next, former: typed(id, graph)))
         }
+        names.formUnion(types.set(replaced))
         let moved = plan.moved.compactMap { (id, definition) -> Definition? in
             guard changed[id] == nil, let former = typed(id, graph), former.body.order != definition.body.order
             else { return nil }
@@ -130,13 +136,14 @@ extension Engine {
         compiler.config = config
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) {
             guard let definition else { continue }
+            try Loading.check()
             if let recipe = compiler.compile(definition, former: alias(id) == nil ? graph.recipe(id) : nil) {
                 plan.recipes[id] = recipe
             }
         }
-        reconfigure(&plan, changed, &compiler, graph)
+        try reconfigure(&plan, changed, &compiler, graph)
         failures += compiler.ownFailures
-        rebind(names, changed, &plan, graph, &compiler, &failures)
+        try rebind(names, changed, &plan, graph, &compiler, &failures)
         plan.needs = compiler.needs
         return plan.recipes.compactMapValues { $0.waits.isEmpty ? nil : $0.waits }
     }
@@ -154,7 +161,7 @@ extension Engine {
     private func rebind(
         _ names: Set<String>, _ changed: [UInt32: Definition?], _ plan: inout Plan, _ graph: Graph,
         _ compiler: inout RecipeCompiler, _ failures: inout [Failure]
-    ) {
+    ) throws(Failure) {
         var holders: Set<UInt32> = []
         for name in names { holders.formUnion(wishers[name] ?? []) }
         if !missers.isEmpty {
@@ -162,6 +169,7 @@ extension Engine {
         }
         // What takes other runtime arguments may be given too many or too few.
         for (id, recipe) in plan.recipes {
+            try Loading.check()
             let former = graph.recipe(id)
             // An alias is given any number.
             if former?.id != id || former.map({ $0.takesSameArguments(as: recipe) }) == false {
@@ -192,6 +200,7 @@ extension Engine {
         }
         for (id, definition) in changed where definition?.alias != nil { holders.formUnion(holdersByAnyName(of: id)) }
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) where definition == nil {
+            try Loading.check()
             for holder in dependents.holders(of: id).sorted() where changed[holder] == nil {
                 holders.insert(holder)
                 guard let definition = next(holder, plan) else { continue }
@@ -224,6 +233,7 @@ extension Engine {
             holders.formUnion(aliases[id] ?? [])
         }
         for holder in holders.sorted() where changed[holder] == nil {
+            try Loading.check()
             guard let definition = next(holder, plan), let former = graph.recipe(holder) else { continue }
             let before = compiler.failures.count
             if let recipe = compiler.compile(definition, former: former) {

@@ -13,7 +13,7 @@ struct ConfigState: Sendable {
 
 extension Engine {
     /// Works out the next configuration, if this plan changes it, and what that concerns.
-    func planConfig(_ plan: inout Plan, _ graph: Graph, _ failures: inout [Failure]) {
+    func planConfig(_ plan: inout Plan, _ graph: Graph, _ failures: inout [Failure]) throws(Failure) {
         let set = plan.staged.set
         let saysSomething = plan.staged.documents.contains { $0.document.state.config != nil || $0.next.config != nil }
         guard saysSomething || !set.configured.isEmpty else { return }
@@ -30,17 +30,17 @@ extension Engine {
         }
         next.tree = ConfigTree()
         for state in documentStates(plan) {
-            if let said = state.config { next.tree.lay(said) }
+            if let said = state.config { try next.tree.lay(said) }
         }
-        for (path, node) in next.operators { next.tree.lay(node, at: path) }
-        plan.settings = next.tree.changes(since: config.tree)
+        for (path, node) in next.operators { try next.tree.lay(node, at: path) }
+        plan.settings = try next.tree.changes(since: config.tree)
         plan.config = next
         container.monitor.locked {
             for change in plan.settings {
                 if let id = container.keys.id(ofConfig: change.path) { plan.settingIDs.insert(id) }
             }
         }
-        checkKinds(plan, &failures)
+        try checkKinds(plan, &failures)
         for change in plan.settings where change.isLeaf {
             plan.changes.append(
                 Report.Change(key: change.path, what: UInt32(INVIVO_CHANGED_CONFIGURED), property: ""))
@@ -57,10 +57,12 @@ extension Engine {
     }
 
     /// What hosts read in views must be what they said they read.
-    private func checkKinds(_ plan: Plan, _ failures: inout [Failure]) {
+    private func checkKinds(_ plan: Plan, _ failures: inout [Failure]) throws(Failure) {
         let kinds = container.monitor.locked { container.configKinds }
         guard !kinds.isEmpty else { return }
+        var steps = LoadSteps()
         for change in plan.settings {
+            try steps.step()
             guard let node = change.node,
                 let id = container.monitor.locked({ container.keys.id(ofConfig: change.path) })
             else { continue }
@@ -81,10 +83,11 @@ extension Engine {
     /// Who names what changed is compiled anew: its constants are other ones.
     func reconfigure(
         _ plan: inout Plan, _ changed: [UInt32: Definition?], _ compiler: inout RecipeCompiler, _ graph: Graph
-    ) {
+    ) throws(Failure) {
         var holders: Set<UInt32> = []
         for id in plan.settingIDs { holders.formUnion(dependents.holders(of: id)) }
         for holder in holders.sorted() where changed[holder] == nil {
+            try Loading.check()
             guard let definition = next(holder, plan) else { continue }
             let former = graph.recipe(holder)
             guard let recipe = compiler.compile(definition, former: former?.id == holder ? former : nil) else {
@@ -98,7 +101,7 @@ extension Engine {
     /// The entries that views read. Paths become ids here, when nothing is wrong any more: they are for ever.
     func planSettings(_ plan: inout Plan, _ graph: Graph) throws(Failure) {
         for (count, change) in plan.settings.enumerated() {
-            if count % 256 == 255 { try Container.checkLoad() }
+            if count % 64 == 63 { try Loading.check() }
             let id = try container.monitor.locked { () throws(Failure) in
                 try container.keys.intern(config: change.path)
             }
@@ -137,8 +140,7 @@ extension Engine {
         }
         if container.monitor.locked({ container.isClosing }) { throw Failure(.closed, "the runtime is closed") }
         let root = container.monitor.locked { container.keys.id(ofConfig: "") }.flatMap { graph.setting($0) }
-        var tree = ConfigTree()
-        if let root { tree.lay(root.node) }
+        let tree = root.map { ConfigTree(root: $0.node) } ?? ConfigTree()
         throw Failure(
             .notConfigured, "the configuration says nothing at '\(path)'\(suggestion(for: path, among: tree.paths))",
             path: path)
@@ -163,10 +165,10 @@ extension ConfigNode {
     public init(document node: SpecNode) throws(Failure) {
         var pairs: [(name: String, node: ConfigNode)] = []
         var places: NameTable<Int> = [:]
-        for (count, entry) in (node.entries ?? []).enumerated() {
-            if count % 256 == 255 { try Container.checkLoad() }
+        var steps = LoadSteps()
+        for entry in node.entries ?? [] {
             let names = ConfigPath.names(entry.key)
-            let inner = try ConfigNode(spec: entry.value)
+            let inner = try ConfigNode(spec: entry.value, &steps)
             var said = inner
             for name in names.dropFirst().reversed() {
                 said = ConfigNode(ConfigNode.Content.map([(name: name, node: said)]), at: entry.keyPlace)
@@ -182,15 +184,16 @@ extension ConfigNode {
         self.init(ConfigNode.Content.map(pairs), at: node.place)
     }
 
-    init(spec node: SpecNode) throws(Failure) {
+    init(spec node: SpecNode, _ steps: inout LoadSteps) throws(Failure) {
+        try steps.step()
         switch node.content {
         case .list(let items):
             var nodes: [ConfigNode] = []
-            for item in items { nodes.append(try ConfigNode(spec: item)) }
+            for item in items { nodes.append(try ConfigNode(spec: item, &steps)) }
             self.init(ConfigNode.Content.list(nodes), at: node.place)
         case .map(let entries):
             var pairs: [(name: String, node: ConfigNode)] = []
-            for entry in entries { pairs.append((entry.key, try ConfigNode(spec: entry.value))) }
+            for entry in entries { pairs.append((entry.key, try ConfigNode(spec: entry.value, &steps))) }
             self.init(ConfigNode.Content.map(pairs), at: node.place)
         default: self.init(try Value(spec: node), at: node.place)
         }

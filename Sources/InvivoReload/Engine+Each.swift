@@ -5,7 +5,7 @@ internal import InvivoWiring
 /// One of a definition for each entry of the configuration: patterns become definitions of the plan, those alone that an entry
 /// that came, went or changed concerns.
 extension Engine {
-    func planEach(_ plan: inout Plan, _ failures: inout [Failure]) {
+    func planEach(_ plan: inout Plan, _ failures: inout [Failure]) throws(Failure) {
         var ids = Set(plan.definitions.compactMap { id, definition in definition?.body.each == nil ? nil : id })
         // Of the others those that see another configuration, or in which something stands that is another now.
         for id in patterns where plan.definitions[id] == nil {
@@ -14,7 +14,10 @@ extension Engine {
         }
         for id in ids.sorted() {
             guard let pattern = plan.definitions[id] ?? definitions[id] else { continue }
+            try Loading.check()
             do throws(Failure) { try expand(pattern, &plan) } catch {
+                // Of a load that is over.
+                try Loading.check()
                 failures += error.all.map { one in
                     var failure = one
                     if failure.place.file.isEmpty { failure.place = pattern.place }
@@ -32,6 +35,7 @@ extension Engine {
         let entries = try entries(of: pattern, plan)
         let positions = try positions(of: entries, pattern)
         for (entry, position) in zip(entries, positions) {
+            try Loading.check()
             let instance = instance(of: pattern, entry)
             func rename(_ key: String) -> String {
                 keys.contains(key) ? instance + key.dropFirst(pattern.key.count) : key
@@ -103,7 +107,9 @@ extension Engine {
     /// The positions of the definitions of entries, in the order of the configuration.
     private func positions(of entries: [ConfigEntry], _ pattern: Definition) throws(Failure) -> [Int] {
         var known: [Int?] = []
+        var steps = LoadSteps()
         for entry in entries {
+            try steps.step()
             let live = definitions[try container.intern(instance(of: pattern, entry))]
             known.append(live?.body.entry == nil ? nil : live?.body.order.position)
         }
@@ -157,7 +163,9 @@ extension Engine {
                 path: "config.\(path)", at: entries[options.maxEachEntries].node.place)
         }
         var seen: NameSet = []
+        var steps = LoadSteps()
         for entry in entries {
+            try steps.step()
             guard !entry.name.isEmpty, !entry.name.contains(where: { ".[]".contains($0) }) else {
                 throw Failure(
                     .spec,

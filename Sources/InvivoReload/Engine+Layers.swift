@@ -8,7 +8,7 @@ extension Engine {
     /// What documents say for each key that is concerned.
     func planLayers(
         _ plan: inout Plan, _ graph: Graph, _ warnings: inout [(String, Place)], _ failures: inout [Failure]
-    ) {
+    ) throws(Failure) {
         let set = plan.staged.set
         var ids = set.retuned
         ids.formUnion(plan.definitions.keys)
@@ -34,11 +34,13 @@ extension Engine {
             }
         }
         for id in ids.sorted() {
+            try Loading.check()
             let key = container.keyName(id)
             note { () throws(Failure) in try planLayers(&plan, graph, id, key, documents.said(key), &warnings) }
         }
         var known: Set<String>?
         for key in unknown {
+            try Loading.check()
             guard let said = documents.said(key) else { continue }
             guard options.allowsPendingTargets || found.count < Failure.most else {
                 omitted += 1

@@ -10,12 +10,12 @@ extension Engine {
         let graph = container.currentGraph()
         var plan = Plan(staged: staged, editor: GraphEditor(graph))
         var failures: [Failure] = []
-        let rebased = planDefinitions(&plan, &failures)
+        let rebased = try planDefinitions(&plan, &failures)
         planProcessors(&plan, &failures)
         processDefinitions(&plan, rebased, &failures)
-        planConfig(&plan, graph, &failures)
-        planEach(&plan, &failures)
-        compile(&plan, graph, rebased, &failures)
+        try planConfig(&plan, graph, &failures)
+        try planEach(&plan, &failures)
+        try compile(&plan, graph, rebased, &failures)
         nameFindings(&failures, plan)
         validateTargets(plan, graph, &failures)
         checkResets(plan, &failures)
@@ -23,12 +23,14 @@ extension Engine {
         if let failure = Failure.gathered(failures) { throw failure }
         plan.misspelled = try misspelled(plan, graph)
         warnings += plan.misspelled.map { ($0.text, $0.place) }
-        planCells(&plan, graph, rebased)
-        planLayers(&plan, graph, &warnings, &failures)
+        try planCells(&plan, graph, rebased)
+        try planLayers(&plan, graph, &warnings, &failures)
         if let failure = Failure.gathered(failures) { throw failure }
-        planAliases(&plan)
+        try planAliases(&plan)
         try planSettings(&plan, graph)
         plan.changes += staged.set.cleared.map(\.change)
+        // A converter of the host may have taken long.
+        try Loading.check()
         return plan
     }
 
@@ -51,10 +53,11 @@ extension Engine {
     // MARK: definitions
 
     /// Fills in `plan.definitions`; answers the keys of which only base values change.
-    private func planDefinitions(_ plan: inout Plan, _ failures: inout [Failure]) -> Set<UInt32> {
+    private func planDefinitions(_ plan: inout Plan, _ failures: inout [Failure]) throws(Failure) -> Set<UInt32> {
         let set = plan.staged.set
         let assembled = planAssemblies(&plan, &failures)
         for described in assembled.definitions + set.definitions {
+            try Loading.check()
             guard let definition = withType(described, &failures) else { continue }
             if let other = plan.definitions[definition.id], let other {
                 failures.append(AssemblyDescription.twice(definition.key, other, definition))

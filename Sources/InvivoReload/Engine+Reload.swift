@@ -79,6 +79,8 @@ extension Engine {
         var unchanged: [Document] = []
         /// The files that were read for it; without a hash what was found cannot be told.
         var read: [(document: Document, hash: ContentHash?)] = []
+        /// The files that could not be read for want of descriptors or memory.
+        var unread: [Document] = []
         var heedsWriters = true
         var isNobodys = false
         /// Followed files that are left out, because they are open for writing.
@@ -99,6 +101,7 @@ extension Engine {
         let warnings: [(String, Place)]
         let read: [(document: Document, hash: ContentHash?)]
         let busy: [Document]
+        let unread: [Document]
         /// The same bytes came again: there is nothing to tell.
         let isNothing: Bool
         /// Everything that was heard concerned documents that are not open.
@@ -109,6 +112,7 @@ extension Engine {
             warnings = prepared.warnings
             read = prepared.read
             busy = prepared.busy
+            unread = prepared.unread
             isNobodys = prepared.isNobodys
             self.report = report
             self.isNothing = isNothing
@@ -135,7 +139,7 @@ extension Engine {
                 return container.isAskedToClose
             }
             if isClosing {
-                latest.failure = Container.loadingAbandoned
+                latest.failure = Loading.abandoned
                 break
             }
             guard monotonicNow() < deadline else { return prepare(set, heedingWriters: false) }
@@ -166,8 +170,9 @@ extension Engine {
             defer { goneTargets = [] }
             return goneTargets
         }) { targets[gone.id]?.removeAll { $0 === gone } }
+        container.monitor.locked { turn.cause = set.cause(besides: []) }
         let limit = set.documents.isEmpty || options.loadTimeout == .max ? UInt64.max / 4 : options.loadTimeout
-        Container.loading(within: limit) {
+        Loading.within(limit) {
             asReload {
                 do throws(Failure) {
                     let staged = try stage(set, prepared)
@@ -267,6 +272,10 @@ extension Engine {
     /// Log, counts and observers.
     func announce(_ attempt: Attempt) {
         lookAgain(attempt.busy, attempt.set)
+        if !attempt.unread.isEmpty {
+            let follower = container.monitor.locked { self.follower }
+            follower?.readAgain(attempt.unread.compactMap(\.follow))
+        }
         if let failure = attempt.report.failure, putOff(attempt, failure) { return }
         noteOwedDocuments(attempt.set, attempt.report.failure)
         if attempt.isNothing && (attempt.isNobodys || !attempt.busy.isEmpty) { return }
@@ -307,7 +316,9 @@ extension Engine {
             if let domain = observer.domain, !domain.isCurrent || domain.thread == 0 {
                 container.post(to: domain) { observer.tell(report) }
             } else {
+                let former = container.noteReloadCall(.observer)
                 observer.tell(report)
+                container.noteReloadCall(former)
             }
         }
     }
@@ -453,7 +464,13 @@ extension Engine {
                 case .file:
                     guard let path = document.path else { continue }
                     prepared.read.append((document, nil))
-                    let read = try FileReader.read(path, limit: options.maxDocumentBytes, thread: thread)
+                    let read: FileContent
+                    do throws(Failure) {
+                        read = try FileReader.read(path, limit: options.maxDocumentBytes, thread: thread)
+                    } catch {
+                        if error.code == .system { prepared.unread.append(document) }
+                        throw error
+                    }
                     if read.isBeingWritten && prepared.heedsWriters {
                         // One that the set opens is part of it: it is not left for later.
                         let isNew = set.opened.contains { $0.document === document }
@@ -487,7 +504,10 @@ extension Engine {
                     if next.places[entry.target] == nil { next.places[entry.target] = entry.targetPlace }
                 }
                 staged.documents.append((document, next))
-            } catch { failures.append(error) }
+            } catch {
+                try Loading.check()
+                failures.append(error)
+            }
         }
         if let failure = Failure.gathered(failures) { throw failure }
         let nothing =

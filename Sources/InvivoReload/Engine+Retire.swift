@@ -153,20 +153,26 @@ extension Engine {
     }
 
     private func scheduleReclaim() {
-        let (needed, stuck) = container.monitor.locked { () -> (Bool, Retired?) in
-            guard !retired.isEmpty, !isReclaimScheduled, !container.isClosing else { return (false, nil) }
+        let (needed, isOld, stuck) = container.monitor.locked { () -> (Bool, Bool, (Retired, UInt64)?) in
+            guard let first = retired.first, !isReclaimScheduled, !container.isClosing else {
+                return (false, false, nil)
+            }
             isReclaimScheduled = true
-            let old = retired.first { monotonicNow() - $0.since > 2_000_000_000 }
-            return (true, old)
+            let age = monotonicNow() - first.since
+            let isOld = age > Retired.firstWarning
+            guard age > first.warnsAfter else { return (true, isOld, nil) }
+            retired[0].warnsAfter = 2 * age
+            return (true, isOld, (first, age))
         }
-        if let stuck {
+        if let (stuck, age) = stuck {
             let threads = Readers.readers(container.core, upTo: stuck.epoch).map(String.init).joined(separator: ", ")
+            let seconds = age / 1_000_000_000
             container.log(
-                .warning, "generation \(stuck.graph.generation) is still read after 2 s, by thread \(threads)")
+                .warning, "generation \(stuck.graph.generation) is still read after \(seconds) s, by thread \(threads)")
         }
         guard needed else { return }
         do throws(Failure) {
-            let delay: UInt64 = stuck == nil ? 2 : 500
+            let delay: UInt64 = isOld ? 500 : 2
             _ = try loop().schedule(after: delay) { [weak self] in
                 guard let self else { return }
                 self.container.monitor.locked { self.isReclaimScheduled = false }

@@ -21,9 +21,12 @@ extension Engine {
         public var unannounced: UInt64 = 0
     }
 
+    /// Ends what may end, without waiting long for another thread that is in the stop of a replaced object.
+    private func reclaimBriefly() { reclaim(.now, until: monotonicNow() + 100_000_000) }
+
     /// What the runtime is doing. Counts of a moment; other threads go on meanwhile.
     public func inspect() -> Facts {
-        reclaim(.now)
+        reclaimBriefly()
         var facts = Facts()
         let graph = container.currentGraph()
         facts.generation = graph.generation
@@ -52,7 +55,7 @@ extension Engine {
 
     /// Retired objects that have not been stopped, and why.
     public func retiredObjects() -> [Container.RetiredObject] {
-        reclaim(.now)
+        reclaimBriefly()
         return container.retiredObjects { Set(retired.flatMap(\.objects).map(\.object)) }
     }
 

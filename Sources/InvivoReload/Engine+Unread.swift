@@ -47,7 +47,7 @@ extension Engine {
         var seen: Set<UInt32> = []
         var search = ConfigTree.Resembling(budget: Self.searched)
         for (count, recipe) in plan.recipes.values.enumerated() {
-            if count % 256 == 255 { try Container.checkLoad() }
+            if count % 64 == 63 { try Loading.check() }
             for edge in recipe.edges where seen.insert(edge.id).inserted {
                 guard let name = container.monitor.locked({ container.keys.configPath(edge.id) }) else { continue }
                 let path = String(cString: name)
@@ -62,7 +62,7 @@ extension Engine {
 
     /// All entries of a plan that nothing reads.
     func unread(_ plan: Plan) throws(Failure) -> [UnreadEntry] {
-        try unread(plan.config?.tree.changes(since: ConfigTree()) ?? [], plan) { _ in true }
+        try unread(try plan.config?.tree.changes(since: ConfigTree()) ?? [], plan) { _ in true }
     }
 
     /// How many nodes of the tree of paths one search may look at in all, so that it never takes long.
@@ -86,7 +86,7 @@ extension Engine {
         var misspelled = 0
         var outer: [Outer] = []
         for (count, entry) in entries.enumerated() where entry.node != nil && !entry.path.isEmpty {
-            if count % 256 == 255 { try Container.checkLoad() }
+            if count % 64 == 63 { try Loading.check() }
             while let last = outer.last, !entry.path.utf8.starts(with: last.prefix.utf8) { outer.removeLast() }
             let id = container.monitor.locked { container.keys.id(ofConfig: entry.path) }
             let isCounted = readers.isPattern(id) || readers.isPattern(outer.last?.id)

@@ -18,6 +18,8 @@ public final class Engine: @unchecked Sendable {
 
     // Guarded by the monitor.
     var isReloading = false
+    /// Which turn it is, and what the reload in it is of.
+    var turn: (number: UInt64, cause: String) = (0, "")
     var pending: [ChangeSet] = []
     /// Left to the worker by the thread that had the turn; the turn goes with it.
     var handed: Handed?
@@ -58,6 +60,10 @@ public final class Engine: @unchecked Sendable {
 
     /// What the base room cannot know by itself. Set once, by the first runtime, before there is anything to ask about.
     private static let seams: Void = {
+        Loading.isAskedToClose = { engine in
+            let container = Unmanaged<Container>.fromOpaque(engine).takeUnretainedValue()
+            return container.monitor.locked { container.isAskedToClose }
+        }
         RuntimeLookup.lookup = { (bits) throws(Failure) in try Container.find(bits, .runtime) }
         ObjectLease.typeOf = { bits in ObjectTable.record(bits).map { Container.type($0).description } }
     }()
@@ -109,6 +115,9 @@ public final class Engine: @unchecked Sendable {
         let graph: Graph
         let objects: [(sequence: UInt64, object: UInt64)]
         let since: UInt64
+        /// When it is reported that it is still read; twice as late each time.
+        var warnsAfter = firstWarning
+        static let firstWarning: UInt64 = 2_000_000_000
         /// What lazies knew, let go with the generation and without the monitor.
         var remembered = Container.Forgotten()
         /// Tables of names in which its readers may be.
@@ -200,16 +209,35 @@ public final class Engine: @unchecked Sendable {
 
     // MARK: turns
 
-    /// Waits for the turn to reload, serving the calling thread's domain. Refused inside callbacks.
+    /// Waits for the turn to reload, serving the calling thread's domain. Fails when one other reload has it for longer than the
+    /// commit timeout. Refused inside callbacks.
     func takeTurn() throws(Failure) {
         try refuseInCallback()
-        let closing = container.monitor.locked { () -> Bool in
-            _ = container.wait(until: .max, for: "the reload that is under way") { !isReloading }
-            if container.isClosing { return true }
-            isReloading = true
-            return false
+        try container.monitor.locked { () throws(Failure) in
+            while isReloading {
+                let number = turn.number
+                let limit = deadline(options.commitTimeout)
+                guard container.wait(until: limit, for: turnText, { !isReloading || turn.number != number }) else {
+                    throw Failure(
+                        .timeout,
+                        "\(turnText), takes longer than commit_timeout_ms permits a change to wait for it")
+                }
+            }
+            guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
+            beginTurn()
         }
-        if closing { throw Failure(.closed, "the runtime is closing") }
+    }
+
+    /// Under the monitor.
+    func beginTurn() {
+        isReloading = true
+        turn = (turn.number + 1, "")
+    }
+
+    /// Under the monitor: the reload that is under way, for a message.
+    private var turnText: String {
+        let reload = turn.cause.isEmpty ? "the reload that is under way" : "the reload of '\(turn.cause)'"
+        return reload + container.reloadCallText
     }
 
     private func refuseInCallback() throws(Failure) {
@@ -312,7 +340,7 @@ public final class Engine: @unchecked Sendable {
             guard !isReloading, pending.isEmpty, !container.isClosing, worker != nil else { return false }
             // Planning may then run code of the host.
             guard !container.converters.values.contains(where: \.isHosts) else { return false }
-            isReloading = true
+            beginTurn()
             return true
         }
         guard mine else { return false }
@@ -333,13 +361,22 @@ public final class Engine: @unchecked Sendable {
         }
         let work = container.monitor.locked { () -> Work? in
             // Nobody closes the runtime while the turn is handed over.
-            while handed == nil && (pending.isEmpty || isReloading) && !container.isClosing { container.monitor.wait() }
+            while handed == nil && (pending.isEmpty || isReloading) && !container.isClosing {
+                guard !pending.isEmpty else {
+                    container.monitor.wait()
+                    continue
+                }
+                let number = turn.number
+                _ = container.wait(until: .max, for: turnText) {
+                    handed != nil || !isReloading || turn.number != number || container.isClosing
+                }
+            }
             if let handed {
                 self.handed = nil
                 return .handed(handed)
             }
             guard !container.isClosing else { return nil }
-            isReloading = true
+            beginTurn()
             defer { pending = [] }
             return .sets(pending)
         }

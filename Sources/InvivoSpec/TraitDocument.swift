@@ -16,7 +16,7 @@ public struct TraitDocument: Sendable {
     /// Reports all that is wrong at once, as `.spec`.
     public init(_ document: SpecDocument) throws(Failure) {
         var checker = DocumentChecker()
-        entries = Self.entries(of: document.root, &checker)
+        entries = try Self.entries(of: document.root, &checker)
         config = Self.config(of: document.root, &checker)
         file = document.file
         try checker.failures.throwIfAny()
@@ -54,7 +54,9 @@ public struct TraitSpec: Sendable {
 }
 
 extension TraitDocument {
-    private static func entries(of root: SpecNode, _ checker: inout DocumentChecker) -> [TraitEntry] {
+    private static func entries(
+        of root: SpecNode, _ checker: inout DocumentChecker
+    ) throws(Failure) -> [TraitEntry] {
         let known = ["traits", "config"]
         let path = SpecPath()
         guard let map = checker.map(root, "with the keys 'traits' and 'config'", path: path) else { return [] }
@@ -69,7 +71,11 @@ extension TraitDocument {
         let all = path.key("traits")
         let hint = "write {} if no trait is to hold"
         let targets = checker.map(traits, "of targets and their lists of traits", path: all, hint: hint) ?? []
-        return targets.compactMap { entry($0, path: all, &checker) }
+        var found: [TraitEntry] = []
+        for target in targets {
+            if let entry = try entry(target, path: all, &checker) { found.append(entry) }
+        }
+        return found
     }
 
     /// Each is a map around what follows.
@@ -97,7 +103,9 @@ extension TraitDocument {
         return node
     }
 
-    private static func entry(_ entry: SpecEntry, path: SpecPath, _ checker: inout DocumentChecker) -> TraitEntry? {
+    private static func entry(
+        _ entry: SpecEntry, path: SpecPath, _ checker: inout DocumentChecker
+    ) throws(Failure) -> TraitEntry? {
         guard checker.checkName(entry, "the key of a target", path: path) else { return nil }
         let path = path.key(entry.key)
         let hint = "write [] if no trait is to hold for it"
@@ -108,8 +116,10 @@ extension TraitDocument {
             return nil
         }
         guard let items = checker.list(entry.value, "of traits", path: path, hint: hint) else { return nil }
-        let traits = items.enumerated().compactMap { index, item in
-            trait(item, path: path.item(index), &checker)
+        var traits: [TraitSpec] = []
+        for (index, item) in items.enumerated() {
+            try Loading.check()
+            if let trait = trait(item, path: path.item(index), &checker) { traits.append(trait) }
         }
         return TraitEntry(target: entry.key, targetPlace: entry.keyPlace, traits: traits)
     }

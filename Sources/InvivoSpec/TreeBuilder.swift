@@ -19,6 +19,7 @@ struct TreeBuilder {
     private(set) var problems = FailureList()
     private var stack: [Frame] = []
     private var nodes = 0
+    private var steps = LoadSteps()
     private static let comparedOneByOne = 8
 
     init(limits: SpecLimits) { self.limits = limits }
@@ -99,6 +100,7 @@ struct TreeBuilder {
     }
 
     private mutating func count(at place: Place) throws(Failure) {
+        try steps.step()
         nodes += 1
         guard nodes > limits.nodes else { return }
         let message = "the document has more than the \(limits.nodes) values allowed; max_document_nodes permits more"

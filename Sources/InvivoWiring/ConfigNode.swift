@@ -11,10 +11,29 @@ public struct ConfigNode: Sendable {
 
     public let content: Content
     public let place: Place
+    /// Of a large map, where its names are.
+    private let index: NameIndex?
+
+    /// What a map of many names is searched by.
+    private final class NameIndex: Sendable {
+        let places: NameTable<Int>
+
+        init(_ pairs: [(name: String, node: ConfigNode)]) {
+            places = NameTable(pairs.enumerated().lazy.map { ($0.element.name, $0.offset) })
+        }
+    }
+
+    private static let comparedOneByOne = 16
+
+    private static func index(_ content: Content) -> NameIndex? {
+        guard case .map(let pairs) = content, pairs.count > comparedOneByOne else { return nil }
+        return NameIndex(pairs)
+    }
 
     public init(_ content: Content, at place: Place = Place()) {
         self.content = content
         self.place = place
+        index = Self.index(content)
     }
 
     /// A value that no document says.
@@ -25,6 +44,7 @@ public struct ConfigNode: Sendable {
         default: content = .value(value)
         }
         self.place = place
+        index = Self.index(content)
     }
 
     /// Texts as texts, numbers as they were written.
@@ -41,7 +61,11 @@ public struct ConfigNode: Sendable {
     }
 
     /// What a name leads to, if this is a map that has it.
-    public subscript(name: String) -> ConfigNode? { pairs?.first { $0.name.isSameName(as: name) }?.node }
+    public subscript(name: String) -> ConfigNode? {
+        guard let pairs else { return nil }
+        if let index { return index.places[name].map { pairs[$0].node } }
+        return pairs.first { $0.name.isSameName(as: name) }?.node
+    }
 
     public var isNull: Bool {
         if case .value(.null) = content { true } else { false }
@@ -53,32 +77,38 @@ public struct ConfigTree: Sendable {
     public private(set) var root: ConfigNode
 
     public init() { root = Self.empty }
-    init(root: ConfigNode) { self.root = root }
+    public init(root: ConfigNode) { self.root = root }
 
     private static var empty: ConfigNode { ConfigNode(ConfigNode.Content.map([])) }
 
     /// Lays what is said over what was said before: maps merge, lists and scalars are replaced, null removes.
-    public mutating func lay(_ said: ConfigNode) { root = Self.merged(root, said) ?? Self.empty }
+    public mutating func lay(_ said: ConfigNode) throws(Failure) {
+        var steps = LoadSteps()
+        root = try Self.merged(root, said, &steps) ?? Self.empty
+    }
 
     /// The same for what is said of one path.
-    public mutating func lay(_ said: ConfigNode, at path: String) {
+    public mutating func lay(_ said: ConfigNode, at path: String) throws(Failure) {
         var node = said
         for name in ConfigPath.names(path).reversed() {
             node = ConfigNode(ConfigNode.Content.map([(name: name, node: node)]), at: said.place)
         }
-        lay(node)
+        try lay(node)
     }
 
-    private static func merged(_ earlier: ConfigNode?, _ later: ConfigNode) -> ConfigNode? {
+    private static func merged(
+        _ earlier: ConfigNode?, _ later: ConfigNode, _ steps: inout LoadSteps
+    ) throws(Failure) -> ConfigNode? {
+        try steps.step()
         guard case .map(let said) = later.content else { return later.isNull ? nil : later }
         var pairs: [(name: String, node: ConfigNode)?] = earlier?.pairs ?? []
         var places: NameTable<Int> = [:]
         for (index, pair) in pairs.enumerated() { if let pair { places[pair.name] = index } }
         for (name, node) in said {
             if let index = places[name] {
-                let left = merged(pairs[index]?.node, node)
+                let left = try merged(pairs[index]?.node, node, &steps)
                 pairs[index] = left.map { (name, $0) }
-            } else if let left = merged(nil, node) {
+            } else if let left = try merged(nil, node, &steps) {
                 places[name] = pairs.count
                 pairs.append((name, left))
             }
@@ -115,20 +145,25 @@ public struct ConfigTree: Sendable {
     }
 
     /// Every path whose value is another one than in `former`, the outer before the inner.
-    public func changes(since former: ConfigTree) -> [Change] {
+    public func changes(since former: ConfigTree) throws(Failure) -> [Change] {
         var found: [Change] = []
-        Self.compare(former.root, root, "", &found)
+        var steps = LoadSteps()
+        try Self.compare(former.root, root, "", &found, &steps)
         return found
     }
 
-    private static func compare(_ old: ConfigNode?, _ new: ConfigNode?, _ path: String, _ found: inout [Change]) {
-        guard let place = place(of: old, new, path, &found) else { return }
+    private static func compare(
+        _ old: ConfigNode?, _ new: ConfigNode?, _ path: String, _ found: inout [Change], _ steps: inout LoadSteps
+    ) throws(Failure) {
+        try steps.step()
+        guard let place = try place(of: old, new, path, &found, &steps) else { return }
         found[place] = Change(path: path, node: new, isLeaf: place == found.count - 1)
     }
 
     /// Where the change of this path stands among those found, its inner ones after it; nil when nothing changed.
-    private static func place(of old: ConfigNode?, _ new: ConfigNode?, _ path: String, _ found: inout [Change]) -> Int?
-    {
+    private static func place(
+        of old: ConfigNode?, _ new: ConfigNode?, _ path: String, _ found: inout [Change], _ steps: inout LoadSteps
+    ) throws(Failure) -> Int? {
         let place = found.count
         found.append(Change(path: path, node: new, isLeaf: true))
         let before = old?.pairs
@@ -142,14 +177,14 @@ public struct ConfigTree: Sendable {
             if name.contains(".") || name.isEmpty {
                 hasNameless = hasNameless || former[name]?.value.isSame(as: node.value) != true
             } else {
-                compare(former[name], node, path.isEmpty ? name : "\(path).\(name)", &found)
+                try compare(former[name], node, path.isEmpty ? name : "\(path).\(name)", &found, &steps)
             }
         }
         for (name, node) in before ?? [] where !seen.contains(name) {
             if name.contains(".") || name.isEmpty {
                 hasNameless = true
             } else {
-                compare(node, nil, path.isEmpty ? name : "\(path).\(name)", &found)
+                try compare(node, nil, path.isEmpty ? name : "\(path).\(name)", &found, &steps)
             }
         }
         if found.count > place + 1 || hasNameless { return place }

@@ -88,11 +88,22 @@ extension Container {
         ConfigLookup(
             tree: tree,
             intern: { [self] path in monitor.locked { soughtID(path) ?? .max } },
-            converter: { [self] name in monitor.locked { converters[name] } },
+            converter: { [self] name in monitor.locked { converters[name] }.map(noted) },
             converters: { [self] in monitor.locked { converters.keys.sorted() } })
     }
 
     // MARK: converters
+
+    /// A converter of the host whose calls are noted while a reload is planned: those that wait for the reload name it.
+    private func noted(_ converter: TextConverter) -> TextConverter {
+        guard converter.isHosts else { return converter }
+        return TextConverter(converter.name, isHosts: true) { [self] (text, wish) throws(Failure) in
+            guard currentThread().pointee.load_deadline != 0 else { return try converter.value(text, wish) }
+            let former = noteReloadCall(.converter(converter.name))
+            defer { noteReloadCall(former) }
+            return try converter.value(text, wish)
+        }
+    }
 
     public func register(_ converter: TextConverter) throws(Failure) {
         try monitor.locked { () throws(Failure) in

@@ -87,6 +87,8 @@ public final class Container: @unchecked Sendable {
     public nonisolated(unsafe) var onLongWait: (@Sendable (Failure) -> Void)?
     /// Called when a wait with this message is over that was no reload's.
     public nonisolated(unsafe) var onLongWaitOver: (@Sendable (_ message: String) -> Void)?
+    /// Guarded by the monitor.
+    var reloadCall: ReloadCall?
     /// Domains that have begun a job which nobody waits for any more, by the job. Guarded by the monitor.
     public internal(set) var leftJobs: [ObjectIdentifier: Domain] = [:]
     /// Threads that run one job, until it is over. Guarded by the monitor.

@@ -62,30 +62,54 @@ public struct TypeIndex: Sendable {
 
     public init() {}
 
-    /// `definition` and `former` are flat: with what they take over from their parents. Nil takes the key out. Answers the
+    /// The definition of a key and the one before it, both flat: with what they take over from their parents. Nil is none.
+    public struct Change {
+        let id: UInt32
+        let definition: Definition?
+        let former: Definition?
+
+        public init(id: UInt32, definition: Definition?, former: Definition?) {
+            self.id = id
+            self.definition = definition
+            self.former = former
+        }
+    }
+
+    /// Takes in changes of any number of keys, in time proportional to it and to the length of the lists that change. Returns the
     /// names of types whose lists changed.
-    public mutating func set(_ definition: Definition?, for id: UInt32, formerly former: Definition?) -> Set<String> {
-        let next = definition.flatMap(Self.facts)
-        let former = former.flatMap(Self.facts)
-        guard next != former else { return [] }
+    public mutating func set(_ changes: [Change]) -> Set<String> {
         var changed = Set<String>()
-        if let former {
-            for name in [former.type] + former.supertypes { remove(id, from: name) }
-            changed.formUnion(former.names)
-            if former.isExtensible { changed.formUnion(later.supertypes(of: former.type)) }
-        }
-        if let next {
-            for name in [next.type] + next.supertypes {
-                let isOwn = name == next.type
-                let entry = Entry(
-                    id: id, rank: next.rank, order: next.order, isOwn: isOwn, isFound: !isOwn || next.isFound,
-                    isExtensible: isOwn && next.isExtensible)
-                Self.insert(entry, in: &entries[name, default: []])
+        var removed: NameTable<Set<UInt32>> = [:]
+        var added: NameTable<[Entry]> = [:]
+        var generic: [String] = []
+        for change in changes {
+            let next = change.definition.flatMap(Self.facts)
+            let former = change.former.flatMap(Self.facts)
+            guard next != former else { continue }
+            if let former {
+                for name in [former.type] + former.supertypes { removed[name, default: []].insert(change.id) }
+                changed.formUnion(former.names)
+                if former.isExtensible { changed.formUnion(later.supertypes(of: former.type)) }
             }
-            for name in next.supertypes where plain(name) != name { generics[plain(name), default: []].insert(name) }
-            changed.formUnion(next.names)
-            if next.isExtensible { changed.formUnion(later.supertypes(of: next.type)) }
+            if let next {
+                for name in [next.type] + next.supertypes {
+                    let isOwn = name == next.type
+                    let entry = Entry(
+                        id: change.id, rank: next.rank, order: next.order, isOwn: isOwn,
+                        isFound: !isOwn || next.isFound, isExtensible: isOwn && next.isExtensible)
+                    added[name, default: []].append(entry)
+                }
+                generic += next.supertypes
+                changed.formUnion(next.names)
+                if next.isExtensible { changed.formUnion(later.supertypes(of: next.type)) }
+            }
         }
+        for (name, ids) in removed {
+            entries[name]?.removeAll { ids.contains($0.id) }
+            if entries[name]?.isEmpty == true { entries[name] = nil }
+        }
+        for (name, new) in added { Self.insert(new, in: &entries[name, default: []]) }
+        for name in Set(generic) where plain(name) != name { generics[plain(name), default: []].insert(name) }
         return changed
     }
 
@@ -110,10 +134,18 @@ public struct TypeIndex: Sendable {
         return changed
     }
 
-    private mutating func remove(_ id: UInt32, from name: String) {
-        entries[name]?.removeAll { $0.id == id }
-        if entries[name]?.isEmpty == true { entries[name] = nil }
+    /// Entries of which any number is added at once.
+    private static func insert(_ new: [Entry], in list: inout [Entry]) {
+        guard new.count > insertedOneByOne else {
+            for entry in new { insert(entry, in: &list) }
+            return
+        }
+        list.reserveCapacity(list.count + new.count)
+        list += new
+        list.sort { $0.precedes($1) }
     }
+
+    private static let insertedOneByOne = 8
 
     private static func insert(_ entry: Entry, in list: inout [Entry]) {
         var place = list.count

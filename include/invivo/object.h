@@ -7,7 +7,8 @@
 INVIVO_EXTERN_C_BEGIN
 
 /* One lease more; one lease less. The last lease of an object that the graph does not hold disposes of it, in its
- * domain. Releasing more often than retaining answers INVIVO_E_HANDLE and never takes the graph's own hold.
+ * domain. A release when there is no lease answers INVIVO_E_HANDLE. Leases have no owner: one
+ * release too many takes the lease of another holder, while there is one, but never the graph's own hold.
  * An object takes 2^31 leases; more are refused with INVIVO_E_TOO_LARGE. A handle is never used for a second object. */
 INVIVO_API invivo_status invivo_object_retain(invivo_object object) INVIVO_NOWAIT;
 INVIVO_API invivo_status invivo_object_release(invivo_object object) INVIVO_WAITS;

@@ -53,7 +53,8 @@ typedef struct invivo_runtime_options {
     uint32_t settle_max_ms;    /* settle: endless writes are cut off after this; 0 = default 250. A followed file that is open for
                                   writing is read when it is closed, or after 2 s, or after this time if it is longer. A call that
                                   reads a file waits for its writer for at most this time */
-    /* How long a reload waits for a domain, or for another thread's constructor. Then it fails: a job not begun is withdrawn.
+    /* How long a reload waits for a domain, for another thread's constructor, or for one other reload that is under way. Then it
+     * fails; the error names what the other reload is in. Edits of followed files wait without a limit. A job not begun is withdrawn.
      * One begun is awaited until it has had 5 s, and is then left to its domain, which undoes it when it returns. Values that
      * a domain does not restore in this time are restored before anything else is done there. 0 = default 5,000. */
     uint32_t commit_timeout_ms;
@@ -81,7 +82,8 @@ typedef struct invivo_runtime_options {
      * INVIVO_STOP_GRACE_UNLIMITED = as long as there is a reference. */
     uint32_t stop_grace_ms;
     uint32_t load_timeout_ms;    /* reading and planning documents that takes longer is abandoned: INVIVO_E_TIMEOUT names them. So it
-                                    is when the runtime closes. 0 = default 10 s; INVIVO_LOAD_UNLIMITED = no limit */
+                                    is when the runtime closes. A converter is not interrupted: one that does not return holds up
+                                    its reload. 0 = default 10 s; INVIVO_LOAD_UNLIMITED = no limit */
     uint64_t max_document_nodes; /* a document with more values, lists and maps is INVIVO_E_TOO_LARGE; 0 = default 50,000 */
     uint64_t max_each_entries;   /* a map or list with more entries is INVIVO_E_TOO_LARGE where a definition is for each of them;
                                     0 = default 10,000; at most 2,097,151 */
