@@ -72,14 +72,14 @@ extension SwiftAPI {
                 try runtime.define("app.users", as: component("PlainStore").generic("PlainStore[User]"))
                 try runtime.define("app.orders", as: component("PlainStore").generic("PlainStore[Order]"))
                 let users = try runtime.object(ofType: "PlainStore[User]")
-                #expect(users.key == "app.users")
+                #expect(try users.key == "app.users")
                 let orders = try runtime.object(ofType: "PlainStore[Order]")
-                #expect(orders.key == "app.orders")
+                #expect(try orders.key == "app.orders")
                 let wrong = failure { _ = try runtime.object(ofType: "PlainStore") }
                 #expect(wrong.code == .ambiguous)
                 try runtime.define("app.pooled", as: component("PooledStore").rank(1))
                 let pool = try runtime.object(ofType: "PlainStore", exact: true)
-                #expect(pool.key == "app.pooled")
+                #expect(try pool.key == "app.pooled")
             }
         }
 

@@ -133,8 +133,8 @@ struct Parts: Sendable {
             guard let word = words.first(where: { $0.label == "default" }) else {
                 return definition.argument(words[1].text, kind, isOptional: isOptional)
             }
-            guard case .value(let value) = try injection(word).how else { break }
-            return definition.argument(words[1].text, kind, isOptional: isOptional, default: value)
+            return definition.argument(
+                words[1].text, kind, isOptional: isOptional, default: try values.value(word))
         case ("maker", 3...):
             return definition.made(by: try injection(words[2]), calling: words[1].text, with: try rest(3))
         case ("parent", 2): return definition.inheriting(from: words[1].text)
