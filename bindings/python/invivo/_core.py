@@ -681,8 +681,8 @@ class Core:
         raise AssertionError("possible_names does not end")
 
     def arguments_of(self, generic: Any) -> str:
-        """The text behind the name of a generic class in lookups: ``[User]`` of ``Repository[User]``; "" where it has no
-        arguments."""
+        """The text behind the name of a generic class in lookups: ``[User]`` of ``Repository[User]``; "" where it has
+        no arguments."""
         given = typing.get_args(generic)
         if not given or any(isinstance(each, typing.TypeVar) for each in given):
             return ""

@@ -11,7 +11,7 @@ import ipaddress
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Literal, Optional
+from typing import Any, Literal
 
 import pytest
 
@@ -73,11 +73,11 @@ class Out:
 
 
 def class_of(annotation: Any) -> Callable[..., Any]:
-    def __init__(self: Any, v: Any) -> None:
+    def initialize(self: Any, v: Any) -> None:
         self.v = v
 
-    __init__.__annotations__ = {"v": annotation}
-    return type("Place", (Out,), {"__init__": __init__})
+    initialize.__annotations__ = {"v": annotation}
+    return type("Place", (Out,), {"__init__": initialize})
 
 
 def dataclass_of(annotation: Any) -> Callable[..., Any]:
@@ -142,7 +142,7 @@ def made(place: Callable[..., Any], annotation: Any, text: str) -> Any:
         (Level, "HIGH", Level.HIGH),
         (Level, "2", Level.HIGH),
         (Twice, "Y", Twice.Y),
-        (Optional[Color], "blue", Color.BLUE),
+        (Color | None, "blue", Color.BLUE),
         (Path | None, "x", Path("x")),
         (int | str, "'7'", "7"),
         (Literal["a", 1], "a", "a"),
@@ -271,7 +271,7 @@ def test_properties_and_methods_get_what_they_say() -> None:
         thing = x.s()
         assert (thing.color, thing.root, thing.got) == (Color.BLUE, Path("a"), [Path("b")])
         with pytest.raises(
-            invivo.Error, match="a.yaml:1:46: .*is not a string|a.yaml:1:4.*no Path|a.yaml:1:4.*not an object"
+            invivo.Error, match=r"a.yaml:1:46: .*is not a string|a.yaml:1:4.*no Path|a.yaml:1:4.*not an object"
         ):
             runtime.source("a.yaml", "config: { x: { color: blue, root: a, several: [1] } }")
 
@@ -288,7 +288,7 @@ def test_an_unknown_converter_is_told_with_those_that_there_are() -> None:
 
     with invivo.Runtime(log_level="silent") as runtime:
         runtime.source("a.yaml", "config: { x: { v: 100 ms } }")
-        with pytest.raises(invivo.Error, match="did you mean 'duration'.*there are base64, bool, bytes, .*url$"):
+        with pytest.raises(invivo.Error, match=r"did you mean 'duration'.*there are base64, bool, bytes, .*url$"):
             runtime.activate(X())
 
 
