@@ -173,6 +173,8 @@ extension Engine {
             let former = graph.recipe(id)
             // An alias is given any number.
             if former?.id != id || former.map({ $0.takesSameArguments(as: recipe) }) == false {
+                // An alias may give arguments itself.
+                holders.formUnion(dependents.holders(of: id))
                 holders.formUnion(holdersByAnyName(of: id))
             }
             // What is of another type may not fit any more.

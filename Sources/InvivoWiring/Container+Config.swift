@@ -97,11 +97,11 @@ extension Container {
     /// A converter of the host whose calls are noted while a reload is planned: those that wait for the reload name it.
     private func noted(_ converter: TextConverter) -> TextConverter {
         guard converter.isHosts else { return converter }
-        return TextConverter(converter.name, isHosts: true) { [self] (text, wish) throws(Failure) in
-            guard currentThread().pointee.load_deadline != 0 else { return try converter.value(text, wish) }
+        return converter.within { [self] (call) throws(Failure) in
+            guard currentThread().pointee.load_deadline != 0 else { return try call() }
             let former = noteReloadCall(.converter(converter.name))
             defer { noteReloadCall(former) }
-            return try converter.value(text, wish)
+            return try call()
         }
     }
 

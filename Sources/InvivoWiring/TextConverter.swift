@@ -33,6 +33,19 @@ public final class TextConverter: Sendable {
         self.function = function
     }
 
+    /// The same, each call of its functions made by `around`.
+    func within(
+        _ around: @escaping @Sendable (_ call: () throws(Failure) -> Value) throws(Failure) -> Value
+    ) -> TextConverter {
+        var outer: (@Sendable (Value) throws(Failure) -> Value)?
+        if let reader {
+            outer = { (value) throws(Failure) in try around { () throws(Failure) in try reader(value) } }
+        }
+        return TextConverter(name, isHosts: isHosts, reader: outer) { [function] (text, wish) throws(Failure) in
+            try around { () throws(Failure) in try function(text, wish) }
+        }
+    }
+
     /// What it reads from a node; nil where that is no string and it reads nothing else.
     func value(of node: ConfigNode, _ wish: TextWish) throws(Failure) -> Value? {
         if let reader {

@@ -131,7 +131,7 @@ static void shared_objects_are_kept_for_each_set_of_arguments(void) {
     CHECK_EQUAL(at(one)->number, 60);
     CHECK_EQUAL(live, 3);
     expects_error(invivo_resolve(runtime, voice, &again, E), INVIVO_E_ARITY,
-                  "a.voice: a.voice(note: int64, extra: any?) takes 1 to 2 arguments, got 0");
+                  "a.voice: a.voice(note: int64, extra: any?) takes 1 to 2 arguments, got 0: 'note' is missing");
     expects_error(invivo_resolve_with(runtime, voice, &long_one[1], 1, &again, E), INVIVO_E_TYPE, NULL);
     describe();
     invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.eager", .type = node_type,

@@ -65,7 +65,10 @@ static const invivo_property properties[] = {
 };
 
 static void tell_block(const invivo_block_options *block) {
-    printf("%s %u %u %u\n", block->type_name, (unsigned)block->size, (unsigned)block->property_count, block->initial != NULL);
+    printf("%s %u %u", block->type_name, (unsigned)block->size, (unsigned)block->property_count);
+    /* C++ gives the members' own defaults, C none: it begins with zeros. */
+    for (size_t i = 0; i < block->size; i++) printf(" %02x", block->initial ? ((const unsigned char *)block->initial)[i] : 0);
+    printf("\n");
 }
 
 int main(void) {

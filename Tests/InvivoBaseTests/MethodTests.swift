@@ -54,7 +54,7 @@ extension Border {
                 failure { () throws(Failure) in _ = try call(method, arguments) }
             }
             let text = "play(note: int32, velocity: double, tag: any?)"
-            #expect(refusal([]).text == "\(text) takes 2 to 3 arguments, got 0")
+            #expect(refusal([]).text == "\(text) takes 2 to 3 arguments, got 0: 'note' is missing")
             #expect(refusal([]).code == .arity)
             #expect(refusal([.null, .null, .null, .null]).code == .arity)
             let wrong = refusal([.string("C4"), .double(1)])

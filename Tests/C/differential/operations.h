@@ -194,6 +194,8 @@ static void edit(world *next, invivo_changes changes, bool *used) {
     } else if (what < 67) {
         int key = below(KEYS);
         if (used[key] || !next->defined[key] || (group_of(key) >= 0 && used[FIRST_GROUP + group_of(key)])) return;
+        /* A fresh runtime would refuse the remap if nothing else used it. */
+        if (is_remapped(next, key)) return;
         used[key] = true;
         trace("  remove %s\n", key_names[key]);
         next->defined[key] = NULL;
