@@ -17,6 +17,17 @@ public final class ErrorBox: Sendable {
 
     init(_ failure: Failure) { self.failure = failure }
 
+    /// Uses all that an error consists of, once in a process. Swift learns of a generic type at its first use, under a lock that
+    /// a forked child finds locked for ever if another thread held it: a child makes and releases errors.
+    public static func prepare() { _ = prepared }
+
+    private static let prepared: Void = {
+        var failure = Failure(.host, "", cause: Failure(.host, ""))
+        failure.others = [Failure(.host, "")]
+        let error = ErrorBox(failure)
+        _ = (error.message, error.text, error.cause, error.part(1))
+    }()
+
     // MARK: The owned pointer
 
     /// An error that C owns. Ended by `release`, or by being taken over.

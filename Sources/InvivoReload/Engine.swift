@@ -139,6 +139,7 @@ public final class Engine: @unchecked Sendable {
         guard let (core, tag) = Readers.takeCore() else {
             throw Failure(.tooLarge, "\(IV_CORES) runtimes are open in this process; close one first")
         }
+        ErrorBox.prepare()
         let loop: LoopBox?
         let domain: Domain
         if options.isLoopDefault {
