@@ -4,6 +4,8 @@
 
 #include "chance.h"
 
+#include <stdatomic.h>
+
 /* What an object was given at one place. Handles are borrowed: the runtime holds the leases. */
 typedef struct slot {
     int kind; /* 0 nothing, 'n' number, 'o' object, 'f' callable, 'l' list of objects */
@@ -36,11 +38,16 @@ static const struct { const char *name; bool is_shared, has_life, is_tool, is_vo
 enum { MOST_PARTS = 1 << 16 };
 static struct { bool has_ended, is_started, was_started; } seen[MOST_PARTS];
 static int parts_made, parts_alive;
-/* The callback of the live runtime that fails: the number of those before it, plus one; 0 = none. */
-static int countdown;
+/* The callback of the live runtime that fails: the number of those before it, plus one; 0 = none. Atomic, since a
+   start or stop that the runtime limits in time runs on a thread of its own, another one's beside the next callback. */
+static _Atomic int countdown;
 static bool stops_fail;
 
-static bool falls(void) { return countdown > 0 && --countdown == 0; }
+static bool falls(void) {
+    int left = countdown;
+    while (left > 0 && !atomic_compare_exchange_weak(&countdown, &left, left - 1)) {}
+    return left == 1;
+}
 static invivo_status fail(const char *what, invivo_error **error) {
     if (error) *error = invivo_error_make(INVIVO_E_HOST, what, NULL, NULL);
     return INVIVO_E_HOST;
