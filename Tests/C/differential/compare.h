@@ -10,8 +10,8 @@
  * - Objects of prototype and graph scope are compared by structure: which of them are the same is compared within what one
  *   shared object holds, or within one resolve, since which resolve built a shared object depends on the order of calls; and
  *   in a shared object of a confined type within what one step gave it, since what a reload injects again is a graph of its own.
- * - What a provider, lazy or weak reference answers is compared when every key has been resolved and is held, since what is
- *   built before depends on the order of calls too.
+ * - What a provider, lazy or weak reference answers is compared when every key has been resolved, with each argument, and is
+ *   held, since what is built before depends on the order of calls too.
  * - A lookup by type stays with its binding unless it is greedy (W-L2): a fresh runtime is told the bindings (world.h).
  * - What a constructor has resolved is listed as long as its object is there, also when a reload has injected something else.
  * - The names in a map of the configuration have no order.

@@ -21,8 +21,8 @@ static void describe_source(int of, const source *from, invivo_injection *into) 
     into->items = items, into->item_count = (uint64_t)from->count;
     if (from->how == REFERENCE && from->number) items[0].value = invivo_int64(from->number), into->item_count = 1;
     if (from->how == CONFIG) {
-        /* Those of an assembly would have a configuration of their own. */
-        into->reference = group_of(of) < 0 ? paths[from->path] : whole_paths[from->path];
+        /* Those of an assembly would have a configuration of their own, and so would those that inherit. */
+        into->reference = group_of(of) < 0 && !with(WITH_PARENTS) ? paths[from->path] : whole_paths[from->path];
         if (from->number) items[0].how = INVIVO_INJECT_VALUE, items[0].value = invivo_int64(100 + from->number), into->item_count = 1;
     }
 }
@@ -93,7 +93,8 @@ static invivo_definition describe(const twin *twin, const spec *spec) {
         made.chooser = chooser, made.options = options, made.scope = 0;
         return made;
     }
-    made.type = twin->types[spec->type];
+    if (spec->type >= 0) made.type = twin->types[spec->type];
+    if (spec->parent >= 0) made.parent = name_of_key(spec->parent);
     if (spec->scope == INVIVO_SCOPE_HOST) made.scope_name = "request";
     invivo_injection *tables = take(12 * sizeof *tables), *initializer = tables, *properties = tables + 4;
     if (spec->kind == MAKER) {
@@ -122,22 +123,27 @@ static invivo_definition describe(const twin *twin, const spec *spec) {
     }
     return made;
 }
-static invivo_definition describe_each(const twin *twin, int type) {
+static invivo_definition describe_each(const twin *twin, int type, int parent) {
     static const invivo_injection none = {.how = INVIVO_INJECT_VALUE, .value = {.kind = INVIVO_KIND_INT64, .as = {.signed_integer = 77}}};
     static const invivo_injection initializer[] = {{.name = "number", .how = INVIVO_INJECT_ENTRY, .reference = "n", .items = &none, .item_count = 1},
                                                    {.name = "given", .how = INVIVO_INJECT_ENTRY_NAME}};
     return (invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.each", .scope = INVIVO_SCOPE_LAZY_SINGLETON,
-                               .type = twin->types[type], .each = "voices", .initializer = initializer, .initializer_count = 2};
+                               .type = twin->types[type], .each = "voices", .parent = parent < 0 ? NULL : key_names[parent],
+                               .initializer = initializer, .initializer_count = 2};
 }
 
-/* What a key with an override comes to, as a definition: the override with what the key keeps. */
-static invivo_definition stand_in(const twin *twin, const spec *base, const spec *top) {
-    invivo_definition made = describe(twin, top), kept = describe(twin, base);
+/* What a key with an override comes to, as a definition: the override with what the key keeps, which may be its parents'. */
+static invivo_definition stand_in(const twin *twin, const world *world, int key) {
+    const spec *base = world->defined[key], *top = top_of(world, key);
+    invivo_definition made = describe(twin, top);
     bool makes = top->kind != ALIAS && top->kind != CHOICE;
-    made.scope = makes ? kept.scope : 0, made.scope_name = makes ? kept.scope_name : NULL, made.flags = kept.flags, made.rank = kept.rank;
-    if (top->kind != ALIAS && !made.parameter_count) made.parameters = kept.parameters, made.parameter_count = kept.parameter_count;
-    if (!makes || !kinds[top->type].has_life) made.flags &= ~(uint32_t)INVIVO_DEFINITION_EXCLUSIVE;
-    if (!makes || kinds[top->type].is_shared) made.flags &= ~(uint32_t)INVIVO_DEFINITION_TRACKED;
+    int type = top->type >= 0 ? top->type : type_of(world, key);
+    made.scope = makes ? (uint32_t)scope_of(world, key) : 0, made.scope_name = made.scope == INVIVO_SCOPE_HOST ? "request" : NULL;
+    made.flags = base->flags & ~(uint32_t)INVIVO_DEFINITION_ABSTRACT, made.rank = base->rank;
+    if (makes && type >= 0) made.type = twin->types[type];
+    if (top->kind != ALIAS && takes_argument(world, key)) made.parameters = argument, made.parameter_count = 1;
+    if (!makes || (type >= 0 && !kinds[type].has_life)) made.flags &= ~(uint32_t)INVIVO_DEFINITION_EXCLUSIVE;
+    if (!makes || type < 0 || kinds[type].is_shared) made.flags &= ~(uint32_t)INVIVO_DEFINITION_TRACKED;
     return made;
 }
 /* An assembly or a mount with these members; in a world where they have overrides, with what these come to. */
@@ -146,8 +152,9 @@ static void add_group(const twin *twin, invivo_changes changes, int group, const
     invivo_assembly assembly = {.struct_size = sizeof assembly, .name = group == 0 ? group_names[0] : "t", .definitions = table};
     described_group = group;
     for (int i = 0; i < MEMBERS; i++) {
-        const spec *top = world ? top_of(world, FIRST_MEMBER + group * MEMBERS + i) : NULL;
-        if (members[i]) table[assembly.definition_count++] = top ? stand_in(twin, members[i], top) : describe(twin, members[i]);
+        int key = FIRST_MEMBER + group * MEMBERS + i;
+        bool is_covered = world && world->override_count[key] > 0;
+        if (members[i]) table[assembly.definition_count++] = is_covered ? stand_in(twin, world, key) : describe(twin, members[i]);
     }
     described_group = -1;
     if (group == 0) MUST(invivo_changes_activate(changes, &assembly, NULL, E));
@@ -221,7 +228,7 @@ static invivo_status commit_bound(twin *twin, const world *world, invivo_error *
     for (int i = 0; i < PROCESSORS; i++) if (world->processors[i].is_there && (world->processors[i].key < 0 || world->defined[world->processors[i].key])) add_processor(twin, changes, i, &world->processors[i]);
     for (int order = 0; order <= world->counter; order++) {
         if (world->has_each && world->each_order == order) {
-            invivo_definition each = describe_each(twin, world->each_type);
+            invivo_definition each = describe_each(twin, world->each_type, world->each_parent);
             MUST(invivo_changes_define(changes, &each, NULL, E));
         }
         for (int key = 0; key < KEYS; key++) {
@@ -232,7 +239,7 @@ static invivo_status commit_bound(twin *twin, const world *world, invivo_error *
             invivo_definition made = describe(twin, spec);
             is_covered[key] = world->override_count[key] > 0;
             any_covered |= is_covered[key];
-            if (is_covered[key]) made = stand_in(twin, spec, top_of(world, key));
+            if (is_covered[key]) made = stand_in(twin, world, key);
             MUST(invivo_changes_define(changes, &made, NULL, E));
         }
     }

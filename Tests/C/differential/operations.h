@@ -20,9 +20,10 @@ typedef struct lease {
 static lease leases[MOST_LEASES];
 static int lease_count;
 
-static const spec *defined_as(const world *world, const char *name) {
-    for (int key = 0; key < KEYS; key++) if (!strcmp(key_names[key], name)) return world->defined[key];
-    return NULL;
+/* The defined key of a name; -1 = none. */
+static int key_of(const world *world, const char *name) {
+    for (int key = 0; key < KEYS; key++) if (!strcmp(key_names[key], name)) return world->defined[key] ? key : -1;
+    return -1;
 }
 /* Whether it is the shared object of its key now: then reloads may inject into it. */
 static bool is_current(const lease *lease) {
@@ -66,11 +67,11 @@ static void hold(invivo_object object, bool is_for_argument) {
     memset(lease, 0, sizeof *lease);
     lease->object = object;
     if (!invivo_object_key(object, &key, NULL) && key.bits) snprintf(lease->key, sizeof lease->key, "%s", invivo_key_name(key));
-    const spec *spec = defined_as(&now, lease->key);
+    int of = key_of(&now, lease->key), scope = of < 0 ? 0 : scope_of(&now, of);
     /* Those of places have no current object that is the same everywhere; a weak one cannot be looked at; what a method of
      * another object has made has no key; and those of a key with runtime
      * arguments stand beside each other. */
-    lease->may_freeze = !is_for_argument && lease->key[0] && spec && !spec->takes_argument && (spec->scope != INVIVO_SCOPE_THREAD && spec->scope != INVIVO_SCOPE_HOST && spec->scope != INVIVO_SCOPE_WEAK_SINGLETON && !(spec->flags & INVIVO_DEFINITION_TRACKED));
+    lease->may_freeze = !is_for_argument && of >= 0 && !takes_argument(&now, of) && (scope != INVIVO_SCOPE_THREAD && scope != INVIVO_SCOPE_HOST && scope != INVIVO_SCOPE_WEAK_SINGLETON && !(now.defined[of]->flags & INVIVO_DEFINITION_TRACKED));
 }
 static void release_one(void) {
     if (!lease_count) return;
@@ -100,7 +101,7 @@ static void do_wish(void *context) {
 static void resolve_one(void) {
     int worker = with(WITH_THREADS) && chance(30) ? below(WORKERS) : -1;
     wish wish = {.kind = with(WITH_TYPES) && chance(15), .name = with(WITH_EACH) && chance(15) ? KEYS + below(ENTRIES) : below(KEYS), .is_held = worker < 0 && chance(50)};
-    if (!wish.kind && with(WITH_ARGUMENTS) && chance(30)) wish.argument = 1 + below(3);
+    if (!wish.kind && with(WITH_ARGUMENTS) && chance(30)) wish.argument = 1 + below(ARGUMENTS);
     trace("resolve %s%s%s%s\n", wish.kind ? "the Tool" : name_of(wish.name), wish.argument ? " of an argument" : "", wish.is_held ? " and hold it" : "", worker < 0 ? "" : " on a worker");
     if (worker < 0) do_wish(&wish);
     else on_worker(worker, do_wish, &wish);
@@ -149,6 +150,7 @@ static void edit_group(world *next, invivo_changes changes, int group) {
     }
     /* A remap that nothing uses is an error. */
     bool is_remappable = false;
+    for (int i = 0; i < MEMBERS; i++) is_remappable |= members[i] && members[i]->kind != ALIAS && members[i]->kind != CHOICE && members[i]->parent == 0;
     for (int i = 0; i < MEMBERS; i++) is_remappable |= members[i] && members[i]->left && members[i]->left->how == REFERENCE && members[i]->left->key == 0;
     /* The binding that a fresh runtime is told would be remapped too. */
     for (int i = 0; i < MEMBERS * PLACES; i++) {
@@ -262,8 +264,10 @@ static void edit(world *next, invivo_changes changes, bool *used) {
         } else {
             if (!next->has_each) next->each_order = ++next->counter;
             next->has_each = true, next->each_type = SINGER + below(2);
-            trace("  define a.each %s\n", kinds[next->each_type].name);
-            invivo_definition each = describe_each(&live, next->each_type);
+            /* What a tool has makes no cycle with those that list all voices. */
+            next->each_parent = with(WITH_PARENTS) && chance(60) ? some_parent(next, TOOLS) : -1;
+            trace("  define a.each %s%s%s\n", kinds[next->each_type].name, next->each_parent < 0 ? "" : " parent ", next->each_parent < 0 ? "" : key_names[next->each_parent]);
+            invivo_definition each = describe_each(&live, next->each_type, next->each_parent);
             MUST(invivo_changes_define(changes, &each, NULL, E));
         }
     }
@@ -340,7 +344,7 @@ static void stop_by_hand(void) {
     invivo_key id = {0};
     invivo_error *error = NULL;
     const spec *spec = now.defined[key];
-    if (!spec || spec->kind == ALIAS || spec->kind == CHOICE || (spec->scope != INVIVO_SCOPE_LAZY_SINGLETON && spec->scope != INVIVO_SCOPE_SINGLETON)) return;
+    if (!spec || spec->kind == ALIAS || spec->kind == CHOICE || (scope_of(&now, key) != INVIVO_SCOPE_LAZY_SINGLETON && scope_of(&now, key) != INVIVO_SCOPE_SINGLETON)) return;
     if (!MUST(invivo_key_find(live.runtime, key_names[key], &id, E))) return;
     invivo_status status = invivo_stop(live.runtime, id, &error);
     trace("stop %s: %s\n", key_names[key], invivo_status_name(status));
@@ -381,12 +385,15 @@ static void compare(void) {
     if (status) disagree(STATUS_DIFFERS, "the live runtime has accepted what a fresh one refuses: %s: %s", invivo_status_name(status), invivo_error_text(error));
     invivo_error_release(error);
     /* What is weak is the same on all threads: its lazies are resolved on the main thread first. */
-    invivo_object held[2][NAMES] = {{{0}}};
+    invivo_object held[2][NAMES] = {{{0}}}, with_argument[2][KEYS * ARGUMENTS] = {{{0}}};
     for (int i = 0; i < NAMES * 2 && !status && !failure; i++)
         (void)invivo_resolve_name(i % 2 ? live.runtime : both.fresh.runtime, name_of(i / 2), &held[i % 2][i / 2], NULL);
+    for (int i = 0; i < KEYS * ARGUMENTS * 2 && with(WITH_ARGUMENTS) && !status && !failure; i++)
+        (void)resolve_with_argument(i % 2 ? live.runtime : both.fresh.runtime, name_of(i / 2 / ARGUMENTS), 1 + i / 2 % ARGUMENTS, &with_argument[i % 2][i / 2], NULL);
     if (!status) compare_here(&both);
     for (int i = 0; i < WORKERS && !status && !failure; i++) if (workers[i].is_there) on_worker(i, compare_here, &both);
     for (int i = 0; i < NAMES * 2; i++) if (held[i % 2][i / 2].bits) MUST(invivo_object_release(held[i % 2][i / 2]));
+    for (int i = 0; i < KEYS * ARGUMENTS * 2; i++) if (with_argument[i % 2][i / 2].bits) MUST(invivo_object_release(with_argument[i % 2][i / 2]));
     place_of_host = former_place;
     close_twin(&both.fresh, "fresh");
 }

@@ -8,9 +8,11 @@
  * assembly, `s`, and of two mounts, `left` and `right`: they refer to their own and to what comes before all of these. What an
  * object is made of (an initializer, a factory, a maker, an alias, a choice, a decorator's component) are keys before its own,
  * so that every key can be resolved first. Properties may refer to keys before their own; those of tools to any tool, so that
- * there are cycles of shared objects. Providers, lazies and weak references go anywhere. */
+ * there are cycles of shared objects. Providers, lazies and weak references go anywhere. The parent of a definition is a key
+ * before its own too, so that what it inherits follows the same rules. */
 enum { TOOLS = 3, GROUPS = 3, MEMBERS = 3, FIRST_MEMBER = 5, AFTER_MEMBERS = FIRST_MEMBER + GROUPS * MEMBERS, KEYS = AFTER_MEMBERS + 4,
-       MOST_OVERRIDES = 3, DOCUMENTS = 2, PROCESSORS = 2, PATHS = 3, ENTRIES = 3, TRAITS = 2, PLACES = 6 };
+       MOST_OVERRIDES = 3, DOCUMENTS = 2, PROCESSORS = 2, PATHS = 3, ENTRIES = 3, TRAITS = 2, PLACES = 6,
+       ARGUMENTS = 3 }; /* runtime arguments are the numbers from 1 */
 static const char *key_names[KEYS] = {"a.k0", "a.k1", "a.k2", "a.k3", "a.k4", "s.m0", "s.m1", "s.m2", "left.m0", "left.m1", "left.m2",
                                       "right.m0", "right.m1", "right.m2", "a.k5", "a.k6", "a.k7", "a.k8"};
 static const char *group_names[GROUPS] = {"s", "left", "right"};
@@ -31,6 +33,7 @@ enum { MAKES, ALIAS, CHOICE, MAKER, FACTORY };
 /* A definition. Never changed once it is in a world. */
 typedef struct spec {
     int key, kind, scope, type, target, rank;
+    int parent; /* -1 = none; with one, the scope may be INVIVO_SCOPE_DEFAULT and the type -1: both are then the parent's */
     uint32_t flags;
     bool takes_argument;
     source *input, *number, *given, *left, *right, *any, *level, *accepts;
@@ -60,19 +63,50 @@ typedef struct world {
     int remapped[GROUPS]; /* of a mount: the key that `a.k0` means in it; -1 = that key */
     const spec *tables[GROUPS][MEMBERS];
     bool has_each;
-    int each_type, each_order;
+    int each_type, each_order, each_parent; /* -1 = no parent */
 } world;
 
 /* What a sequence is made of: drawn first, so that a sequence that fails loses what it does not need. */
 enum { WITH_CIRCLES = 1, WITH_PROCESSORS = 2, WITH_THREADS = 4, WITH_HOST_SCOPE = 8, WITH_FAILURES = 16, WITH_OVERRIDES = 32,
        WITH_LATE = 64, WITH_TYPES = 128, WITH_CONFIG = 256, WITH_EACH = 512, WITH_LIFE = 1024, WITH_TRACKED = 2048, WITH_GROUPS = 4096,
-       WITH_WAITS = 8192, WITH_STOPS = 16384, WITH_ARGUMENTS = 32768, WITH_TRAITS = 65536, WITH_REMAPS = 131072, FEATURES = 18 };
+       WITH_WAITS = 8192, WITH_STOPS = 16384, WITH_ARGUMENTS = 32768, WITH_TRAITS = 65536, WITH_REMAPS = 131072, WITH_PARENTS = 262144, FEATURES = 19 };
 static int features;
 static bool with(int feature) { return features & feature; }
 
 static world now; /* of the live runtime */
 
 static bool is_tool(int key) { return key < TOOLS; }
+
+/* ---- parents -------------------------------------------------------------------------------------------------- */
+
+/* The parent of a definition that belongs to `key`; -1 = none. In a mount, a remap applies to parents too. */
+static int parent_of(const world *world, int key, const spec *spec) {
+    int group = group_of(key);
+    if (spec->parent == 0 && group >= 0 && world->is_active[group] && world->remapped[group] >= 0) return world->remapped[group];
+    return spec->parent;
+}
+/* The nearest definition, from a key's own up its parents, that `says` something; NULL when none does. */
+static const spec *inherited(const world *world, int key, bool (*says)(const spec *)) {
+    while (key >= 0 && world->defined[key]) {
+        const spec *spec = world->defined[key];
+        if (says(spec)) return spec;
+        key = spec->kind == ALIAS ? -1 : parent_of(world, key, spec);
+    }
+    return NULL;
+}
+static bool says_scope(const spec *spec) { return spec->kind != ALIAS && spec->kind != CHOICE && spec->scope != INVIVO_SCOPE_DEFAULT; }
+static bool says_type(const spec *spec) { return spec->kind != ALIAS && spec->kind != CHOICE && spec->type >= 0; }
+static bool says_parameters(const spec *spec) { return spec->takes_argument; }
+static int scope_of(const world *world, int key) {
+    const spec *found = inherited(world, key, says_scope);
+    return found ? found->scope : INVIVO_SCOPE_GRAPH;
+}
+/* -1 = none is known. */
+static int type_of(const world *world, int key) {
+    const spec *found = inherited(world, key, says_type);
+    return found ? found->type : -1;
+}
+static bool takes_argument(const world *world, int key) { return inherited(world, key, says_parameters) != NULL; }
 
 /* ---- random definitions ------------------------------------------------------------------------------------ */
 
@@ -84,7 +118,8 @@ static int some_key(const world *world, int of, int limit) {
     for (int key = 0; key < limit; key++) {
         if (group_of(key) >= 0 && group_of(of) >= 0 && group_of(key) != group_of(of)) continue;
         if (group_of(of) >= 0 && key >= AFTER_MEMBERS) continue;
-        if (world->defined[key]) found[count++] = key;
+        /* What refers to an abstract definition is refused, so it seldom does. */
+        if (world->defined[key] && (!(world->defined[key]->flags & INVIVO_DEFINITION_ABSTRACT) || chance(8))) found[count++] = key;
     }
     return count ? found[below(count)] : -1;
 }
@@ -94,7 +129,7 @@ static source *reference(const world *world, int of, int limit) {
     source *made = NEW(source);
     made->how = REFERENCE, made->key = key;
     if (chance(20)) made->flags = INVIVO_INJECT_OPTIONAL;
-    if (world->defined[key] && world->defined[key]->takes_argument && chance(60)) made->number = 1 + below(3);
+    if (takes_argument(world, key) && chance(60)) made->number = 1 + below(ARGUMENTS);
     return made;
 }
 static source *number_source(void) {
@@ -122,7 +157,8 @@ static source *type_source(int how) {
     source *made = NEW(source);
     made->how = how;
     if (how == ALL_OF) made->key = with(WITH_EACH) && chance(40); /* all voices instead of all tools */
-    if (how == BY_TYPE) made->flags = (chance(50) ? 0 : INVIVO_INJECT_GREEDY) | (chance(30) ? INVIVO_INJECT_OPTIONAL : 0);
+    /* A fresh runtime is told the bindings of a definition's own lookups, not of those that it inherits: these are greedy. */
+    if (how == BY_TYPE) made->flags = (!with(WITH_PARENTS) && chance(50) ? 0 : INVIVO_INJECT_GREEDY) | (chance(30) ? INVIVO_INJECT_OPTIONAL : 0);
     return made;
 }
 /* What may go to a place that takes an object. `limit` says which keys. */
@@ -158,9 +194,27 @@ static int random_scope(int key) {
 }
 static int random_type(int key) { return is_tool(key) ? below(2) : SAW + below(4); }
 
+/* A key that may be the parent of another's definition; -1 = none. */
+static int some_parent(const world *world, int of) {
+    int found[KEYS], count = 0;
+    for (int key = 0; key < of; key++) {
+        if (group_of(key) >= 0 && group_of(of) >= 0 && group_of(key) != group_of(of)) continue;
+        if (group_of(of) >= 0 && key >= AFTER_MEMBERS) continue;
+        /* A parent that is an alias is refused. */
+        if (world->defined[key] && (world->defined[key]->kind != ALIAS || chance(5))) found[count++] = key;
+    }
+    return count ? found[below(count)] : -1;
+}
+static void inherit(const world *world, int key, spec *made) {
+    int former = type_of(world, made->parent);
+    if (chance(50)) made->scope = INVIVO_SCOPE_DEFAULT;
+    /* Only tools are tools. What a maker makes has a type of its own. */
+    if (made->kind != MAKER && former >= 0 && is_tool(made->parent) == is_tool(key) && chance(60)) made->type = -1;
+    if (takes_argument(world, made->parent) && made->scope == INVIVO_SCOPE_SINGLETON) made->scope = INVIVO_SCOPE_LAZY_SINGLETON;
+}
 static spec *random_spec(const world *world, int key, bool is_override) {
     spec *made = NEW(spec);
-    made->key = key;
+    made->key = key, made->parent = -1;
     made->kind = key > 0 && chance(25) ? 1 + below(4) : MAKES;
     made->type = random_type(key);
     made->scope = random_scope(key);
@@ -175,18 +229,22 @@ static spec *random_spec(const world *world, int key, bool is_override) {
     }
     if (made->kind == ALIAS) return made;
     if (chance(15)) made->rank = 1;
-    bool is_once = made->scope == INVIVO_SCOPE_LAZY_SINGLETON || made->scope == INVIVO_SCOPE_SINGLETON;
-    if (with(WITH_LIFE) && is_once && kinds[made->type].has_life && chance(30)) made->flags |= INVIVO_DEFINITION_EXCLUSIVE;
-    if (with(WITH_TRACKED) && (made->scope == INVIVO_SCOPE_PROTOTYPE || made->scope == INVIVO_SCOPE_GRAPH) && !kinds[made->type].is_shared && chance(40))
+    if (with(WITH_PARENTS) && chance(40) && (made->parent = some_parent(world, key)) >= 0) inherit(world, key, made);
+    int scope = made->scope != INVIVO_SCOPE_DEFAULT ? made->scope : scope_of(world, made->parent);
+    int type = made->type >= 0 ? made->type : type_of(world, made->parent);
+    bool is_once = scope == INVIVO_SCOPE_LAZY_SINGLETON || scope == INVIVO_SCOPE_SINGLETON;
+    if (with(WITH_LIFE) && is_once && kinds[type].has_life && chance(30)) made->flags |= INVIVO_DEFINITION_EXCLUSIVE;
+    if (with(WITH_TRACKED) && (scope == INVIVO_SCOPE_PROTOTYPE || scope == INVIVO_SCOPE_GRAPH) && !kinds[type].is_shared && chance(40))
         made->flags |= INVIVO_DEFINITION_TRACKED;
+    if (with(WITH_PARENTS) && !is_override && chance(10)) made->flags |= INVIVO_DEFINITION_ABSTRACT;
     if (with(WITH_WAITS) && !with(WITH_TYPES) && !is_override && chance(15)) made->flags |= INVIVO_DEFINITION_WAITS;
     int limit = is_tool(key) && with(WITH_CIRCLES) ? TOOLS : key;
-    if (made->kind == MAKES) {
+    if (made->kind == MAKES && (made->parent < 0 || chance(40))) {
         if (chance(45)) made->input = object_source(world, key, key);
         if (chance(50)) made->number = number_source();
         if (chance(25)) made->given = any_source(world, key, key);
     }
-    if (with(WITH_ARGUMENTS) && made->kind == MAKES && made->scope != INVIVO_SCOPE_SINGLETON && chance(30)) {
+    if (with(WITH_ARGUMENTS) && made->kind == MAKES && scope != INVIVO_SCOPE_SINGLETON && chance(30)) {
         made->takes_argument = true;
         if (chance(60)) made->number = argument_source();
     }
@@ -207,7 +265,7 @@ static bool is_same_source(const source *a, const source *b) {
 }
 static bool is_same_spec(const spec *a, const spec *b) {
     if (!a || !b || a == b || a->kind == FACTORY) return a == b;
-    bool is_same = a->kind == b->kind && a->scope == b->scope && a->type == b->type && a->target == b->target && a->rank == b->rank && a->flags == b->flags && a->takes_argument == b->takes_argument;
+    bool is_same = a->kind == b->kind && a->scope == b->scope && a->type == b->type && a->target == b->target && a->parent == b->parent && a->rank == b->rank && a->flags == b->flags && a->takes_argument == b->takes_argument;
     const source *const one[] = {a->input, a->number, a->given, a->left, a->right, a->any, a->level, a->accepts, a->options[0], a->options[1], a->options[2]};
     const source *const other[] = {b->input, b->number, b->given, b->left, b->right, b->any, b->level, b->accepts, b->options[0], b->options[1], b->options[2]};
     for (int i = 0; i < 11; i++) is_same = is_same && is_same_source(one[i], other[i]);
@@ -271,8 +329,10 @@ static void print_spec(const char *what, const spec *spec) {
     if (!is_tracing) return;
     fprintf(stderr, "  %s %s %s %s", what, key_names[spec->key], kind[spec->kind], spec->kind == MAKES || spec->kind == CHOICE ? "" : key_names[spec->target]);
     if (spec->kind != ALIAS && spec->kind != CHOICE)
-        fprintf(stderr, " %s %s rank %d%s%s", kinds[spec->type].name, scopes[spec->scope], spec->rank,
+        fprintf(stderr, " %s %s rank %d%s%s", spec->type < 0 ? "" : kinds[spec->type].name, scopes[spec->scope], spec->rank,
                 spec->flags & INVIVO_DEFINITION_EXCLUSIVE ? " exclusive" : "", spec->flags & INVIVO_DEFINITION_TRACKED ? " tracked" : "");
+    if (spec->parent >= 0) fprintf(stderr, " parent %s", key_names[spec->parent]);
+    if (spec->flags & INVIVO_DEFINITION_ABSTRACT) fprintf(stderr, " abstract");
     if (spec->flags & INVIVO_DEFINITION_WAITS) fprintf(stderr, " waits");
     if (spec->takes_argument) fprintf(stderr, " takes an argument");
     print_source("input=", spec->input), print_source("number=", spec->number), print_source("given=", spec->given);
