@@ -555,6 +555,26 @@ static void a_pool_grows_with_instances_that_live_only(void) {
     CHECK_EQUAL(weaks, 0);
 }
 
+/* A key that is removed while its entry is made: the object is the caller's alone, and its weak reference ends too. */
+static invivo_status make_removed(void *user_data, const invivo_value *key, invivo_object *out, invivo_error **error) {
+    CHECK_EQUAL(invivo_pool_remove(*(invivo_pool *)user_data, key, NULL), INVIVO_E_NOT_FOUND);
+    return make_model(NULL, key, out, error);
+}
+static void a_key_removed_while_its_entry_is_made_keeps_nothing(void) {
+    open_runtime();
+    register_model();
+    invivo_pool pool = open_pool("removed");
+    invivo_value key = invivo_int64(1);
+    invivo_object object = {0}, found = {0};
+    OK(invivo_pool_get(pool, &key, make_removed, &pool, &object, E));
+    CHECK_EQUAL(models, 1);
+    CHECK_EQUAL(invivo_pool_peek(pool, &key, &found), INVIVO_E_NOT_FOUND);
+    OK(invivo_object_release(object));
+    CHECK_EQUAL(models, 0);
+    close_runtime();
+    CHECK_EQUAL(weaks, 0);
+}
+
 /* ---- against a model ------------------------------------------------------------------------------------------ */
 
 enum { KEYS = 97, KEPT = 16, STEPS = 20000 };
@@ -637,6 +657,7 @@ static void threads_find_what_a_model_says(bool clears) {
     CHECK_EQUAL(count(shared), 0);
     close_runtime();
     CHECK_EQUAL(models, 0);
+    CHECK_EQUAL(weaks, 0);
 }
 
 /* What is made and let go leaves nothing behind, without another key ever being entered. */
@@ -697,6 +718,7 @@ int main(int argc, char **argv) {
     circles_through_definitions_are_found();
     an_entry_lives_as_long_as_the_hosts_own_instance();
     a_pool_grows_with_instances_that_live_only();
+    a_key_removed_while_its_entry_is_made_keeps_nothing();
     threads_find_what_a_model_says(false);
     threads_find_what_a_model_says(true);
     entries_that_are_over_are_swept();

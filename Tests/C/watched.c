@@ -113,6 +113,16 @@ static void follows_nothing(int line) {
     if (check_entries("/proc/self/task") > tasks) check_failed(__FILE__, line, "a thread is left");
 }
 
+static bool has_inotify(void) {
+    char name[64], target[64];
+    for (int descriptor = 0; descriptor < 256; descriptor++) {
+        snprintf(name, sizeof name, "/proc/self/fd/%d", descriptor);
+        ssize_t length = readlink(name, target, sizeof target - 1);
+        if (length > 0 && (target[length] = 0, strstr(target, "inotify"))) return true;
+    }
+    return false;
+}
+
 static invivo_changes open_set(void) {
     invivo_changes changes = {0};
     OK(invivo_changes_open(runtime, &changes, E));
@@ -744,8 +754,10 @@ static void a_source_is_closed_before_its_set_has_its_turn(void) {
         OK(invivo_changes_commit(changes, E));
         was_first = closed_early == INVIVO_OK;
         for (size_t i = 0; i < listener_count(heard); i++) was_first = was_first && heard->reports[i].status == INVIVO_OK;
-        /* The loop and the worker may have been started for it, and stay until close. */
+        /* The loop and the worker may have been started for something else, and stay until close; the watch may not. */
         if (was_first) CHECK_TEXT(sources(), "");
+        for (time_t limit = time(NULL) + CHECK_LIMIT_SECONDS; was_first && has_inotify() && time(NULL) < limit;) sched_yield();
+        if (was_first) CHECK(!has_inotify());
         end();
     }
     CHECK(was_first);

@@ -178,7 +178,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "seen.insert(target).inserted", "reset graph"),
     ],
     "InvivoReload/Engine+Layers.swift": [
-        Mutant("never", "!property.isInBlock", "traits"),
+        Mutant("never", "!property.isInBlock", "wiring"),
     ],
     "InvivoReload/Engine+Config.swift": [
         Mutant("never", "!container.isClosing", "config closing"),
