@@ -183,7 +183,8 @@ static inline bool check_is_asleep(pid_t thread) {
     return state == 'S';
 }
 static inline void check_await_sleep(pid_t thread) {
-    for (int i = 0, asleep = 0; i < 100000 && asleep < 50; i++) asleep = check_is_asleep(thread) ? asleep + 1 : 0, sched_yield();
+    /* Yielding to others while it sleeps would take seconds on a busy machine. */
+    for (int i = 0, asleep = 0; i < 100000 && asleep < 50; i++) asleep = check_is_asleep(thread) ? asleep + 1 : (sched_yield(), 0);
 }
 
 /* ---- hearing of reloads ------------------------------------------------------------------------------ */
