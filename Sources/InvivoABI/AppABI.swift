@@ -26,6 +26,8 @@ func appOptions(_ options: UnsafePointer<invivo_app_options>?) throws(Failure) -
     var app = Application.Options(manifest: try text(given.manifest, "options.manifest"), engine: engine) {
         (engine, path) throws(Failure) in _ = try engine.loadModule(path, table: invivo_table_get())
     }
+    try requireKnown(
+        given.flags, INVIVO_APP_WITHOUT_MODULES | INVIVO_APP_WAIT, "options.flags", "INVIVO_APP_...")
     app.withoutModules = given.flags & UInt32(INVIVO_APP_WITHOUT_MODULES) != 0
     app.waits = given.flags & UInt32(INVIVO_APP_WAIT) != 0
     if let load = given.load_module {

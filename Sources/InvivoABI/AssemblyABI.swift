@@ -111,9 +111,7 @@ private func activationFlags(_ options: UnsafePointer<invivo_activate_options>?)
     guard let options else { return 0 }
     let least = MemoryLayout<invivo_activate_options>.offset(of: \.reserved) ?? 8
     let flags = try versioned(options, "options", least: least, as: invivo_activate_options.self).flags
-    guard flags & ~UInt32(INVIVO_ACTIVATE_NEW) == 0 else {
-        throw Failure(.argument, "options.flags contains unknown ones")
-    }
+    try requireKnown(flags, INVIVO_ACTIVATE_NEW, "options.flags", "INVIVO_ACTIVATE_...")
     return flags
 }
 

@@ -52,13 +52,13 @@ struct AssemblyReader {
     private static func given(_ pointer: UnsafePointer<invivo_assembly>) throws(Failure) -> invivo_assembly {
         let least = MemoryLayout<invivo_assembly>.offset(of: \.collaborators) ?? 8
         let given = try versioned(pointer, "assembly", least: least, as: invivo_assembly.self)
-        guard given.flags & ~UInt32(INVIVO_ASSEMBLY_DESCRIBED | INVIVO_ASSEMBLY_EXTENDS) == 0 else {
-            throw Failure(.argument, "assembly.flags contains unknown ones")
-        }
-        guard given.definition_count < 16_777_216, given.definitions != nil || given.definition_count == 0,
-            given.collaborator_count < 65_536, given.collaborators != nil || given.collaborator_count == 0,
-            given.supertype_count < 65_536, given.supertypes != nil || given.supertype_count == 0
-        else { throw Failure(.argument, "a table of the assembly is NULL or too long") }
+        try requireKnown(
+            given.flags, INVIVO_ASSEMBLY_DESCRIBED | INVIVO_ASSEMBLY_EXTENDS, "assembly.flags", "INVIVO_ASSEMBLY_...")
+        try requireCount(given.definitions, given.definition_count, "assembly.definitions")
+        _ = try entries(
+            given.definitions, given.definition_count, "assembly.definitions", nil, longest: 16_777_215)
+        _ = try entries(given.collaborators, given.collaborator_count, "assembly.collaborators", nil)
+        _ = try entries(given.supertypes, given.supertype_count, "assembly.supertypes", nil)
         return given
     }
 

@@ -281,11 +281,9 @@ public func invivo_define_block(
 private func blockType(_ given: invivo_block_options, _ name: String, _ container: Container) throws(Failure)
     -> ObjectType
 {
-    guard given.property_count < 65_536, given.properties != nil || given.property_count == 0 else {
-        throw Failure(.argument, "block.properties is NULL or too long")
-    }
+    try requireCount(given.properties, given.property_count, "block.properties")
     var properties: [invivo_property] = []
-    if let table = UnsafeRawPointer(given.properties), given.property_count > 0 {
+    if let table = UnsafeRawPointer(try entries(given.properties, given.property_count, "block.properties", name)) {
         // Entries begin with their size, which is also the table's stride: they may be another version's.
         let stride = table.loadUnaligned(as: Int.self)
         let least = MemoryLayout<invivo_property>.offset(of: \.initial) ?? 0

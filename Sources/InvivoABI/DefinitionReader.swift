@@ -113,19 +113,39 @@ func definition(
     return Definition(id: id, key: key, body)
 }
 
+/// A table of a description, not empty; nil for none.
+func entries<Entry>(
+    _ pointer: UnsafePointer<Entry>?, _ count: UInt64, _ what: String, _ key: String?, longest: UInt64 = 65_535
+) throws(Failure) -> UnsafePointer<Entry>? {
+    do throws(Failure) {
+        guard try isTable(pointer, count, what) else { return nil }
+        guard count <= longest else { throw Failure(.argument, "\(what) has \(count) entries, more than \(longest)") }
+    } catch {
+        guard let key else { throw error }
+        throw error.under(key)
+    }
+    return pointer
+}
+
+/// Refuses flags that this version does not know.
+func requireKnown(_ flags: UInt32, _ known: Int, _ what: String, _ family: String) throws(Failure) {
+    guard flags & ~UInt32(known) == 0 else {
+        throw Failure(.argument, "\(what) is \(flags); expected \(family), of which the sum is \(known)")
+    }
+}
+
 /// What a choice chooses from; nil for what is none.
 private func choice(_ given: invivo_definition, _ key: String, _ inlines: InlineDefinitions.Reader) throws(Failure)
     -> DefinitionChoice?
 {
+    let options = try entries(given.options, given.option_count, "definition.options", key)
     guard let chooser = given.chooser else {
-        guard given.option_count == 0 else {
+        guard options == nil else {
             throw Failure(.argument, "definition.options needs definition.chooser", path: key)
         }
         return nil
     }
-    guard let options = given.options, given.option_count > 0, given.option_count < 65_536 else {
-        throw Failure(.argument, "definition.options is NULL, empty or too long", path: key)
-    }
+    guard let options else { throw Failure(.argument, "definition.options is NULL", path: key) }
     var found: [DefinitionChoice.Option] = []
     for index in 0..<Int(given.option_count) {
         let option = options[index]
@@ -155,14 +175,13 @@ private func choice(_ given: invivo_definition, _ key: String, _ inlines: Inline
 
 /// The runtime arguments that a definition declares; nil when it declares none.
 private func signature(_ given: invivo_definition, _ key: String) throws(Failure) -> Signature? {
-    guard given.parameter_count > 0 else {
+    let parameters = try entries(
+        given.parameters, given.parameter_count, "definition.parameters", key, longest: 255)
+    guard let pointer = parameters else {
         guard given.defaults == nil else {
             throw Failure(.argument, "definition.defaults needs definition.parameters", path: key)
         }
         return nil
-    }
-    guard let pointer = given.parameters, given.parameter_count < 256 else {
-        throw Failure(.argument, "definition.parameters is NULL or too long", path: key)
     }
     var found: [Parameter] = []
     for index in 0..<Int(given.parameter_count) {
@@ -201,10 +220,7 @@ func injections(
     _ pointer: UnsafePointer<invivo_injection>?, _ count: UInt64, _ what: String, _ key: String, depth: Int = 0,
     path: String, inlines: InlineDefinitions.Reader
 ) throws(Failure) -> [Injection] {
-    guard count > 0 else { return [] }
-    guard let pointer, count < 65_536 else {
-        throw Failure(.argument, "definition.\(what) is NULL or too long", path: key)
-    }
+    guard let pointer = try entries(pointer, count, "definition.\(what)", key) else { return [] }
     guard depth < 32 else { throw Failure(.tooLarge, "definition.\(what) is nested deeper than 32", path: key) }
     var found: [Injection] = []
     for index in 0..<Int(count) {
@@ -236,10 +252,7 @@ private func invocations(
     _ pointer: UnsafePointer<invivo_invocation>?, _ count: UInt64, _ what: String, _ key: String,
     inlines: InlineDefinitions.Reader
 ) throws(Failure) -> [Invocation] {
-    guard count > 0 else { return [] }
-    guard let pointer, count < 65_536 else {
-        throw Failure(.argument, "definition.\(what) is NULL or too long", path: key)
-    }
+    guard let pointer = try entries(pointer, count, "definition.\(what)", key) else { return [] }
     var found: [Invocation] = []
     for index in 0..<Int(count) {
         let given = pointer[index]

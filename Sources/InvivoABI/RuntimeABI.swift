@@ -24,15 +24,10 @@ func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Fai
             "options.default_domain is \(given.default_domain); expected INVIVO_DOMAIN_OPENER or INVIVO_DOMAIN_LOOP")
     }
     options.isLoopDefault = given.default_domain == UInt32(INVIVO_DOMAIN_LOOP)
-    let flags = UInt32(
+    let flags =
         INVIVO_RUNTIME_PENDING_TARGETS | INVIVO_RUNTIME_WITHOUT_NEEDS | INVIVO_RUNTIME_FOREIGN_FILES
-            | INVIVO_RUNTIME_WITHOUT_CONTENT)
-    guard given.flags & ~flags == 0 else {
-        throw Failure(
-            .argument,
-            "options.flags is \(given.flags); expected INVIVO_RUNTIME_..., of which the sum is \(flags)"
-        )
-    }
+        | INVIVO_RUNTIME_WITHOUT_CONTENT
+    try requireKnown(given.flags, flags, "options.flags", "INVIVO_RUNTIME_...")
     guard given.log_level <= UInt32(INVIVO_LOG_SILENT) else {
         throw Failure(
             .argument,
@@ -209,6 +204,8 @@ public func invivo_domain_register(
         let least = MemoryLayout<invivo_domain_options>.offset(of: \.destroy) ?? 8
         let given = try versioned(options, "options", least: least, as: invivo_domain_options.self)
         guard let post = given.post else { throw Failure(.argument, "options.post is NULL") }
+        try requireKnown(
+            given.flags, INVIVO_DOMAIN_ANY_THREAD | INVIVO_DOMAIN_DEFAULT, "options.flags", "INVIVO_DOMAIN_...")
         let name = try optionalText(given.name, "options.name") ?? "host"
         let engine = try Engine.find(runtime.bits)
         nonisolated(unsafe) let userData = given.user_data

@@ -21,6 +21,7 @@ private func newDocument(
     let least = MemoryLayout<invivo_source_options>.offset(of: \.flags) ?? 8
     let given = try versioned(options, "options", least: least, as: invivo_source_options.self)
     let path = try optionalText(given.path, "options.path")
+    try requireKnown(given.flags, INVIVO_SOURCE_WAIT, "options.flags", "INVIVO_SOURCE_...")
     let waits = given.flags & UInt32(INVIVO_SOURCE_WAIT) != 0
     guard let name = try optionalText(given.name, "options.name") ?? path, path != nil || !isFile else {
         throw Failure(

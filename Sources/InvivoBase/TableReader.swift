@@ -22,9 +22,13 @@ struct TableReader {
     }
 
     /// The elements of a table of structs that begin with their `struct_size`, which is also the table's stride.
-    mutating func versionedElements<Element>(
+    mutating func versionedElements<Element: SizedStruct>(
         _ pointer: UnsafePointer<Element>?, _ count: UInt64, least: Int, _ what: String, path: String
     ) -> [Element] {
+        do throws(Failure) { try requireCount(pointer, count, "the table of \(what)") } catch {
+            problems.append(error.under(path))
+            return []
+        }
         guard let pointer = checked(pointer, count, what, path: path) else { return [] }
         let raw = UnsafeRawPointer(pointer)
         let stride = raw.loadUnaligned(as: Int.self)
@@ -49,11 +53,13 @@ struct TableReader {
     private mutating func checked<Element>(
         _ pointer: UnsafePointer<Element>?, _ count: UInt64, _ what: String, path: String
     ) -> UnsafePointer<Element>? {
-        guard count > 0 else { return nil }
-        guard let pointer else {
-            problem(path, "the \(what) are NULL, their count is \(count)")
+        do throws(Failure) {
+            guard try isTable(pointer, count, "the table of \(what)") else { return nil }
+        } catch {
+            problems.append(error.under(path))
             return nil
         }
+        guard let pointer else { return nil }
         guard count <= Self.longest else {
             problem(path, "\(count) \(what) are more than the \(Self.longest) there can be", .tooLarge)
             return nil
@@ -108,5 +114,19 @@ struct TableReader {
         for name in names where !seen.insert(name).inserted && reported.insert(name).inserted {
             problem(path, message(name))
         }
+    }
+}
+
+/// Whether a table of C has entries.
+public func isTable<Entry>(_ pointer: UnsafePointer<Entry>?, _ count: UInt64, _ what: String) throws(Failure) -> Bool {
+    guard pointer != nil || count == 0 else { throw Failure(.argument, "\(what) is NULL, and its count is \(count)") }
+    return count > 0
+}
+
+/// Refuses a table of structs with sizes whose count was forgotten: its entries would be left out silently. Other tables may be
+/// empty without being NULL, as those are that a program fills in a loop.
+public func requireCount<Entry>(_ pointer: UnsafePointer<Entry>?, _ count: UInt64, _ what: String) throws(Failure) {
+    guard pointer == nil || count > 0 else {
+        throw Failure(.argument, "\(what) is given, and its count is 0: set the count, or leave both at zero")
     }
 }

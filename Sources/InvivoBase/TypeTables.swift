@@ -84,5 +84,17 @@ struct TypeTables {
             reader.problem(path, "count_references needs a make function")
         }
         if options.make == nil, options.release != nil { reader.problem(path, "release needs a make function") }
+        if options.make != nil, options.release == nil {
+            reader.problem(
+                path,
+                "make needs a release function, which ends an instance: for what ends otherwise one that does nothing")
+        }
+        let weak = [options.weak_make != nil, options.weak_load != nil, options.weak_free != nil]
+        if weak.contains(true), weak.contains(false) {
+            reader.problem(path, "weak_make, weak_load and weak_free belong together: give all three or none")
+        }
+        if weak.contains(true), options.make == nil {
+            reader.problem(path, "weak_make, weak_load and weak_free need a make function")
+        }
     }
 }

@@ -464,6 +464,75 @@ static void wrong_struct_sizes_are_refused(void) {
     close_all(h);
 }
 
+static invivo_status make_voice(void **instance, const invivo_build *build, const invivo_value *given, size_t count, void *user_data,
+                                invivo_error **error) {
+    (void)build, (void)given, (void)count, (void)user_data, (void)error;
+    *instance = calloc(1, sizeof(voice));
+    return INVIVO_OK;
+}
+static void free_voice(void *instance, void *user_data) { (void)user_data, free(instance); }
+static void *weak_of(void *instance, void *user_data) { return (void)user_data, instance; }
+
+static void refused_saying(int line, invivo_status status, const char *part) {
+    if (status != INVIVO_E_ARGUMENT || !strstr(invivo_error_text(check_error), part))
+        check_failed(__FILE__, line, "answers %s: %s", invivo_status_name(status), invivo_error_text(check_error));
+    invivo_error_release(check_error);
+    check_error = NULL;
+}
+#define REFUSED_SAYING(call, part) refused_saying(__LINE__, (call), part)
+
+/* A description that leaves half of something out is refused; it would take effect without it. */
+static void what_belongs_together_is_given_together(void) {
+    handles h = open_all();
+    const invivo_type_options voices = {.struct_size = sizeof(voices), .name = "Other", .size = sizeof(voice), .alignment = _Alignof(voice)};
+    const invivo_type_options made = {.struct_size = sizeof(made), .name = "Made", .make = make_voice, .release = free_voice};
+    const invivo_definition lead = {.struct_size = sizeof(lead), .key = "a.lead", .type = h.type};
+    invivo_type_options type;
+    invivo_definition definition;
+#define TYPE_REFUSED(base, text, ...) \
+    (type = base, __VA_ARGS__, REFUSED_SAYING(invivo_type_register(h.runtime, &type, NULL, E), text))
+#define DEFINITION_REFUSED(text, ...) \
+    (definition = lead, __VA_ARGS__, REFUSED_SAYING(invivo_define(h.runtime, &definition, NULL, E), text))
+    TYPE_REFUSED(voices, "the table of properties is given, and its count is 0", type.properties = voice_properties);
+    TYPE_REFUSED(voices, "the table of methods is given, and its count is 0", type.methods = voice_methods);
+    TYPE_REFUSED(voices, "the table of properties is NULL, and its count is 1", type.property_count = 1);
+    TYPE_REFUSED(voices, "the alignment 3 is not a power of two", type.alignment = 3);
+    TYPE_REFUSED(made, "make needs a release function", type.release = NULL);
+    TYPE_REFUSED(made, "weak_make, weak_load and weak_free belong together", type.weak_make = weak_of);
+    TYPE_REFUSED(voices, "weak_free need a make function", type.weak_make = weak_of, type.weak_load = weak_of, type.weak_free = free_voice);
+    DEFINITION_REFUSED("definition.properties is NULL, and its count is 2", definition.property_count = 2);
+    invivo_block_options block = {.struct_size = sizeof block, .type_name = "Block", .size = sizeof(voice), .properties = voice_properties};
+    REFUSED_SAYING(invivo_define_block(h.runtime, "a.block", &block, NULL, E),
+                  "block.properties is given, and its count is 0");
+    invivo_assembly assembly = {.struct_size = sizeof assembly, .name = "wing", .definitions = &lead};
+    const invivo_assembly *table = &assembly;
+    REFUSED_SAYING(invivo_activate(h.runtime, &table, 1, NULL, E),
+                  "assembly.definitions is given, and its count is 0");
+    /* The size of a table's entries is that of a structure, too. */
+    invivo_property cut = voice_properties[0];
+    cut.struct_size = offsetof(invivo_property, initial_text) + 3;
+    TYPE_REFUSED(voices, "struct_size", type.properties = &cut, type.property_count = 1);
+    close_all(h);
+}
+
+static void unknown_flags_are_refused(void) {
+    handles h = open_all();
+    invivo_domain_options domain = {.struct_size = sizeof domain, .post = post, .flags = 64};
+    invivo_source_options source = {.struct_size = sizeof source, .name = "n.yaml", .text = "{}", .length = 2, .flags = 64};
+    invivo_app_options app = {.struct_size = sizeof app, .manifest = "none.yaml", .flags = 64};
+    invivo_runtime_options options;
+    invivo_domain made;
+    invivo_source opened;
+    invivo_runtime runtime;
+    REFUSED_SAYING(invivo_domain_register(h.runtime, &domain, &made, E), "options.flags is 64");
+    REFUSED_SAYING(invivo_source_open(h.runtime, &source, &opened, E), "options.flags is 64");
+    REFUSED_SAYING(invivo_app_check(&app, 0, NULL, E), "options.flags is 64");
+    invivo_runtime_options_init(&options);
+    options.flags = 4096;
+    REFUSED_SAYING(invivo_runtime_open(&runtime, &options, E), "options.flags is 4096");
+    close_all(h);
+}
+
 static int ended;
 static void count_end(void *instance, void *user_data) { (void)instance, (void)user_data, ended++; }
 
@@ -496,6 +565,8 @@ int main(void) {
     null_is_refused();
     defaults_end_with_the_callers_structure();
     wrong_struct_sizes_are_refused();
+    what_belongs_together_is_given_together();
+    unknown_flags_are_refused();
     a_view_ended_twice_leaves_later_ones_protected();
     return check_end();
 }

@@ -221,8 +221,8 @@ extension Border {
         }
 
         @Test func tables_that_are_not_there_are_refused() {
-            #expect(problems { $0.property_count = 2 } == "T: the properties are NULL, their count is 2")
-            #expect(problems { $0.supertype_count = 1 } == "T: the supertypes are NULL, their count is 1")
+            #expect(problems { $0.property_count = 2 } == "T: the table of properties is NULL, and its count is 2")
+            #expect(problems { $0.supertype_count = 1 } == "T: the table of supertypes is NULL, and its count is 1")
             #expect(
                 problems([tables.property("a", .bool)]) { $0.property_count = .max }.hasPrefix(
                     "T: 18446744073709551615 properties are more than"))

@@ -26,7 +26,9 @@
  * Threads: a function may be called from any thread unless its comment says otherwise.
  * Strings: names and paths are NUL-terminated UTF-8; data is pointer + length. Neither is kept after the
  * call unless the comment says so. A pointer returned by a function is borrowed; what comes through an
- * out parameter is owned by the caller. Out parameters are zeroed when the call fails. */
+ * out parameter is owned by the caller. Out parameters are zeroed when the call fails.
+ * Structs: where a struct begins with `struct_size`, the caller sets it to its sizeof. A size that no version has, as one that
+ * ends within a field, is INVIVO_E_ARGUMENT. */
 #define INVIVO_NOWAIT
 #define INVIVO_WAITS
 

@@ -105,12 +105,13 @@ typedef struct invivo_type_options {
     invivo_domain domain;          /* of confined objects; zero = the runtime's default */
 
     /* Memory, first way: the runtime allocates `size` zeroed bytes, sets the properties' initial values, calls init
-     * (may be NULL) and at the end deinit (may be NULL). An init that fails leaves nothing that needs deinit. */
+     * (may be NULL) and at the end deinit (may be NULL). An init that fails leaves nothing that needs deinit. The alignment is a
+     * power of two; 0 = 16, as malloc's. */
     uint64_t size, alignment;
     invivo_status (*init)(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
                           void *user_data, invivo_error **error);
     void (*deinit)(void *instance, void *user_data);
-    /* Second way (size 0): make answers an instance with one reference, which release gives back, once. */
+    /* Second way (size 0): make answers an instance with one reference, which release gives back, once. Both are needed. */
     invivo_status (*make)(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count,
                           void *user_data, invivo_error **error);
     void (*release)(void *instance, void *user_data);
@@ -142,7 +143,7 @@ typedef struct invivo_type_options {
     invivo_status (*did_inject)(void *instance, void *user_data, invivo_error **error);
     /* Weak references to instances that are counted elsewhere (the second way of memory): with them a weak singleton lives
      * as long as somebody holds the instance, whatever handles there are. weak_load answers an instance with one reference,
-     * or NULL when it is gone. Called without locks held. Not called for types with `stop`: an object is stopped when its last
+     * or NULL when it is gone; all three or none. Called without locks held. Not called for types with `stop`: an object is stopped when its last
      * claim goes, unless `count_references` below says that it is still referred to, and a stopped one is not resolved again. */
     void *(*weak_make)(void *instance, void *user_data);
     void *(*weak_load)(void *weak, void *user_data);
@@ -184,7 +185,7 @@ typedef struct invivo_type_options {
 
 /* Registers a type; everything is copied except functions and user_data; `out` may be NULL. A taken name is
  * INVIVO_E_EXISTS (and `destroy` is not called); property or parameter tables that contradict themselves are
- * INVIVO_E_ARGUMENT. */
+ * INVIVO_E_ARGUMENT, and so is a table of properties or methods whose count is 0. */
 INVIVO_API invivo_status invivo_type_register(invivo_runtime runtime, const invivo_type_options *options, invivo_type *out,
                                               invivo_error **error) INVIVO_WAITS;
 /* By name; an unknown one is INVIVO_E_NOT_FOUND and names the nearest. */

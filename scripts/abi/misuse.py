@@ -11,6 +11,7 @@ SOURCE = """\
 #define INVIVO_TESTS_CALLS_H
 
 #include <invivo/invivo.h>
+#include <stddef.h>
 #include <string.h>
 
 /* What a call is given for each type of parameter. `outs`: NULL, or {room} bytes for each out parameter. */
@@ -44,6 +45,7 @@ typedef struct every_call {{
     invivo_status (*call)(const arguments *use);
     unsigned flags;
     const char *handle; /* the kind of its first handle; "" when it takes none */
+    const size_t *cuts; /* struct sizes that end within a field of its struct, up to a zero; NULL when it takes none */
     uint32_t outs;      /* a bit for each out parameter whose first word is zero after a failure */
 }} every_call;
 
@@ -54,6 +56,9 @@ static inline char *record_of(const arguments *use, size_t size) {{
     if (use->record) memcpy(use->record, use->record_size ? &use->record_size : &size, sizeof size);
     return use->record;
 }}
+
+#define CUT(type, field) (offsetof(type, field) + sizeof(((type *)0)->field) / 2)
+{cuts}
 
 {functions}
 
@@ -167,17 +172,33 @@ def call(function: Function, interface: Interface) -> tuple[str, str]:
     unused = "" if "use->" in body or "(use," in body else "    (void)use;\n"
     definition = f"static invivo_status call_{function.short}(const arguments *use) {{\n{unused}    {body}\n}}"
     first = short(handles[0]) if handles else ""
-    row = f'    {{"{function.name}", call_{function.short}, {" | ".join(flags) or "0"}, "{first}", {outs}}},'
+    records = [name for name in map(record, types) if name and begins_with_size(name, interface)]
+    cuts = f"cuts_of_{short(records[0])}" if records else "NULL"
+    row = f'    {{"{function.name}", call_{function.short}, {" | ".join(flags) or "0"}, "{first}", {cuts}, {outs}}},'
     return definition, row
+
+
+def record(type: Type) -> str:
+    """The name of the struct that a pointer leads to, or nothing."""
+    return type.target.name if isinstance(type, Pointer) and isinstance(type.target, Named) else ""
+
+
+def cuts(name: str, interface: Interface) -> str:
+    fields = interface.records[name].fields or ()
+    rows = ", ".join(f"CUT({name}, {field.name})" for field in fields)
+    return f"static const size_t cuts_of_{short(name)}[] = {{{rows}, 0}};"
 
 
 def source(functions: list[Function], interface: Interface) -> str:
     kinds = [short(name) for name in interface.records if is_handle(name, interface)]
     calls = [call(function, interface) for function in functions]
+    types = [parameter.type for function in functions for parameter in function.parameters]
+    sized = dict.fromkeys(name for name in map(record, types) if name and begins_with_size(name, interface))
     return SOURCE.format(
         notice=NOTICE,
         room=ROOM,
         handles=", ".join(kinds),
+        cuts="\n".join(cuts(name, interface) for name in sized),
         functions="\n".join(definition for definition, _ in calls),
         rows="\n".join(row for _, row in calls),
     )
