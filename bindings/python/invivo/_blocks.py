@@ -62,5 +62,5 @@ def define_block(core: Core, key: str, type_name: str | None, tunables: Mapping[
     options.type_name = _values.name_bytes(type_name or key)
     options.size = ctypes.sizeof(layout)
     options.initial = ctypes.addressof(initial)
-    options.properties, options.property_count = properties, len(properties)
+    options.properties, options.property_count = properties or None, len(properties)
     core.library.call("define_block", core.handle, _values.name_bytes(key, "key"), ctypes.byref(options), None)

@@ -45,7 +45,7 @@ def table(
         kinds = [_values.name_bytes(name) for name in kinds_of(type(assembly), own)]
         options = named(own)
         options.flags = c.INVIVO_ASSEMBLY_EXTENDS if extends else 0
-        options.definitions, options.definition_count = definitions, len(plans)
+        options.definitions, options.definition_count = definitions or None, len(plans)
         options.collaborators, options.collaborator_count = wanted, len(others)
         options.supertypes, options.supertype_count = (ctypes.c_char_p * len(kinds))(*kinds), len(kinds)
         file, line = assembly.__invivo_place__

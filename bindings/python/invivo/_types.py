@@ -410,8 +410,8 @@ class _Tables:
         for entry, method in zip(methods, (*described.methods, ANY_CALL), strict=True):
             self._method(entry, method)
         self._held += [properties, methods]
-        options.properties, options.property_count = properties, len(properties)
-        options.methods, options.method_count = methods, len(methods)
+        options.properties, options.property_count = properties or None, len(properties)
+        options.methods, options.method_count = methods or None, len(methods)
         if described.prepare is not None:
             options.prepare = _prepare.of(library)
         if described.start is not None or self._record.managed:

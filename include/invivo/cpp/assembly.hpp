@@ -72,7 +72,7 @@ private:
         std::vector<invivo_definition> definitions;
         for (const definition &each : members_) definitions.push_back(each.raw(room.room, handed));
         room.definitions.push_back(std::move(definitions));
-        raw.definitions = room.definitions.back().data(), raw.definition_count = room.definitions.back().size();
+        raw.definitions = room.definitions.back().empty() ? nullptr : room.definitions.back().data(), raw.definition_count = room.definitions.back().size();
         std::vector<invivo_collaborator> wanted;
         for (const collaborator &each : collaborators_) {
             invivo_collaborator one{};
