@@ -126,30 +126,35 @@ extension Engine {
     }
 
     /// Looks again later at retired objects to which their language refers: soon at first, then at longer intervals, and when
-    /// the grace time of one ends.
+    /// the grace time of one ends. An earlier look takes the place of the one that was planned; the timer of that is not
+    /// cancelled but finds that it is not the last, so it does not matter in which order threads come to set theirs.
     func scheduleLook() {
-        let delay = container.monitor.locked { () -> UInt64? in
+        let planned = container.monitor.locked { () -> (number: UInt64, delay: UInt64)? in
             let now = monotonicNow()
             guard !container.isClosing, let next = container.nextLook(now), next < nextLook else { return nil }
             nextLook = next
-            return next > now ? (next - now + 999_999) / 1_000_000 : 0
+            lookNumber += 1
+            return (lookNumber, next > now ? (next - now + 999_999) / 1_000_000 : 0)
         }
-        guard let delay else { return }
-        let loop: Loop
-        do throws(Failure) { loop = try self.loop() } catch {
-            container.monitor.locked { nextLook = .max }
-            return noteThreadFailure(error)
+        guard let planned else { return }
+        do throws(Failure) {
+            _ = try loop().schedule(after: planned.delay) { [weak self] in
+                guard let self, beginLook(planned.number) else { return }
+                container.endRetired()
+            }
+        } catch {
+            _ = beginLook(planned.number)
+            noteThreadFailure(error)
         }
-        let timer = loop.schedule(after: delay) { [weak self] in
-            guard let self else { return }
-            container.monitor.locked { nextLook = .max }
-            container.endRetired()
+    }
+
+    /// Whether a timer is that of the planned look, which is then not planned any more.
+    private func beginLook(_ number: UInt64) -> Bool {
+        container.monitor.locked {
+            guard number == lookNumber else { return false }
+            nextLook = .max
+            return true
         }
-        let former = container.monitor.locked { () -> LoopTimer? in
-            defer { lookTimer = timer }
-            return lookTimer
-        }
-        former?.cancel()
     }
 
     private func scheduleReclaim() {

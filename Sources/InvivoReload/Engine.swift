@@ -34,9 +34,10 @@ public final class Engine: @unchecked Sendable {
     var modules: [KeptModule] = []
     var retired: [Retired] = []
     var isReclaimScheduled = false
-    /// When retired objects are looked at again, and by what; `.max` when they are not.
+    /// When retired objects are looked at again; `.max` when they are not.
     var nextLook = UInt64.max
-    var lookTimer: LoopTimer?
+    /// The number of the timer for `nextLook`. Timers with other numbers do nothing.
+    var lookNumber: UInt64 = 0
     /// A thread is ending generations, and is to look again when it has done so.
     var isReclaiming = false
     var isReclaimDue = false
