@@ -57,6 +57,32 @@ static double change_one(invivo_runtime runtime) {
     return (cpu_ns() - begun) / changes_of_each / 1e3;
 }
 
+/* A document of so many keys at the top, each a path below the same name, loaded, microseconds: the best of some. */
+static double load_paths(int paths) {
+    invivo_runtime_options options;
+    invivo_runtime_options_init(&options);
+    options.max_document_bytes = 1 << 24, options.max_document_nodes = 1 << 20, options.load_timeout_ms = INVIVO_LOAD_UNLIMITED;
+    size_t size = (size_t)paths * 40 + 64, length = 0;
+    char *text = malloc(size);
+    length += (size_t)snprintf(text, size, "config:\n");
+    for (int i = 0; i < paths; i++) length += (size_t)snprintf(text + length, size - length, "  bench.paths.c%d: 1\n", i);
+    double best = 0;
+    for (int i = 0; i < rounds; i++) {
+        invivo_runtime runtime;
+        invivo_changes changes;
+        must(invivo_runtime_open(&runtime, &options, &error));
+        must(invivo_changes_open(runtime, &changes, &error));
+        must(invivo_changes_document(changes, "paths.yaml", text, length, &error));
+        double begun = cpu_ns();
+        must(invivo_changes_commit(changes, &error));
+        double took = (cpu_ns() - begun) / 1e3;
+        if (i == 0 || took < best) best = took;
+        must(invivo_runtime_close(runtime, &error));
+    }
+    free(text);
+    return best;
+}
+
 int main(int argc, char **argv) {
     int many = 1000;
     if (argc > 1 && !strcmp(argv[1], "--quick")) count = 500000, rounds = 3, changes_of_each = 100;
@@ -92,6 +118,10 @@ int main(int argc, char **argv) {
     few = change_one(few_runtime);
     value = change_one(runtime);
     row("config.change.one.of.1000", value, "us", "one of 10", few, "recorded", true);
+    few = load_paths(2000);
+    value = load_paths(20000);
+    /* In proportion to their number it is 10, with its square 100. */
+    row("config.load.paths.20000", value, "us", "2000 of them", few, "<= 20 times", value <= 20 * few);
     must(invivo_runtime_close(few_runtime, &error));
     must(invivo_runtime_close(runtime, &error));
     return 0;

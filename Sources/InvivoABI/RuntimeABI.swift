@@ -210,7 +210,9 @@ public func invivo_domain_register(
         let engine = try Engine.find(runtime.bits)
         nonisolated(unsafe) let userData = given.user_data
         let destroy = given.destroy
-        let isHere = given.is_current.map { ask in { @Sendable () -> Bool in ask(userData) != 0 } }
+        let isHere = given.is_current.map { ask in
+            { @Sendable () -> Bool in currentThread().asking { ask(userData) != 0 } }
+        }
         let domain = Domain(
             name: name,
             kind: .posted(anyThread: given.flags & UInt32(INVIVO_DOMAIN_ANY_THREAD) != 0) { job throws(Failure) in
@@ -227,6 +229,7 @@ public func invivo_domain_register(
 
 /// The status of what is done with a posted job.
 private func settled(_ job: invivo_job, _ body: (Job) -> Bool) -> invivo_status {
+    do throws(Failure) { try Failure.refuseWhileAsking() } catch { return error.code.rawValue }
     if let found = HandleTable.find(job.bits, .job, as: Job.self), body(found) { return 0 }
     return (HandleTable.isParents(job.bits, .job) ? Status.forked : Status.stale).rawValue
 }

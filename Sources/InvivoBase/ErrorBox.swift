@@ -134,6 +134,7 @@ public func answering(
     _ error: UnsafeMutablePointer<OpaquePointer?>?, _ body: () throws(Failure) -> Void
 ) -> invivo_status {
     do {
+        try Failure.refuseWhileAsking()
         try body()
         return Status.ok.rawValue
     } catch let failure {

@@ -99,6 +99,30 @@ public func ending(_ destroy: @escaping () -> Void) {
     thread.pointee.chain = former
 }
 
+extension UnsafeMutablePointer where Pointee == iv_thread {
+    /// Runs a function of the host that may be called under any lock. Every call of the runtime that it makes is refused, and
+    /// what it lets go of ends afterwards.
+    public func asking(_ body: () -> Bool) -> Bool {
+        pointee.asking &+= 1
+        pointee.locks &+= 1
+        defer {
+            pointee.asking &-= 1
+            pointee.locks &-= 1
+            if pointee.locks == 0, pointee.postponed != nil { Postponed.run(self) }
+        }
+        return body()
+    }
+}
+
+extension Failure {
+    /// Fails inside a host function that may be called under any lock.
+    public static func refuseWhileAsking() throws(Failure) {
+        guard iv_thread().pointee.asking > 0 else { return }
+        throw Failure(
+            .inCallback, "is_current must not call the runtime: it may be called with a lock of the runtime held")
+    }
+}
+
 /// What a thread must not do while it holds a monitor, in the order in which it came up.
 final class Postponed {
     fileprivate var work: [() -> Void] = []

@@ -12,6 +12,9 @@ struct ActiveAssembly: Sendable {
     /// counts no more, until it is activated with other content, or taken away and activated again.
     var alone: Set<UInt32> = []
 
+    /// The numbers in the order of declaration that its definitions have, with room for others between and after them.
+    var numbers: Range<UInt64> = 0..<0
+
     func isSame(as other: ActiveAssembly) -> Bool {
         remaps.elementsEqual(other.remaps) { $0.from.isSameName(as: $1.from) && $0.to.isSameName(as: $1.to) }
             && description.isSame(as: other.description)

@@ -28,6 +28,7 @@ extension Engine {
             for id in memberIDs(next) { owners[id] = definitions[id] }
         }
         var kept: Set<UInt32> = Set(owners.keys)
+        var numbers: NameTable<Range<UInt64>> = [:]
         for name in choice.order where choice.isChanged(name) {
             guard let next = choice.next[name] else { continue }
             var used: NameSet = []
@@ -35,10 +36,15 @@ extension Engine {
                 let container = container
                 let expanded = try next.expanded(
                     { key throws(Failure) in try container.intern(key) }, used: &used)
-                for definition in expanded {
+                let orders = orders(of: expanded, name, &numbers)
+                for (described, order) in zip(expanded, orders) {
+                    let definition = described.with { $0.order = order }
                     if next.alone.contains(definition.id) {
                         owners[definition.id] = definitions[definition.id]
                         kept.insert(definition.id)
+                        if let live = definitions[definition.id], live.body.order != order {
+                            plan.moved[live.id] = live.with { $0.order = order }
+                        }
                         continue
                     }
                     if let other = owners[definition.id] {
@@ -56,8 +62,11 @@ extension Engine {
                     } else if (originals[definition.id] ?? live).isSame(as: typed(definition)) {
                         definition.join(originals[definition.id] ?? live)
                         assembled.same.insert(definition.id)
-                        if live.body.assembly != definition.body.assembly || live.place != definition.place {
+                        if live.body.assembly != definition.body.assembly || live.place != definition.place
+                            || live.body.order != order
+                        {
                             plan.moved[live.id] = live.with { body in
+                                body.order = order
                                 body.assembly = definition.body.assembly
                                 body.place = definition.place
                             }
@@ -92,9 +101,37 @@ extension Engine {
                 assembled.removed.append((id, container.keyName(id)))
             }
         }
-        if choice.changesAnything { plan.assemblies = choice.next }
+        if choice.changesAnything {
+            var all = choice.next
+            for (name, range) in numbers { all[name]?.numbers = range }
+            plan.assemblies = all
+        }
         return assembled
     }
+
+    /// Where the definitions of an assembly stand among all: as they are listed, in the place of the assembly. Those that are there
+    /// keep theirs, where the order permits that.
+    private func orders(
+        of members: [Definition], _ name: String, _ numbers: inout NameTable<Range<UInt64>>
+    ) -> [DefinitionOrder] {
+        var range = assemblies[name]?.numbers ?? 0..<0
+        if range.count < 2 * members.count {
+            let room = UInt64(max(Self.leastNumbers, Self.numbersPerMember * members.count))
+            range = definitionCount + 1..<definitionCount + 1 + room
+            definitionCount += room
+        }
+        numbers[name] = range
+        let known = members.map { member -> Int? in
+            guard let number = definitions[member.id]?.body.order.number, range.contains(number) else { return nil }
+            return Int(number - range.lowerBound) + 1
+        }
+        return EntryPositions.following(known, most: range.count).map {
+            DefinitionOrder(number: range.lowerBound + UInt64($0) - 1)
+        }
+    }
+
+    private static let leastNumbers = 1 << 10
+    private static let numbersPerMember = 128
 
     /// A single definition that is replaced or removed stays so: the same assembly again is nothing.
     private func noteAlone(_ set: ChangeSet, except brought: Set<UInt32>, _ plan: inout Plan) {

@@ -151,9 +151,9 @@ extension Engine {
     /// What lookups by type found under a key until now.
     private func typed(_ id: UInt32, _ graph: Graph) -> Definition? {
         guard asleep[id] == nil, let recipe = graph.recipe(id), recipe.id == id else { return nil }
-        // The position of an entry may have changed since the recipe was compiled.
+        // Its place among all may have changed since the recipe was compiled.
         let definition = recipe.definition
-        guard definition.body.entry != nil, let order = definitions[id]?.body.order else { return definition }
+        guard let order = definitions[id]?.body.order, order != definition.body.order else { return definition }
         return definition.with { $0.order = order }
     }
 
@@ -228,6 +228,15 @@ extension Engine {
                         "'\(container.keyName(id))' cannot be removed: the alias '\(container.keyName(alias))' names it"
                     ))
             }
+        }
+        let brought = plan.staged.set.processors
+        for processor in processorsAfter(plan) where !brought.contains(where: { $0 === processor }) {
+            guard let key = processor.key, let removed = changed[key.id], removed == nil else { continue }
+            failures.append(
+                Failure(
+                    .notFound,
+                    "'\(key.name)' cannot be removed: the processor '\(processor.name)' is for it; remove that too",
+                    path: key.name, at: processor.place))
         }
         // What falls dormant is not there for whoever needs it.
         for id in changed.keys where compiler.asleep[id] != nil {

@@ -163,25 +163,12 @@ extension Engine {
 extension ConfigNode {
     /// What a document says under `config:`. A key at the top may be a path.
     public init(document node: SpecNode) throws(Failure) {
-        var pairs: [(name: String, node: ConfigNode)] = []
-        var places: NameTable<Int> = [:]
+        let root = GrowingMap(at: node.place)
         var steps = LoadSteps()
         for entry in node.entries ?? [] {
-            let names = ConfigPath.names(entry.key)
-            let inner = try ConfigNode(spec: entry.value, &steps)
-            var said = inner
-            for name in names.dropFirst().reversed() {
-                said = ConfigNode(ConfigNode.Content.map([(name: name, node: said)]), at: entry.keyPlace)
-            }
-            let top = names.first ?? ""
-            if let place = places[top] {
-                pairs[place].node = try pairs[place].node.joined(said, entry)
-            } else {
-                places[top] = pairs.count
-                pairs.append((top, said))
-            }
+            try root.add(try ConfigNode(spec: entry.value, &steps), at: ConfigPath.names(entry.key)[...], entry)
         }
-        self.init(ConfigNode.Content.map(pairs), at: node.place)
+        self = root.node
     }
 
     init(spec node: SpecNode, _ steps: inout LoadSteps) throws(Failure) {
@@ -198,22 +185,74 @@ extension ConfigNode {
         default: self.init(try Value(spec: node), at: node.place)
         }
     }
+}
 
-    /// Two parts of one document: what both say is a mistake.
-    private func joined(_ other: ConfigNode, _ entry: SpecEntry) throws(Failure) -> ConfigNode {
-        guard let own = pairs, let more = other.pairs else {
-            throw Failure(
-                .spec, "it is said twice: as a key and as part of another one", path: "config.\(entry.key)",
-                at: entry.keyPlace)
-        }
-        var joined = own
-        for (name, node) in more {
-            if let index = joined.firstIndex(where: { $0.name.isSameName(as: name) }) {
-                joined[index].node = try joined[index].node.joined(node, entry)
+/// A map of the configuration to which the keys of one document are added, one after the other: each costs the names of its path,
+/// however much the map has by then.
+private final class GrowingMap {
+    private enum Part {
+        case node(ConfigNode)
+        case map(GrowingMap)
+    }
+
+    private let place: Place
+    private var parts: [(name: String, part: Part)] = []
+    private var places: NameTable<Int> = [:]
+
+    init(at place: Place) { self.place = place }
+
+    /// The map with what has been added.
+    var node: ConfigNode {
+        ConfigNode(
+            ConfigNode.Content.map(
+                parts.map { name, part in
+                    switch part {
+                    case .node(let node): (name, node)
+                    case .map(let map): (name, map.node)
+                    }
+                }), at: place)
+    }
+
+    /// Adds what an entry of the document says of a path below this map.
+    func add(_ said: ConfigNode, at path: ArraySlice<String>, _ entry: SpecEntry) throws(Failure) {
+        let name = path.first ?? ""
+        let rest = path.dropFirst()
+        guard let index = places[name] else {
+            places[name] = parts.count
+            if rest.isEmpty {
+                parts.append((name, .node(said)))
             } else {
-                joined.append((name, node))
+                let inner = GrowingMap(at: entry.keyPlace)
+                parts.append((name, .map(inner)))
+                try inner.add(said, at: rest, entry)
             }
+            return
         }
-        return ConfigNode(ConfigNode.Content.map(joined), at: place)
+        let inner = try map(at: index, entry)
+        guard rest.isEmpty else { return try inner.add(said, at: rest, entry) }
+        guard let pairs = said.pairs else { throw Self.twice(entry) }
+        for (name, node) in pairs { try inner.add(node, at: [name], entry) }
+    }
+
+    /// The map that a name has. Two parts of one document may say different things of it.
+    private func map(at index: Int, _ entry: SpecEntry) throws(Failure) -> GrowingMap {
+        switch parts[index].part {
+        case .map(let map): return map
+        case .node(let node):
+            guard let pairs = node.pairs else { throw Self.twice(entry) }
+            let map = GrowingMap(at: node.place)
+            for (name, node) in pairs {
+                map.places[name] = map.parts.count
+                map.parts.append((name, .node(node)))
+            }
+            parts[index].part = .map(map)
+            return map
+        }
+    }
+
+    private static func twice(_ entry: SpecEntry) -> Failure {
+        Failure(
+            .spec, "it is said twice: as a key and as part of another one", path: "config.\(entry.key)",
+            at: entry.keyPlace)
     }
 }

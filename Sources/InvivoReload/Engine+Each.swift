@@ -10,10 +10,10 @@ extension Engine {
         // Of the others those that see another configuration, or in which something stands that is another now.
         for id in patterns where plan.definitions[id] == nil {
             let isTouched = inlines[id]?.contains { plan.definitions[$0] != nil && definitions[$0]?.body.entry == nil }
-            if plan.config != nil || isTouched == true { ids.insert(id) }
+            if plan.config != nil || isTouched == true || plan.moved[id] != nil { ids.insert(id) }
         }
         for id in ids.sorted() {
-            guard let pattern = plan.definitions[id] ?? definitions[id] else { continue }
+            guard let pattern = plan.definitions[id] ?? plan.moved[id] ?? definitions[id] else { continue }
             try Loading.check()
             do throws(Failure) { try expand(pattern, &plan) } catch {
                 // Of a load that is over.
@@ -90,7 +90,9 @@ extension Engine {
         while next < found.count {
             let holder = found[next]
             next += 1
-            let kept = (inlines[holder.id] ?? []).filter { plan.definitions[$0] == nil }.compactMap { definitions[$0] }
+            let kept = (inlines[holder.id] ?? []).filter { plan.definitions[$0] == nil }.compactMap {
+                plan.moved[$0] ?? definitions[$0]
+            }
             for child in (children[holder.key] ?? []) + kept where child.body.entry == nil {
                 let marked = child.body.isPattern ? child : child.with { $0.isPattern = true }
                 if plan.definitions[child.id] != nil { plan.definitions[child.id] = .some(marked) }

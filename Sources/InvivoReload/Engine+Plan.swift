@@ -15,6 +15,7 @@ extension Engine {
         processDefinitions(&plan, rebased, &failures)
         try planConfig(&plan, graph, &failures)
         try planEach(&plan, &failures)
+        keepMoved(&plan)
         try compile(&plan, graph, rebased, &failures)
         nameFindings(&failures, plan)
         validateTargets(plan, graph, &failures)
@@ -52,10 +53,19 @@ extension Engine {
 
     // MARK: definitions
 
+    /// Definitions that are planned for another reason stand where their assembly puts them, too.
+    private func keepMoved(_ plan: inout Plan) {
+        for (id, moved) in plan.moved {
+            guard let planned = plan.definitions[id] ?? nil, planned.body.order != moved.body.order else { continue }
+            plan.definitions[id] = .some(planned.with { $0.order = moved.body.order })
+        }
+    }
+
     /// Fills in `plan.definitions`; answers the keys of which only base values change.
     private func planDefinitions(_ plan: inout Plan, _ failures: inout [Failure]) throws(Failure) -> Set<UInt32> {
         let set = plan.staged.set
         let assembled = planAssemblies(&plan, &failures)
+        let again = Set(assembled.definitions.map(\.id))
         for described in assembled.definitions + set.definitions {
             try Loading.check()
             guard let definition = withType(described, &failures) else { continue }
@@ -65,7 +75,9 @@ extension Engine {
             }
             // Its place among all stays when it is defined anew.
             let order: DefinitionOrder
-            if let known = definitions[definition.id] {
+            if again.contains(definition.id) {
+                order = definition.body.order
+            } else if let known = definitions[definition.id] {
                 order = known.body.order
             } else {
                 definitionCount += 1
@@ -75,7 +87,6 @@ extension Engine {
             plan.described.insert(definition.id)
         }
         if set.looksForTypes { planTypes(&plan) }
-        let again = Set(assembled.definitions.map(\.id))
         for (id, key) in assembled.removed + set.removed where !again.contains(id) {
             if next(id, plan) == nil {
                 failures.append(unknownKey(key))

@@ -68,7 +68,9 @@ extension Engine {
             }
             // What is there for an entry of the configuration comes from its pattern, which was visited.
             guard current.body.entry == nil else { continue }
-            let described = plan.described.contains(id) ? current : (plan.originals[id] ?? originals[id]) ?? current
+            var described = plan.described.contains(id) ? current : (plan.originals[id] ?? originals[id]) ?? current
+            let order = (plan.moved[id] ?? current).body.order
+            if described.body.order != order { described = described.with { $0.order = order } }
             var result = described
             do throws(Failure) {
                 for processor in active where processor.concerns(id, flat(result, plan).type) {

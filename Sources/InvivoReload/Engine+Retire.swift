@@ -71,6 +71,42 @@ extension Engine {
         scheduleReclaim()
     }
 
+    /// Has the loop thread end what may end, for a call that runs no host code. Waits for that, but not for the functions of the
+    /// host that it calls: at most 1 s from the moment at which it was asked to.
+    func handOverReclaim() {
+        let loop: Loop
+        let isAsked = container.monitor.locked { () -> Bool in
+            retireLate()
+            return !container.isClosing && (!retired.isEmpty || isReclaiming || container.hasLingering)
+        }
+        guard isAsked else { return }
+        do throws(Failure) { loop = try self.loop() } catch { return noteThreadFailure(error) }
+        let (since, mayWait) = container.monitor.locked { () -> (UInt64, Bool) in
+            if handedOver == 0 { handedOver = monotonicNow() }
+            handedOverCount += 1
+            return (handedOver, !Container.isInCallback && !loop.isCurrent)
+        }
+        let isPosted = loop.post { [weak self] in
+            guard let self else { return }
+            let count = container.monitor.locked { handedOverCount }
+            // Not waiting for another thread that ends generations: files are followed here.
+            reclaim(.now, inCallback: true)
+            container.monitor.locked {
+                if handedOverCount == count { handedOver = 0 }
+                container.monitor.broadcast()
+            }
+        }
+        guard isPosted, mayWait else { return }
+        container.monitor.locked {
+            let deadline = since + Self.handOverPatience
+            while handedOver != 0 || isReclaiming, monotonicNow() < deadline {
+                _ = container.monitor.wait(until: deadline)
+            }
+        }
+    }
+
+    private static let handOverPatience: UInt64 = 1_000_000_000
+
     /// For what is replaced while a barrier is on its way. Commits that follow each other closely keep nothing waiting.
     private static let mostBarriers = 4
 

@@ -21,12 +21,9 @@ extension Engine {
         public var unannounced: UInt64 = 0
     }
 
-    /// Ends what may end, without waiting long for another thread that is in the stop of a replaced object.
-    private func reclaimBriefly() { reclaim(.now, until: monotonicNow() + 100_000_000) }
-
     /// What the runtime is doing. Counts of a moment; other threads go on meanwhile.
     public func inspect() -> Facts {
-        reclaimBriefly()
+        handOverReclaim()
         var facts = Facts()
         let graph = container.currentGraph()
         facts.generation = graph.generation
@@ -55,7 +52,7 @@ extension Engine {
 
     /// Retired objects that have not been stopped, and why.
     public func retiredObjects() -> [Container.RetiredObject] {
-        reclaimBriefly()
+        handOverReclaim()
         return container.retiredObjects { Set(retired.flatMap(\.objects).map(\.object)) }
     }
 

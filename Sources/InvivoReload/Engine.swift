@@ -41,6 +41,9 @@ public final class Engine: @unchecked Sendable {
     /// A thread is ending generations, and is to look again when it has done so.
     var isReclaiming = false
     var isReclaimDue = false
+    /// Since when the loop thread has been asked to end generations and has not done so, or 0; and how often it was asked.
+    var handedOver: UInt64 = 0
+    var handedOverCount: UInt64 = 0
     var barrierCredit = BarrierCredit()
     var lastFailure: Failure?
     /// The messages that were logged, so as not to repeat them.

@@ -84,9 +84,11 @@ extension Container {
     /// calling thread serves its own domain.
     ///
     /// A body that can undo its work where it is calls `deadline` last, and does so when that throws. Without `failsLate` it
-    /// throws only when nobody waits any more: the caller itself says what it means to be late.
+    /// throws only when nobody waits any more: the caller itself says what it means to be late. `whenLeft` says in messages what
+    /// becomes of a job that is left to its domain.
     public func run(
         in domain: Domain, timeout: UInt64, overdue: Overdue = .withdrawn(nil), failsLate: Bool = true,
+        whenLeft: String = "what it does is undone when it returns",
         _ body: @escaping (_ deadline: Deadline) throws(Failure) -> Void
     ) throws(Failure) {
         let chain = currentChain
@@ -170,7 +172,7 @@ extension Container {
                 isLeft = true
                 failure.message =
                     "the domain '\(domain.name)' began its job and has not finished it after "
-                    + "\(Self.milliseconds(now - begun)): what it does is undone when it returns"
+                    + "\(Self.milliseconds(now - begun)): \(whenLeft)"
             case (.withdrawn, false):
                 // It has done its work, or there is nobody to take the rest.
                 monitor.wait()
@@ -192,7 +194,8 @@ extension Container {
     /// Runs `body` on a thread of its own, and waits for it as for a domain: what does not end holds up nobody for longer
     /// than its limit.
     func runApart(
-        timeout: UInt64, overdue: Overdue, _ body: @escaping (_ deadline: Deadline) throws(Failure) -> Void
+        timeout: UInt64, overdue: Overdue, whenLeft: String,
+        _ body: @escaping (_ deadline: Deadline) throws(Failure) -> Void
     ) throws(Failure) {
         joinLeftThreads()
         let domain = Domain(
@@ -204,7 +207,7 @@ extension Container {
         // No thread that there is now: nobody who waits may run its job.
         domain.fixedThread = .max
         defer { joinLeftThreads() }
-        try run(in: domain, timeout: timeout, overdue: overdue, failsLate: false, body)
+        try run(in: domain, timeout: timeout, overdue: overdue, failsLate: false, whenLeft: whenLeft, body)
     }
 
     /// Joins threads whose job is over.

@@ -151,7 +151,7 @@ extension Container {
         let begun = monotonicNow()
         var failure: Failure?
         do throws(Failure) {
-            try inDomain(of: record, chain, stopLimit(of: record), inRun: inRun) {
+            try inDomain(of: record, chain, stopLimit(of: record), inRun: inRun, isStop: true) {
                 (description, instance, _) throws(Failure) in try description.stop(instance)
             }
         } catch { failure = error.named(name, place(of: record, chain)) }
@@ -393,7 +393,7 @@ extension Container {
     /// Calls a function of an object's type where the object may be touched. What the function resolves sees `chain`'s graph
     /// and what has been made in it.
     private func inDomain(
-        of record: Record, _ chain: BuildChain?, _ timeout: UInt64, inRun: Bool = false,
+        of record: Record, _ chain: BuildChain?, _ timeout: UInt64, inRun: Bool = false, isStop: Bool = false,
         _ body: @escaping (TypeDescription, UnsafeMutableRawPointer, Deadline) throws(Failure) -> Void
     ) throws(Failure) {
         let type = Self.type(record)
@@ -415,14 +415,18 @@ extension Container {
                         try body(type.description, instance, deadline)
                     }
                 }
+                // Nothing undoes a stop, and a late one is reported by who calls it.
+                let whenLeft =
+                    isStop ? "its stop is not waited for any longer" : "what it does is undone when it returns"
                 // A prototype belongs to the thread that makes it.
                 if let domain = type.domain, !domain.isCurrent, record.pointee.thread != currentThread().identity {
                     try within { (overdue, job) throws(Failure) in
-                        try run(in: domain, timeout: timeout, overdue: overdue, job)
+                        try run(
+                            in: domain, timeout: timeout, overdue: overdue, failsLate: !isStop, whenLeft: whenLeft, job)
                     }
                 } else if type.domain == nil, inRun || chain?.root.isCommit == true, timeout != .max {
                     try within { (overdue, job) throws(Failure) in
-                        try runApart(timeout: timeout, overdue: overdue, job)
+                        try runApart(timeout: timeout, overdue: overdue, whenLeft: whenLeft, job)
                     }
                 } else {
                     try body(type.description, instance, .none)

@@ -128,6 +128,7 @@ public final class Container: @unchecked Sendable {
 
     /// The open container of a runtime or key handle. The reference keeps it alive.
     public static func find(_ bits: UInt64, _ kind: HandleKind) throws(Failure) -> Container {
+        try Failure.refuseWhileAsking()
         let upper = bits >> 32
         guard upper >> 28 == kind.rawValue, kind != .runtime || UInt32(truncatingIfNeeded: bits) == 0,
             let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff)

@@ -23,8 +23,8 @@ public struct DefinitionOrder: Comparable, Sendable {
     public static func < (a: DefinitionOrder, b: DefinitionOrder) -> Bool { a.packed < b.packed }
 }
 
-/// The positions of the entries of one map or list. They have gaps, so that an entry that is added or moved gets one between
-/// those of its neighbors, which keep theirs.
+/// The positions of the entries of one map or list, or of the definitions of one assembly. They have gaps, so that an entry that is
+/// added or moved gets one between those of its neighbors, which keep theirs.
 public enum EntryPositions {
     /// The greatest number of entries, and the greatest position.
     public static let most = DefinitionOrder.positionLimit - 1
@@ -32,8 +32,8 @@ public enum EntryPositions {
     private static let gap = 64
 
     /// Ascending positions of all entries in their order. `known` has those that entries have so far, nil for a new one: as
-    /// many as possible are kept.
-    public static func following(_ known: [Int?]) -> [Int] {
+    /// many as possible are kept. None is greater than `most`, which is not less than the number of entries.
+    public static func following(_ known: [Int?], most: Int = most) -> [Int] {
         var positions = ascending(known)
         var next = 0
         while next < positions.count {
@@ -47,7 +47,7 @@ public enum EntryPositions {
             let low = first == 0 ? 0 : positions[first - 1] ?? 0
             let high = next == positions.count ? most + 1 : positions[next] ?? 0
             let room = high - low - 1
-            guard room >= count else { return following([Int?](repeating: nil, count: known.count)) }
+            guard room >= count else { return following([Int?](repeating: nil, count: known.count), most: most) }
             let step = min(gap, max(1, room / (2 * count)))
             for index in 0..<count {
                 positions[first + index] =

@@ -34,6 +34,10 @@ public enum PoolSearch {
     {
         let thread = iv_thread()!
         guard let reader = thread.pointee.reader, let core = thread.pointee.core else { return 0 }
+        do throws(Failure) { try Failure.refuseWhileAsking() } catch {
+            Pool.leave(reader)
+            throw error
+        }
         // The pool is in the list, or it was closed meanwhile; the section keeps it.
         guard let list = iv_core_pools(core), let raw = iv_pool_at(list, UInt32(truncatingIfNeeded: bits)),
             let key = PoolKey(simple: value, seed: raw.pointee.seed), let owner = raw.pointee.owner

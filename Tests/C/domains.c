@@ -827,6 +827,73 @@ static void a_domain_that_is_no_thread_is_where_its_host_says(void) {
     CHECK_EQUAL(destroys, 1);
 }
 
+/* What a domain asks its host with is called under locks of the runtime: whatever that calls is refused, and nothing hangs. */
+static invivo_key asked_key;
+static invivo_object asked_object;
+static invivo_pool asked_pool;
+static invivo_job asked_job;
+static int asked, answers_otherwise;
+static void expect_refusal(invivo_status status) {
+    if (status != INVIVO_E_IN_CALLBACK) answers_otherwise++;
+}
+static invivo_status make_none(void *user_data, const invivo_value *key, invivo_object *out, invivo_error **error) {
+    (void)user_data, (void)key, (void)out, (void)error;
+    answers_otherwise++;
+    return INVIVO_E_HOST;
+}
+static uint8_t calls_the_runtime(void *user_data) {
+    invivo_object object;
+    invivo_value value, number = invivo_int64(1);
+    invivo_runtime_info info = {.struct_size = sizeof(info)};
+    invivo_definition lead = {.struct_size = sizeof(lead), .key = "a.new", .type = type};
+    (void)user_data;
+    if (!__atomic_add_fetch(&asked, 1, __ATOMIC_SEQ_CST) || !asked_pool.bits) return is_window;
+    expect_refusal(invivo_resolve(runtime, asked_key, &object, NULL));
+    expect_refusal(invivo_resolve_name(runtime, "a.cold", &object, NULL));
+    expect_refusal(invivo_object_get(asked_object, "depth", &value, NULL));
+    expect_refusal(invivo_runtime_inspect(runtime, &info, NULL));
+    expect_refusal(invivo_runtime_poll(runtime, 0, NULL, NULL));
+    expect_refusal(invivo_define(runtime, &lead, NULL, NULL));
+    expect_refusal(invivo_pool_get(asked_pool, &number, make_none, NULL, &object, NULL));
+    expect_refusal(invivo_job_run(asked_job));
+    expect_refusal(invivo_runtime_close(runtime, NULL));
+    if (invivo_key_name(asked_key)) answers_otherwise++;
+    OK(invivo_object_retain(asked_object));
+    OK(invivo_object_release(asked_object));
+    return is_window;
+}
+static void what_asks_where_it_is_may_call_nothing(void) {
+    invivo_domain_options host = {.struct_size = sizeof(host), .name = "window", .post = post, .user_data = &destroys,
+                                  .destroy = count_destroy, .flags = INVIVO_DOMAIN_DEFAULT, .is_current = calls_the_runtime};
+    invivo_domain domain;
+    invivo_definition cold = {.struct_size = sizeof(cold), .key = "a.cold", .scope = INVIVO_SCOPE_LAZY_SINGLETON};
+    posts = destroys = asked = answers_otherwise = 0;
+    begin(NULL);
+    OK(invivo_domain_register(runtime, &host, &domain, E));
+    register_voice((invivo_domain){0});
+    is_window = true;
+    make("a.voice", &asked_object);
+    cold.type = type;
+    OK(invivo_define(runtime, &cold, &asked_key, E));
+    asked_job = posted;
+    OK(invivo_pool_open(runtime, NULL, &asked_pool, E));
+    commit other;
+    commit_elsewhere(&other, DEPTH("a.voice", 3));
+    next_job(1);
+    OK(invivo_runtime_poll(runtime, CHECK_LIMIT_SECONDS * 1000, NULL, E)); /* asks under a lock */
+    pthread_join(other.thread, NULL);
+    CHECK_EQUAL(other.status, INVIVO_OK);
+    invivo_object again;
+    OK(invivo_resolve_name(runtime, "a.cold", &again, E)); /* and without one */
+    OK(invivo_object_release(again));
+    CHECK(asked > 1);
+    CHECK_EQUAL(answers_otherwise, 0);
+    OK(invivo_pool_close(asked_pool, E));
+    asked_pool = (invivo_pool){0};
+    OK(invivo_object_release(asked_object));
+    end();
+}
+
 /* ---- callbacks --------------------------------------------------------------------------------------- */
 
 static int ran_in_setter;
@@ -1063,6 +1130,7 @@ int main(void) {
     a_job_that_does_not_end_is_left_to_its_domain();
     what_a_domain_does_not_undo_in_time_is_undone_when_it_answers();
     a_domain_that_is_no_thread_is_where_its_host_says();
+    what_asks_where_it_is_may_call_nothing();
     a_callback_may_not_wait();
     a_setter_may_ask_for_a_reload();
     submitted_sets_do_not_fail_each_other();

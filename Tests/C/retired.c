@@ -28,6 +28,13 @@ static void run_meanwhile(void *(**what)(void *)) {
     pthread_join(thread, NULL);
 }
 
+/* Callbacks on the thread of a call that may run none. */
+static pthread_t inspecting;
+static int is_inspecting, called_while_inspecting;
+static void note_call(void) {
+    if (__atomic_load_n(&is_inspecting, __ATOMIC_SEQ_CST) && pthread_equal(pthread_self(), inspecting)) called_while_inspecting++;
+}
+
 static void hold(resource *self) { __atomic_add_fetch(&self->references, 1, __ATOMIC_SEQ_CST); }
 static void let_go(resource *self) {
     if (__atomic_sub_fetch(&self->references, 1, __ATOMIC_SEQ_CST)) return;
@@ -55,6 +62,7 @@ static invivo_status resource_make(void **instance, const invivo_build *build, c
     return INVIVO_OK;
 }
 static void resource_release(void *instance, void *user_data) {
+    note_call();
     resource *self = instance;
     (void)user_data;
     void *used = NULL;
@@ -68,6 +76,7 @@ static invivo_status resource_start(void *instance, void *user_data, invivo_erro
     return INVIVO_E_HOST;
 }
 static invivo_status resource_stop(void *instance, void *user_data, invivo_error **error) {
+    note_call();
     resource *self = instance;
     (void)user_data, (void)error;
     run_meanwhile(&meanwhile_stopping);
@@ -80,6 +89,7 @@ static invivo_status resource_stop(void *instance, void *user_data, invivo_error
     return INVIVO_OK;
 }
 static invivo_status resource_count(void *instance, void *user_data, uint64_t *out, invivo_error **error) {
+    note_call();
     (void)user_data;
     if (is_confined && !pthread_equal(pthread_self(), home)) __atomic_add_fetch(&asked_elsewhere, 1, __ATOMIC_SEQ_CST);
     __atomic_add_fetch(&asked, 1, __ATOMIC_SEQ_CST);
@@ -381,6 +391,28 @@ static void a_view_keeps_it(void) {
     CHECK_TEXT(retired(), "a.pool Resource read 0; ");
     invivo_view_end(view);
     await_stops(1);
+    end();
+}
+
+/* The calls with which one looks for what hangs run nothing of the host's: another thread ends what a view has kept. */
+static void what_inspects_ends_nothing_itself(void) {
+    invivo_runtime_info info = {.struct_size = sizeof info};
+    begin();
+    DEFINE("a.pool", LAZY_SINGLETON);
+    inspecting = pthread_self(), called_while_inspecting = 0;
+    for (int i = 0; i < 50; i++) {
+        OK(invivo_object_release(resolve("a.pool")));
+        invivo_view view = invivo_view_begin(runtime);
+        DEFINE("a.pool", LAZY_SINGLETON);
+        CHECK_EQUAL(stops, i);
+        invivo_view_end(view);
+        __atomic_store_n(&is_inspecting, 1, __ATOMIC_SEQ_CST);
+        if (i % 2) OK(invivo_runtime_inspect(runtime, &info, E));
+        else CHECK_TEXT(retired(), "");
+        __atomic_store_n(&is_inspecting, 0, __ATOMIC_SEQ_CST);
+        await_stops(i + 1);
+    }
+    CHECK_EQUAL(called_while_inspecting, 0);
     end();
 }
 
@@ -826,6 +858,7 @@ int main(void) {
     leases_are_never_cut_short_and_the_last_one_stops_at_once();
     what_uses_it_is_stopped_before_it();
     a_view_keeps_it();
+    what_inspects_ends_nothing_itself();
     after_the_grace_time_it_is_stopped_with_a_warning();
     the_grace_time_begins_anew_after_a_lease();
     what_another_definition_has_is_not_retired();

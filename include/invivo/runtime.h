@@ -56,7 +56,11 @@ typedef struct invivo_runtime_options {
     /* How long a reload waits for a domain, for another thread's constructor, or for one other reload that is under way. Then it
      * fails; the error names what the other reload is in. Edits of followed files wait without a limit. A job not begun is withdrawn.
      * One begun is awaited until it has had 5 s, and is then left to its domain, which undoes it when it returns. Values that
-     * a domain does not restore in this time are restored before anything else is done there. 0 = default 5,000. */
+     * a domain does not restore in this time are restored before anything else is done there. 0 = default 5,000.
+     *
+     * Constructors of shared types, observers and converters run on the thread of the reload, and no limit ends them: a
+     * constructor may take long, and may use what belongs to that thread. One that does not return keeps its own reload from
+     * ending; each other reload fails after this time, and resolves and views go on. Starts and stops have limits of their own. */
     uint32_t commit_timeout_ms;
     /* The least level that is logged; INVIVO_LOG_SILENT logs nothing. */
     uint32_t log_level;
@@ -79,7 +83,8 @@ typedef struct invivo_runtime_options {
     uint32_t stop_timeout_ms;  /* a stop that takes longer is an error in the report; awaited as a start is. 0 = default 60,000 */
     /* How long a retired object without leases may wait for the references of its own language to end (`count_references`,
      * type.h). Then it is stopped all the same, and a warning names its key and type. 0 = default 30 s;
-     * INVIVO_STOP_GRACE_UNLIMITED = as long as there is a reference. */
+     * INVIVO_STOP_GRACE_UNLIMITED = as long as there is a reference. References that retired objects hold to each other in
+     * their language count too: the objects of such a cycle wait for this time. */
     uint32_t stop_grace_ms;
     uint32_t load_timeout_ms;    /* reading and planning documents that takes longer is abandoned: INVIVO_E_TIMEOUT names them. So it
                                     is when the runtime closes. A converter is not interrupted: one that does not return holds up
@@ -147,7 +152,8 @@ typedef struct invivo_domain_options {
     void (*destroy)(void *user_data); /* once; may be NULL */
     /* For a domain that is not one thread (a dispatch queue, an actor): answers 1 where its objects may be touched, else 0.
      * Jobs of such a domain run at once where this says 1, and while code there waits inside the runtime. May be NULL.
-     * Called from any thread, also with locks held: it must be quick and must not call the runtime. */
+     * Called from any thread, also with locks held: it must be quick and must not call the runtime. A call that may take a lock
+     * or run host code answers INVIVO_E_IN_CALLBACK inside it, and one that returns no status does nothing. */
     uint8_t (*is_current)(void *user_data);
     /* Without it a call that waits for a job here may come from the very thread that would have to run it: also where the
      * commit timeout is unlimited, a job that is not begun after 5 s is withdrawn, and the call answers INVIVO_E_TIMEOUT. */
@@ -200,6 +206,8 @@ typedef struct invivo_runtime_info {
     uint64_t unannounced;      /* changes found so in files whose directories are watched */
 } invivo_runtime_info;
 
+/* Reports what the runtime is doing. Runs no code of the host: the loop thread ends what may end before, and the call waits for
+ * that for at most 1 s. */
 INVIVO_API invivo_status invivo_runtime_inspect(invivo_runtime runtime, invivo_runtime_info *out, invivo_error **error) INVIVO_WAITS;
 /* Lists the retired objects that have not been stopped: shared objects that a reload has replaced or removed, whose type has
  * `stop`, and that are still in use. `out` becomes an owned list with one map for each of them, in order of creation:
@@ -212,7 +220,7 @@ INVIVO_API invivo_status invivo_runtime_inspect(invivo_runtime runtime, invivo_r
  *     retired_ns how long ago it was replaced or removed, in nanoseconds
  *     idle_ns    how long there has been nothing but references of its own language; 0 when there is more
  *
- * The list describes one moment; other threads go on meanwhile. */
+ * The list describes one moment; other threads go on meanwhile. Runs no code of the host, as invivo_runtime_inspect. */
 INVIVO_API invivo_status invivo_runtime_retired(invivo_runtime runtime, invivo_value *out, invivo_error **error) INVIVO_WAITS;
 /* Where an object is in its life, or a key that has none. */
 enum {

@@ -279,6 +279,7 @@ struct iv_thread {
     uint32_t prepared;
     uint32_t magazine[IV_MAGAZINE];
     uint32_t locks;           /* monitors that it holds */
+    uint32_t asking;          /* host functions under way that tell where the thread is; nothing may be called from them */
     void *postponed;          /* work that must not run under them: a Postponed, retained; NULL mostly */
     uint32_t without_content; /* errors about documents quote nothing of them */
     uint64_t load_deadline;   /* when the documents that it reads and plans must be through; 0: no limit */
