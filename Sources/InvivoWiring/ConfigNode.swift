@@ -11,11 +11,13 @@ public struct ConfigNode: Sendable {
 
     public let content: Content
     public let place: Place
-    /// Of a large map, where its names are.
-    private let index: NameIndex?
+    /// Of a large map, where its names are. Maps of the same names in the same order share it.
+    fileprivate let index: NameIndex?
+    /// Nothing in it removes anything, and no name comes twice: laid over nothing it stays what it is.
+    fileprivate let isPlain: Bool
 
     /// What a map of many names is searched by.
-    private final class NameIndex: Sendable {
+    fileprivate final class NameIndex: Sendable {
         let places: NameTable<Int>
 
         init(_ pairs: [(name: String, node: ConfigNode)]) {
@@ -34,6 +36,20 @@ public struct ConfigNode: Sendable {
         self.content = content
         self.place = place
         index = Self.index(content)
+        isPlain =
+            switch content {
+            case .value(.null): false
+            case .value, .list: true
+            case .map(let pairs): pairs.allSatisfy(\.node.isPlain)
+            }
+    }
+
+    /// A map with other nodes under the names of another one.
+    fileprivate init(_ pairs: [(name: String, node: ConfigNode)], namedAs other: ConfigNode?, at place: Place) {
+        content = .map(pairs)
+        self.place = place
+        index = other?.index
+        isPlain = pairs.allSatisfy(\.node.isPlain)
     }
 
     /// A value that no document says.
@@ -45,6 +61,12 @@ public struct ConfigNode: Sendable {
         }
         self.place = place
         index = Self.index(content)
+        // A host's map may have a name twice.
+        isPlain =
+            switch value {
+            case .null, .map: false
+            default: true
+            }
     }
 
     /// Texts as texts, numbers as they were written.
@@ -63,8 +85,18 @@ public struct ConfigNode: Sendable {
     /// What a name leads to, if this is a map that has it.
     public subscript(name: String) -> ConfigNode? {
         guard let pairs else { return nil }
-        if let index { return index.places[name].map { pairs[$0].node } }
-        return pairs.first { $0.name.isSameName(as: name) }?.node
+        return offset(of: name).map { pairs[$0].node }
+    }
+
+    /// Where a name stands among the pairs.
+    fileprivate func offset(of name: String) -> Int? {
+        if let index { return index.places[name] }
+        return pairs?.firstIndex { $0.name.isSameName(as: name) }
+    }
+
+    /// Whether both are the same null, number or text.
+    fileprivate func isSameScalar(as other: ConfigNode) -> Bool {
+        if case .value(let one) = content, case .value(let two) = other.content { one.isSame(as: two) } else { false }
     }
 
     public var isNull: Bool {
@@ -101,19 +133,27 @@ public struct ConfigTree: Sendable {
     ) throws(Failure) -> ConfigNode? {
         try steps.step()
         guard case .map(let said) = later.content else { return later.isNull ? nil : later }
-        var pairs: [(name: String, node: ConfigNode)?] = earlier?.pairs ?? []
-        var places: NameTable<Int> = [:]
-        for (index, pair) in pairs.enumerated() { if let pair { places[pair.name] = index } }
+        var pairs = earlier?.pairs ?? []
+        if pairs.isEmpty && later.isPlain { return later }
+        var added: NameTable<Int> = [:]
+        var removed: Set<Int> = []
         for (name, node) in said {
-            if let index = places[name] {
-                let left = try merged(pairs[index]?.node, node, &steps)
-                pairs[index] = left.map { (name, $0) }
+            if let offset = earlier?.offset(of: name) ?? added[name] {
+                let former = removed.contains(offset) ? nil : pairs[offset].node
+                if let left = try merged(former, node, &steps) {
+                    pairs[offset] = (name, left)
+                    removed.remove(offset)
+                } else {
+                    removed.insert(offset)
+                }
             } else if let left = try merged(nil, node, &steps) {
-                places[name] = pairs.count
+                added[name] = pairs.count
                 pairs.append((name, left))
             }
         }
-        return ConfigNode(ConfigNode.Content.map(pairs.compactMap { $0 }), at: later.place)
+        if added.isEmpty && removed.isEmpty { return ConfigNode(pairs, namedAs: earlier, at: later.place) }
+        let left = removed.isEmpty ? pairs : pairs.indices.filter { !removed.contains($0) }.map { pairs[$0] }
+        return ConfigNode(ConfigNode.Content.map(left), at: later.place)
     }
 
     public func find(_ path: String) -> ConfigNode? {
@@ -168,19 +208,20 @@ public struct ConfigTree: Sendable {
         found.append(Change(path: path, node: new, isLeaf: true))
         let before = old?.pairs
         let after = new?.pairs
-        let former = NameTable((before ?? []).map { ($0.name, $0.node) })
-        var seen: NameSet = []
+        let haveSameNames = old?.index != nil && old?.index === new?.index
         var hasNameless = false
-        for (name, node) in after ?? [] {
-            seen.insert(name)
+        for (offset, (name, node)) in (after ?? []).enumerated() {
+            let former = haveSameNames ? before?[offset].node : old?[name]
             // What no path leads to is part of the map around it.
             if name.contains(".") || name.isEmpty {
-                hasNameless = hasNameless || former[name]?.value.isSame(as: node.value) != true
+                hasNameless = hasNameless || former?.value.isSame(as: node.value) != true
+            } else if former?.isSameScalar(as: node) == true {
+                try steps.step()
             } else {
-                try compare(former[name], node, path.isEmpty ? name : "\(path).\(name)", &found, &steps)
+                try compare(former, node, path.isEmpty ? name : "\(path).\(name)", &found, &steps)
             }
         }
-        for (name, node) in before ?? [] where !seen.contains(name) {
+        for (name, node) in before ?? [] where !haveSameNames && new?.offset(of: name) == nil {
             if name.contains(".") || name.isEmpty {
                 hasNameless = true
             } else {

@@ -150,6 +150,45 @@ static void later_documents_win_maps_merge_lists_are_replaced_and_null_removes(v
     close_runtime();
 }
 
+/* A map of more names than are compared one by one: each layer adds, replaces and removes some, the first one too. */
+static void wide_maps_merge_as_small_ones_do(void) {
+    enum { NAMES = 60, LAYERS = 3 };
+    static const char *const documents[LAYERS] = {"a.yaml", "b.yaml", "c.yaml"};
+    int expected[NAMES];
+    invivo_value value;
+    open_runtime();
+    for (int i = 0; i < NAMES; i++) expected[i] = -1;
+    for (int layer = 0; layer < LAYERS; layer++) {
+        char text[NAMES * 24] = "config:\n  wide:\n";
+        for (int i = 0; i < NAMES; i++) {
+            char *end = text + strlen(text);
+            /* Which names a layer speaks of, and those it removes, differ from layer to layer. */
+            if ((i + layer) % 4 == 1) snprintf(end, 24, "    n%02d: null\n", i), expected[i] = -1;
+            if ((i + layer) % 4 == 2) snprintf(end, 24, "    n%02d: %d\n", i, expected[i] = 100 * layer + i);
+        }
+        OK(says(documents[layer], text, E));
+    }
+    int64_t left = 0;
+    for (int i = 0; i < NAMES; i++) {
+        char path[] = "wide.n00";
+        path[6] += i / 10, path[7] += i % 10;
+        if (expected[i] >= 0) CHECK_EQUAL(read_int(path), expected[i]), left++;
+        else expects_error(invivo_config_read(runtime, path, &value, E), INVIVO_E_NOT_CONFIGURED, NULL);
+    }
+    OK(invivo_config_read(runtime, "wide", &value, E));
+    CHECK_EQUAL(value.as.map.count, left);
+    invivo_value_clear(&value);
+    /* The host's word on one of them, its removal, and a name of its own. */
+    const invivo_value five = invivo_int64(5), none = invivo_null();
+    OK(configured("wide.n00", &five, E));
+    OK(configured("wide.own", &five, E));
+    OK(configured("wide.n59", &none, E));
+    CHECK_EQUAL(read_int("wide.n00"), 5);
+    CHECK_EQUAL(read_int("wide.own"), 5);
+    expects_error(invivo_config_read(runtime, "wide.n59", &value, E), INVIVO_E_NOT_CONFIGURED, NULL);
+    close_runtime();
+}
+
 static void documents_that_say_something_else_are_refused_with_their_places(void) {
     open_runtime();
     expects_error(says("a.yaml", "config: [1]", E), INVIVO_E_SPEC,
@@ -728,6 +767,7 @@ int main(void) {
     check_directory();
     check_begin();
     later_documents_win_maps_merge_lists_are_replaced_and_null_removes();
+    wide_maps_merge_as_small_ones_do();
     documents_that_say_something_else_are_refused_with_their_places();
     an_assembly_sees_its_own_scope_and_what_is_global();
     a_mount_is_configured_by_its_prefix_then_as_its_assembly();
