@@ -453,6 +453,7 @@ class Runner(Statements):
         self.view: invivo.View | None = None
         self.places: dict[str, int] = {}
         self.failed: Failure | None = None  # of a job
+        self.wrong_line: int | None = None  # the statement that was not as it says
 
     def run_all(self) -> None:
         here = world.fresh()
@@ -484,6 +485,7 @@ class Runner(Statements):
             self.expect(line, answer.failure)
         except Exception as problem:
             problem.add_note(f"{line.place}: in the case {self.case.name}") if hasattr(problem, "add_note") else None
+            self.wrong_line = self.wrong_line or line.number
             raise
         if line.result is not None and answer.failure is None:
             self.names.kept[line.result] = answer.value
