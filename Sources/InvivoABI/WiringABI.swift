@@ -41,13 +41,14 @@ public func invivo_key_find(
 
 @c @implementation
 public func invivo_key_name(_ key: invivo_key) -> UnsafePointer<CChar>! {
+    if key.bits >> 60 == 3, let parents = ForkedRuntime(runtimeHandle(of: key)) { return parents.name(of: key.bits) }
     guard let container = try? Container.find(key.bits, .key) else { return nil }
     return container.monitor.locked { container.keys.text(UInt32(truncatingIfNeeded: key.bits)) }
 }
 
 @c @implementation
 public func invivo_key_version(_ key: invivo_key) -> UnsafePointer<UInt64>! {
-    if ForkedRuntime(HandleKind.runtime.rawValue << 60 | key.bits & 0x0fff_ffff_0000_0000) != nil, key.bits >> 60 == 3 {
+    if ForkedRuntime(runtimeHandle(of: key)) != nil, key.bits >> 60 == 3 {
         return forkedVersion
     }
     guard let container = try? Container.find(key.bits, .key) else { return nil }
@@ -193,6 +194,34 @@ public func invivo_key_outline(
 }
 
 @c @implementation
+public func invivo_key_describe(
+    _ runtime: invivo_runtime, _ key: invivo_key, _ out: UnsafeMutablePointer<invivo_value>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_null()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let (container, id) = try keyed(runtime, key)
+        let facts = try container.facts(id)
+        let parameters = facts.parameters.map { parameter -> Value in
+            var fields: [(name: String, value: Value)] = [
+                ("name", .string(parameter.name)), ("kind", .uint32(parameter.kind.rawValue)),
+                ("type", parameter.typeName.map(Value.string) ?? .null), ("optional", .bool(parameter.isOptional)),
+            ]
+            if let value = parameter.defaultValue { fields.append(("default", value)) }
+            return .map(fields)
+        }
+        out.pointee = Value.map([
+            ("type", facts.type.map { .type($0.description) } ?? .null), ("scope", .uint32(facts.scope.rawValue)),
+            ("scope_name", facts.scopeName.map(Value.string) ?? .null), ("making", .string(facts.making)),
+            ("file", .string(facts.place.file)), ("line", .uint32(facts.place.line)),
+            ("parameters", .list(parameters)),
+            ("receivers", facts.receivers.map { .list($0.map { .type($0.description) }) } ?? .null),
+        ]).owned()
+    }
+}
+
+@c @implementation
 public func invivo_resolve_optional(
     _ runtime: invivo_runtime, _ key: invivo_key, _ arguments: UnsafePointer<invivo_value>!, _ count: Int,
     _ out: UnsafeMutablePointer<invivo_object>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
@@ -263,6 +292,10 @@ public func invivo_key_of_type(
             throw container.nothing(lookup)
         }
     }
+}
+
+private func runtimeHandle(of key: invivo_key) -> UInt64 {
+    HandleKind.runtime.rawValue << 60 | key.bits & 0x0fff_ffff_0000_0000
 }
 
 private func lookupFlags(_ flags: UInt32) throws(Failure) -> UInt32 {

@@ -65,6 +65,8 @@ extension invivo_build: SizedStruct {
         fieldRange(of: \invivo_build.type),
         fieldRange(of: \invivo_build.asker),
         fieldRange(of: \invivo_build.given),
+        fieldRange(of: \invivo_build.flags),
+        fieldRange(of: \invivo_build.reserved),
     ]
 }
 

@@ -1246,10 +1246,18 @@ static const char *not_ready_report_warning(const invivo_report *report, size_t 
     return "";
 }
 
+static invivo_status not_ready_key_describe(invivo_runtime runtime, invivo_key key, invivo_value *out, invivo_error **error) {
+    (void)runtime;
+    (void)key;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 180,
+    .function_count = 181,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1430,6 +1438,7 @@ static const struct invivo_table not_ready = {
     .changes_watch = not_ready_changes_watch,
     .report_warning_count = not_ready_report_warning_count,
     .report_warning = not_ready_report_warning,
+    .key_describe = not_ready_key_describe,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2171,6 +2180,10 @@ size_t invivo_report_warning_count(const invivo_report *report) {
 
 const char *invivo_report_warning(const invivo_report *report, size_t index) {
     return functions()->report_warning(report, index);
+}
+
+invivo_status invivo_key_describe(invivo_runtime runtime, invivo_key key, invivo_value *out, invivo_error **error) {
+    return functions()->key_describe(runtime, key, out, error);
 }
 
 #pragma GCC visibility pop

@@ -41,7 +41,8 @@ extension Container {
                 struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: handle),
                 key: invivo_key(bits: keyHandle(recipe.id)),
                 type: invivo_type(bits: recipe.type?.description.handleBits ?? 0),
-                asker: invivo_key(bits: asker(of: index, chain).map { keyHandle($0.id) } ?? 0), given: 0)
+                asker: invivo_key(bits: asker(of: index, chain).map { keyHandle($0.id) } ?? 0), given: 0,
+                flags: recipe.scope.isShared ? UInt32(INVIVO_BUILD_SHARED) : 0, reserved: 0)
             answer = try decorator.run(function, former, &build)
         case .component(let id, _, let method)?: answer = try ask(id, method, decorator, former, chain)
         case nil: return

@@ -167,7 +167,8 @@ extension Container {
             var build = invivo_build(
                 struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: handle),
                 key: invivo_key(bits: keyHandle(recipe.id)), type: invivo_type(bits: type.description.handleBits),
-                asker: invivo_key(bits: asker(of: index, chain).map { keyHandle($0.id) } ?? 0), given: 0)
+                asker: invivo_key(bits: asker(of: index, chain).map { keyHandle($0.id) } ?? 0), given: 0,
+                flags: recipe.scope.isShared ? UInt32(INVIVO_BUILD_SHARED) : 0, reserved: 0)
             try injector.run(recipe.key, instance, &build, arguments)
         }
         for (place, step) in recipe.after.enumerated() {

@@ -160,7 +160,8 @@ extension Container {
         guard
             let record = try makeInstance(
                 type, values, given: given, key: recipe.id, factory: factory, asker: asker,
-                isNullable: definition.body.flags.contains(.nullable), edges: Self.plainLeases(injected))
+                isShared: recipe.scope.isShared, isNullable: definition.body.flags.contains(.nullable),
+                edges: Self.plainLeases(injected))
         else { return nil }
         if !injected.isEmpty { hold(injected, record) }
         return try opened(record)
@@ -277,7 +278,7 @@ extension Container {
             var build = invivo_build(
                 struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: runtime),
                 key: invivo_key(bits: key),
-                type: invivo_type(bits: type.pointee.handle), asker: invivo_key(), given: 0)
+                type: invivo_type(bits: type.pointee.handle), asker: invivo_key(), given: 0, flags: 0, reserved: 0)
             failed.status = initialize(instance, &build, nil, 0, type.pointee.user_data, &failed.error)
             if failed.status != 0 {
                 Glibc.free(memory)
@@ -353,7 +354,7 @@ extension Container {
     /// Nil when a factory that may answers none.
     private func makeInstance(
         _ type: ObjectType, _ values: [Value], given: UInt64, key: UInt32?, factory: Factory?, asker: UInt32? = nil,
-        isNullable: Bool = false, edges: Int = 0
+        isShared: Bool = false, isNullable: Bool = false, edges: Int = 0
     ) throws(Failure) -> Record? {
         let description = type.description
         if type.isBlockOnly { return try newRecord(type, instance: nil, key: key, edges: edges) }
@@ -361,7 +362,8 @@ extension Container {
         var build = invivo_build(
             struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: handle),
             key: invivo_key(bits: key.map(keyHandle) ?? 0), type: invivo_type(bits: description.handleBits),
-            asker: invivo_key(bits: asker.map(keyHandle) ?? 0), given: given)
+            asker: invivo_key(bits: asker.map(keyHandle) ?? 0), given: given,
+            flags: isShared ? UInt32(INVIVO_BUILD_SHARED) : 0, reserved: 0)
         if description.size > 0 {
             let record = try newRecord(type, instance: nil, key: key, edges: edges)
             guard let instance = record.pointee.instance else { return record }

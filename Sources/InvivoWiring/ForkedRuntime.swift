@@ -61,6 +61,16 @@ public struct ForkedRuntime {
         }
     }
 
+    /// The name of a key; nil for one that nothing has named.
+    public func name(of key: UInt64) -> UnsafePointer<CChar>? {
+        try? reading { (raw, _) throws(Failure) in
+            guard let keys = raw.pointee.keys, let text = KeyTable.text(keys, UInt32(truncatingIfNeeded: key)) else {
+                throw .forked()
+            }
+            return text
+        }
+    }
+
     /// The built shared object of a key, with a lease for the caller.
     public func object(_ key: UInt64) throws(Failure) -> UInt64 {
         var failed = Container.FastFailure()

@@ -31,10 +31,13 @@ struct GraphOutline {
             (
                 "parameters",
                 .list(
-                    parameters.map {
-                        .map([
-                            ("kind", .int64(Int64($0.kind.rawValue))), ("type", $0.typeName.map(Value.string) ?? .null),
-                        ])
+                    parameters.map { parameter in
+                        var fields: [(name: String, value: Value)] = [
+                            ("kind", .int64(Int64(parameter.kind.rawValue))),
+                            ("type", parameter.typeName.map(Value.string) ?? .null),
+                        ]
+                        if parameter.mayBeLeftOut { fields.append(("default", parameter.defaultValue ?? .null)) }
+                        return .map(fields)
                     })
             ),
         ])

@@ -205,6 +205,17 @@ public final class KeyTable: @unchecked Sendable {
     /// The id alone.
     func id(at place: UInt32) -> UInt32 { iv_keys_text(raw, place).map { iv_text_id($0) } ?? .max }
 
+    /// The name of a key, or nil. Looks at every name: for forked children, where the pages of places may be half-written.
+    static func text(_ keys: UnsafePointer<iv_keys>, _ id: UInt32) -> UnsafePointer<CChar>? {
+        guard let table = iv_keys_names(keys), let slots = table.pointee.slots else { return nil }
+        for index in 0...Int(truncatingIfNeeded: table.pointee.mask) {
+            let found = iv_load_u64(slots + index)
+            guard found != 0, let entry = iv_keys_text(keys, UInt32(truncatingIfNeeded: found)) else { continue }
+            if iv_text_id(entry) == id { return iv_text_name(entry) }
+        }
+        return nil
+    }
+
     /// The id of the key with these bytes, or nil.
     @inlinable @inline(__always)
     public static func find(_ keys: UnsafePointer<iv_keys>, _ text: UnsafeRawPointer, _ length: Int) -> UInt32? {

@@ -177,7 +177,7 @@ private final class ProgramConstants {
             to: invivo_build(
                 struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: container.handle),
                 key: invivo_key(bits: container.keyHandle(id)), type: invivo_type(bits: type),
-                asker: invivo_key(bits: asker.map(container.keyHandle) ?? 0), given: given))
+                asker: invivo_key(bits: asker.map(container.keyHandle) ?? 0), given: given, flags: 0, reserved: 0))
         builds.append(build)
         return UnsafeRawPointer(build)
     }

@@ -110,6 +110,74 @@ static void what_making_comes_to_is_a_list_of_steps(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
+static void the_definition_in_force_is_described(void) {
+    invivo_runtime runtime = thing_runtime();
+    static const invivo_parameter inner[] = {{.name = "inner", .kind = INVIVO_KIND_ANY, .flags = INVIVO_PARAMETER_OPTIONAL}};
+    const invivo_type_options options = {.struct_size = sizeof options, .name = "Own", .make = make_own, .release = release_own, .parameters = inner, .parameter_count = 1};
+    static const invivo_parameter parameters[] = {{.name = "note", .kind = INVIVO_KIND_INT32}, {.name = "level", .kind = INVIVO_KIND_DOUBLE}};
+    invivo_value defaults[] = {{0}, {.kind = INVIVO_KIND_DOUBLE, .as.number = 0.5}};
+    invivo_injection first = {.how = INVIVO_INJECT_ARGUMENT, .name = "inner"};
+    invivo_injection passed = {.how = INVIVO_INJECT_REFERENCE, .reference = "a.made", .items = &first, .item_count = 1, .name = "inner"};
+    invivo_injection chooser = {.how = INVIVO_INJECT_ARGUMENT};
+    invivo_option option = {.when = INVIVO_WHEN_OTHERWISE, .use = {.how = INVIVO_INJECT_REFERENCE, .reference = "a.plain"}};
+    invivo_changes changes;
+    invivo_key key;
+    invivo_value facts = {0};
+    invivo_override override;
+    OK(invivo_type_register(runtime, &options, NULL, E));
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.plain", .type_name = "Own", .scope = INVIVO_SCOPE_LAZY_SINGLETON, .file = "a.c", .line = 7}, &key, E));
+    OK(invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.made", .type_name = "Own", .scope = INVIVO_SCOPE_PROTOTYPE, .initializer = &first, .initializer_count = 1, .parameters = parameters, .parameter_count = 2, .defaults = defaults}, NULL, E));
+    OK(invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.holder", .type_name = "Own", .scope = INVIVO_SCOPE_PROTOTYPE, .initializer = &passed, .initializer_count = 1, .parameters = parameters, .parameter_count = 1}, NULL, E));
+    OK(invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.name", .alias = "a.made"}, NULL, E));
+    OK(invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.choice", .chooser = &chooser, .options = &option, .option_count = 1, .parameters = parameters, .parameter_count = 1}, NULL, E));
+    OK(invivo_changes_commit(changes, E));
+
+    OK(invivo_key_describe(runtime, key, &facts, E));
+    CHECK_EQUAL(of(&facts, "scope")->as.unsigned_integer, INVIVO_SCOPE_LAZY_SINGLETON);
+    CHECK_TEXT(of(&facts, "making")->as.string.data, "initializer");
+    CHECK_TEXT(of(&facts, "file")->as.string.data, "a.c");
+    CHECK_EQUAL(of(&facts, "line")->as.unsigned_integer, 7);
+    CHECK_EQUAL(of(&facts, "parameters")->as.list.count, 0);
+    CHECK_EQUAL(of(&facts, "receivers")->as.list.count, 0);
+    invivo_value_clear(&facts);
+
+    /* An override is what counts: its way of construction, and the key's scope. */
+    OK(invivo_override_begin(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.plain", .type_name = "Own", .file = "b.c"}, &override, E));
+    OK(invivo_key_describe(runtime, key, &facts, E));
+    CHECK_TEXT(of(&facts, "file")->as.string.data, "b.c");
+    CHECK_EQUAL(of(&facts, "scope")->as.unsigned_integer, INVIVO_SCOPE_LAZY_SINGLETON);
+    invivo_value_clear(&facts);
+    OK(invivo_override_end(override, E));
+
+    const char *names[] = {"a.made", "a.name", "a.holder"};
+    for (int i = 0; i < 3; i++) {
+        OK(invivo_key_find(runtime, names[i], &key, E));
+        OK(invivo_key_describe(runtime, key, &facts, E));
+        const invivo_value *own = of(&facts, "parameters");
+        CHECK_EQUAL(own->as.list.count, i < 2 ? 2u : 1u);
+        CHECK_TEXT(of(&own->as.list.items[0], "name")->as.string.data, "note");
+        CHECK_EQUAL(of(&own->as.list.items[0], "kind")->as.unsigned_integer, INVIVO_KIND_INT32);
+        CHECK(of(&own->as.list.items[0], "default") == NULL);
+        if (i < 2) CHECK(of(&own->as.list.items[1], "default")->as.number == 0.5);
+        const invivo_value *receivers = of(&facts, "receivers");
+        CHECK(receivers->kind == INVIVO_KIND_LIST && receivers->as.list.count == 1);
+        invivo_value_clear(&facts);
+    }
+    OK(invivo_key_find(runtime, "a.choice", &key, E));
+    OK(invivo_key_describe(runtime, key, &facts, E));
+    CHECK_TEXT(of(&facts, "making")->as.string.data, "choice");
+    CHECK_EQUAL(of(&facts, "receivers")->kind, INVIVO_KIND_NULL);
+    invivo_value_clear(&facts);
+
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_remove(changes, "a.choice", E));
+    OK(invivo_changes_commit(changes, E));
+    CHECK(invivo_key_describe(runtime, key, &facts, NULL) == INVIVO_E_NOT_FOUND);
+    CHECK_EQUAL(facts.kind, INVIVO_KIND_NULL);
+    OK(invivo_runtime_close(runtime, E));
+}
+
 static invivo_status load(void *user_data, invivo_runtime runtime, const char *name, const char *path, invivo_error **error) {
     (void)user_data, (void)name, (void)path, (void)error;
     thing_register(runtime, "Thing");
@@ -242,6 +310,7 @@ int main(void) {
     versions_and_cells_are_read_where_they_lie();
     a_confined_object_is_read_in_its_domain_alone();
     what_making_comes_to_is_a_list_of_steps();
+    the_definition_in_force_is_described();
     a_manifest_is_checked_without_making_anything();
     callbacks_end_before_the_runtimes_that_call_them();
     a_status_counts_only_where_the_host_has_stored_it();

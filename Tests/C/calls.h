@@ -685,6 +685,9 @@ static invivo_status call_report_warning(const arguments *use) {
     (void)invivo_report_warning(NULL, (size_t)use->number);
     return INVIVO_OK;
 }
+static invivo_status call_key_describe(const arguments *use) {
+    return invivo_key_describe((invivo_runtime){use->runtime}, (invivo_key){use->key}, (invivo_value *)out_of(use, 2), use->error);
+}
 
 static const every_call every_calls[] = {
     {"invivo_status_name", call_status_name, 0, "", NULL, 0},
@@ -867,6 +870,7 @@ static const every_call every_calls[] = {
     {"invivo_changes_watch", call_changes_watch, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "changes", cuts_of_source_options, 4},
     {"invivo_report_warning_count", call_report_warning_count, 0, "", NULL, 0},
     {"invivo_report_warning", call_report_warning, 0, "", NULL, 0},
+    {"invivo_key_describe", call_key_describe, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 0},
 };
 
 #endif

@@ -160,6 +160,7 @@ static int reads(void) {
     HOLDS(invivo_object_release(object) == INVIVO_OK);
     RESOLVED(invivo_peek(runtime, left, &object));
     HOLDS(invivo_key_of_type(runtime, "Pair", NULL, 0, &key, NULL) == INVIVO_OK && key.bits == right.bits);
+    HOLDS(invivo_key_name(right) && !strcmp(invivo_key_name(right), "app.right"));
     HOLDS(invivo_key_of_type(runtime, "Pair", "app.left", 0, &key, NULL) == INVIVO_OK && key.bits == left.bits);
     HOLDS(invivo_key_of_type(runtime, "Nothing", NULL, 0, &key, NULL) == INVIVO_E_NOT_FOUND && key.bits == 0);
     HOLDS(invivo_key_of_type(runtime, "Nothing", NULL, INVIVO_LOOKUP_OPTIONAL, &key, NULL) == INVIVO_OK && key.bits == 0);

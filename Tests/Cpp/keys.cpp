@@ -170,7 +170,24 @@ static void what_a_callback_throws_is_noted() {
     CHECK(noted("a.pane: a listener of a scope threw: in keep\n"));
 }
 
+static void the_definition_in_force_is_described() {
+    struct voice {
+        explicit voice(int note = 0) : note(note) {}
+        int note;
+    };
+    invivo::runtime own;
+    invivo::type<voice>("Voice").constructor<int>({"note"}).add(own);
+    own.define(definition("a.voice").of<voice>().scope(INVIVO_SCOPE_PROTOTYPE).parameters<int>({"note"}).defaults(60).with(invivo::argument(0)));
+    invivo::key_facts facts = own.describe("a.voice");
+    CHECK(facts.scope == INVIVO_SCOPE_PROTOTYPE && facts.making == "initializer" && facts.type.bits != 0);
+    CHECK(facts.parameters.size() == 1 && facts.parameters[0].name == "note" && facts.parameters[0].kind == INVIVO_KIND_INT32);
+    CHECK(facts.parameters[0].fallback.as<int>() == 60);
+    CHECK(throws(INVIVO_E_NOT_FOUND, "a.nothing", [&] { own.describe("a.nothing"); }));
+    own.close();
+}
+
 int main() {
+    the_definition_in_force_is_described();
     a_view_leads_to_the_base_that_the_key_names();
     a_view_knows_what_a_decorator_put_there();
     a_block_is_of_the_struct_that_the_key_names();

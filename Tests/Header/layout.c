@@ -130,6 +130,8 @@ int main(void) {
     OFFSET(invivo_build, type, sizeof(((invivo_build *)0)->type));
     OFFSET(invivo_build, asker, sizeof(((invivo_build *)0)->asker));
     OFFSET(invivo_build, given, sizeof(((invivo_build *)0)->given));
+    OFFSET(invivo_build, flags, sizeof(((invivo_build *)0)->flags));
+    OFFSET(invivo_build, reserved, sizeof(((invivo_build *)0)->reserved));
     SIZE(invivo_type_options);
     OFFSET(invivo_type_options, struct_size, sizeof(((invivo_type_options *)0)->struct_size));
     OFFSET(invivo_type_options, name, sizeof(((invivo_type_options *)0)->name));
@@ -547,6 +549,7 @@ int main(void) {
     NUMBER(INVIVO_PROPERTY_RESTART);
     NUMBER(INVIVO_PROPERTY_BLOCK);
     NUMBER(INVIVO_PARAMETER_OPTIONAL);
+    NUMBER(INVIVO_BUILD_SHARED);
     NUMBER(INVIVO_CONFINED);
     NUMBER(INVIVO_SHARED);
     NUMBER(INVIVO_LOG_TRACE);
@@ -845,5 +848,6 @@ int main(void) {
     OFFSET(invivo_table, changes_watch, sizeof(void (*)(void)));
     OFFSET(invivo_table, report_warning_count, sizeof(void (*)(void)));
     OFFSET(invivo_table, report_warning, sizeof(void (*)(void)));
+    OFFSET(invivo_table, key_describe, sizeof(void (*)(void)));
     return 0;
 }

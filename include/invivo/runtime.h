@@ -173,7 +173,8 @@ INVIVO_API invivo_status invivo_job_drop(invivo_job job) INVIVO_WAITS;
  *   - views (view.h), with configuration, blocks and built shared objects; a view that is open at the fork stays open;
  *   - invivo_resolve, _resolve_name, _resolve_optional, _resolve_with and _resolve_type without arguments, and invivo_peek, of
  *     built shared objects; an object of a confined type in the thread that forked, if it is the object's own;
- *   - invivo_key_find, invivo_key_of_type with a whole key as its name or none, invivo_key_version; invivo_config_read; invivo_config_id of a path that was named before;
+ *   - invivo_key_find, invivo_key_of_type with a whole key as its name or none, invivo_key_name,
+ *     invivo_key_version; invivo_config_read; invivo_config_id of a path that was named before;
  *   - invivo_object_instance, _type, _key and _runtime; leases may be taken and given back.
  * Types, callables and errors belong to no runtime and work as before. Everything else answers INVIVO_E_FORKED, or nothing where
  * a function answers no status: nothing is built, changed, started or followed. No stop, disposal or other callback of the

@@ -208,6 +208,7 @@ struct invivo_table {
     invivo_status (*changes_watch)(invivo_changes changes, const invivo_source_options *options, invivo_source *out, invivo_error **error);
     size_t (*report_warning_count)(const invivo_report *report);
     const char *(*report_warning)(const invivo_report *report, size_t index);
+    invivo_status (*key_describe)(invivo_runtime runtime, invivo_key key, invivo_value *out, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

@@ -86,7 +86,12 @@ typedef struct invivo_build {
     /* Bit i: argument i was given, by the definition or by a resolve, so a null there is an explicit one. Without the bit the
      * argument was left out. The last bit stands for all further arguments. Zero for a decorator and for `inject`. */
     uint64_t given;
+    uint32_t flags; /* INVIVO_BUILD_... */
+    uint32_t reserved;
 } invivo_build;
+enum {
+    INVIVO_BUILD_SHARED = 1 /* the object is shared beyond the outermost resolve: its scope is neither prototype nor graph */
+};
 
 enum {
     INVIVO_CONFINED = 0, /* touched only in its domain */

@@ -473,10 +473,24 @@ INVIVO_API invivo_status invivo_stop(invivo_runtime runtime, invivo_key key, inv
  *       "arguments"         a list of sources
  *     or
  *       "set", "property", "to"  the number of an object, a property's name, and the source of what it is set to
- *   "parameters"  a list of maps "kind", "type" (a name, or null): the runtime arguments that the definition declares
+ *   "parameters"  a list of maps "kind", "type" (a name, or null): the runtime arguments that the definition declares; with
+ *                 "default" where one may be left out
  * A source is a map of one entry: "value" (a constant or a shared object), "object" (a number), "argument" (the number of a
  * runtime argument), "list" or "map" (of sources), "left_out" (an argument that the initializer is not given). */
 INVIVO_API invivo_status invivo_key_outline(invivo_runtime runtime, invivo_key key, invivo_value *out, invivo_error **error) INVIVO_WAITS;
+/* Describes the definition that is in force for a key: what overrides, replaces or removes a definition is taken into account. `out`
+ * becomes an owned map, which holds as long as the key's version:
+ *   "type"        the type of its objects, or one of its supertypes; null for a choice that declares none
+ *   "scope", "scope_name"  INVIVO_SCOPE_..., and of a scope of the host its name, else null
+ *   "making"      how its objects are created: "initializer", "factory", "method" (of another object), "constant", "choice",
+ *                 "block", "abstract", or "dormant"
+ *   "file", "line"  where it is declared
+ *   "parameters"  a list of maps, one for each runtime argument: "name", "kind" (INVIVO_KIND_...), "type" (a name, or null),
+ *                 "optional" (a bool), and "default" where it has one
+ *   "receivers"   a list of the types whose objects receive the runtime arguments, also through references that pass them on;
+ *                 null where a choice, a path or a method that creates an object reads them
+ * A key without a definition is INVIVO_E_NOT_FOUND. */
+INVIVO_API invivo_status invivo_key_describe(invivo_runtime runtime, invivo_key key, invivo_value *out, invivo_error **error) INVIVO_WAITS;
 /* The shared object if it is built (one lease is yours), else INVIVO_E_COLD; never builds, never waits. */
 INVIVO_API invivo_status invivo_peek(invivo_runtime runtime, invivo_key key, invivo_object *out) INVIVO_NOWAIT;
 

@@ -14,9 +14,9 @@ from ._assembly import Assembly, _twice
 from ._definitions import Definition, definition, scope_number
 from ._descriptors import define
 from ._documents import Path, Source, file_options
+from ._facts import After
 from ._findings import gathered, is_because
 from ._gathering import Gathering
-from ._index import After
 from ._injections import Plan
 from ._members import Member, describe_alone, describe_members
 from ._processors import Described, Processor, decorator, visitor
@@ -92,7 +92,7 @@ class Changes:
                 fresh = each._core is not core and each not in self._activated
                 known = {**core.known, **{type(one).__name__: type(one) for one in gathering.all}}
                 members = describe_members(each, known) if fresh else []
-                one_by_one = [made for made in each.definitions.values() if core.definitions.get(made.key) is not made]
+                one_by_one = [made for made in each.definitions.values() if core.given.get(made.key) is not made]
                 for made in (*members, *one_by_one):
                     other = seen.setdefault(made.key, made)
                     if other is not made:
@@ -205,7 +205,7 @@ class Changes:
             if each._core is not self._core:
                 raise StaleError(f"the assembly {each.name!r} is not active here", path=each.name)
             for key in (*each.members, *each.definitions):
-                if key in self._core.definitions:
+                if key in self._core.given:
                     self.remove(key)
             self._deactivated.append(each)
             self._unprocessed += [one.name for one in each.processors if self._core.processors.get(one.name) is one]
@@ -379,7 +379,7 @@ class Changes:
 
     def _plan(self, wrong: list[Error] | None = None) -> list[Plan]:
         core = self._core
-        after = After(core.definitions, self._definitions, self._removed)
+        after = After(core, self._definitions, self._removed)
         known = {made.made: made.makes for made in self._definitions.values() if isinstance(made.makes, type)}
         core.known.update(known)
         remaps = {
@@ -470,11 +470,11 @@ class Changes:
         """What is defined by itself, and what comes with an assembly."""
         alone: list[Plan] = []
         together: dict[Assembly, list[Plan]] = {each: [] for each in self._activated}
-        known = After(self._core.definitions, {plan.definition.key: plan.definition for plan in plans})
+        known = {plan.definition.key: plan.definition for plan in plans}
         for plan in plans:
             top = plan.definition
-            while top.owner and top.owner in known:
-                top = known[top.owner]
+            while (owner := known.get(top.owner) or self._core.given.get(top.owner)) is not None:
+                top = owner
             home = self._homes.get(top.key)
             (alone if home is None else together.setdefault(home, [])).append(plan)
         return alone, together
@@ -504,28 +504,28 @@ class Changes:
     def _orphans(self, defined: dict[str, Definition]) -> list[str]:
         """What stood inline in a definition that goes, or that is another now."""
         found = []
-        for key, made in self._core.definitions.inline.items():
+        for key, made in self._core.given.inline.items():
             owner: Definition | None = made
             while owner is not None and owner.owner and key not in defined:
                 if owner.owner in self._removed or owner.owner in self._definitions:
                     found.append(key)
                     break
-                owner = self._core.definitions.get(owner.owner)
+                owner = self._core.given.get(owner.owner)
         return found
 
     def _bind(self, defined: dict[str, Definition], gone: list[str]) -> Callable[[], None]:
         """Makes the definitions, and the assemblies with theirs, known; answers what takes that back."""
         core = self._core
-        former = {key: core.definitions.get(key) for key in (*gone, *defined)}
+        former = {key: core.given.get(key) for key in (*gone, *defined)}
         assemblies = {name: list(several) for name, several in core.assemblies.items()}
         states = [
             (each, each._core, each._collaborators, each.members) for each in (*self._activated, *self._deactivated)
         ]
         mounted = [(each, each.name) for each in self._deactivated if each._own_name is not None]
         for key in gone:
-            core.definitions.drop(key)
+            core.given.drop(key)
         for made in defined.values():
-            core.definitions.put(made)
+            core.given.put(made)
         processors = dict(core.processors)
         for name in self._unprocessed:
             core.processors.pop(name, None)
@@ -542,9 +542,9 @@ class Changes:
 
         def undo() -> None:
             for key, made in former.items():
-                core.definitions.drop(key)
+                core.given.drop(key)
                 if made is not None:
-                    core.definitions.put(made)
+                    core.given.put(made)
             core.processors.clear()
             core.processors.update(processors)
             core.assemblies.clear()

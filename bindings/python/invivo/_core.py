@@ -12,7 +12,6 @@ import contextlib
 import ctypes
 import gc
 import os
-import re
 import sys
 import threading
 import types
@@ -26,14 +25,14 @@ from . import _config, _current, _endings, _signals, _trampolines, _types, _valu
 from . import _generated as c
 from ._describe import Description, Parameter
 from ._exact import Exact, crosses
+from ._facts import Facts, described
 from ._failures import forget_sent
-from ._hints import Hint, crossing_kind, for_python, is_protocol
-from ._index import Definitions, behaves
+from ._given import Given
+from ._hints import Hint, behaves, crossing_kind, for_python, is_protocol
 from ._objects import ForeignCallable, Object, Type, make_proxy
-from ._passing import stays
 from ._plans import GivenUp, Plans, frames_of, place_of
 from ._reading import shown
-from .errors import ClosedError, Error, NotFoundError, StaleError, error_class, within
+from .errors import ClosedError, Error, StaleError, error_class, within
 
 if TYPE_CHECKING:
     from ._assembly import Assembly
@@ -167,10 +166,6 @@ class DomainItem:
         self.core = core
 
 
-# "synth.voice[lead]" is one of the definition "synth.voice".
-_OF_ENTRY = re.compile(r"\[[^\]]*\]")
-
-
 class Core:
     """The state behind one runtime."""
 
@@ -199,7 +194,8 @@ class Core:
         self.leases: dict[int, tuple[str, ctypes.Structure]] = {}
         self.closing: list[Callable[[], None]] = []  # what else ends with the runtime; must not fail
         self.faces: list[Face] = []
-        self.definitions = Definitions()  # what Python defined
+        self.given = Given()  # what Python defined; another language, or an override, may have replaced it
+        self.known_facts: dict[str, tuple[int, Facts]] = {}  # by key, each with the version of it
         self.processors: dict[str, Processor] = {}  # what Python gave, by name
         self.assemblies: dict[str, list[Assembly]] = {}  # active ones, by name
         self.described: set[Assembly] = set()  # known to the library, and perhaps not active
@@ -317,7 +313,8 @@ class Core:
             action()
         self.closing.clear()
         self.purge()
-        self.definitions.clear()
+        self.given.clear()
+        self.known_facts.clear()
         self.processors.clear()
         self.assemblies.clear()
         self.described.clear()
@@ -372,13 +369,13 @@ class Core:
         self.epoch += 2
         self.purge()
 
-    def forget_for(self, key: int) -> None:
+    def forget_for(self, build: Any) -> None:
         """What is shared is about to be built: what its constructor asks for is asked of the library, which learns so
         what it depends on. Nothing is kept again before that is over."""
-        keeping = [face for face in self.faces if face.keeps]
-        if keeping and self.is_shared(key):
-            for face in keeping:
-                face.purge()
+        if build and build[0].flags & c.INVIVO_BUILD_SHARED:
+            for face in self.faces:
+                if face.keeps:
+                    face.purge()
 
     # ---- objects ---------------------------------------------------------------------------------------
 
@@ -409,18 +406,50 @@ class Core:
 
     def pack(self, packer: _values.Packer, name: str, arguments: Iterable[Any]) -> tuple[Any, int]:
         """Runtime arguments for a key; an error in one says which it is, and where the definition is."""
-        made = self.definitions.get(name)
+        things = list(arguments)
+        made = self.facts(name) if things else None
         with within(name) if made is None else within(name, made.file, made.line):
             if made is None:
-                return packer.array(arguments)
-            things, kinds = list(arguments), [crossing_kind(each.hint) for each in made.arguments]
-            if not all(map(crosses, things)) and stays(made, self.definitions):
+                return packer.array(things)
+            kinds = [crossing_kind(each.hint) for each in made.arguments]
+            if made.stays and not all(map(crosses, things)):
                 hints = [each.hint for each in made.arguments]
                 things = [
                     for_python(thing, hints[i] if i < len(hints) else None, is_argument=True)
                     for i, thing in enumerate(things)
                 ]
             return packer.array(things, [each.name for each in made.arguments], kinds)
+
+    def facts(self, name: str) -> Facts | None:
+        """The definition that is in force for a key; None where the key has none, or nothing can be asked."""
+        try:
+            return self._facts(name)
+        except Error:
+            return None
+
+    def _facts(self, name: str) -> Facts:
+        face: Any = self.faces[0] if self.faces else None
+        known = self.known_facts.get(name)
+        handle, word = face._key(name) if face is not None else (self._found(name), None)
+        version = 0 if word is None else word.value
+        # Inside a callback the calling code may be part of a commit, which sees the next generation.
+        if known is not None and word is not None and known[0] == version and not self.calling:
+            return known[1]
+        said = c.invivo_value()
+        self.library.call("key_describe", self.handle, handle, ctypes.byref(said))
+        found = described(self, name, _values.take(_values.Wrapped(self), said), self.given.get(name))
+        if word is not None and not self.calling:
+            self.known_facts[name] = version, found
+        return found
+
+    def _found(self, name: str) -> c.invivo_key:
+        handle = c.invivo_key()
+        self.library.call("key_find", self.handle, _values.name_bytes(name, "key"), ctypes.byref(handle))
+        return handle
+
+    def bind(self, name: str, positional: Sequence[Any], named: typing.Mapping[str, Any]) -> Sequence[Any]:
+        """Runtime arguments for a key, in order."""
+        return self._facts(name).bind(positional, named) if named else positional
 
     def disposed(self, number: int) -> None:
         """The library has given an instance up."""
@@ -562,16 +591,12 @@ class Core:
 
     def is_graphs(self, entry: Entry) -> bool:
         """Whether the graph holds the object, as it does what is shared for longer than a resolve."""
-        return self.is_shared(entry.key)
-
-    def is_shared(self, key: int) -> bool:
-        if not key:
+        if not entry.key:
             return False
-        name = (self.library.key_name(c.invivo_key(key)) or b"").decode("utf-8", "replace")
-        made = self.definitions.get(name) or self.definitions.get(_OF_ENTRY.sub("", name))
-        while made is not None and made.scope is None and made.parent is not None:
-            made = self.definitions.get(made.absolute(made.parent))
-        return made is not None and made.scope in ("singleton", "lazy_singleton")
+        if self.is_parents:
+            return True  # a forked child reads nothing else
+        made = self.facts((self.library.key_name(c.invivo_key(entry.key)) or b"").decode("utf-8", "replace"))
+        return made is not None and made.is_shared
 
     def lean(self, entry: Entry, thing: Any) -> bool:
         """Turns an entry with one lease of ours round: the lease ends when the object is about to."""
@@ -708,21 +733,19 @@ class Core:
         """The name to look for a class by. What counts as a protocol or an abstract class without deriving from it is
         found by that too from then on."""
         name = self.name_of(cls)
-        if cls not in self.wished and (is_protocol(cls) or isinstance(cls, abc.ABCMeta)):
+        # A forked child changes no type.
+        if cls not in self.wished and not self.is_parents and (is_protocol(cls) or isinstance(cls, abc.ABCMeta)):
             self.wished[cls] = name
             for record in [*self.types.values(), *self.managed_types.values()]:
                 self.grant(record, (cls,))
         return name
 
-    def key_of_type(self, cls: type, generic: Any = None, *, exact: bool = False) -> str | None:
-        """The key of the one definition of a class, or of ``generic`` (``Repository[User]``), as the library finds it;
-        None where there is none."""
+    def key_of_type(self, cls: type, generic: Any = None, *, exact: bool = False) -> str:
+        """The key of the one definition of a class, or of ``generic`` (``Repository[User]``), as the library finds
+        it."""
         found, kind = c.invivo_key(), _values.name_bytes(self.wish(cls) + self.arguments_of(generic))
-        try:
-            flags = c.INVIVO_LOOKUP_EXACT if exact else 0
-            self.library.call("key_of_type", self.handle, kind, None, flags, ctypes.byref(found))
-        except NotFoundError:
-            return None
+        flags = c.INVIVO_LOOKUP_EXACT if exact else 0
+        self.library.call("key_of_type", self.handle, kind, None, flags, ctypes.byref(found))
         return bytes(self.library.key_name(found) or b"").decode("utf-8", "replace")
 
     def grant(self, record: _types.TypeRecord, wished: Iterable[type]) -> None:

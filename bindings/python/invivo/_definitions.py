@@ -9,7 +9,7 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 from . import _generated as c
@@ -19,7 +19,7 @@ from ._hints import CLASSES, annotated, hints_of
 from ._managed import Existing, is_generator, yielded
 from ._objects import Type
 from ._recipes import Call, Draft, MadeBy, Options, Recipe, Ref, Scope
-from .errors import ArgumentError, ArityError, WrongTypeError
+from .errors import ArgumentError, WrongTypeError
 
 SCOPES: dict[str, int] = {
     "graph": c.INVIVO_SCOPE_GRAPH,
@@ -56,7 +56,6 @@ class Definition:
     properties: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     calls: tuple[Call, ...] = ()
     arguments: tuple[Parameter, ...] = ()  # the runtime arguments it takes
-    signature: inspect.Signature | None = None  # by which they are arranged
     parent: str | None = None
     alias: Ref | None = None
     maker: MadeBy | None = None
@@ -93,23 +92,6 @@ class Definition:
 
     def absolute(self, key: str) -> str:
         return key if "." in key or not self.assembly else f"{self.assembly}.{key}"
-
-    def bind(self, positional: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
-        """Runtime arguments in order, defaults filled in."""
-        if self.signature is None:
-            if named:
-                raise ArityError(f"{self.key} takes no arguments by name", path=self.key)
-            return list(positional)
-        try:
-            bound = self.signature.bind(*positional, **named)
-        except TypeError as problem:
-            if not named:
-                return list(positional)  # the library says what is wrong, as it does in every language
-            said = ", ".join(str(each) for each in self.signature.parameters.values())
-            message = f"{self.key}({said}): {problem}"
-            raise ArityError(message, path=self.key, file=self.file, line=self.line) from None
-        bound.apply_defaults()
-        return list(bound.arguments.values())
 
 
 def definition(

@@ -202,6 +202,14 @@ def describe(cls: type, known: Mapping[str, Any] | None = None, name: str | None
         said = tunables.get(attribute, Tunable(member))
         final = attribute in constants or _is_final(annotation)
         properties[attribute] = _property(attribute, annotation, said, final=final)
+    for attribute, member in members.items():
+        if isinstance(member, Injected) and attribute not in hints:
+            if member.mark.key is None:
+                raise ArgumentError(
+                    f"{cls.__name__}.{attribute}: injected() does not say what is injected: annotate the attribute, as "
+                    f"in '{attribute}: Clock = injected()', or give the key"
+                )
+            properties[attribute] = _property(attribute, Annotated[Any, member.mark], Tunable(None))
     for attribute, said in tunables.items():
         if attribute not in properties:
             if said.initial is None:

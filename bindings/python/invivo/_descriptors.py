@@ -15,7 +15,7 @@ from . import _generated as c
 from . import _managed, _trampolines, _values
 from ._definitions import PLACED, SCOPES
 from ._describe import call
-from ._hints import is_protocol
+from ._hints import crossing_kind, is_protocol
 from ._injections import Injection, Invocation, Option, Plan
 from ._recipes import Options
 from ._types import CALL, parameter_table
@@ -40,7 +40,7 @@ def _factory(item: FactoryItem, out: Any, build: Any, arguments: Any, count: int
     assert isinstance(made.makes, type)
     assert item.record is not None
     key = build[0].key.bits if build else 0
-    item.core.forget_for(key)
+    item.core.forget_for(build)
     end = None
     values = item.core.arguments(item.plan.parameters, arguments, count)
     with item.core.entered():
@@ -76,7 +76,7 @@ def _inject(item: FactoryItem, instance: int, build: Any, arguments: Any, count:
 
     inject = item.plan.definition.options.inject
     assert inject is not None
-    item.core.forget_for(build[0].key.bits if build else 0)
+    item.core.forget_for(build)
     with item.core.entered():
         inject(_instance(item.core, instance))
 
@@ -175,10 +175,10 @@ def _say(
         table = parameter_table(core, made.arguments)
         packer.hold(table)
         options.parameters, options.parameter_count = table, len(table)
-        if any(each.default is not None for each in made.arguments):
+        if any(each is not None for each in plan.defaults):
             names = [each.name for each in made.arguments]
-            kinds = [each.hint.kind for each in made.arguments]
-            options.defaults, _ = packer.array((each.default for each in made.arguments), names, kinds)
+            kinds = [crossing_kind(each.hint) for each in made.arguments]
+            options.defaults, _ = packer.array(plan.defaults, names, kinds)
 
 
 def _milliseconds(seconds: float | None) -> int:

@@ -28,12 +28,14 @@ class Filling(Resolving):
             handle, _ = self._key(key)
         elif not isinstance(thing, Object) and not core.type_for(builtins.type(thing)).fills_needs:
             cls = builtins.type(thing)
-            if core.key_of_type(cls, exact=True) is None:
-                if not self.fill(thing):
-                    raise NotFoundError(
-                        f"no definition makes a {cls.__name__}, and nothing in the class is marked for injection"
-                    )
-                return
+            try:
+                core.key_of_type(cls, exact=True)
+            except NotFoundError:
+                if self.fill(thing):
+                    return
+                raise NotFoundError(
+                    f"no definition makes a {cls.__name__}, and nothing in the class is marked for injection"
+                ) from None
         with Held(core) as held:
             flags = c.INVIVO_INTO_SHARED if shared else 0
             core.library.call("inject_with", held.add(thing), handle, flags)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
 from ._assembly import Assembly, collaborators_of
-from ._hints import is_assembly
-from ._index import behaves
+from ._hints import behaves, is_assembly
 from ._members import describing
 from ._recipes import Recipe, Ref
 from .errors import AmbiguousError, ExistsError, NotFoundError, WrongTypeError
@@ -32,8 +31,7 @@ class ByName:
 
         def member(*positional: Any, **named: Any) -> Any:
             if describing.depth:
-                made = self._core.definitions.get(f"{self._leads_to}.{name}")
-                given = positional if made is None else made.bind(positional, named)
+                given = self._core.bind(f"{self._leads_to}.{name}", positional, named)
                 return Recipe(Ref(key, tuple(given)))
             face: Any = self._core.face()
             return face.resolve(f"{self._leads_to}.{name}", *positional, **named)

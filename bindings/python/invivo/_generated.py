@@ -89,6 +89,7 @@ INVIVO_PROPERTY_READ_ONLY = 1
 INVIVO_PROPERTY_RESTART = 2
 INVIVO_PROPERTY_BLOCK = 4
 INVIVO_PARAMETER_OPTIONAL = 1
+INVIVO_BUILD_SHARED = 1
 INVIVO_CONFINED = 0
 INVIVO_SHARED = 1
 INVIVO_LOG_TRACE = 0
@@ -677,6 +678,8 @@ invivo_build._fields_ = [
     ("type", invivo_type),
     ("asker", invivo_key),
     ("given", ctypes.c_uint64),
+    ("flags", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
 ]
 invivo_type_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -1300,6 +1303,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_changes_watch": (ctypes.c_int32, [invivo_changes, ctypes.POINTER(invivo_source_options), ctypes.POINTER(invivo_source), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_report_warning_count": (ctypes.c_size_t, [ctypes.c_void_p], True),
     "invivo_report_warning": (ctypes.c_char_p, [ctypes.c_void_p, ctypes.c_size_t], True),
+    "invivo_key_describe": (ctypes.c_int32, [invivo_runtime, invivo_key, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1484,6 +1488,7 @@ TABLE: list[str] = [
     "invivo_changes_watch",
     "invivo_report_warning_count",
     "invivo_report_warning",
+    "invivo_key_describe",
 ]
 
 

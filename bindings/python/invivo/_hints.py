@@ -388,3 +388,29 @@ def annotated(what: Any) -> Any:
     if callable(what) and not hasattr(what, "__annotations__"):
         return type(what).__call__
     return what
+
+
+_OPERATORS = {"__call__", "__iter__", "__next__", "__len__", "__getitem__", "__contains__", "__enter__", "__exit__"}
+
+
+def behaves(makes: type, wanted: type) -> bool:
+    """Whether a class counts as another that it does not derive from: by registration, or as a protocol says."""
+    if is_protocol(wanted):
+        names = {
+            name
+            for each in wanted.__mro__
+            if is_protocol(each) and not _is_the_protocol(each)
+            for name in (*vars(each), *vars(each).get("__annotations__", ()))
+            if not name.startswith("_") or name in _OPERATORS
+        }
+        # Not what the class has as an object itself: every class can be called.
+        there = {name for each in makes.__mro__ for name in (*vars(each), *vars(each).get("__annotations__", ()))}
+        return bool(names) and all(name in there or (name not in _OPERATORS and hasattr(makes, name)) for name in names)
+    try:
+        return issubclass(makes, wanted)
+    except TypeError:
+        return False
+
+
+def _is_the_protocol(cls: Any) -> bool:
+    return bool(cls.__module__ == "typing" and cls.__name__ == "Protocol")

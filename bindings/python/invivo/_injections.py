@@ -82,6 +82,7 @@ class Plan:
     before: tuple[Invocation, ...] = ()
     after: tuple[Invocation, ...] = ()
     after_all: tuple[Invocation, ...] = ()
+    defaults: tuple[Any, ...] = ()  # of the runtime arguments
 
     def renamed(self, rename: Rename) -> Plan:
         """The same under another key, with other keys in it."""

@@ -305,7 +305,7 @@ def _check_result(member: Member, says: type | None, makes: Any) -> None:
 
 
 def _describe(assembly: Assembly | None, key: str, member: Member, known: Mapping[str, type]) -> Definition:
-    signature = member.signature
+    _ = member.signature  # which says what is wrong with it
     parameters = parameters_of(member.function, known, bound=member.is_method)
     positional, named = [], {}
     for index, each in enumerate(parameters):
@@ -340,7 +340,6 @@ def _describe(assembly: Assembly | None, key: str, member: Member, known: Mappin
         file=place.get("file", ""),
         line=place.get("line", 0),
         arguments=parameters,
-        signature=signature,
         options=said,
         home=None if assembly is None else assembly.name,
         generic=result if isinstance(typing.get_origin(result), type) else None,

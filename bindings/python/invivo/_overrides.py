@@ -9,7 +9,7 @@ from . import _generated as c
 from . import _values
 from ._definitions import Definition
 from ._descriptors import defined
-from ._index import After
+from ._facts import After
 from ._wiring import plan_all
 from .errors import ArgumentError
 
@@ -26,7 +26,7 @@ class Override:
         if made is None:
             self._put_instance(key, instance)
             return
-        existing = After(core.definitions, {key: made})
+        existing = After(core, {key: made})
         plans = plan_all([made], existing, core.known, core.find_type, marked=core.marked, assemblies=core.active())
         if len(plans) > 1:
             raise ArgumentError("an override has no inline definitions: define them by keys of their own", path=key)

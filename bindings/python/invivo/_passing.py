@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from . import _recipes
 from ._definitions import Definition
+from ._facts import Facts, Known, Target
 from ._recipes import Draft, Recipe, Ref
 
 _DEEPEST = 64
 
 
-class Definitions(Protocol):
-    def get(self, key: str, /) -> Definition | None: ...
-
-
-def stays(made: Definition, there: Definitions, depth: int = 0) -> bool:
+def stays(made: Target, there: Known, depth: int = 0) -> bool:
     """Whether everything that gets the runtime arguments of a definition is Python's. A choice compares them with its
     options, so they cross there as values."""
+    if isinstance(made, Facts):
+        return made.stays
     if depth > _DEEPEST or isinstance(made.makes, str) or made.choice is not None:
         return False
     if made.alias is not None:
@@ -33,12 +32,12 @@ def stays(made: Definition, there: Definitions, depth: int = 0) -> bool:
     return all(_stays_in(made, thing, there, depth) for thing in things)
 
 
-def _passes(made: Definition, ref: Ref, there: Definitions, depth: int) -> bool:
+def _passes(made: Definition, ref: Ref, there: Known, depth: int) -> bool:
     target = there.get(made.absolute(ref.to)) if isinstance(ref.to, str) else None
     return target is not None and stays(target, there, depth + 1)
 
 
-def _stays_in(made: Definition, thing: Any, there: Definitions, depth: int) -> bool:
+def _stays_in(made: Definition, thing: Any, there: Known, depth: int) -> bool:
     if isinstance(thing, (list, tuple, set, frozenset)):
         return all(_stays_in(made, each, there, depth) for each in thing)
     if isinstance(thing, Mapping):

@@ -12,13 +12,13 @@ import ctypes
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
 from . import _signals, _trampolines, _values
 from ._describe import Parameter, is_left_out
-from ._exact import Exact
+from ._exact import Exact, copied
 from ._hints import Hint, is_protocol, same
 from .errors import BusyError, Error, WrongTypeError, error_class
 
@@ -78,14 +78,31 @@ def frames_of(planning: list[None], calling: list[None]) -> tuple[list[None], li
 class Plan:
     """The function, and the version of the key that it holds for."""
 
-    __slots__ = ("make", "takes", "version", "word")
+    __slots__ = ("defaults", "make", "takes", "version", "word")
 
-    def __init__(self, make: Make, takes: int, word: ctypes.c_uint64, version: int) -> None:
+    def __init__(
+        self, make: Make, takes: int, word: ctypes.c_uint64, version: int, defaults: tuple[Any, ...] = ()
+    ) -> None:
         self.make, self.takes, self.word, self.version = make, takes, word, version
+        self.defaults = defaults  # of the last runtime arguments
+
+    def completed(self, arguments: Sequence[Any]) -> Sequence[Any] | None:
+        """Runtime arguments with those that are left out; None where there are too few or too many."""
+        missing = self.takes - len(arguments)
+        if not missing:
+            return arguments
+        if not 0 < missing <= len(self.defaults):
+            return None
+        return [*arguments, *map(_arrived, self.defaults[len(self.defaults) - missing :])]
 
     @property
     def holds(self) -> bool:
         return bool(self.word.value == self.version)
+
+
+def _arrived(default: Any) -> Any:
+    """What a receiver gets of a default."""
+    return default.fresh() if isinstance(default, Exact) else copied(default)
 
 
 class Plans:
@@ -179,7 +196,9 @@ class Plans:
             _signals.pass_on(problem)
             self.tried[name] = version, _TRIES
             return None
-        return Plan(make, len(outline["parameters"]), word, version)
+        parameters = outline["parameters"]
+        defaults = tuple(each["default"] for each in parameters if "default" in each)
+        return Plan(make, len(parameters), word, version, defaults)
 
     def forked(self) -> None:
         """In a forked child: no plan is begun from now on."""

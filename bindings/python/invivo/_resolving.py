@@ -14,9 +14,8 @@ from . import _generated as c
 from ._core import Core
 from ._face import Face
 from ._hints import CLASSES
-from ._index import ambiguous, candidates
 from ._members import Bound
-from .errors import AmbiguousError, ArityError, NotFoundError, WrongTypeError
+from .errors import NotFoundError, WrongTypeError
 
 T = TypeVar("T")
 
@@ -42,13 +41,14 @@ class Resolving(Face):
         epoch = core.epoch
         name = self._name(key)
         plan = core.plans.find(name)
-        if plan is not None and not plan.takes and not (core.planning or core.calling):
-            core.plans.serve(key, plan, epoch)
-            return plan.make(self)
+        if plan is not None and not (core.planning or core.calling):
+            if not plan.takes:
+                core.plans.serve(key, plan, epoch)
+                return plan.make(self)
+            given = plan.completed(())
+            if given is not None:
+                return plan.make(self, *given)
         handle, word = self._key(name)
-        made = core.definitions.get(name)
-        if made is not None and made.arguments:
-            return self._resolve_with(name, made.bind((), {}))
         before, uses = word.value, core.uses
         found = c.invivo_object()
         core.library.call("resolve", core.handle, handle, ctypes.byref(found))
@@ -99,20 +99,7 @@ class Resolving(Face):
             key = CLASSES.get(key, key)
         if not isinstance(key, type):
             raise WrongTypeError(f"a key is a class, a name or a member of an assembly, not {key!r}")
-        core = self._core
-        if core.is_parents:
-            # A forked child cannot ask the library.
-            found = candidates(key, core.definitions, generic=generic)
-            if len(found) == 1:
-                return found[0].key
-            if found:
-                raise AmbiguousError(f"{ambiguous(key, found)}; ask for one by its key")
-        else:
-            name = core.key_of_type(key, generic)
-            if name is not None:
-                return name
-        made = ", ".join(sorted({each.made for each in core.definitions.values()}))
-        raise NotFoundError(f"no definition makes a {key.__name__}; there are definitions of {made or 'nothing'}")
+        return self._core.key_of_type(key, generic)
 
     @overload
     def resolve(self, key: type[T], *arguments: Any, **named: Any) -> T: ...
@@ -127,18 +114,14 @@ class Resolving(Face):
             return plan.make(self, *arguments)
         core = self._open()
         name = self._name(key)
-        made = core.definitions.get(name)
-        if made is not None:
-            return self._resolve_with(name, made.bind(arguments, named))
-        if named:
-            raise ArityError(f"{name} is not defined by Python: its arguments go by position", path=name)
-        return self._resolve_with(name, arguments)
+        return self._resolve_with(name, core.bind(name, arguments, named))
 
     def _resolve_with(self, name: str, arguments: Sequence[Any], *, planned: bool = True) -> Any:
         core = self._core
         plan = self._taking.get(name) if planned else None
-        if plan is not None and plan.takes == len(arguments):
-            return plan.make(self, *arguments)
+        given = None if plan is None else plan.completed(arguments)
+        if plan is not None and given is not None:
+            return plan.make(self, *given)
         core.check()
         handle, word = self._key(name)
         before, uses = word.value, core.uses
@@ -177,9 +160,7 @@ class Resolving(Face):
             return None
         if not handle.bits:
             core.library.call("key_find", core.handle, text, ctypes.byref(handle))
-        made = core.definitions.get(name)
-        given = arguments if made is None else made.bind(arguments, named)
-        return self._ask("resolve_optional", handle, name, given)
+        return self._ask("resolve_optional", handle, name, core.bind(name, arguments, named))
 
     @overload
     def resolve_type(self, of: builtins.type[T], name: str | None = None, *, exact: bool = False) -> T: ...
@@ -219,12 +200,8 @@ class Resolving(Face):
         core = self._open()
         name = self._name(key)
         handle, _ = self._key(name)
-        made = core.definitions.get(name)
-        if made is not None:
-            arguments = tuple(made.bind(arguments, named))
-        elif named:
-            raise ArityError(f"{name} is not defined by Python: its arguments go by position", path=name)
-        return await _async.resolve(core, handle, name, arguments, lambda: self.poll(0))
+        given = core.bind(name, arguments, named)
+        return await _async.resolve(core, handle, name, given, lambda: self.poll(0))
 
     def __contains__(self, key: object) -> bool:
         core, found = self._open(), c.invivo_key()

@@ -12,8 +12,8 @@ from . import _recipes
 from ._assembly import Assembly
 from ._definitions import Definition, of_recipe
 from ._describe import Method, Parameter
+from ._facts import Known
 from ._hints import KIND_NAMES, LATE, Hint, crossing_kind, for_python, is_assembly
-from ._index import Known
 from ._injections import Injection, Plan
 from ._members import Bound
 from ._objects import Type
@@ -191,7 +191,7 @@ class Sources:
         )
         found = Injection("", key, items=items, flags=c.INVIVO_INJECT_OPTIONAL if optional else 0)
         for _ in range(64):
-            if target is None or target.alias is None or not isinstance(target.alias.to, str):
+            if not isinstance(target, Definition) or target.alias is None or not isinstance(target.alias.to, str):
                 break
             target = self.existing.get(self.remapped(target.absolute(target.alias.to)))
         return _value_of(found) if target is not None and is_plain(target.makes) else found

@@ -78,7 +78,7 @@ def _instance(core: Core, number: int | None) -> Any:
 @_trampolines.answering(c.invivo_type_options, "make", user_data=4)
 def _make(record: TypeRecord, out: Any, build: Any, arguments: Any, count: int, _: int, error: Any) -> None:
     key = build[0].key.bits if build else 0
-    record.core.forget_for(key)
+    record.core.forget_for(build)
     values = record.core.arguments(record.description.parameters, arguments, count)
     with record.core.entered():
         given = build[0].given if build else -1

@@ -21,10 +21,11 @@ from ._describe import (
     parameters_of,
     signature_of,
 )
+from ._exact import crosses
+from ._facts import Facts, Known, Target
 from ._findings import gathered, name_findings
 from ._fitting import misfit, misfit_argument
-from ._hints import Hint, is_protocol
-from ._index import Known
+from ._hints import Hint, for_python, is_protocol
 from ._injections import Injection, Invocation, Option, Plan
 from ._objects import Type
 from ._passing import stays
@@ -33,6 +34,7 @@ from ._sources import ARGUMENT, FOREIGN, FUNCTION, PYTHON, Sources
 from ._types import CALL, has_weak_references, last_needed
 from .errors import ArgumentError, ArityError, Error, MethodError, NotFoundError, PropertyError, WrongTypeError
 
+_OPEN = ("method", "choice")  # only the construction tells the class
 _VARIABLE = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
 
 
@@ -54,7 +56,8 @@ def plan_all(
     new = list(new)
     for each in new:
         try:
-            plans.append(_Planner(each, existing, known, find, errors, plans, marked, remaps or {}, assemblies).plan())
+            plan = _Planner(each, existing, known, find, errors, plans, marked, remaps or {}, assemblies).plan()
+            plans.append(dataclasses.replace(plan, defaults=_defaults(each, existing)))
         except Error as problem:
             errors.append(problem)
     name_findings(errors, plans, new)
@@ -63,6 +66,16 @@ def plan_all(
     elif errors:
         raise gathered(errors)
     return plans
+
+
+def _defaults(made: Definition, existing: Known) -> tuple[Any, ...]:
+    """The values of runtime arguments that are left out, in the form in which they cross."""
+    defaults = tuple(each.default for each in made.arguments)
+    if all(map(crosses, defaults)) or not stays(made, existing):
+        return defaults
+    return tuple(
+        for_python(each.default, each.hint, is_argument=True) if each.has_default else None for each in made.arguments
+    )
 
 
 class _Planner(Sources):
@@ -125,11 +138,11 @@ class _Planner(Sources):
             after_all=self._invocations([as_call(each) for each in hooks.after_all], "after_all"),
         )
 
-    def _class(self, made: Definition) -> type | None:
+    def _class(self, made: Target) -> type | None:
         for _ in range(64):
             if isinstance(made.makes, type):
                 return made.makes
-            parent = self.existing.get(made.parent or "")
+            parent = self.existing.get(made.parent or "") if isinstance(made, Definition) else None
             if parent is None:
                 return None
             made = parent
@@ -353,11 +366,13 @@ class _Planner(Sources):
         inline = next((plan.definition for plan in reversed(self.plans) if plan.definition.key == key), None)
         made = inline or self.existing.get(self.remapped(key))
         for _ in range(64):
-            if made is None or made.alias is None:
+            if not isinstance(made, Definition) or made.alias is None:
                 break
             assert isinstance(made.alias.to, str)
             made = self.existing.get(self.remapped(made.absolute(made.alias.to)))
-        return None if made is None or made.maker is not None else self._class(made)
+        if made is None or (made.making in _OPEN if isinstance(made, Facts) else made.maker is not None):
+            return None
+        return self._class(made)
 
     def _invocations(self, calls: Iterable[Call], place: str) -> tuple[Invocation, ...]:
         found = []

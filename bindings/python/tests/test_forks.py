@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import multiprocessing
 import os
+import re
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -97,6 +98,8 @@ def test_a_child_reads_what_was_built() -> None:
                 assert runtime["web.pool"] is pool
                 assert web.pool() is pool
                 assert runtime.resolve(Settings) is settings
+                with pytest.raises(invivo.NotFoundError, match="no definition makes a 'Pattern'"):
+                    runtime[re.Pattern]
                 assert runtime.resolve_type(Pool) is pool
                 assert "web.pool" in runtime
                 assert runtime.config("web.workers") == 4
@@ -109,6 +112,22 @@ def test_a_child_reads_what_was_built() -> None:
 
         in_a_child(read)
         assert runtime[Pool] is pool
+
+
+def test_a_child_finds_by_class_what_an_override_made() -> None:
+    class Fast(Pool):
+        pass
+
+    web = Web()
+    with opened(web) as runtime, runtime.override("web.pool", Fast):
+        pool = runtime[Fast]
+
+        def read() -> None:
+            assert runtime[Fast] is pool
+            assert runtime[Pool] is pool
+            runtime.close()
+
+        in_a_child(read)
 
 
 def test_a_child_builds_nothing() -> None:

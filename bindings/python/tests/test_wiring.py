@@ -9,7 +9,6 @@ import invivo
 from invivo import _generated as c
 from invivo._core import key_of
 from invivo._definitions import snake
-from invivo._index import Definitions
 from invivo._injections import Injection
 from invivo._wiring import plan_all
 
@@ -30,7 +29,7 @@ class Filter:
 def plan(*assemblies: invivo.Assembly, key: str) -> dict[str, Injection]:
     definitions = {k: v for assembly in assemblies for k, v in assembly.definitions.items()}
     known = {each.makes.__name__: each.makes for each in definitions.values()}
-    plans = {each.definition.key: each for each in plan_all(definitions.values(), Definitions(definitions), known)}
+    plans = {each.definition.key: each for each in plan_all(definitions.values(), definitions, known)}
     return {each.name: each for each in (*plans[key].initializer, *plans[key].properties)}
 
 

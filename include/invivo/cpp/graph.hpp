@@ -43,6 +43,23 @@ struct retired_object {
     uint64_t leases = 0, retired_ns = 0, idle_ns = 0;
 };
 
+/// The definition that is in force for a key: what invivo_key_describe says of it.
+struct key_facts {
+    struct parameter {
+        std::string name, type;  ///< no type: any, or a value
+        invivo_kind kind = INVIVO_KIND_ANY;
+        bool optional = false;
+        value fallback; ///< null: none
+    };
+    invivo_type type{};      ///< of its objects, or one of its supertypes
+    uint32_t scope = 0;      ///< INVIVO_SCOPE_...
+    std::string scope_name;  ///< of a scope of the host's
+    std::string making;      ///< "initializer", "factory", "method", "constant", "choice", ...
+    std::string file;
+    uint32_t line = 0;
+    std::vector<parameter> parameters; ///< the runtime arguments
+};
+
 namespace detail INVIVO_LOCAL {
 
 using facts_map = std::map<std::string, value>;
@@ -102,6 +119,27 @@ inline std::vector<retired_object> retired_objects(invivo_runtime runtime) {
                            fact<uint64_t>(facts, "leases"), fact<uint64_t>(facts, "retired_ns"), fact<uint64_t>(facts, "idle_ns")});
     }
     return retired;
+}
+
+inline key_facts described_key(invivo_runtime runtime, const char *name) {
+    invivo_key key{};
+    checked([&](invivo_error **e) { return invivo_key_find(runtime, name, &key, e); });
+    value found;
+    checked([&](invivo_error **e) { return invivo_key_describe(runtime, key, found.out(), e); });
+    facts_map facts = found.as<facts_map>();
+    key_facts described;
+    const invivo_value &type = facts["type"].raw();
+    if (type.kind == INVIVO_KIND_TYPE) described.type = type.as.type;
+    described.scope = fact<uint32_t>(facts, "scope"), described.scope_name = fact<std::string>(facts, "scope_name");
+    described.making = fact<std::string>(facts, "making"), described.file = fact<std::string>(facts, "file");
+    described.line = fact<uint32_t>(facts, "line");
+    for (const facts_map &parameter : fact<std::vector<facts_map>>(facts, "parameters")) {
+        auto fallback = parameter.find("default");
+        described.parameters.push_back({fact<std::string>(parameter, "name"), fact<std::string>(parameter, "type"),
+                                        fact<invivo_kind>(parameter, "kind"), fact<bool>(parameter, "optional"),
+                                        fallback == parameter.end() ? value() : fallback->second});
+    }
+    return described;
 }
 
 } // namespace detail

@@ -230,6 +230,8 @@ public:
 
     /// One node for each key, by key.
     std::vector<wiring_node> wiring() const { return detail::graph_nodes(raw_); }
+    /// The definition that is in force for a key, overrides included.
+    key_facts describe(const std::string &key) const { return detail::described_key(raw_, key.c_str()); }
     /// INVIVO_GRAPH_JSON, _DOT, _MERMAID, _KEYS_C, ...
     std::string wiring_text(uint32_t format) const { return detail::graph_describe(raw_, format).as<std::string>(); }
     std::vector<object_state> states() const { return detail::object_states(raw_); }

@@ -1,0 +1,58 @@
+internal import CInvivo
+
+/// The definition that is in force for a key.
+public struct KeyFacts {
+    /// A runtime argument.
+    public struct Parameter {
+        public let name: String
+        public let kind: InvivoKind
+        /// The name of the type of an object; nil for anything else.
+        public let type: String?
+        public let isOptional: Bool
+        /// The value of an argument that is left out; nil where there is none.
+        public let defaultValue: InvivoValue?
+    }
+
+    /// The type of its objects, or one of its supertypes; nil for a choice that declares none.
+    public let type: TypeReference?
+    /// `initializer`, `factory`, `method`, `constant`, `choice`, `block`, `abstract` or `dormant`.
+    public let making: String
+    /// The name of its scope where the host has registered that.
+    public let scopeName: String?
+    /// Where it is declared: the file, or empty, and the line, or 0.
+    public let file: String, line: Int
+    /// The runtime arguments.
+    public let parameters: [Parameter]
+
+    init(_ facts: [String: InvivoValue]) throws(InvivoError) {
+        func text(_ name: String) -> String? { if case .string(let text)? = facts[name] { text } else { nil } }
+        type = if case .type(let type)? = facts["type"] { type } else { nil }
+        making = text("making") ?? ""
+        scopeName = text("scope_name")
+        file = text("file") ?? ""
+        line = try facts["line"]?.get(Int.self) ?? 0
+        var found: [Parameter] = []
+        for entry in try facts["parameters"]?.get([InvivoValue].self) ?? [] {
+            let fields = try entry.get([String: InvivoValue].self)
+            let type: String? = if case .string(let name)? = fields["type"] { name } else { nil }
+            found.append(
+                Parameter(
+                    name: try fields["name"]?.get(String.self) ?? "",
+                    kind: InvivoKind(rawValue: try fields["kind"]?.get(UInt32.self) ?? 0) ?? .any, type: type,
+                    isOptional: try fields["optional"]?.get(Bool.self) ?? false, defaultValue: fields["default"]))
+        }
+        parameters = found
+    }
+}
+
+extension Runtime {
+    /// Describes the definition that is in force for a key: what overrides or replaces a definition is taken into account.
+    public func describe(_ key: String) throws(InvivoError) -> KeyFacts {
+        var handle = invivo_key()
+        try core.call(naming: key) { $0.pointee.key_find(core.handle, $1, &handle, $2) }
+        var raw = invivo_value()
+        let found = handle
+        try core.call { $0.pointee.key_describe(core.handle, found, &raw, $1) }
+        return try KeyFacts(try InvivoValue(taking: &raw, core).get([String: InvivoValue].self))
+    }
+}
