@@ -11,9 +11,12 @@ struct TextCase: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
+    /// Tests/Cases.
+    static let folder = "\(#filePath)".split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" } + "/Cases"
+
     /// All that are to be run in Swift, file by file.
     static let all: [TextCase] = {
-        let root = "\(#filePath)".split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" } + "/Cases/wiring"
+        let root = folder + "/wiring"
         var files: [String] = []
         if let directory = opendir(root) {
             while let entry = readdir(directory) {
@@ -50,6 +53,24 @@ struct TextCase: Sendable, CustomTestStringConvertible {
             $0.verb == "not" && $0.words.count > 3 && $0.words[1].text == "in" && $0.words[2].text == "swift"
         }
     }
+}
+
+/// A case of Tests/Cases/wrong_cases.txt, and the line in which it is wrong.
+struct WrongCase: Sendable, CustomTestStringConvertible {
+    let text: TextCase
+    let line: Int
+
+    var testDescription: String { text.name }
+
+    static let all: [WrongCase] = {
+        let path = TextCase.folder + "/wrong_cases.txt"
+        let texts = (try? Script.texts(of: path)) ?? []
+        let lines = texts.enumerated().filter { $1.hasSuffix("#wrong") }.map { $0.offset + 1 }
+        let cases = TextCase.cases(of: path)
+        return lines.compactMap { line in
+            cases.last { $0.line < line }.map { WrongCase(text: $0, line: line) }
+        }
+    }()
 }
 
 extension SwiftAPI {
@@ -96,6 +117,17 @@ extension SwiftAPI {
             let found = await problems(of: one)
             #expect(found.isEmpty == (line == 0))
             #expect(line == 0 || found.contains { $0.line == line && $0.text.contains(said) }, "\(found)")
+        }
+
+        @Test(arguments: WrongCase.all)
+        func aWrongCaseFailsWhereItIsWrong(_ one: WrongCase) async {
+            let found = await problems(of: one.text)
+            #expect(found.first?.line == one.line, "\(found)")
+        }
+
+        @Test func eachWrongCaseIsWrongInOneLine() {
+            let cases = TextCase.cases(of: TextCase.folder + "/wrong_cases.txt")
+            #expect(WrongCase.all.map(\.text.name) == cases.map(\.name) && cases.count > 100)
         }
 
         @Test func thereAreCases() { #expect(TextCase.all.count > 20) }

@@ -157,6 +157,7 @@ static void add_group(const twin *twin, invivo_changes changes, int group, const
         if (members[i]) table[assembly.definition_count++] = is_covered ? stand_in(twin, world, key) : describe(twin, members[i]);
     }
     described_group = -1;
+    if (!assembly.definition_count) assembly.definitions = NULL;
     if (group == 0) MUST(invivo_changes_activate(changes, &assembly, NULL, E));
     else {
         invivo_remap remap = {.from = key_names[0], .to = key_names[remapped < 0 ? 0 : remapped]};

@@ -238,8 +238,9 @@ extension CaseRun {
         }
         runtime.view { view in
             for line in lines {
-                if line.verb == "read", let key = keys[line.words[1].text], let name = line.result {
-                    self[name] = view[key] ?? .null
+                if line.verb == "read", let key = keys[line.words[1].text] {
+                    let value = check(line) { view[key] ?? .null }
+                    if let name = line.result { self[name] = value }
                 } else {
                     run(line)
                 }

@@ -81,7 +81,7 @@ final class CaseRun: Values, @unchecked Sendable {
 
     /// Runs a statement and looks whether it fails as is said below it.
     @discardableResult
-    private func check(_ line: Script.Line, _ body: () throws -> InvivoValue) -> InvivoValue {
+    func check(_ line: Script.Line, _ body: () throws -> InvivoValue) -> InvivoValue {
         var (value, error) = (InvivoValue.null, InvivoError?.none)
         do { value = try body() } catch let thrown as InvivoError { error = thrown } catch { wrong(line, "\(error)") }
         for waited in world.takeWrong() { wrong(line, waited) }

@@ -35,12 +35,7 @@ struct Script {
     let lines: [Line]
 
     init(path: String) throws {
-        guard let file = fopen(path, "r") else { throw Problem(description: "\(path) cannot be read") }
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 65536)
-        while case let count = fread(&piece, 1, piece.count, file), count > 0 { bytes += piece[..<count] }
-        let all = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        let all = try Self.texts(of: path)
         let parts = all.enumerated().compactMap { index, text -> (number: Int, indent: Int, text: String)? in
             let rest = text.drop { $0 == " " }
             return rest.isEmpty || rest.first == "#" ? nil : (index + 1, text.count - rest.count, String(rest))
@@ -50,6 +45,16 @@ struct Script {
         guard at == parts.count else {
             throw Problem(description: "\(path):\(parts[at].number): lines are indented by four spaces")
         }
+    }
+
+    /// The lines of a file as they stand there.
+    static func texts(of path: String) throws -> [Substring] {
+        guard let file = fopen(path, "r") else { throw Problem(description: "\(path) cannot be read") }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 65536)
+        while case let count = fread(&piece, 1, piece.count, file), count > 0 { bytes += piece[..<count] }
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
     }
 
     private static func block(

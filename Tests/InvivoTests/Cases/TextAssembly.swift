@@ -35,7 +35,7 @@ final class TextAssembly: Assembly, CustomReflectable {
             case "collaborator":
                 let isOptional = line.says("optional", from: 2)
                 return (name, collaborator(named: name, of: line.labelled("is"), isOptional: isOptional))
-            case "is": return nil
+            case "is", "fails", "finds": return nil
             default: throw Script.Problem(description: "an assembly has no part '\(line.verb)'")
             }
         }
