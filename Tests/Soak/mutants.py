@@ -177,6 +177,9 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "definition.alias != nil", "reset choice reports"),
         Mutant("never", "seen.insert(target).inserted", "reset graph"),
     ],
+    "InvivoReload/Engine+Plan.swift": [
+        Mutant("never", "plan.definitions[child] == nil", "making differential"),
+    ],
     "InvivoReload/Engine+Layers.swift": [
         Mutant("never", "!property.isInBlock", "wiring"),
     ],
@@ -403,9 +406,12 @@ class Run:
 
     def passes(self, program: str, number: int) -> bool:
         environment = {**os.environ, "INVIVO_MUTANT": str(number), "SWIFT_BACKTRACE": "enable=no"}
-        arguments: list[str | Path] = {"contention": ["30"], "closing": ["30"], "model": ["--sequences", "200"]}.get(
-            program, []
-        )
+        arguments: list[str | Path] = {
+            "contention": ["30"],
+            "closing": ["30"],
+            "model": ["--sequences", "200"],
+            "differential": ["--sequences", "200"],
+        }.get(program, [])
         if program == "cases":
             arguments = sorted(self.cases.glob("*/*.case"))
         with self.lock:
