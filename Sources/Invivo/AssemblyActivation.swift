@@ -223,7 +223,7 @@ struct AssemblyActivation {
                 problems.append(
                     InvivoError(
                         .exists,
-                        "two assemblies are named '\(name)', a \(type(of: other)) and a \(type(of: assembly)); "
+                        "two assemblies are named '\(name)', \(article(type(of: other))) and \(article(type(of: assembly))); "
                             + "name one: \(type(of: assembly))(name: …)", path: name))
             }
             names[name] = assembly

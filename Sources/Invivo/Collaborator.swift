@@ -34,7 +34,9 @@ public final class Collaborator<Other>: AnyCollaborator, @unchecked Sendable {
         return other
     }
 
-    override var wanted: String { key.map { "the assembly '\($0)', a \(Other.self)" } ?? "a \(Other.self)" }
+    override var wanted: String {
+        key.map { "the assembly '\($0)', \(article(Other.self))" } ?? "\(article(Other.self))"
+    }
     override var name: String? { key ?? (Other.self as? AnyClass).map(Assembly.name) }
     override var current: Assembly? { found.withLock { $0.assembly } }
     override func fits(_ assembly: Assembly) -> Bool { assembly is Other && (key == nil || assembly.name == key) }

@@ -11,7 +11,7 @@ extension Core {
         guard registry.withLock({ $0.types[described.bits] != nil }) else {
             throw InvivoError(
                 .type,
-                "the object is a \(TypeReference(self, described).name), which this Swift code did not register; "
+                "the object is \(article(TypeReference(self, described).name)), which this Swift code did not register; "
                     + "ask for it as an Object, or register the type here")
         }
         var raw: UnsafeMutableRawPointer?
@@ -19,7 +19,8 @@ extension Core {
         guard let raw else { throw InvivoError(.notReady, "the object has no instance yet") }
         let instance = Unmanaged<AnyObject>.fromOpaque(raw).takeUnretainedValue()
         guard let value = unboxed(instance) as? Value else {
-            throw InvivoError(.type, "expected a \(Value.self), got a \(Swift.type(of: unboxed(instance)))")
+            throw InvivoError(
+                .type, "expected \(article(Value.self)), got \(article(Swift.type(of: unboxed(instance))))")
         }
         return value
     }
@@ -30,7 +31,7 @@ extension Core {
     ) throws(InvivoError) -> Value {
         if handle.bits != 0 { return try value(of: handle, as: type, holder) }
         guard type is any OptionalValue.Type, let none = Optional<Any>.none as Any as? Value else {
-            throw InvivoError(.null, "nothing was made where a \(type) is expected")
+            throw InvivoError(.null, "nothing was made where \(article(type)) is expected")
         }
         return none
     }

@@ -134,7 +134,7 @@ func valueBehind<Value>(_ instance: AnyObject, _ core: Core) throws(InvivoError)
         if let object = object as? Value { return object }
     }
     guard let value = unboxed(instance) as? Value else {
-        throw InvivoError(.type, "expected a \(Value.self), got a \(Swift.type(of: unboxed(instance)))")
+        throw InvivoError(.type, "expected \(article(Value.self)), got \(article(Swift.type(of: unboxed(instance))))")
     }
     return value
 }

@@ -80,7 +80,7 @@ public func child<Part: Assembly, Base, each BaseArgument, Value, each Argument>
     definition.draft.parent = .member(parent)
     if !isKind(Value.self, of: Base.self) {
         definition.draft.problems.append(
-            InvivoError(.type, "a child makes what its parent makes: a \(Value.self) is no \(Base.self)"))
+            InvivoError(.type, "a child makes what its parent makes: \(article(Value.self)) is no \(Base.self)"))
     }
     return definition
 }

@@ -153,7 +153,8 @@ extension Draft {
         if scope == .weakSingleton, !(self.value is AnyClass) {
             problems.append(
                 InvivoError(
-                    .type, "a weak singleton lives as long as somebody holds it, and a \(self.value) is no class"))
+                    .type, "a weak singleton lives as long as somebody holds it, and \(article(self.value)) is no class"
+                ))
         }
     }
 }

@@ -119,8 +119,8 @@ extension Core {
             if let taken = try convertible.fromInvivo(read) as? Value { return taken }
         }
         throw value.kind == InvivoKind.null.rawValue
-            ? InvivoError(.null, "null where a \(type) is expected")
-            : InvivoError(.type, "expected a \(type), got \(value.kindName)")
+            ? InvivoError(.null, "null where \(article(type)) is expected")
+            : InvivoError(.type, "expected \(article(type)), got \(value.kindName)")
     }
 
 }

@@ -127,7 +127,7 @@ final class InjectedBox<Value>: AnyInjectedBox, @unchecked Sendable {
 
     func present<Wrapped>() throws(InvivoError) -> Wrapped where Value == Wrapped? {
         guard let value = try get() else {
-            throw InvivoError(.null, "nothing was injected, and nothing makes a \(Wrapped.self)")
+            throw InvivoError(.null, "nothing was injected, and nothing makes \(article(Wrapped.self))")
         }
         return value
     }
@@ -192,7 +192,7 @@ extension EmptyInjectable {
 extension OptionalValue {
     fileprivate static func demanded<Value>(_ core: Core, as type: Value.Type) throws(InvivoError) -> Value {
         guard let found = try core.one(wrapped, optional: false, as: type) else {
-            throw InvivoError(.notFound, "nothing makes a \(wrapped)")
+            throw InvivoError(.notFound, "nothing makes \(article(wrapped))")
         }
         return found
     }

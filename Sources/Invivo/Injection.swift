@@ -205,7 +205,8 @@ extension Assembly {
     func `as`<Part: Assembly>(_ part: Part.Type) throws(InvivoError) -> Part {
         guard let part = self as? Part else {
             throw InvivoError(
-                .type, "the recipe belongs to a \(Swift.type(of: self)), not to a \(Part.self)", path: name)
+                .type, "the recipe belongs to \(article(Swift.type(of: self))), not to \(article(Part.self))",
+                path: name)
         }
         return part
     }

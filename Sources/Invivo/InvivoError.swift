@@ -238,3 +238,10 @@ func answering(_ table: Table, _ out: ErrorOut?, _ body: () throws -> Void) -> i
         return error.code.rawValue < 0 ? error.code.rawValue : InvivoError.Code.host.rawValue
     }
 }
+
+/// "a Mixer", "an Actor": for messages.
+func article(_ thing: Any) -> String {
+    let name = "\(thing)"
+    let isVowel = name.first.map { "aeioAEIO".contains($0) } ?? false
+    return (isVowel ? "an " : "a ") + name
+}

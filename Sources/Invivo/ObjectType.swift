@@ -243,9 +243,9 @@ extension InvivoObject {
         switch value {
         case .object(let object): return try object.instance(as: Self.self)
         case .instance(let instance):
-            guard let own = instance as? Self else { throw value.mismatch("a \(Self.self)") }
+            guard let own = instance as? Self else { throw value.mismatch("\(article(Self.self))") }
             return own
-        default: throw value.mismatch("a \(Self.self)")
+        default: throw value.mismatch("\(article(Self.self))")
         }
     }
     public func asInvivo() throws(InvivoError) -> InvivoValue { .instance(self) }

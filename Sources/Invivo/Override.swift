@@ -1,6 +1,9 @@
 internal import CInvivo
 
-/// Another recipe, or an object, in a key's place: for tests and trials. It is there until it is taken back.
+/// Another recipe, or an object, in a key's place: for tests and trials.
+///
+/// It stays until `end`, or until the runtime is closed. Dropping the last reference does not end it: keep it and call `end`, or
+/// use `overriding`, which ends it by itself.
 public final class Override: Sendable {
     private let core: Core
     private let handle: Locked<invivo_override?>

@@ -106,10 +106,10 @@ extension Core {
     func find<Value>(_ type: Value.Type) throws(InvivoError) -> Value {
         if let special = type as? any Found.Type {
             if let found = try special.found(self) as? Value { return found }
-            throw InvivoError(.internal, "a \(type) was not found as one; please report this")
+            throw InvivoError(.internal, "\(article(type)) was not found as one; please report this")
         }
         guard let found = try one(type, optional: false, as: Value.self) else {
-            throw InvivoError(.notFound, "nothing makes a \(type)")
+            throw InvivoError(.notFound, "nothing makes \(article(type))")
         }
         return found
     }

@@ -121,6 +121,15 @@ extension Runtime {
         try add(ConverterBox(core) { try read($0).asInvivo() }, name)
     }
 
+    /// Registers what reads values of every kind, not strings alone: lists and maps of the configuration as well. An error that it
+    /// throws gets the value's place; with a path such as `value.port` or `value.hosts.0`, the place of that part.
+    public func addReader(
+        _ name: String, _ read: @escaping @Sendable (InvivoValue) throws -> some InvivoConvertible
+    ) throws(InvivoError) {
+        let text = { @Sendable (text: String) throws -> InvivoValue in try read(.string(text)).asInvivo() }
+        try add(ConverterBox(core, text, readValue: { try read($0).asInvivo() }), name)
+    }
+
     /// The same by the class of objects that it makes: also for texts of the configuration that go to places of that class.
     public func addConverter<Instance: AnyObject>(
         for type: Instance.Type, _ read: @escaping @Sendable (String) throws -> Instance
@@ -149,6 +158,16 @@ extension Runtime {
                     return answering(box.core.table, error) {
                         let bytes = UnsafeRawBufferPointer(start: text, count: Int(length))
                         try box.read(String(decoding: bytes, as: UTF8.self)).answered(out, box.core)
+                    }
+                }
+                if box.readValue != nil {
+                    options.read = { data, value, out, error in
+                        guard let data, let value else { return InvivoError.Code.internal.rawValue }
+                        let box = Unmanaged<ConverterBox>.fromOpaque(data).takeUnretainedValue()
+                        return answering(box.core.table, error) {
+                            let given = try InvivoValue(reading: value.pointee, box.core)
+                            try box.readValue?(given).answered(out, box.core)
+                        }
                     }
                 }
                 options.destroy = { data in
@@ -213,9 +232,15 @@ private final class ConfigBox: Sendable {
 private final class ConverterBox: Sendable {
     let core: Core
     let read: @Sendable (String) throws -> InvivoValue
+    /// Of one that reads values of every kind.
+    let readValue: (@Sendable (InvivoValue) throws -> InvivoValue)?
 
-    init(_ core: Core, _ read: @escaping @Sendable (String) throws -> InvivoValue) {
+    init(
+        _ core: Core, _ read: @escaping @Sendable (String) throws -> InvivoValue,
+        readValue: (@Sendable (InvivoValue) throws -> InvivoValue)? = nil
+    ) {
         self.core = core
         self.read = read
+        self.readValue = readValue
     }
 }

@@ -1,7 +1,7 @@
 internal import CInvivo
 internal import Synchronization
 
-/// A closure that hears of reloads, until it is closed or the runtime is.
+/// A closure that hears of reloads, until it is closed or the runtime is. Dropping the last reference does not close it.
 public final class Observer: Sendable {
     private let core: Core
     private let handle: Locked<invivo_observer>

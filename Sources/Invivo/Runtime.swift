@@ -54,10 +54,13 @@ public final class Runtime: Sendable {
     ///   - assembly: What is activated, with the assemblies that it needs.
     ///   - others: More of them.
     ///   - options: How it behaves.
-    ///   - paths: Documents to follow.
+    ///   - paths: Documents to follow. What they say of keys that are not defined yet, such as those of blocks, waits for the
+    ///     definitions, with a warning.
     public convenience init(
         _ assembly: Assembly, _ others: Assembly..., options: Options = Options(), watching paths: String...
     ) throws(InvivoError) {
+        var options = options
+        if options.pendingTargets == nil { options.pendingTargets = !paths.isEmpty }
         try self.init(options)
         do throws(InvivoError) {
             let changes = try ChangeSet(core)

@@ -1,6 +1,7 @@
 internal import CInvivo
 
-/// Where a document comes from. Later documents win over earlier ones. Letting go of it changes nothing: close it.
+/// Where a document comes from. Later documents win over earlier ones. It stays until `close`, or until the runtime is
+/// closed. Dropping the last reference does not close it.
 public final class Source: Sendable {
     private let core: Core
     private let handle: invivo_source

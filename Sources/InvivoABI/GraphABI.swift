@@ -21,7 +21,7 @@ private func value(_ graph: WiringGraph, _ format: UInt32) throws(Failure) -> Va
 
 private func unread(_ graph: WiringGraph) throws(Failure) -> String {
     guard let unread = graph.unread else {
-        throw Failure(.unsupported, "only invivo_app_check tells what of the configuration nothing reads")
+        throw Failure(.unsupported, "only the check of an application tells what of the configuration nothing reads")
     }
     return unread.map { "\($0.place.text): \($0.path)\n" }.joined()
 }

@@ -27,7 +27,7 @@ private func newDocument(
         throw Failure(
             .argument,
             isFile
-                ? "options.path is NULL: a file is watched; invivo_changes_document gives a text"
+                ? "options.path is NULL: a file is watched; a text is a document of the change set"
                 : "a source needs options.path, or options.name and options.text")
     }
     guard let path else { return engine.newDocument(.bytes(try documentBytes(given.text, given.length)), name: name) }

@@ -131,7 +131,7 @@ private func resolveSlowly(
         guard object != 0 else {
             throw Failure(
                 .null,
-                "what makes '\(container.keyName(id))' answered null; ask with invivo_resolve_optional where that is allowed",
+                "what makes '\(container.keyName(id))' answered null; resolve it as optional where that is allowed",
                 path: container.keyName(id))
         }
         out.pointee.bits = object

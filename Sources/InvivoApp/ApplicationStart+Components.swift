@@ -176,6 +176,14 @@ private struct ComponentMaker {
         case property(Property)
         case parameter(Parameter)
         case kind(ValueKind?)
+
+        var isObject: Bool {
+            switch self {
+            case .property(let property): property.kind == .object
+            case .parameter(let parameter): parameter.kind == .object
+            case .kind(let kind): kind == .object
+            }
+        }
     }
 
     private mutating func note(_ error: Failure, _ injection: ManifestInjection) {
@@ -306,6 +314,9 @@ private struct ComponentMaker {
         case .reference(let key): return .reference(key)
         case .value(let node):
             do throws(Failure) {
+                if case .text(let text) = node.content, wanted.isObject, start.hasComponent(text) {
+                    throw Failure(.type, "expected an object, got the text '\(text)', which is a key: write $\(text)")
+                }
                 switch wanted {
                 case .property(let property): return .value(try Value(spec: node, for: property))
                 case .parameter(let parameter):

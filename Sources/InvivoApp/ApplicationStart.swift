@@ -56,6 +56,8 @@ struct ApplicationStart {
         return found.graph
     }
 
+    func hasComponent(_ key: String) -> Bool { manifest.components.contains { $0.key.isSameName(as: key) } }
+
     /// What is to take effect; if anything of it is not even readable, every error.
     private func read(_ specs: [FilePath]) throws(Failure) -> (
         wiring: ChangeSet, outlines: ChangeSet, documents: [NewDocument]

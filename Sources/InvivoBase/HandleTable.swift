@@ -179,7 +179,10 @@ extension Failure {
     public static func badHandle(_ bits: UInt64, _ kind: HandleKind) -> Failure {
         if bits == 0 { return Failure(.handle, "the \(kind.name) handle is zero") }
         if let other = HandleKind(rawValue: bits >> 60), other != kind {
-            return Failure(.handle, "a \(kind.name) handle is needed, this one is of a \(other.name)")
+            return Failure(
+                .handle,
+                "\(ValueKind.withArticle(kind.name)) handle is needed, this one is of \(ValueKind.withArticle(other.name))"
+            )
         }
         return Failure(.handle, "the \(kind.name) handle is stale or foreign")
     }

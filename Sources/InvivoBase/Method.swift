@@ -77,7 +77,8 @@ public struct Signature: Sendable {
         if let wanted = parameter.typeName, case .object(let lease) = argument, let type = lease.type,
             !type.isKind(of: wanted)
         {
-            throw wrong(parameter, Failure(.type, "an object of type \(type.name) is not a \(wanted)"))
+            throw wrong(
+                parameter, Failure(.type, "an object of type \(type.name) is not \(ValueKind.withArticle(wanted))"))
         }
         do {
             return try argument.converted(to: parameter.kind)

@@ -1,5 +1,5 @@
 /// The name of `candidates` that `name` was most likely meant to be: the least edit distance, at most a third of its
-/// length (at least 1); ties go to the first. Nil when nothing is near.
+/// length (at least 1), and at most half of it: ties go to the first. Nil when nothing is near.
 public func nearestName(to name: String, among candidates: some Sequence<String>) -> String? {
     let wanted = Array(name.utf8)
     guard !wanted.isEmpty, wanted.count <= 256 else { return nil }
@@ -8,7 +8,9 @@ public func nearestName(to name: String, among candidates: some Sequence<String>
         let limit = max(1, min(wanted.count, candidate.utf8.count) / 3 + 1)
         guard abs(candidate.utf8.count - wanted.count) <= limit else { continue }
         let distance = editDistance(wanted, Array(candidate.utf8))
-        if distance <= limit && distance < (best?.distance ?? .max) { best = (candidate, distance) }
+        // What shares under half of its letters is another name.
+        let isLike = distance * 2 <= max(wanted.count, candidate.utf8.count)
+        if isLike && distance <= limit && distance < (best?.distance ?? .max) { best = (candidate, distance) }
     }
     return best?.name
 }

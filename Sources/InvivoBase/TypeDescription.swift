@@ -280,6 +280,6 @@ extension TypeDescription {
         Failure(
             .readOnly,
             "\(name) is a shared type: its instances are never changed in place; put '\(property.name)' into the block, or let "
-                + "it wait for the next making (INVIVO_PROPERTY_RESTART)")
+                + "it take effect at the next creation (a restart property)")
     }
 }

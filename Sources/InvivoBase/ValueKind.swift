@@ -60,10 +60,15 @@ public enum ValueKind: UInt32, Sendable, CaseIterable {
     /// "an int8", "a string": for messages.
     public var withArticle: String {
         switch self {
-        case .int8, .int16, .int32, .int64, .object, .enumeration: "an \(name)"
         case .null, .bytes: name
         case .any: "any value"
-        default: "a \(name)"
+        default: Self.withArticle(name)
         }
+    }
+
+    /// "an object", "a Beat", "a uint8".
+    public static func withArticle(_ name: String) -> String {
+        let isVowel = name.first.map { "aeioAEIO".contains($0) } ?? false
+        return (isVowel ? "an " : "a ") + name
     }
 }

@@ -151,8 +151,17 @@ private final class ConfigReaders {
     func nearest(to path: String, _ budget: inout PathTrie.Budget) -> String? {
         guard path.utf8.count <= Self.longest else { return nil }
         let names = ConfigPath.names(path)
-        return paths.nearest(to: path, limit: 2, &budget, isNamed) { near, distance in
+        let near = paths.nearest(to: path, limit: 2, &budget, isNamed) { near, distance in
             Self.isMisspelled(names, path, ConfigPath.names(near), distance)
+        }
+        return near ?? section(path)
+    }
+
+    /// The section of an active assembly whose name goes on where that of `path` ends: `station` for `station_assembly`.
+    private func section(_ path: String) -> String? {
+        guard !path.contains(".") else { return nil }
+        return (plan.assemblies ?? engine.assemblies).keys.sorted().first {
+            $0.hasPrefix(path + "_") && isRead(below: $0)
         }
     }
 

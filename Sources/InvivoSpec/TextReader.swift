@@ -4,10 +4,7 @@ public import InvivoBase
 public enum TextReader {
     /// 12, -0.5, 1e3, 0x20; where a unit is given, also 1.2 kHz, and for a unit of time what `duration` reads.
     public static func number(_ text: String, unit: String?) throws(Failure) -> Value {
-        if let unit, !unit.isEmpty {
-            if let number = parseQuantity(text, unit: unit) { return .double(number) }
-            if let size = seconds(in: unit), let seconds = try? duration(text) { return .double(seconds / size) }
-        }
+        if let unit, let number = quantity(text, unit: unit) { return .double(number) }
         let resolved = text.utf8.elementsEqual(text.utf8.filter { $0 != 0x20 }) ? resolve(text) : .text
         switch resolved {
         case .content(.integer(let number)): return .int64(number)
@@ -15,12 +12,31 @@ public enum TextReader {
         case .content(.number(let number)): return .double(number)
         case .outOfRange(let message): throw Failure(.conversion, message)
         default:
-            let example = unit.map { seconds(in: $0) == nil ? "1.2 k\($0)" : "250 ms" }
-            let wanted = example.map { "a number, also with a unit as in '\($0)'" } ?? "a number"
-            var failure = wrong(text, wanted, at: goodDigits(text))
-            if example == nil { failure.message += unitHint(text) }
+            var failure = wrong(text, wantedNumber(unit: unit), at: goodDigits(text))
+            if unit?.isEmpty != false { failure.message += unitHint(text) }
             throw failure
         }
+    }
+
+    /// A number with a unit, in the unit of its place: 1.2 kHz; for a unit of time also what `duration` reads. Nil for everything else.
+    public static func quantity(_ text: String, unit: String) -> Double? {
+        guard !unit.isEmpty else { return nil }
+        if let number = parseQuantity(text, unit: unit) { return number }
+        guard let size = seconds(in: unit), let seconds = try? duration(text) else { return nil }
+        return seconds / size
+    }
+
+    /// What a place of numbers takes, with examples of its unit.
+    public static func wantedNumber(unit: String?) -> String {
+        guard let unit, !unit.isEmpty else { return "a number" }
+        let isTime = seconds(in: unit) != nil
+        let examples = isTime ? "3 or '250 ms'" : isPrefixed(unit) ? "1200 or '1.2 k\(unit)'" : "3 or '3 \(unit)'"
+        return "a number of \(unit), as in \(examples)"
+    }
+
+    /// Whether people write the unit with a prefix for thousands.
+    private static func isPrefixed(_ unit: String) -> Bool {
+        ["Hz", "m", "g", "W", "V", "A", "Pa", "N", "J", "B", "bit", "Ohm", "\u{3A9}"].contains(unit)
     }
 
     /// What to do about a number with a unit, where the place has none.

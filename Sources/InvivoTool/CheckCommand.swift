@@ -59,7 +59,10 @@ struct CheckCommand: ParsableCommand {
             throw ExitCode(2)
         }
         for line in unreadValues.split(separator: "\n") { output.line("\(line) is not read by anything") }
-        output.line("\(manifest): nothing is wrong")
+        output.line(
+            noModules
+                ? "\(manifest): nothing is wrong with its form; types, properties and traits were not checked (--no-modules)"
+                : "\(manifest): nothing is wrong")
     }
 }
 

@@ -35,6 +35,11 @@ struct RunCommand: ParsableCommand {
         let observer = try application.runtime.observe { output.reload($0) }
         defer { withExtendedLifetime(observer) {} }
         output.line("running \(manifest), generation \(try application.runtime.info.generation); end with Ctrl-C")
+        if try application.runtime.info.objects == 0 {
+            output.problem(
+                "warning: nothing is created: only components with 'scope: singleton', and what they need, are created at the start"
+            )
+        }
         let signal = signals.await()
         output.line("ending on \(signal)")
         try application.close()

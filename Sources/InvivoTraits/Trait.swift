@@ -180,11 +180,13 @@ extension Value {
         case .number(let number): self = .double(number)
         case .text(let text):
             if let property, property.kind.isNumber, property.choices.isEmpty {
-                guard let unit = property.unit, !unit.isEmpty, let number = parseQuantity(text, unit: unit) else {
-                    let wanted = property.unit.map { "a number, also with a unit as in '1.2 k\($0)'" } ?? "a number"
+                guard let number = property.unit.flatMap({ TextReader.quantity(text, unit: $0) }) else {
+                    let wanted = TextReader.wantedNumber(unit: property.unit)
                     throw Failure(.type, "expected \(wanted), got the text \(quoted(text))", at: node.place)
                 }
                 self = .double(number)
+            } else if (property?.kind ?? kind) == .bool {
+                throw Failure(.type, "expected true or false, got the text \(quoted(text))", at: node.place)
             } else if (property?.kind ?? kind) == .bytes {
                 do throws(Base64.Fault) { self = .bytes(try Base64.bytes(of: text)) } catch {
                     throw Failure(.type, "expected bytes in base64, as in 'AQID': \(error.text)", at: node.place)

@@ -188,7 +188,7 @@ extension Container {
             .cycle,
             circle.isThroughJob
                 ? "waiting would never end: what makes '\(cell.definition.key)' waits beneath a job on the same thread (\(path)); "
-                    + "resolve it with invivo_resolve_async"
+                    + "resolve it asynchronously"
                 : "the wiring goes round in a circle: \(path)",
             path: cell.definition.key, at: cell.definition.place)
     }
@@ -201,7 +201,7 @@ extension Container {
             .domain,
             (holder == nil ? "" : "it needs '\(definition.key)', and ")
                 + "an object of the confined type '\(definition.type?.name ?? "?")' belongs to the domain '\(domain.name)' and "
-                + "cannot be resolved on this thread; resolve it there or with invivo_resolve_async, or register the type as shared",
+                + "cannot be resolved on this thread; resolve it there or asynchronously, or register the type as shared",
             path: (holder ?? definition).key, at: (holder ?? definition).place)
     }
 

@@ -162,7 +162,7 @@ extension Pool {
             guard let weak = try self.heldWeak(key) else {
                 guard let object = try self.peek(key) else { return nil }
                 _ = ObjectTable.release(object)
-                throw Failure(.type, "the object has no weak references; ask for it with invivo_pool_peek")
+                throw Failure(.type, "the object has no weak references; peek at it instead")
             }
             defer { self.drop(weak) }
             let own = self.type(of: weak)

@@ -147,12 +147,20 @@ extension RecipeCompiler {
             fail(.argument, "\(place): only a text, or one of the configuration, is read by a converter")
             return .arguments
         }
+        let isPlaces = name == nil
         guard let name = name ?? taker.converter else {
             if taker.kind == .string { return .config(ids, .value(node.value)) }
             fail(.argument, "\(place): say which converter reads the text; the place does not tell")
             return .arguments
         }
         guard let converter = config.converter(name) else {
+            if isPlaces, taker.kind == .object {
+                fail(
+                    .type,
+                    "\(place): expected an object of '\(name)', got \(node.value.withKind): no converter is named '\(name)', "
+                        + "and an object is given by its key")
+                return .arguments
+            }
             let known = config.converters().filter { !$0.contains(":") }.sorted()
             fail(
                 .notFound,

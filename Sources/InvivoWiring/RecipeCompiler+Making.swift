@@ -32,7 +32,8 @@ extension RecipeCompiler {
             guard body.factory != nil || position < parameters.count else {
                 fail(
                     .arity,
-                    "'\(type.name)' takes \(parameters.count) initializer arguments, got \(body.initializer.count)")
+                    "'\(type.name)' takes \(parameters.count) initializer argument\(parameters.count == 1 ? "" : "s"), "
+                        + "got \(body.initializer.count)")
                 break
             }
             let parameter = position < parameters.count ? parameters[position] : nil

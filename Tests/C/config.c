@@ -450,14 +450,14 @@ static void values_are_made_to_fit_and_errors_have_the_place_of_the_document(voi
                   "-2147483648...2147483647 (int32)");
     expects_error(says("a.yaml", "config:\n  synth:\n    small: 1\n    gain: 3 kHz\n    name: x\n", E), INVIVO_E_RANGE, NULL);
     expects_error(says("a.yaml", "config:\n  synth: { small: 1, gain: loud, name: 5 }\n", E), INVIVO_E_CONVERSION,
-                  "a.yaml:2:28: config.synth.gain: the property 'gain' of 'synth.b': expected a number, also with a unit as in "
-                  "'1.2 kHz' at character 1 of 'loud'\n"
+                  "a.yaml:2:28: config.synth.gain: the property 'gain' of 'synth.b': expected a number of Hz, as in "
+                  "1200 or '1.2 kHz' at character 1 of 'loud'\n"
                   "a.yaml:2:40: config.synth.name: the property 'name' of 'synth.c': 5 (an int64) is not a string");
     /* What is wrong with traits is told beside it. */
     expects_error(says("a.yaml", "config:\n  synth: { small: 1, gain: loud, name: x }\ntraits:\n  synth.a: [Set: { smal: 1 }]\n"
                        "  synth.none: [Set: { a: 1 }]\n", E), INVIVO_E_CONVERSION,
-                  "a.yaml:2:28: config.synth.gain: the property 'gain' of 'synth.b': expected a number, also with a unit as in "
-                  "'1.2 kHz' at character 1 of 'loud'\n"
+                  "a.yaml:2:28: config.synth.gain: the property 'gain' of 'synth.b': expected a number of Hz, as in "
+                  "1200 or '1.2 kHz' at character 1 of 'loud'\n"
                   "a.yaml:4:20: traits.synth.a[0].Set.smal: Voice has no property 'smal', did you mean 'small'?\n"
                   "a.yaml:5:3: traits.synth.none: no target has the key 'synth.none'");
     CHECK_EQUAL(get("synth.a", &object)->small, 7), let_go(object);

@@ -191,7 +191,9 @@ static void the_hosts_own_reads_what_goes_to_places_of_its_type(void) {
     OK(invivo_object_instance(get("room.lamp", &object)->colour, colour_type, &found, E));
     OK(invivo_object_release(object));
     by_text.reference = NULL;
-    expects_error(define(&by_text, NULL, E), INVIVO_E_NOT_FOUND, NULL);
+    expects_error(define(&by_text, NULL, E), INVIVO_E_TYPE,
+                  "host.c:9: room.lamp: initializer parameter 'colour': expected an object of 'Colour', got 'no' (a string): no "
+                  "converter is named 'Colour', and an object is given by its key");
     close_runtime();
     CHECK_EQUAL(destroyed, 1);
 }

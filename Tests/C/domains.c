@@ -200,7 +200,7 @@ static void *touch_from_elsewhere(void *unused) {
     expects_error(invivo_object_call(foreign_object, "play", NULL, 0, NULL, E), INVIVO_E_METHOD, NULL);
     expects_error(invivo_resolve(runtime, foreign_key, &object, E), INVIVO_E_DOMAIN,
                   "a.voice: an object of the confined type 'Voice' belongs to the domain 'opener' and cannot be resolved on this "
-                  "thread; resolve it there or with invivo_resolve_async, or register the type as shared");
+                  "thread; resolve it there or asynchronously, or register the type as shared");
     invivo_view view = invivo_view_begin(runtime);
     CHECK(invivo_view_get(view, foreign_key) == NULL);
     invivo_view_end(view);

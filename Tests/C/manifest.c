@@ -114,6 +114,12 @@ static const invivo_method methods[] = {
     {.struct_size = sizeof(invivo_method), .name = "unplug", .parameters = one, .parameter_count = 1, .call = call_tell, .user_data = "unplug"},
 };
 
+static invivo_status hold(void *instance, const invivo_build *build, const invivo_value *given, size_t count, void *user_data,
+                          invivo_error **error) {
+    (void)instance, (void)build, (void)given, (void)count, (void)user_data, (void)error;
+    return INVIVO_OK;
+}
+
 static invivo_status load(void *user_data, invivo_runtime runtime, const char *name, const char *path, invivo_error **error) {
     const char *const is[] = {"Source"};
     invivo_type_options options = {
@@ -126,6 +132,9 @@ static invivo_status load(void *user_data, invivo_runtime runtime, const char *n
     options.name = "Loud", options.supertypes = is, options.supertype_count = 1;
     if (!status) status = invivo_type_register(runtime, &options, NULL, error);
     options.name = "Plugged", options.supertype_count = 0;
+    if (!status) status = invivo_type_register(runtime, &options, NULL, error);
+    static const invivo_parameter note[] = {{.name = "a", .kind = INVIVO_KIND_OBJECT, .type_name = "Note"}};
+    options.name = "Keep", options.init = hold, options.parameters = note, options.parameter_count = 1;
     return status ? status : invivo_type_register(runtime, &options, NULL, error);
 }
 
@@ -367,6 +376,15 @@ static void what_is_wrong_is_told_with_its_place(void) {
             "'global.none'\n");
 }
 
+/* The dollar sign that is forgotten first of all: the error has the value's place, and says what to write. */
+static void a_key_without_its_dollar_sign_is_told(void) {
+    refused("modules: { notes: notes.py }\ncomponents:\n  a.one: { type: Note }\n  a.keep: { type: Keep, init: [a.one] }\n",
+            "app.yaml:4:32: components.a.keep.init[0]: expected an object, got the text 'a.one', which is a key: write $a.one\n");
+    refused("modules: { notes: notes.py }\ncomponents:\n  a.one: { type: Note }\n  a.keep: { type: Keep, init: [a.on] }\n",
+            "app.yaml:4:3: a.keep: initializer parameter 'a': expected an object of 'Note', got 'a.on' (a string): no converter is "
+            "named 'Note', and an object is given by its key\n");
+}
+
 int main(void) {
     check_directory();
     check_begin();
@@ -378,5 +396,6 @@ int main(void) {
     components_decorate_others();
     a_start_tells_what_is_wrong_with_components_and_traits();
     what_is_wrong_is_told_with_its_place();
+    a_key_without_its_dollar_sign_is_told();
     return check_end();
 }

@@ -511,7 +511,7 @@ static void an_entry_lives_as_long_as_the_hosts_own_instance(void) {
     expects_error(invivo_pool_peek_instance(pool, &key, type, &third, E), INVIVO_E_TYPE, "the object is a 'Model', not a 'Thing'");
     OK(invivo_pool_get(pool, &plain, NULL, NULL, &object, E));
     expects_error(invivo_pool_peek_instance(pool, &plain, type, &third, E), INVIVO_E_TYPE,
-                  "the object has no weak references; ask for it with invivo_pool_peek");
+                  "the object has no weak references; peek at it instead");
     OK(invivo_object_release(object));
     OK(invivo_object_release(again));
     model_release(instance, NULL);

@@ -352,7 +352,7 @@ static void *ask_elsewhere(void *self) {
     invivo_object object;
     expects_error(invivo_resolve_name(runtime, "a.own", &object, E), INVIVO_E_DOMAIN,
                   "a.own: an object of the confined type 'Confined' belongs to the domain 'opener' and cannot be resolved on this "
-                  "thread; resolve it there or with invivo_resolve_async, or register the type as shared");
+                  "thread; resolve it there or asynchronously, or register the type as shared");
     ask("a.own", self);
     wait_for(&((answer *)self)->came, 1);
     invivo_value value;

@@ -55,6 +55,20 @@ static void texts_are_read_by_converters() {
     CHECK(own.resolve<part>("a.more")->number == 12);
 }
 
+static void values_of_every_kind_are_read_by_converters() {
+    invivo::runtime own;
+    describe(own);
+    own.converter("sum", [](const invivo::value &given) {
+        int sum = 0;
+        for (int each : given.as<std::vector<int>>()) sum += each;
+        return sum;
+    });
+    own.configure("a.parts", std::vector<int>{3, 4, 5});
+    own.define(definition("a.sum").of<part>().graph().give("number", invivo::read_from_config("parts", "sum")));
+    CHECK(own.resolve<part>("a.sum")->number == 12);
+    CHECK(throws(INVIVO_E_TYPE, "sum", [&] { own.configure("a.parts", "word"); }));
+}
+
 static void a_choice_follows_a_value_and_there_is_one_of_each_entry() {
     invivo::runtime own;
     describe(own);
@@ -165,6 +179,7 @@ int main() {
     a_cache_hears_of_commits();
     values_are_injected_read_observed_and_taken_back();
     texts_are_read_by_converters();
+    values_of_every_kind_are_read_by_converters();
     a_choice_follows_a_value_and_there_is_one_of_each_entry();
     return ended();
 }

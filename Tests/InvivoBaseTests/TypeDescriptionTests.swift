@@ -118,6 +118,7 @@ extension Border {
         @Test func the_functions_of_a_type_answer_with_their_own_errors() throws {
             try leavingNothing {
                 let type = try tables.type(size: 0) {
+                    $0.release = { _, _ in }
                     $0.make = { out, _, arguments, count, _, error in
                         guard count == 0 else {
                             error?.pointee = ErrorBox.make(Failure(.host, "no arguments, please"))
@@ -196,8 +197,10 @@ extension Border {
         @Test func contradictions_of_memory_are_refused() {
             let make: TypeDescription.Make = { _, _, _, _, _, _ in 0 }
             #expect(
-                problems { $0.make = make }
-                    == "T: there is a size and a make function: one of them allocates the instance, not both")
+                problems {
+                    $0.make = make
+                    $0.release = { _, _ in }
+                } == "T: there is a size and a make function: one of them allocates the instance, not both")
             #expect(problems(size: 0) == "T: there is neither a size nor a make function nor a block: nothing to make")
             #expect(throws: Never.self) { try tables.type(size: 0) { $0.block_size = 8 } }
             #expect(problems { $0.alignment = 24 } == "T: the alignment 24 is not a power of two up to 4096")
@@ -210,6 +213,7 @@ extension Border {
             #expect(
                 problems(size: 0) {
                     $0.make = make
+                    $0.release = { _, _ in }
                     $0.deinit = { _, _ in }
                 } == "T: init and deinit need a size")
             #expect(problems { $0.release = { _, _ in } } == "T: release needs a make function")

@@ -143,6 +143,55 @@ struct ConfigTests {
         try runtime.close()
     }
 
+    @Test func aConverterReadsValuesOfEveryKind() throws {
+        let runtime = try Runtime()
+        try runtime.addReader(
+            "sum",
+            { value throws -> Double in
+                guard case .list(let items) = value else { throw InvivoError(.type, "a list is wanted") }
+                var sum = 0.0
+                for (index, item) in items.enumerated() {
+                    guard case .int64(let number) = item else {
+                        throw InvivoError(.type, "no number", path: "value.\(index)")
+                    }
+                    sum += Double(number)
+                }
+                return sum
+            })
+        final class Total: Sendable {
+            let value: Double
+            init(_ value: Double) { self.value = value }
+        }
+        final class Sums: Assembly {
+            let total = lazySingleton(wired(.config("parts").read(by: "sum"), by: Total.init))
+        }
+        try runtime.configure("sums.parts", [1, 2, 3])
+        let sums = try runtime.activate(Sums())
+        #expect(try sums.total().value == 6)
+        let wrong = #expect(throws: InvivoError.self) {
+            try says(runtime, "config: { sums: { parts: word } }")
+            try runtime.unconfigure("sums.parts")
+        }
+        #expect(wrong?.message.contains("a list is wanted") == true)
+        try runtime.close()
+    }
+
+    @Test func aSectionUnderTheBeginningOfAnAssemblysNameIsAWarning() throws {
+        final class Total: Sendable { init(_ value: Int) {} }
+        final class StationAssembly: Assembly {
+            let total = lazySingleton(wired(.config("capacity", default: 4), by: Total.init))
+        }
+        let runtime = try Runtime()
+        try runtime.activate(StationAssembly())
+        let heard = Locked<[String]>([])
+        let observer = try runtime.observe { reload in heard.withLock { $0 += reload.warnings.map(\.description) } }
+        try says(runtime, "config: { station: { capacity: 2 } }")
+        let wanted = "'station' is not read by anything; did you mean 'station_assembly'?"
+        #expect(heard.withLock { $0.contains { $0.contains(wanted) } })
+        try observer.close()
+        try runtime.close()
+    }
+
     private func says(_ runtime: Runtime, _ text: String) throws {
         try runtime.changes { changes in try changes.document("a.yaml", text) }
     }

@@ -41,9 +41,21 @@ extension SwiftAPI {
             let missing = failure { _ = try Runtime(Synth(), watching: "\(scratch.path)/none.yaml") }
             #expect(missing.code == .notFound && missing.description.contains("none.yaml"))
             let other = scratch.write("other.yaml", text(3, 1))
-            #expect(failure { _ = try Runtime(Synth(), watching: other) }.code == .spec)  // nobody has synth.lead
+            var strict = Runtime.Options()
+            strict.pendingTargets = false
+            #expect(failure { _ = try Runtime(Synth(), options: strict, watching: other) }.code == .spec)  // nobody has synth.lead
             #expect(failure { _ = try Runtime(Synth()) }.code == .notConfigured)
             #expect(Live.now == before)
+        }
+
+        @Test func traitsOfABlockThatComesLaterWaitForIt() throws {
+            let scratch = try Scratch()
+            let file = scratch.write("settings.yaml", text(3, 0.5))
+            let synth = Synth()
+            let runtime = try Runtime(synth, watching: file)
+            let lead = try runtime.define(Block("synth.lead", Tuning()) { $0.field("gain", \.gain, in: 0...2) })
+            #expect(try synth.voice().count == 3 && runtime[lead].gain == 0.5)
+            try runtime.close()
         }
 
         @Test func aChangeSetTakesAFile() throws {

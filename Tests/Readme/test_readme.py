@@ -129,6 +129,15 @@ def test_c(tmp_path: Path) -> None:
     sees_edits(compile_with(["cc", "-std=gnu11"], "sample.c", tmp_path), tmp_path)
 
 
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_c_compiles_as_the_standards_have_it(compiler: str, tmp_path: Path) -> None:
+    (tmp_path / "sample.c").write_text(sample("c"))
+    look = ["-fsyntax-only", f"-I{ROOT / 'include'}", "sample.c"]
+    strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    subprocess.run([compiler, "-std=c11", *strict, *look], cwd=tmp_path, check=True)
+    subprocess.run([compiler, "-xc++", "-std=c++17", *look], cwd=tmp_path, check=True)
+
+
 def test_wiring_in_c(tmp_path: Path) -> None:
     (tmp_path / "sample.c").write_text(sample("c", "docs/wiring.md"))
     program = compile_with(["cc", "-std=gnu11"], "sample.c", tmp_path)

@@ -49,19 +49,30 @@ template <typename F> invivo_observer config_observe(invivo_runtime runtime, con
     return made;
 }
 
-/// Registers what reads texts: a function of a std::string_view that answers what `value::of` takes, or throws.
+/// Registers what reads texts: a function of a std::string_view that answers what `value::of` takes, or throws. A function of a
+/// `const value &` reads values of every kind.
 template <typename F> void converter_register(invivo_runtime runtime, const std::string &name, F read) {
     auto kept = std::make_unique<F>(std::move(read));
     invivo_converter_options options{};
     options.struct_size = sizeof(options);
     options.name = name.c_str();
     options.user_data = kept.get();
-    options.convert = [](void *data, const char *text, uint64_t length, invivo_value *out, invivo_error **failed) {
-        return guarded(failed, [&] {
-            auto found = (*static_cast<F *>(data))(std::string_view(text, static_cast<size_t>(length)));
-            *out = value::of(found).release();
-        });
-    };
+    if constexpr (std::is_invocable_v<F &, std::string_view>) {
+        options.convert = [](void *data, const char *text, uint64_t length, invivo_value *out, invivo_error **failed) {
+            return guarded(failed, [&] {
+                auto found = (*static_cast<F *>(data))(std::string_view(text, static_cast<size_t>(length)));
+                *out = value::of(found).release();
+            });
+        };
+    } else {
+        options.read = [](void *data, const invivo_value *given, invivo_value *out, invivo_error **failed) {
+            return guarded(failed, [&] {
+                const value whole = value::copied(*given);
+                auto found = (*static_cast<F *>(data))(whole);
+                *out = value::of(found).release();
+            });
+        };
+    }
     options.destroy = [](void *data) { delete static_cast<F *>(data); };
     checked([&](invivo_error **e) { return invivo_converter_register(runtime, &options, e); });
     (void)kept.release();

@@ -218,7 +218,8 @@ public:
     template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe_config(const std::string &path, F told) const {
         return observer(detail::config_observe(raw_, path, std::move(told)));
     }
-    /// Registers what reads texts: a function of a std::string_view.
+    /// Registers what reads texts: a function of a std::string_view, or of a `const value &` for values of every kind, lists and
+    /// maps as well. An error with a path such as "value.port" gets the place of that part.
     template <typename F> INVIVO_LOCAL void converter(const std::string &name, F read) const {
         detail::converter_register(raw_, name, std::move(read));
     }
