@@ -159,15 +159,13 @@ class App:
             options.flags |= c.INVIVO_APP_WITHOUT_MODULES
         options.load_module = _load_module.of(library)
         options.user_data = number = _trampolines.enroll(self)
-        text = c.invivo_value()
         try:
-            library.call("app_check", ctypes.byref(options), format, ctypes.byref(text))
+            answer: str = _values.ask(self.core, "app_check", ctypes.byref(options), format)
         except BaseException:
             _trampolines.dismiss(runtime_options.log_user_data)
             raise
         finally:
             _trampolines.dismiss(number)
-        answer: str = _values.take(self.core, text)
         return answer
 
     def close(self) -> None:

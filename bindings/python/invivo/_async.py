@@ -40,7 +40,9 @@ def _resolved(waiting: Waiting, number: int, handle: c.invivo_object, error: int
     if error:
         problem = core.library.failures.read(error)
     else:
-        thing = core.receive(handle.bits, leased=True, shared=_is_shared(core, handle))
+        cell = core.cell()
+        cell.bits = handle.bits
+        thing = core.take(cell, shared=_is_shared(core, handle))
     with contextlib.suppress(RuntimeError):  # the loop has ended: nobody awaits it any more
         waiting.loop.call_soon_threadsafe(waiting.finish, thing, problem)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import ctypes
 import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeVar
@@ -231,26 +230,25 @@ class Changing(Resolving):
     @property
     def states(self) -> list[State]:
         """Where the shared instances are in their life, and what dormant definitions wait for; sorted by key."""
-        core, found = self._open(), c.invivo_value()
-        core.library.call("runtime_states", core.handle, ctypes.byref(found))
+        core = self._open()
+        found = _values.ask(core, "runtime_states", core.handle)
         return [
-            State(each["key"], each["name"], each["objects"], tuple(each["waits"]), each["error"])
-            for each in _values.take(core, found)
+            State(each["key"], each["name"], each["objects"], tuple(each["waits"]), each["error"]) for each in found
         ]
 
     @property
     def sources(self) -> list[SourceState]:
         """The documents, in the order in which later ones win, and how their changes are noticed."""
-        core, found = self._open(), c.invivo_value()
-        core.library.call("runtime_sources", core.handle, ctypes.byref(found))
-        return [SourceState(**each) for each in _values.take(core, found)]
+        core = self._open()
+        found = _values.ask(core, "runtime_sources", core.handle)
+        return [SourceState(**each) for each in found]
 
     @property
     def retired(self) -> list[Retired]:
         """The objects that reloads have replaced or removed and that have not been stopped yet, because something uses
         them; in order of creation."""
-        core, found = self._open(), c.invivo_value()
-        core.library.call("runtime_retired", core.handle, ctypes.byref(found))
+        core = self._open()
+        found = _values.ask(core, "runtime_retired", core.handle)
         return [
             Retired(
                 each["key"],
@@ -260,7 +258,7 @@ class Changing(Resolving):
                 each["retired_ns"] / 1e9,
                 each["idle_ns"] / 1e9,
             )
-            for each in _values.take(core, found)
+            for each in found
         ]
 
     def define_block(self, key: str, /, type_name: str | None = None, **tunables: Any) -> None:

@@ -40,9 +40,7 @@ def config_id(core: Core, path: str, kind: type | None) -> int:
 
 
 def read(core: Core, path: str) -> Any:
-    value = c.invivo_value()
-    core.library.call("config_read", core.handle, _values.name_bytes(path, "path"), ctypes.byref(value))
-    return _values.take(core, value)
+    return _values.ask(core, "config_read", core.handle, _values.name_bytes(path, "path"))
 
 
 def configure(core: Core, changes: c.invivo_changes, path: str, value: Any, *, is_said: bool) -> None:
@@ -167,10 +165,8 @@ def register(core: Core, what: str | type, function: Callable[[str], Any]) -> No
 
 def convert(core: Core, what: str | type, said: str) -> Any:
     data = _values.text_bytes(said)
-    value = c.invivo_value()
     name = _values.name_bytes(converter_name(core, what))
-    core.library.call("convert", core.handle, name, data, len(data), ctypes.byref(value))
-    return _values.take(core, value)
+    return _values.ask(core, "convert", core.handle, name, data, len(data))
 
 
 def in_view(core: Core, view: c.invivo_view, number: int) -> Any:

@@ -29,6 +29,7 @@ from ._facts import Facts, described
 from ._failures import forget_sent
 from ._given import Given
 from ._hints import Hint, behaves, crossing_kind, for_python, is_protocol
+from ._leases import CallableCell, Leases, ObjectCell
 from ._objects import ForeignCallable, Object, Type, make_proxy
 from ._plans import GivenUp, Plans, frames_of, place_of
 from ._reading import shown
@@ -191,7 +192,7 @@ class Core:
         self.callables: weakref.WeakValueDictionary[int, ForeignCallable] = weakref.WeakValueDictionary()
         self.exacts: weakref.WeakValueDictionary[Hashable, Exact] = weakref.WeakValueDictionary()
         self.functions: dict[Any, CallableItem] = {}  # what the library holds, by `identity`
-        self.leases: dict[int, tuple[str, ctypes.Structure]] = {}
+        self.leases = Leases(library)
         self.closing: list[Callable[[], None]] = []  # what else ends with the runtime; must not fail
         self.faces: list[Face] = []
         self.given = Given()  # what Python defined; another language, or an override, may have replaced it
@@ -342,22 +343,15 @@ class Core:
 
     def give_back(self) -> None:
         """Gives back every lease that Python holds, the last first: what was made last ends first."""
-        while self.leases:
-            with contextlib.suppress(KeyError, StopIteration, RuntimeError):  # others give some back meanwhile
-                self.drop(next(reversed(self.leases)))
-
-    def keep(self, release: str, handle: ctypes.Structure) -> int:
-        """Takes charge of a lease; answers the number to `drop` it by."""
-        number = next(_trampolines.numbers)
-        self.leases[number] = (release, handle)
-        return number
+        self.leases.give_back()
 
     def drop(self, number: int) -> None:
-        """Gives a lease back, once. Also called by the garbage collector, at any point of any thread: the library's
-        function lets go of the GIL, and nothing of ours is locked."""
-        lease = self.leases.pop(number, None)
-        if lease is not None:
-            getattr(self.library, lease[0])(lease[1])
+        """Gives a lease back, once."""
+        self.leases.drop(number)
+
+    def cell(self) -> ObjectCell:
+        """Room for an object with a lease."""
+        return self.leases.cell(ObjectCell)
 
     def purge(self) -> None:
         self.plans.purge()
@@ -387,10 +381,12 @@ class Core:
         """The same while an object ends, which the collector of garbage may do anywhere."""
         return self.faces[0]._entered_to_end() if self.faces else contextlib.nullcontext()
 
-    def adopt(self, thing: Any, record: _types.TypeRecord, key: int = 0) -> Entry:
-        """An entry for an object that the library is about to hold."""
+    def adopt(self, thing: Any, record: _types.TypeRecord, key: int = 0, out: Any = None) -> Entry:
+        """An entry for an object that the library is about to hold. ``out`` gets its number first, for `abandon`."""
         entry = Entry(self, record, thing)
         entry.key = key
+        if out is not None:
+            out[0] = entry.number
         _entries[entry.number] = entry
         self.by_id[id(thing)] = entry
         return entry
@@ -435,9 +431,8 @@ class Core:
         # Inside a callback the calling code may be part of a commit, which sees the next generation.
         if known is not None and word is not None and known[0] == version and not self.calling:
             return known[1]
-        said = c.invivo_value()
-        self.library.call("key_describe", self.handle, handle, ctypes.byref(said))
-        found = described(self, name, _values.take(_values.Wrapped(self), said), self.given.get(name))
+        said = _values.ask(self, "key_describe", self.handle, handle, wrapped=True)
+        found = described(self, name, said, self.given.get(name))
         if word is not None and not self.calling:
             self.known_facts[name] = version, found
         return found
@@ -470,6 +465,13 @@ class Core:
         finally:
             entry.strong = None
 
+    def abandon(self, out: Any) -> None:
+        """A callback that may have adopted an object fails: the library never holds the object."""
+        number = out[0]
+        if number:
+            out[0] = None
+            self.disposed(number)
+
     def entry_for(self, thing: Any) -> Entry | None:
         entry = self.by_id.get(id(thing))
         return entry if entry is not None and entry.target() is thing else None
@@ -477,8 +479,8 @@ class Core:
     def is_object(self, thing: Any) -> bool:
         return isinstance(thing, Object) or type(thing) in self.types or self.entry_for(thing) is not None
 
-    def lease(self, thing: Any) -> c.invivo_object:
-        """A handle for an object of any kind, with a lease for the caller to give back."""
+    def lease(self, thing: Any, cell: ObjectCell) -> ObjectCell:
+        """A handle for an object of any kind, with a lease in the cell."""
         if isinstance(thing, Object):
             _, handle = thing._handle()
             if thing._core is not self and (thing._core.library, thing._core.handle.bits) != (
@@ -486,43 +488,53 @@ class Core:
                 self.handle.bits,
             ):
                 raise error_class(c.INVIVO_E_HANDLE)(f"{thing!r} belongs to another runtime")
-            self._succeed(self.library.object_retain(handle))
-            return handle
+            if not self.leases.retain(cell, handle.bits):
+                assert cell.retained is not None
+                self._succeed(cell.retained[0])
+            return cell
         if isinstance(thing, ForeignCallable):
             raise error_class(c.INVIVO_E_TYPE)("a callable is not an object")
         entry = self.entry_for(thing)
-        if entry is not None:
-            leased = self._lease_entry(entry)
-            if leased is not None:
-                return leased
-        return self._wrap(thing)
+        if entry is not None and self._lease_entry(entry, cell):
+            return cell
+        return self._wrap(thing, cell)
 
-    def _lease_entry(self, entry: Entry) -> c.invivo_object | None:
-        if not entry.bits and entry.key:
-            found = c.invivo_object()
-            if self.library.peek(self.handle, c.invivo_key(entry.key), ctypes.byref(found)) == c.INVIVO_OK:
-                if self._own(found.bits) is entry:
-                    return found
-                self.library.object_release(found)
-        if entry.bits:
-            handle = c.invivo_object(entry.bits)
-            if self.library.object_retain(handle) == c.INVIVO_OK:
-                return handle
-        return None
-
-    def _wrap(self, thing: Any) -> c.invivo_object:
-        record = self.type_for(thing.__class__)  # what it says that it is: a mock of a class stands for its objects
-        entry = self.adopt(thing, record)
-        handle = c.invivo_object()
-        kind = c.invivo_type(record.bits)
+    def hand_over(self, thing: Any, out: Any) -> None:
+        """A handle with a lease for the library, which takes it when the callback that answers it succeeds."""
+        cell = self.cell()
         try:
-            self.library.call("object_wrap", self.handle, kind, entry.number, ctypes.byref(handle))
+            out[0] = self.lease(thing, cell)
+            self.leases.forget(cell)
         except BaseException:
-            self.disposed(entry.number)
+            self.drop(cell.number)
             raise
-        entry.bits = handle.bits
-        self.by_bits[handle.bits] = entry
-        return handle
+
+    def _lease_entry(self, entry: Entry, cell: ObjectCell) -> bool:
+        if not entry.bits and entry.key:
+            found = self.cell()
+            try:
+                if self.library.peek(self.handle, c.invivo_key(entry.key), ctypes.byref(found)) == c.INVIVO_OK:
+                    self._own(found.bits)  # which notes its handle
+            finally:
+                self.drop(found.number)
+        if entry.bits and self.leases.retain(cell, entry.bits):
+            return True
+        cell.bits, cell.retained = 0, None
+        return False
+
+    def _wrap(self, thing: Any, cell: ObjectCell) -> ObjectCell:
+        record = self.type_for(thing.__class__)  # what it says that it is: a mock of a class stands for its objects
+        kind = c.invivo_type(record.bits)
+        out: list[int | None] = [None]
+        try:
+            entry = self.adopt(thing, record, out=out)
+            self.library.call("object_wrap", self.handle, kind, entry.number, ctypes.byref(cell))
+            entry.bits = cell.bits
+            self.by_bits[cell.bits] = entry
+        except BaseException:
+            self.abandon(out)
+            raise
+        return cell
 
     def _own(self, bits: int) -> Entry | None:
         """The entry of a handle, when the object is Python's."""
@@ -543,39 +555,50 @@ class Core:
             self.by_bits[bits] = entry
         return entry
 
-    def receive(self, bits: int, *, leased: bool = False, shared: bool = False) -> Any:
-        """The Python object of a handle: Python's own as it is, another's as its proxy.
+    def take(self, cell: ObjectCell, *, shared: bool = False) -> Any:
+        """The Python object of a handle whose lease is ours. ``shared``: the graph holds the object besides."""
+        try:
+            return self._receive(cell.bits, cell, shared=shared)
+        except BaseException:
+            self.drop(cell.number)
+            raise
 
-        ``leased``: a lease came with the handle, and is ours now. ``shared``: the graph holds the object besides.
-        """
-        if not bits:
-            return None
-        handle = c.invivo_object(bits)
-        proxy = self.proxies.get(bits)
-        if proxy is not None:
-            if leased:
-                self.library.object_release(handle)
+    def receive(self, bits: int) -> Any:
+        """The Python object of a handle: Python's own as it is, another's as its proxy."""
+        cell = self.cell()
+        try:
+            thing = self._receive(bits, cell, shared=False)
+        except BaseException:
+            self.drop(cell.number)
+            raise
+        if not cell.is_held:
+            self.leases.forget(cell)
+        return thing
+
+    def _receive(self, bits: int, cell: ObjectCell, *, shared: bool) -> Any:
+        leased = bool(cell.bits)
+        proxy = self.proxies.get(bits) if bits else None
+        if proxy is not None or not bits:
+            self.drop(cell.number)
             return proxy
         entry = self._own(bits)
         if entry is None:
-            if not leased:
-                self._succeed(self.library.object_retain(handle))
-            return self._proxy(bits)
+            if not leased and not self.leases.retain(cell, bits):
+                assert cell.retained is not None
+                self._succeed(cell.retained[0])
+            return self._proxy(cell)
         thing = entry.target()
         if thing is None:
-            if leased:
-                self.library.object_release(handle)
             raise StaleError("the Python object is gone")
         # What Python has of an object that the graph does not hold may outlive all handles: where the object is to be
         # stopped, that is when Python lets go of it.
         leans = entry.record.stops and not entry.lease
         if not leased:
-            leans = leans and not self.is_graphs(entry) and not self.library.object_retain(handle)
-            leased = leans
+            leans = leans and not self.is_graphs(entry) and self.leases.retain(cell, bits)
         else:
             leans = leans and not shared
-        if leased and not (leans and self.lean(entry, thing)):
-            self.library.object_release(handle)
+        if not (leans and self.lean(entry, thing, cell)):
+            self.drop(cell.number)
         return thing
 
     def receive_value(self, bits: int) -> Any:
@@ -598,7 +621,7 @@ class Core:
         made = self.facts((self.library.key_name(c.invivo_key(entry.key)) or b"").decode("utf-8", "replace"))
         return made is not None and made.is_shared
 
-    def lean(self, entry: Entry, thing: Any) -> bool:
+    def lean(self, entry: Entry, thing: Any, cell: ObjectCell) -> bool:
         """Turns an entry with one lease of ours round: the lease ends when the object is about to."""
         if entry.ended:
             return False
@@ -606,7 +629,7 @@ class Core:
             entry.turn.pop()  # one of all threads, and of all finalizers that run within this
         except IndexError:
             return False
-        entry.lease = self.keep("object_release", c.invivo_object(entry.bits))
+        entry.lease = cell.number
         if entry.end is not None:
             # What runs when it ends refers to it, so its own end is never heard of: references are counted instead.
             self.return_lent()
@@ -642,12 +665,11 @@ class Core:
         self.drop(number)
         entry.finalizing = False
 
-    def _proxy(self, bits: int) -> Object:
+    def _proxy(self, cell: ObjectCell) -> Object:
         kind = c.invivo_type()
-        self.library.object_type(c.invivo_object(bits), ctypes.byref(kind), None)
-        number = self.keep("object_release", c.invivo_object(bits))
-        proxy = make_proxy(self, bits, number, self.foreign_type(kind.bits))
-        return self.proxies.setdefault(bits, proxy)
+        self.library.object_type(c.invivo_object(cell.bits), ctypes.byref(kind), None)
+        proxy = make_proxy(self, cell.bits, cell.number, self.foreign_type(kind.bits))
+        return self.proxies.setdefault(cell.bits, proxy)
 
     def _succeed(self, status: int) -> None:
         if status:
@@ -758,18 +780,19 @@ class Core:
 
     # ---- callables -------------------------------------------------------------------------------------
 
-    def lease_callable(self, function: Callable[..., Any]) -> c.invivo_callable:
-        """A handle for a function, with a lease for the caller to give back."""
+    def lease_callable(self, function: Callable[..., Any], cell: CallableCell) -> CallableCell:
+        """A handle for a function, with a lease in the cell."""
         if isinstance(function, ForeignCallable):
             function._core.check()
-            handle = c.invivo_callable(function._bits)
-            self._succeed(self.library.callable_retain(handle))
-            return handle
+            if not self.leases.retain(cell, function._bits):
+                assert cell.retained is not None
+                self._succeed(cell.retained[0])
+            return cell
         known = self.functions.get(identity(function))
         if known is not None and known.bits:
-            handle = c.invivo_callable(known.bits)
-            if self.library.callable_retain(handle) == c.INVIVO_OK:
-                return handle
+            if self.leases.retain(cell, known.bits):
+                return cell
+            cell.bits, cell.retained = 0, None
         item = CallableItem(self, function)
         options = c.invivo_callable_options()
         options.struct_size = ctypes.sizeof(options)
@@ -777,15 +800,15 @@ class Core:
         options.invoke = _invoke.of(self.library)
         options.user_data = number = _trampolines.enroll(item)
         options.destroy = _trampolines.destroy.of(self.library)
-        handle = c.invivo_callable()
         try:
-            self.library.call("callable_make", self.handle, ctypes.byref(options), ctypes.byref(handle))
+            self.library.call("callable_make", self.handle, ctypes.byref(options), ctypes.byref(cell))
         except BaseException:
-            _trampolines.dismiss(number)
+            if not cell.is_held:
+                _trampolines.dismiss(number)
             raise
-        item.bits = handle.bits
+        item.bits = cell.bits
         self.functions[identity(function)] = item
-        return handle
+        return cell
 
     def receive_callable(self, bits: int) -> Callable[..., Any] | None:
         if not bits:
@@ -797,9 +820,16 @@ class Core:
         item = _trampolines.item_of(self.library.callable_user_data(handle, _invoke.of(self.library)))
         if isinstance(item, CallableItem):
             return item.function
-        self._succeed(self.library.callable_retain(handle))
-        foreign = ForeignCallable(self, bits, self.keep("callable_release", handle))
-        return self.callables.setdefault(bits, foreign)
+        cell = self.leases.cell(CallableCell)
+        try:
+            if not self.leases.retain(cell, bits):
+                assert cell.retained is not None
+                self._succeed(cell.retained[0])
+            foreign = ForeignCallable(self, bits, cell.number)
+            return self.callables.setdefault(bits, foreign)
+        except BaseException:
+            self.drop(cell.number)
+            raise
 
 
 # Open runtimes, by table and handle.

@@ -34,7 +34,11 @@ class FactoryItem:
         self.core, self.plan, self.record = core, plan, record
 
 
-@_trampolines.answering(c.invivo_definition, "factory", user_data=4)
+def _abandon(item: FactoryItem, out: Any, *_: Any) -> None:
+    item.core.abandon(out)
+
+
+@_trampolines.answering(c.invivo_definition, "factory", user_data=4, undo=_abandon)
 def _factory(item: FactoryItem, out: Any, build: Any, arguments: Any, count: int, _: int, error: Any) -> None:
     made = item.plan.definition
     assert isinstance(made.makes, type)
@@ -57,11 +61,10 @@ def _factory(item: FactoryItem, out: Any, build: Any, arguments: Any, count: int
             if end is not None:
                 end()
             raise
-    entry = item.core.adopt(thing, item.record, key)
+    entry = item.core.adopt(thing, item.record, key, out)
     if end is not None:
         entry.end = end
         entry.held = sys.getrefcount(thing) - 2  # without `thing` and the argument; with that of the entry
-    out[0] = entry.number
 
 
 def may_answer(thing: Any, makes: type) -> bool:
@@ -119,16 +122,16 @@ def defined(core: Core, plan: Plan) -> Iterator[c.invivo_definition]:
                 options.factory = _factory.of(core.library)
             if made.options.inject is not None:
                 options.inject = _inject.of(core.library)
+        held = core.cell()
         try:
             if made.constant is not None:
-                options.constant = core.lease(made.constant.value)
+                options.constant = core.lease(made.constant.value, held)
             yield options
         except BaseException:
             _trampolines.dismiss(number)
             raise
         finally:
-            if options.constant.bits:
-                core.library.object_release(options.constant)
+            core.drop(held.number)
 
 
 def _say(

@@ -49,6 +49,8 @@ class Library:
             function = self.bare(name)
             if not c.FUNCTIONS["invivo_" + name][2]:
                 function = _entering(function)
+            elif not name.startswith("view_"):  # these are called by C alone, see `_views`
+                function = _checked(function)
             setattr(self, name, function)
             return function
 
@@ -83,7 +85,10 @@ class Library:
         error = ctypes.c_void_p()
         reference = ctypes.byref(error)
         if threading.get_ident() != _signals.main:
-            status = function(*arguments, reference)
+            try:
+                status = function(*arguments, reference)
+            except ctypes.ArgumentError as problem:
+                raise _real(problem) from None
             if status:
                 raise self.failures.take(status, error.value)
             if sent:
@@ -100,7 +105,7 @@ class Library:
                 _signals.leave(depth)
             interrupted = _signals.take()
         except BaseException as problem:
-            interrupted = problem
+            interrupted = _real(problem)
         if interrupted is None:
             if status:
                 raise self.failures.take(status, error.value)
@@ -111,13 +116,26 @@ class Library:
             self.failures.take(status, error.value)
         elif called and not status:
             _signals.effective(interrupted)
-            if name in _LEASING:
-                self.object_release(arguments[-1]._obj)
         raise interrupted
 
 
-# What these answer last is an object with a lease.
-_LEASING = ("resolve", "resolve_with", "resolve_optional", "resolve_type")
+def _real(problem: BaseException) -> BaseException:
+    """At the limit of recursion ctypes raises an error of its own when it cannot look at an argument."""
+    if isinstance(problem, ctypes.ArgumentError) and "RecursionError" in str(problem):
+        return RecursionError("maximum recursion depth exceeded in a call of the library")
+    return problem
+
+
+def _checked(function: Any) -> Any:
+    """A function that calls nobody."""
+
+    def call(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except ctypes.ArgumentError as problem:
+            raise _real(problem) from None
+
+    return call
 
 
 def _entering(function: Any) -> Any:
@@ -125,15 +143,18 @@ def _entering(function: Any) -> Any:
     collector of garbage, which drops exceptions."""
 
     def call(*arguments: Any) -> Any:
-        if threading.get_ident() != _signals.main:
-            answer = function(*arguments)
-        else:
-            depth = _signals.depth()
-            try:
-                _signals.enter()
+        try:
+            if threading.get_ident() != _signals.main:
                 answer = function(*arguments)
-            finally:
-                _signals.leave(depth)
+            else:
+                depth = _signals.depth()
+                try:
+                    _signals.enter()
+                    answer = function(*arguments)
+                finally:
+                    _signals.leave(depth)
+        except ctypes.ArgumentError as problem:
+            raise _real(problem) from None
         if sent:
             forget_since()
         return answer

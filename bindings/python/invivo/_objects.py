@@ -38,9 +38,7 @@ class Object:
         core, handle = self._handle()
         if name in self._type.method_names:
             return functools.partial(call_method, self, name)
-        value = c.invivo_value()
-        core.library.call("object_get", handle, _values.name_bytes(name), ctypes.byref(value))
-        return _values.take(core, value)
+        return _values.ask(core, "object_get", handle, _values.name_bytes(name))
 
     def __setattr__(self, name: str, thing: Any) -> None:
         core, handle = self._handle()
@@ -84,12 +82,10 @@ def make_proxy(core: Core, bits: int, lease: int, kind: Type) -> Object:
 def call_method(target: Object, name: str, /, *arguments: Any) -> Any:
     """Calls a method of an object of another language."""
     core, handle = target._handle()
-    result = c.invivo_value()
     with _values.Packer(core) as packer:
         with within(name):
             array, count = packer.array(arguments)
-        core.library.call("object_call", handle, _values.name_bytes(name), array, count, ctypes.byref(result))
-    return _values.take(core, result)
+        return _values.ask(core, "object_call", handle, _values.name_bytes(name), array, count)
 
 
 class ForeignCallable:
@@ -103,11 +99,9 @@ class ForeignCallable:
     def __call__(self, *arguments: Any) -> Any:
         core = self._core
         core.check()
-        result = c.invivo_value()
         with _values.Packer(core) as packer:
             array, count = packer.array(arguments)
-            core.library.call("callable_call", c.invivo_callable(self._bits), array, count, ctypes.byref(result))
-        return _values.take(core, result)
+            return _values.ask(core, "callable_call", c.invivo_callable(self._bits), array, count)
 
     def __del__(self) -> None:
         core = getattr(self, "_core", None)
@@ -198,12 +192,16 @@ class Type:
     def __call__(self, *arguments: Any) -> Any:
         core = self._core
         core.check()
-        out = c.invivo_object()
-        with _values.Packer(core) as packer:
-            array, count = packer.array(arguments)
-            handle = c.invivo_type(self._bits)
-            core.library.call("object_make", core.handle, handle, array, count, ctypes.byref(out))
-        return core.receive(out.bits, leased=True)
+        out = core.cell()
+        try:
+            with _values.Packer(core) as packer:
+                array, count = packer.array(arguments)
+                handle = c.invivo_type(self._bits)
+                core.library.call("object_make", core.handle, handle, array, count, ctypes.byref(out))
+            return core.take(out)
+        except BaseException:
+            core.drop(out.number)
+            raise
 
     def __repr__(self) -> str:
         return f"<invivo.Type {self.name}>"

@@ -23,9 +23,17 @@ class Override:
     def __init__(self, core: Core, made: Definition | None, key: str, instance: Any) -> None:
         self._core, self.key = core, key
         self._handle = c.invivo_override()
-        if made is None:
-            self._put_instance(key, instance)
-            return
+        try:
+            if made is None:
+                self._put_instance(key, instance)
+            else:
+                self._put(made, key)
+        except BaseException:
+            self.end()  # it has begun, and a signal's handler raised afterwards
+            raise
+
+    def _put(self, made: Definition, key: str) -> None:
+        core = self._core
         existing = After(core, {key: made})
         plans = plan_all([made], existing, core.known, core.find_type, marked=core.marked, assemblies=core.active())
         if len(plans) > 1:
@@ -38,15 +46,15 @@ class Override:
         options = c.invivo_definition()
         options.struct_size = ctypes.sizeof(options)
         options.key = _values.name_bytes(key, "key")
-        held = core.lease(instance)
+        held = core.cell()
         try:
-            options.constant = held
+            options.constant = core.lease(instance, held)
             kind = c.invivo_type()
             core.library.call("object_type", held, ctypes.byref(kind))
             options.type = kind
             core.library.call("override_begin", core.handle, ctypes.byref(options), ctypes.byref(self._handle))
         finally:
-            core.library.object_release(held)
+            core.drop(held.number)
 
     def end(self) -> None:
         """Takes it back, in any order. May be called again."""

@@ -184,10 +184,11 @@ class Plans:
             self.purge()
 
     def _compiled(self, name: str, handle: c.invivo_key, word: ctypes.c_uint64, version: int) -> Plan | None:
-        core, value = self.core, c.invivo_value()
-        if core.library.key_outline(core.handle, handle, ctypes.byref(value), None) != c.INVIVO_OK:
+        core = self.core
+        try:
+            outline = _values.ask(core, "key_outline", core.handle, handle, wrapped=True)
+        except Error:
             return None
-        outline = _values.take(_values.Wrapped(core), value)
         if outline is None:
             return None
         try:

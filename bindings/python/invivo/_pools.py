@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import _generated as c
 from . import _trampolines, _values
+from ._leases import ObjectCell
 from .errors import RangeError, WrongTypeError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class _Maker:
 @_trampolines.answering(c.invivo_callbacks, "pool_make", user_data=0)
 def _make(item: _Maker, _: int, key: Any, out: Any, error: Any) -> None:
     thing = item.make(_key(_values.read(item.core, key[0])))
-    out[0] = item.core.lease(_checked(thing))
+    item.core.hand_over(_checked(thing), out)
 
 
 _NONE = _trampolines.signature(c.invivo_pool_options, "make")()
@@ -82,7 +83,7 @@ class Pool:
         however many threads ask. Without one what is missing is a NotFoundError."""
         core = self._core
         core.check()
-        out = c.invivo_object()
+        out = core.cell()
         number = None if make is None else _trampolines.enroll(_Maker(core, make))
         try:
             with _values.Packer(core) as packer:
@@ -95,9 +96,12 @@ class Pool:
                     number,
                     ctypes.byref(out),
                 )
+            return core.take(out)
+        except BaseException:
+            core.drop(out.number)
+            raise
         finally:
             _trampolines.dismiss(number)
-        return core.receive(out.bits, leased=True)
 
     @overload
     def peek(self, key: Any) -> Any: ...
@@ -105,18 +109,24 @@ class Pool:
     def peek(self, key: Any, default: D) -> Any | D: ...
     def peek(self, key: Any, default: Any = None) -> Any:
         """The living object of a key, or ``default``."""
-        out = self._found(key)
-        return default if out is None else self._core.receive(out.bits, leased=True)
-
-    def _found(self, key: Any) -> c.invivo_object | None:
-        """The living object of a key, leased."""
         core = self._core
         core.check()
-        out = c.invivo_object()
-        with _values.Packer(core) as packer:
+        out = core.cell()
+        try:
+            self._find_entry(key, out)
+            if out.bits:
+                return core.take(out)
+        except BaseException:
+            core.drop(out.number)
+            raise
+        core.drop(out.number)
+        return default
+
+    def _find_entry(self, key: Any, out: ObjectCell) -> None:
+        """The living object of a key, leased."""
+        with _values.Packer(self._core) as packer:
             value = packer.value(key)
-            found = core.library.pool_peek(self._handle, ctypes.byref(value), ctypes.byref(out))
-        return out if found == c.INVIVO_OK else None
+            self._core.library.pool_peek(self._handle, ctypes.byref(value), ctypes.byref(out))
 
     def __getitem__(self, key: Any) -> Any:
         return self.get(key)
@@ -125,13 +135,14 @@ class Pool:
         """Enters an object that exists, in the place of what the key had."""
         core = self._core
         core.check()
-        held = core.lease(_checked(thing))
+        held = core.cell()
         try:
+            core.lease(_checked(thing), held)
             with _values.Packer(core) as packer:
                 value = packer.value(key)
                 core.library.call("pool_put", self._handle, ctypes.byref(value), held)
         finally:
-            core.library.object_release(held)
+            core.drop(held.number)
 
     def __delitem__(self, key: Any) -> None:
         """Forgets an entry; its object lives on."""
@@ -141,17 +152,19 @@ class Pool:
             self._core.library.call("pool_remove", self._handle, ctypes.byref(value))
 
     def __contains__(self, key: Any) -> bool:
-        out = self._found(key)
-        if out is not None:
-            self._core.library.object_release(out)
-        return out is not None
+        core = self._core
+        core.check()
+        out = core.cell()
+        try:
+            self._find_entry(key, out)
+            return bool(out.bits)
+        finally:
+            core.drop(out.number)
 
     def items(self) -> list[tuple[Any, Any]]:
         """The living entries, in no order: keys and objects."""
         self._core.check()
-        value = c.invivo_value()
-        self._core.library.call("pool_list", self._handle, ctypes.byref(value))
-        return [(_key(key), thing) for key, thing in _values.take(self._core, value)]
+        return [(_key(key), thing) for key, thing in _values.ask(self._core, "pool_list", self._handle)]
 
     def keys(self) -> list[Any]:
         return [key for key, _ in self.items()]

@@ -84,7 +84,7 @@ def _decorate(item: ProcessorItem, handle: c.invivo_object, build: Any, out: Any
     with core.entered():
         answered = what(thing)
     if answered is not None and answered is not thing:
-        out[0] = core.lease(answered)
+        core.hand_over(answered, out)
 
 
 @_trampolines.answering(c.invivo_processor, "process", user_data=2)

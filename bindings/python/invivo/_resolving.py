@@ -14,6 +14,7 @@ from . import _generated as c
 from ._core import Core
 from ._face import Face
 from ._hints import CLASSES
+from ._leases import ObjectCell
 from ._members import Bound
 from .errors import NotFoundError, WrongTypeError
 
@@ -50,9 +51,13 @@ class Resolving(Face):
                 return plan.make(self, *given)
         handle, word = self._key(name)
         before, uses = word.value, core.uses
-        found = c.invivo_object()
-        core.library.call("resolve", core.handle, handle, ctypes.byref(found))
-        thing, shared = self._resolved(core, handle, found.bits)
+        found = core.cell()
+        try:
+            core.library.call("resolve", core.handle, handle, ctypes.byref(found))
+            thing, shared = self._resolved(core, handle, found)
+        except BaseException:
+            core.drop(found.number)
+            raise
         if shared:
             # Kept only if no commit has become visible since before the resolve, or is about to. A commit first counts
             # the epoch up and then purges, and the purge takes this lock: it comes after, or the epoch is another.
@@ -79,13 +84,14 @@ class Resolving(Face):
         core.plans.refuse(name, version)
         return self._resolve_with(name, arguments) if arguments else self._resolve(name)
 
-    def _resolved(self, core: Core, handle: c.invivo_key, bits: int) -> tuple[Any, bool]:
-        peeked = c.invivo_object()
-        shared = False
-        if core.library.peek(core.handle, handle, ctypes.byref(peeked)) == c.INVIVO_OK:
-            shared = peeked.bits == bits
-            core.library.object_release(peeked)
-        return core.receive(bits, leased=True, shared=shared), shared
+    def _resolved(self, core: Core, handle: c.invivo_key, found: ObjectCell) -> tuple[Any, bool]:
+        peeked = core.cell()
+        try:
+            core.library.peek(core.handle, handle, ctypes.byref(peeked))
+            shared = bool(found.bits) and peeked.bits == found.bits
+        finally:
+            core.drop(peeked.number)
+        return core.take(found, shared=shared), shared
 
     def _name(self, key: Any) -> str:
         if isinstance(key, str):
@@ -130,18 +136,23 @@ class Resolving(Face):
         return thing
 
     def _ask(self, function: str, handle: c.invivo_key, name: str, arguments: Iterable[Any]) -> Any:
-        core, found = self._core, c.invivo_object()
-        with _values.Packer(core) as packer:
-            array, count = core.pack(packer, name, arguments)
-            core.library.call(function, core.handle, handle, array, count, ctypes.byref(found))
-        return self._take(core, found.bits)
+        core = self._core
+        found = core.cell()
+        try:
+            with _values.Packer(core) as packer:
+                array, count = core.pack(packer, name, arguments)
+                core.library.call(function, core.handle, handle, array, count, ctypes.byref(found))
+            return self._take(core, found)
+        except BaseException:
+            core.drop(found.number)
+            raise
 
-    def _take(self, core: Core, bits: int) -> Any:
+    def _take(self, core: Core, found: ObjectCell) -> Any:
         """What a handle with a lease of ours stands for."""
         key = c.invivo_key()
-        if not bits or core.library.object_key(c.invivo_object(bits), ctypes.byref(key), None) or not key.bits:
-            return core.receive(bits, leased=True)
-        return self._resolved(core, key, bits)[0]
+        if not found.bits or core.library.object_key(found, ctypes.byref(key), None) or not key.bits:
+            return core.take(found)
+        return self._resolved(core, key, found)[0]
 
     @overload
     def resolve_optional(self, key: type[T], *arguments: Any, **named: Any) -> T | None: ...
@@ -173,21 +184,26 @@ class Resolving(Face):
     ) -> T | None:
         """The object of the one definition whose class is, or derives from, ``of``; ``name``: with this key, or the end
         of it. ``optional``: None where there is none."""
-        core, found = self._open(), c.invivo_object()
+        core = self._open()
         wanted = None if name is None else _values.name_bytes(name)
         flags = (c.INVIVO_LOOKUP_EXACT if exact else 0) | (c.INVIVO_LOOKUP_OPTIONAL if optional else 0)
         kind = _values.name_bytes(core.wish(of))
-        core.library.call("resolve_type", core.handle, kind, wanted, flags, ctypes.byref(found))
-        thing: T | None = self._take(core, found.bits)
+        found = core.cell()
+        try:
+            core.library.call("resolve_type", core.handle, kind, wanted, flags, ctypes.byref(found))
+            thing: T | None = self._take(core, found)
+        except BaseException:
+            core.drop(found.number)
+            raise
         return thing
 
     def resolve_all(self, of: builtins.type[T], *, exact: bool = False) -> list[T]:
         """One object of each definition of a class, by rank, then as declared; none is an empty list. Objects of graph
         scope are shared within the call."""
-        core, found = self._open(), c.invivo_value()
+        core = self._open()
         flags = c.INVIVO_LOOKUP_EXACT if exact else 0
-        core.library.call("resolve_all", core.handle, _values.name_bytes(core.wish(of)), flags, ctypes.byref(found))
-        things: list[T] = _values.take(core, found)
+        kind = _values.name_bytes(core.wish(of))
+        things: list[T] = _values.ask(core, "resolve_all", core.handle, kind, flags)
         return things
 
     @overload

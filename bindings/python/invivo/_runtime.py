@@ -236,15 +236,16 @@ class Runtime(Filling, Changing):
         core = self._open()
         target = c.invivo_target()
         known = isinstance(thing, Object) or core.entry_for(thing) is not None
-        handle = core.lease(thing)
+        cell = core.cell()
         try:
-            core.library.call("target_attach", handle, _values.name_bytes(key, "key"), ctypes.byref(target))
+            core.lease(thing, cell)
+            core.library.call("target_attach", cell, _values.name_bytes(key, "key"), ctypes.byref(target))
+            entry = None if known else core.entry_for(thing)
+            if entry is None or not core.lean(entry, thing, cell):
+                core.drop(cell.number)
         except BaseException:
-            core.library.object_release(handle)
+            core.drop(cell.number)
             raise
-        entry = None if known else core.entry_for(thing)
-        if entry is None or not core.lean(entry, thing):
-            core.library.object_release(handle)
         return Target(core, target, key)
 
     def extend_type(self, cls: builtins.type | Type, supertype: builtins.type | Type | str) -> None:
@@ -325,23 +326,23 @@ class Runtime(Filling, Changing):
     @property
     def wiring(self) -> list[WiringNode]:
         """The wiring of the newest generation, by key: what there is, what it needs, what is alive."""
-        core, found = self._open(), c.invivo_value()
-        core.library.call("graph_describe", core.handle, c.INVIVO_GRAPH_FACTS, ctypes.byref(found))
-        return nodes(_values.take(core, found))
+        core = self._open()
+        found = _values.ask(core, "graph_describe", core.handle, c.INVIVO_GRAPH_FACTS)
+        return nodes(found)
 
     def wiring_text(self, format: GraphFormat) -> str:
         """The same as JSON, as a digraph for Graphviz, or as a Mermaid flowchart."""
-        core, found = self._open(), c.invivo_value()
-        core.library.call("graph_describe", core.handle, GRAPH_FORMATS[format], ctypes.byref(found))
-        text: str = _values.take(core, found)
+        core = self._open()
+        found = _values.ask(core, "graph_describe", core.handle, GRAPH_FORMATS[format])
+        text: str = found
         return text
 
     def keys_text(self, language: KeysLanguage = "python") -> str:
         """A typed function for each key, as source text: names, arguments and results are then checked by mypy, or by a
         compiler."""
-        core, found = self._open(), c.invivo_value()
-        core.library.call("graph_describe", core.handle, KEYS_LANGUAGES[language], ctypes.byref(found))
-        text: str = _values.take(core, found)
+        core = self._open()
+        found = _values.ask(core, "graph_describe", core.handle, KEYS_LANGUAGES[language])
+        text: str = found
         return text
 
     @property

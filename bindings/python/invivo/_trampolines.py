@@ -127,8 +127,11 @@ class _Cells(threading.local):
 _cells: _Cells = None  # type: ignore[assignment]  # made when the first library is guarded
 
 
-def answering(structure: type[ctypes.Structure], field: str, user_data: int) -> Callable[[Callable[..., None]], Any]:
-    """A callback that answers a status and takes an error last. Its body gets the item and the C arguments."""
+def answering(
+    structure: type[ctypes.Structure], field: str, user_data: int, *, undo: Callable[..., None] | None = None
+) -> Callable[[Callable[..., None]], Any]:
+    """A callback that answers a status and takes an error last. Its body gets the item and the C arguments. ``undo``:
+    gets the same when the body, or what follows it, has failed."""
 
     def wrap(body: Callable[..., None]) -> Any:
         def run(cell: Any, *arguments: Any) -> None:
@@ -149,6 +152,8 @@ def answering(structure: type[ctypes.Structure], field: str, user_data: int) -> 
             # Here again: what was being handled when the library was called.
             try:
                 _signals.note(failed)
+                if undo is not None:
+                    undo(item, *arguments)
                 cell[0] = item.core.library.failures.give(failed, arguments[-1], sys.exc_info()[1])
             finally:
                 del failed  # which holds this frame

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
 from . import _trampolines, _values
+from ._leases import ObjectCell
 from ._objects import Object
 
 if TYPE_CHECKING:
@@ -21,24 +22,24 @@ class Held:
 
     def __init__(self, core: Core) -> None:
         self._core = core
-        self._held: list[tuple[Any, c.invivo_object, bool]] = []
+        self._held: list[tuple[Any, ObjectCell, bool]] = []
 
     def add(self, thing: Any) -> c.invivo_object:
         """Its handle; the lease is kept until the block ends."""
         known = isinstance(thing, Object) or self._core.entry_for(thing) is not None
-        handle = self._core.lease(thing)
-        self._held.append((thing, handle, known))
-        return handle
+        cell = self._core.cell()
+        self._held.append((thing, cell, known))
+        return self._core.lease(thing, cell)
 
     def __enter__(self) -> Held:
         return self
 
     def __exit__(self, *_: object) -> None:
         core = self._core
-        for thing, handle, known in self._held:
-            entry = None if known else core.entry_for(thing)
-            if entry is None or entry.record.description.stop is None or not core.lean(entry, thing):
-                core.library.object_release(handle)
+        for thing, cell, known in self._held:
+            entry = None if known or not cell.is_held else core.entry_for(thing)
+            if entry is None or entry.record.description.stop is None or not core.lean(entry, thing, cell):
+                core.drop(cell.number)
 
 
 class _Walk:

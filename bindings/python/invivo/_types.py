@@ -75,7 +75,11 @@ def _instance(core: Core, number: int | None) -> Any:
 # ---- callbacks -----------------------------------------------------------------------------------------
 
 
-@_trampolines.answering(c.invivo_type_options, "make", user_data=4)
+def _abandon(record: TypeRecord, out: Any, *_: Any) -> None:
+    record.core.abandon(out)
+
+
+@_trampolines.answering(c.invivo_type_options, "make", user_data=4, undo=_abandon)
 def _make(record: TypeRecord, out: Any, build: Any, arguments: Any, count: int, _: int, error: Any) -> None:
     key = build[0].key.bits if build else 0
     record.core.forget_for(build)
@@ -87,7 +91,7 @@ def _make(record: TypeRecord, out: Any, build: Any, arguments: Any, count: int, 
         raise WrongTypeError(f"{record.description.cls.__name__}(...) answered None, where it makes an object")
     if not key and record.description.injected and not record.fills_needs and record.core.faces:
         record.core.faces[0].fill(thing)
-    out[0] = record.core.adopt(thing, record, key).number
+    record.core.adopt(thing, record, key, out)
 
 
 @_trampolines.telling(c.invivo_type_options, "release", user_data=1, repeats=True)
@@ -204,7 +208,7 @@ def _child(record: TypeRecord, instance: int, _: int, index: int, out: Any, erro
         record.below[instance] = list(getattr(_instance(record.core, instance), record.description.children)())
     below = record.below[instance]
     if index < len(below):
-        out[0] = record.core.lease(below[index])
+        record.core.hand_over(below[index], out)
     else:
         del record.below[instance]
 

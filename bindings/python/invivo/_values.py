@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from . import _generated as c
 from ._exact import Exact
 from ._hints import KIND_NAMES, enum_number
+from ._leases import CallableCell, Cell, ValueCell
 from ._marks import Enumeration
 from .errors import EncodingError, Error, InternalError, RangeError, TooLargeError, WrongTypeError, within
 
@@ -75,23 +76,22 @@ _NO_OBJECTS = (type(None), type, enum.Enum, Enumeration, *_FUNCTIONS)
 class Packer:
     """Makes values for one call, and holds until its end what they point at and the leases they carry."""
 
-    __slots__ = ("_core", "_depth", "_held", "_releases")
+    __slots__ = ("_cells", "_core", "_depth", "_held")
 
     def __init__(self, core: Core) -> None:
         self._core = core
         self._held: list[Any] = []
         self._depth = 0
-        self._releases: list[tuple[str, ctypes.Structure]] = []
+        self._cells: list[Cell] = []
 
     def __enter__(self) -> Packer:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._held.clear()
-        library = self._core.library
-        while self._releases:
-            name, handle = self._releases.pop()
-            getattr(library, name)(handle)
+        for each in reversed(self._cells):
+            self._core.drop(each.number)
+        self._cells.clear()
 
     def hold(self, thing: Any) -> None:
         self._held.append(thing)
@@ -208,18 +208,20 @@ class Packer:
             self._object(value, thing)
 
     def _callable(self, value: Any, thing: Any) -> None:
-        handle = self._core.lease_callable(thing)
-        self._releases.append(("callable_release", handle))
+        cell = self._core.leases.cell(CallableCell)
+        self._cells.append(cell)
+        self._core.lease_callable(thing, cell)
         value.kind = c.INVIVO_KIND_CALLABLE
-        _parts(value).callable = handle
+        _parts(value).callable = cell
 
     def _object(self, value: Any, thing: Any) -> None:
         if type(thing) is Exact and thing.is_argument:
             thing = self._core.known_exact(thing)
-        handle = self._core.lease(thing)
-        self._releases.append(("object_release", handle))
+        cell = self._core.cell()
+        self._cells.append(cell)
+        self._core.lease(thing, cell)
         value.kind = c.INVIVO_KIND_OBJECT
-        _parts(value).object = handle
+        _parts(value).object = cell
 
 
 def _a(cls: type) -> str:
@@ -365,7 +367,6 @@ class Wrapped:
     """Reads values in the place of a core, and leaves those that crossed as objects wrapped."""
 
     def __init__(self, core: Core) -> None:
-        self.library = core.library
         self.receive_value: Callable[[int], Any] = core.receive
         self.receive_type: Callable[[int], Any] = core.receive_type
         self.receive_callable: Callable[[int], Any] = core.receive_callable
@@ -383,10 +384,12 @@ def read_all(core: Core, values: Any, count: int) -> list[Any]:
     return [read(core, values[index]) for index in range(count)]
 
 
-def take(core: Core | Wrapped, value: Any) -> Any:
-    """An owned value as Python's own; gives back what it holds."""
+def ask(core: Core, function: str, *arguments: Any, wrapped: bool = False) -> Any:
+    """Calls a function whose last argument is an owned value, and answers that as Python's own. ``wrapped``: what
+    crossed as an object stays wrapped."""
+    cell = core.leases.cell(ValueCell)
     try:
-        return read(core, value)
+        core.library.call(function, *arguments, ctypes.byref(cell))
+        return read(Wrapped(core) if wrapped else core, cell)
     finally:
-        if value.kind >= c.INVIVO_KIND_STRING:
-            core.library.value_clear(ctypes.byref(value))
+        core.drop(cell.number)

@@ -162,6 +162,7 @@ INVIVO_MODULE(runtime, error) {
     invivo_status status;
     shared.name = "Token"; /* any thread may hold and end one */
     shared.concurrency = INVIVO_SHARED;
+    shared.properties = NULL, shared.methods = NULL;
     shared.property_count = shared.method_count = 0;
     home = runtime;
     status = invivo_type_register(runtime, &options, NULL, error);

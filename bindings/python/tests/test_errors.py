@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import builtins
 import gc
+import inspect
 import pickle
+import sys
 import threading
 import weakref
 
@@ -135,3 +137,36 @@ def test_an_exception_on_a_thread_of_the_librarys_keeps_no_variables() -> None:
         gc.collect()
         assert found
         assert [each() for each in found] == [None] * len(found)
+
+
+def test_the_limit_of_recursion_is_a_recursion_error_at_every_depth() -> None:
+    class Leaf: ...
+
+    class Holder:
+        def __init__(self, leaf: Leaf) -> None:
+            self.leaf = leaf
+
+    def below(depth: int) -> None:
+        if depth:
+            below(depth - 1)
+            return
+        runtime.define(Holder, "a.holder")
+        runtime["a.holder"]
+        runtime.reset("a.leaf")
+
+    raised: set[type[BaseException]] = set()
+    with invivo.Runtime(log_level="silent") as runtime:
+        runtime.define(Leaf, "a.leaf")
+        used = len(inspect.stack())
+        limit = sys.getrecursionlimit()
+        try:
+            sys.setrecursionlimit(used + 250)
+            for depth in range(100, 250):
+                try:
+                    below(depth)
+                except (RecursionError, invivo.Error) as problem:
+                    raised.add(type(problem))
+        finally:
+            sys.setrecursionlimit(limit)
+        assert isinstance(runtime["a.holder"].leaf, Leaf)
+    assert RecursionError in raised

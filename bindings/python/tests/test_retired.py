@@ -9,7 +9,7 @@ import queue
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
@@ -374,15 +374,15 @@ def test_an_object_that_is_received_while_it_is_received_has_one_lease(monkeypat
     with invivo.Runtime() as runtime:
         runtime.define(Pool, "a.weak", "weak_singleton")
         core = runtime._core
-        keep = core.keep
+        lean = core.lean
         again: list[object] = []
 
-        def keep_twice(release: str, handle: object) -> int:
+        def lean_twice(*arguments: Any) -> bool:
             monkeypatch.undo()
             again.append(runtime["a.weak"])
-            return keep(release, handle)
+            return lean(*arguments)
 
-        monkeypatch.setattr(core, "keep", keep_twice)
+        monkeypatch.setattr(core, "lean", lean_twice)
         weak = runtime["a.weak"]
         assert again == [weak]
         again.clear()

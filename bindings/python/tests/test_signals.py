@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
@@ -198,3 +199,110 @@ def test_a_view_is_not_entered_twice_at_a_time() -> None:
             pass
         with view:
             assert not view.config("a.b")
+
+
+class Clock:
+    pass
+
+
+class Pump:
+    """It is stopped, so what Python holds of it has a lease."""
+
+    @invivo.on_stop
+    def stop(self) -> None: ...
+
+
+class Voice:
+    def __init__(self, note: Any) -> None:
+        self.note = note
+
+
+class Late:
+    def __init__(
+        self,
+        provider: Annotated[invivo.Provider[Pump], "a.pump"],
+        lazy: Annotated[invivo.Lazy[Pump], "a.shared"],
+    ) -> None:
+        self.provider, self.lazy = provider, lazy
+
+
+@invivo.prototype
+def voice(note: Any) -> Voice:
+    return invivo.new(Voice, note)
+
+
+def _enter_view(runtime: invivo.Runtime) -> None:
+    with runtime.view() as view:
+        view.config("a.b")
+
+
+OPERATIONS: dict[str, Callable[[invivo.Runtime], Any]] = {
+    "key": lambda runtime: runtime["a.clock"],
+    "class": lambda runtime: runtime[Clock],
+    "prototype": lambda runtime: runtime["a.pump"],
+    "optional": lambda runtime: runtime.resolve_optional("a.pump"),
+    "type": lambda runtime: runtime.resolve_type(Clock),
+    "all": lambda runtime: runtime.resolve_all(Pump),
+    "provider": lambda runtime: runtime["a.late"].provider(),
+    "lazy": lambda runtime: runtime["a.late"].lazy(),
+    "view": _enter_view,
+    "wiring": lambda runtime: runtime.wiring_text("json"),
+    "inject": lambda runtime: runtime.inject(Pump(), "a.pump"),
+}
+
+LONG = ("provider", "lazy", "inject")  # of these, each seventh instruction
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_no_lease_is_lost_wherever_an_exception_comes(name: str) -> None:
+    """At each instruction of the package, which are all the places where the handler of a signal can run."""
+    package = os.path.dirname(invivo.__file__)
+
+    class Alarm(KeyboardInterrupt): ...
+
+    steps = interrupted = 0
+
+    def trace(frame: types.FrameType, event: str, _: Any) -> Any:
+        nonlocal steps
+        if not frame.f_code.co_filename.startswith(package):
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        if event == "opcode":
+            steps += 1
+            if steps == interrupted:
+                raise Alarm
+        return trace
+
+    before = invivo.live()
+    runtime = invivo.Runtime(log_level="silent")
+    runtime.define(Clock, "a.clock", scope="lazy_singleton")
+    runtime.define(Pump, "a.pump", scope="prototype")
+    runtime.define(Pump, "a.shared", scope="lazy_singleton")
+    runtime.define(voice, "a.voice")
+    runtime.define(Late, "a.late", scope="prototype")
+    core = runtime._core
+    OPERATIONS[name](runtime)  # types that are registered at first use are there
+    runtime.reset("a.clock")
+    runtime.reset("a.shared")
+    while steps >= interrupted:
+        interrupted, steps = interrupted + (7 if name in LONG else 1), 0
+        got = None
+        former = sys.gettrace()
+        try:
+            sys.settrace(trace)
+            got = OPERATIONS[name](runtime)
+        except (Alarm, invivo.Error):
+            pass
+        finally:
+            sys.settrace(former)
+            _signals.take()  # it came where Python drops exceptions
+        assert runtime.info.leases <= len(core.leases), f"a lease is lost after an exception at step {interrupted}"
+        del got
+        runtime.reset("a.clock")
+        runtime.reset("a.shared")
+        core.plans.purge()
+    runtime.close()
+    del runtime, core
+    assert invivo.live() == before
+    assert interrupted > 30

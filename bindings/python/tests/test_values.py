@@ -13,7 +13,7 @@ import invivo
 from invivo import _generated as c
 from invivo._core import Core
 from invivo._library import own_library
-from invivo._values import Packer, answer, read, take
+from invivo._values import Packer, answer, read
 
 scalars = (
     st.none()
@@ -36,7 +36,10 @@ def core() -> Core:
 def there_and_back(core: Core, thing: Any, kind: int = c.INVIVO_KIND_ANY) -> Any:
     out = c.invivo_value()
     answer(core, ctypes.pointer(out), thing, kind)
-    return take(core, out)
+    try:
+        return read(core, out)
+    finally:
+        core.library.value_clear(ctypes.byref(out))
 
 
 @given(things)
