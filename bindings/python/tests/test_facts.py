@@ -118,7 +118,7 @@ def test_a_definition_that_is_removed_says_nothing_any_more(runtime: invivo.Runt
     assert runtime.resolve("app.voice", pitch=3).note == 3
 
 
-def test_a_shared_object_of_an_each_is_the_graphs(runtime: invivo.Runtime) -> None:
+def test_facts_say_the_scope_and_the_runtime_arguments(runtime: invivo.Runtime) -> None:
     runtime.define(Clock, "app.clock", scope="lazy_singleton")
     core = runtime._core
     facts = core.facts("app.clock")
