@@ -129,6 +129,22 @@ public func invivo_error_report(_ error: OpaquePointer!) -> Int32 {
     return 1
 }
 
+/// Calls the functions of errors once in a process: see `ErrorBox.prepare`.
+let preparedErrors: Void = {
+    let text = cString("text")
+    let first = invivo_error_make(Status.host.rawValue, text, text, invivo_error_make(0, nil, nil, nil))
+    let second = invivo_error_make_at(Status.host.rawValue, text, text, text, 1, 1, nil)
+    guard let whole = invivo_error_join(first, second), let copy = invivo_error_copy(whole) else { return }
+    for error in [whole, copy] {
+        _ = (invivo_error_code(error), invivo_error_message(error), invivo_error_path(error), invivo_error_file(error))
+        _ = (invivo_error_line(error), invivo_error_column(error), invivo_error_rule(error), invivo_error_text(error))
+        _ = (invivo_error_needed_by(error), invivo_error_cause(error), invivo_error_count(error))
+        _ = (invivo_error_at(error, 0), invivo_error_at(error, 1))
+        invivo_error_release(error)
+    }
+    _ = (invivo_status_name(Status.host.rawValue), invivo_status_text(Status.host.rawValue))
+}()
+
 private func writeToStandardError(_ text: String) {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {

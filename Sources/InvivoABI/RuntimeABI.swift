@@ -129,6 +129,7 @@ public func invivo_runtime_open(
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     out?.pointee = invivo_runtime()
+    preparedErrors
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
         let engine = try Engine.open(try engineOptions(options))

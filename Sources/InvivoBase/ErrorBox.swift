@@ -22,10 +22,20 @@ public final class ErrorBox: Sendable {
     public static func prepare() { _ = prepared }
 
     private static let prepared: Void = {
-        var failure = Failure(.host, "", cause: Failure(.host, ""))
-        failure.others = [Failure(.host, "")]
-        let error = ErrorBox(failure)
-        _ = (error.message, error.text, error.cause, error.part(1))
+        // As the functions of the border make them, with something of everything.
+        let text = cString("text")
+        var failure = Failure(
+            hostCode: Status.host.rawValue, message: text, path: text,
+            cause: Failure(hostCode: .max, message: nil, path: nil, cause: nil))
+        failure.place = Place(file: "file", line: 1, column: 1)
+        failure.finding = Finding.allCases.first
+        let other = Failure(status: Status.host.rawValue, takingOver: nil, from: "")
+        let whole = Failure.gathered([failure, other].flatMap(\.all)) ?? failure
+        let owned = make(whole.under("text"))
+        let error = ErrorBox(whole)
+        _ = (error.message, error.path, error.file, error.rule, error.neededBy, error.text, error.cause, error.count)
+        _ = (error.part(0), error.part(1), at(owned)?.text, Failure(takingOver: owned))
+        _ = StatusTable.entry(Status.host.rawValue)
     }()
 
     // MARK: The owned pointer

@@ -143,6 +143,13 @@ extension Engine {
         }
         try reconfigure(&plan, changed, &compiler, graph)
         failures += compiler.ownFailures
+        // What is described anew beneath an override is there when that ends.
+        for id in plan.described.sorted() where stacks[id]?.isEmpty == false || plan.overrides[id]?.isEmpty == false {
+            guard let base = bases[id] ?? nil else { continue }
+            try Loading.check()
+            var alone = compiler
+            if alone.compile(base, former: nil) == nil { failures += alone.failures[compiler.failures.count...] }
+        }
         try rebind(names, changed, &plan, graph, &compiler, &failures)
         plan.needs = compiler.needs
         return plan.recipes.compactMapValues { $0.waits.isEmpty ? nil : $0.waits }

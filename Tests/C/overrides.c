@@ -50,6 +50,25 @@ static void overrides_lie_on_each_other_and_go_in_any_order(void) {
     end();
 }
 
+/* What lies under an override is checked when it is defined, not when the override ends. */
+static void what_is_defined_under_an_override_is_checked(void) {
+    begin();
+    invivo_injection one[] = {CONSTANT("number", invivo_int64(1))}, four[] = {CONSTANT("number", invivo_int64(4))};
+    invivo_injection missing[] = {KEY("left", "a.missing")};
+    DEFINE("a.key", LAZY_SINGLETON, INITIALIZER(one));
+    invivo_override two = override("a.key", 2);
+    invivo_definition wrong = {.struct_size = sizeof wrong, .key = "a.key", .type = held_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON,
+                               PROPERTIES(missing)};
+    expects_error(invivo_define(runtime, &wrong, NULL, E), INVIVO_E_NOT_FOUND,
+                  "a.key: the property 'left' needs 'a.missing', which is not defined");
+    CHECK_EQUAL(number_of("a.key"), 2);
+    DEFINE("a.key", LAZY_SINGLETON, INITIALIZER(four));
+    CHECK_EQUAL(number_of("a.key"), 2);
+    OK(invivo_override_end(two, E));
+    CHECK_EQUAL(number_of("a.key"), 4);
+    end();
+}
+
 static void an_object_stands_in_for_a_key(void) {
     begin();
     invivo_injection into[] = {KEY("left", "a.key")};
@@ -204,6 +223,7 @@ int main(void) {
     check_begin();
     main_thread = pthread_self();
     overrides_lie_on_each_other_and_go_in_any_order();
+    what_is_defined_under_an_override_is_checked();
     an_object_stands_in_for_a_key();
     what_does_not_fit_where_it_is_needed_is_refused();
     what_a_key_has_from_its_parents_stays();

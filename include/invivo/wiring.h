@@ -491,7 +491,9 @@ INVIVO_API invivo_status invivo_key_outline(invivo_runtime runtime, invivo_key k
  *                 null where a choice, a path or a method that creates an object reads them
  * A key without a definition is INVIVO_E_NOT_FOUND. */
 INVIVO_API invivo_status invivo_key_describe(invivo_runtime runtime, invivo_key key, invivo_value *out, invivo_error **error) INVIVO_WAITS;
-/* The shared object if it is built (one lease is yours), else INVIVO_E_COLD; never builds, never waits. */
+/* The shared object if it is built (one lease is yours), else INVIVO_E_COLD; never builds, never waits. Weak singletons, objects of
+ * the host's scopes and objects with runtime arguments are always INVIVO_E_COLD: only a lock tells whether they are there
+ * (a weak reference does). */
 INVIVO_API invivo_status invivo_peek(invivo_runtime runtime, invivo_key key, invivo_object *out) INVIVO_NOWAIT;
 
 INVIVO_EXTERN_C_END
