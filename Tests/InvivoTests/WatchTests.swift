@@ -43,7 +43,8 @@ extension SwiftAPI {
             let other = scratch.write("other.yaml", text(3, 1))
             var strict = Runtime.Options()
             strict.pendingTargets = false
-            #expect(failure { _ = try Runtime(Synth(), options: strict, watching: other) }.code == .spec)  // nobody has synth.lead
+            // nobody has synth.lead
+            #expect(failure { _ = try Runtime(Synth(), options: strict, watching: other) }.code == .spec)
             #expect(failure { _ = try Runtime(Synth()) }.code == .notConfigured)
             #expect(Live.now == before)
         }
