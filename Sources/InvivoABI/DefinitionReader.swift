@@ -115,11 +115,12 @@ func definition(
 
 /// A table of a description, not empty; nil for none.
 func entries<Entry>(
-    _ pointer: UnsafePointer<Entry>?, _ count: UInt64, _ what: String, _ key: String?, longest: UInt64 = 65_535
+    _ pointer: UnsafePointer<Entry>?, _ count: UInt64, _ what: @autoclosure () -> String, _ key: String?,
+    longest: UInt64 = 65_535
 ) throws(Failure) -> UnsafePointer<Entry>? {
     do throws(Failure) {
-        guard try isTable(pointer, count, what) else { return nil }
-        guard count <= longest else { throw Failure(.argument, "\(what) has \(count) entries, more than \(longest)") }
+        guard try isTable(pointer, count, what()) else { return nil }
+        guard count <= longest else { throw Failure(.argument, "\(what()) has \(count) entries, more than \(longest)") }
     } catch {
         guard let key else { throw error }
         throw error.under(key)

@@ -118,15 +118,19 @@ struct TableReader {
 }
 
 /// Whether a table of C has entries.
-public func isTable<Entry>(_ pointer: UnsafePointer<Entry>?, _ count: UInt64, _ what: String) throws(Failure) -> Bool {
-    guard pointer != nil || count == 0 else { throw Failure(.argument, "\(what) is NULL, and its count is \(count)") }
+public func isTable<Entry>(_ pointer: UnsafePointer<Entry>?, _ count: UInt64, _ what: @autoclosure () -> String)
+    throws(Failure) -> Bool
+{
+    guard pointer != nil || count == 0 else { throw Failure(.argument, "\(what()) is NULL, and its count is \(count)") }
     return count > 0
 }
 
 /// Refuses a table of structs with sizes whose count was forgotten: its entries would be left out silently. Other tables may be
 /// empty without being NULL, as those are that a program fills in a loop.
-public func requireCount<Entry>(_ pointer: UnsafePointer<Entry>?, _ count: UInt64, _ what: String) throws(Failure) {
+public func requireCount<Entry>(_ pointer: UnsafePointer<Entry>?, _ count: UInt64, _ what: @autoclosure () -> String)
+    throws(Failure)
+{
     guard pointer == nil || count > 0 else {
-        throw Failure(.argument, "\(what) is given, and its count is 0: set the count, or leave both at zero")
+        throw Failure(.argument, "\(what()) is given, and its count is 0: set the count, or leave both at zero")
     }
 }
