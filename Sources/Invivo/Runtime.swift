@@ -117,6 +117,15 @@ public final class Runtime: Sendable {
         return Int(ran)
     }
 
+    /// The generation that holds now, also where the thread has a view of an older one open.
+    public var generation: UInt64 {
+        get throws(InvivoError) {
+            var generation: UInt64 = 0
+            try core.call { $0.pointee.runtime_generation(core.handle, &generation, $1) }
+            return generation
+        }
+    }
+
     /// A descriptor that is readable while something waits for the opening thread: for a loop of the host's own.
     public var descriptor: Int32 {
         get throws(InvivoError) {

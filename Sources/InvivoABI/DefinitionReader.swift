@@ -227,12 +227,13 @@ func injections(
     for index in 0..<Int(count) {
         let place = "\(what)[\(index)]"
         let given = pointer[index]
-        let name = try optionalText(given.name, "\(place).name")
+        let said = try optionalText(given.name, "\(place).name")
+        let name = given.flags & UInt32(INVIVO_INJECT_BY_POSITION) == 0 ? said : nil
         let path = "\(path).\(name ?? "\(index)")"
         found.append(
             Injection(
                 name: name, try source(given, place, key, depth: depth, path: path, inlines: inlines),
-                hears: try hears(given, place, key)))
+                hears: try hears(given, place, key), label: name == nil ? said : nil))
     }
     return found
 }
@@ -276,7 +277,9 @@ private func source(
     inlines: InlineDefinitions.Reader
 ) throws(Failure) -> Injection.Source {
     func fail(_ message: String) -> Failure { Failure(.argument, "\(place).\(message)", path: key) }
-    let known = UInt32(INVIVO_INJECT_OPTIONAL | INVIVO_INJECT_EXACT | INVIVO_INJECT_GREEDY | INVIVO_INJECT_OR_DEFAULT)
+    let known = UInt32(
+        INVIVO_INJECT_OPTIONAL | INVIVO_INJECT_EXACT | INVIVO_INJECT_GREEDY | INVIVO_INJECT_OR_DEFAULT
+            | INVIVO_INJECT_BY_POSITION)
     guard given.flags & ~known == 0 else { throw fail("flags contains unknown ones") }
     let isOptional = given.flags & UInt32(INVIVO_INJECT_OPTIONAL) != 0
     let items = try injections(

@@ -108,7 +108,8 @@ final class LentDefinition {
     private func injections(_ given: [Injection]) -> (UnsafePointer<invivo_injection>?, UInt64) {
         table(
             given.map { given in
-                var lent = injection(given.source, name: given.name)
+                var lent = injection(given.source, name: given.name ?? given.label)
+                if given.name == nil, given.label != nil { lent.flags |= UInt32(INVIVO_INJECT_BY_POSITION) }
                 lent.added = text(given.hears?.added)
                 lent.removed = text(given.hears?.removed)
                 return lent

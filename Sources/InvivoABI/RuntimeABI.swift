@@ -170,6 +170,16 @@ public func invivo_runtime_poll(
 }
 
 @c @implementation
+public func invivo_runtime_generation(
+    _ runtime: invivo_runtime, _ out: UnsafeMutablePointer<UInt64>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        out.pointee = try Engine.find(runtime.bits).container.currentGraph().generation
+    }
+}
+
+@c @implementation
 public func invivo_runtime_descriptor(
     _ runtime: invivo_runtime, _ out: UnsafeMutablePointer<Int32>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {

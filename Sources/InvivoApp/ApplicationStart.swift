@@ -81,7 +81,8 @@ struct ApplicationStart {
             }
             let outline = Definition(
                 id: try engine.container.intern(component.key), key: component.key, scope: .prototype,
-                type: type ?? self.type(of: component), place: component.keyPlace)
+                type: type ?? self.type(of: component), place: component.keyPlace
+            ).with { $0.isPartial = true }
             let isKnown = type != nil || component.type == nil
             if outline.type != nil { outlines.definitions.append(outline) }
             if lacksType(component) { typeless.insert(component.key) }
@@ -91,6 +92,7 @@ struct ApplicationStart {
                 wiring.definitions += standing
                 outlines.definitions += standing.filter { $0.type != nil }.map {
                     Definition(id: $0.id, key: $0.key, scope: .prototype, type: $0.type, place: $0.place)
+                        .with { $0.isPartial = true }
                 }
             } else {
                 wiring.definitions.append(outline)

@@ -1,18 +1,32 @@
 /// The name of `candidates` that `name` was most likely meant to be: the least edit distance, at most a third of its
-/// length (at least 1), and at most half of it: ties go to the first. Nil when nothing is near.
+/// length (at least 1), and at most half of it: ties go to the first. Of dotted names the parts that both begin with do not
+/// count. Nil when nothing is near.
 public func nearestName(to name: String, among candidates: some Sequence<String>) -> String? {
     let wanted = Array(name.utf8)
     guard !wanted.isEmpty, wanted.count <= 256 else { return nil }
     var best: (name: String, distance: Int)?
     for candidate in candidates where candidate.utf8.count <= 256 {
-        let limit = max(1, min(wanted.count, candidate.utf8.count) / 3 + 1)
-        guard abs(candidate.utf8.count - wanted.count) <= limit else { continue }
-        let distance = editDistance(wanted, Array(candidate.utf8))
+        let other = Array(candidate.utf8)
+        let shared = sharedParts(wanted, other)
+        let (shorter, longer) = (min(wanted.count, other.count) - shared, max(wanted.count, other.count) - shared)
+        let limit = max(1, shorter / 3 + 1)
+        guard longer - shorter <= limit else { continue }
+        let distance = editDistance(Array(wanted[shared...]), Array(other[shared...]))
         // What shares under half of its letters is another name.
-        let isLike = distance * 2 <= max(wanted.count, candidate.utf8.count)
+        let isLike = distance <= 1 || distance * 2 <= longer
         if isLike && distance <= limit && distance < (best?.distance ?? .max) { best = (candidate, distance) }
     }
     return best?.name
+}
+
+/// The length of the parts that two dotted names both begin with.
+private func sharedParts(_ a: [UInt8], _ b: [UInt8]) -> Int {
+    var length = 0
+    for i in 0..<min(a.count, b.count) {
+        guard a[i] == b[i] else { break }
+        if a[i] == UInt8(ascii: ".") { length = i + 1 }
+    }
+    return length
 }
 
 /// ", did you mean 'x'?" or "".

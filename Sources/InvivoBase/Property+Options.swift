@@ -61,9 +61,11 @@ struct PropertyTable {
     private func readFlags(
         _ entry: invivo_property, _ parts: inout PropertyParts, path: String, _ reader: inout TableReader
     ) {
-        let known = UInt32(INVIVO_PROPERTY_READ_ONLY | INVIVO_PROPERTY_RESTART | INVIVO_PROPERTY_BLOCK)
+        let known = UInt32(
+            INVIVO_PROPERTY_READ_ONLY | INVIVO_PROPERTY_RESTART | INVIVO_PROPERTY_BLOCK | INVIVO_PROPERTY_NOT_TUNABLE)
         if entry.flags & ~known != 0 { reader.problem(path, "the flags \(entry.flags) contain unknown ones") }
         parts.isReadOnly = entry.flags & UInt32(INVIVO_PROPERTY_READ_ONLY) != 0
+        parts.isTunable = entry.flags & UInt32(INVIVO_PROPERTY_NOT_TUNABLE) == 0
         parts.takesRestart = entry.flags & UInt32(INVIVO_PROPERTY_RESTART) != 0
         // A nested struct lies where its outermost property does.
         parts.isInBlock = depth == 0 && entry.flags & UInt32(INVIVO_PROPERTY_BLOCK) != 0

@@ -46,6 +46,8 @@ public final class Property: @unchecked Sendable {
     public let name: String
     public let kind: ValueKind
     public let isReadOnly: Bool
+    /// Specs may set it.
+    public let isTunable: Bool
     /// A new value takes effect when the object is next made.
     public let takesRestart: Bool
     /// Lives in the block, not in the instance.
@@ -77,6 +79,7 @@ public final class Property: @unchecked Sendable {
         name = parts.name
         kind = parts.kind
         isReadOnly = parts.isReadOnly
+        isTunable = parts.isTunable
         takesRestart = parts.takesRestart
         isInBlock = parts.isInBlock
         offset = parts.offset
@@ -161,6 +164,7 @@ struct PropertyParts {
     var name: String
     var kind: ValueKind
     var isReadOnly = false
+    var isTunable = true
     var takesRestart = false
     var isInBlock = false
     var offset = 0

@@ -134,13 +134,19 @@ extension Engine {
                         + (Array(targets.keys) + declared.keys).map { container.keyName($0) })
             known = names
             throw Failure(
-                .spec, "no target has the key '\(key)'\(suggestion(for: key, among: names.sorted()))",
+                .spec, "no target has the key '\(key)'\(Self.targetHint(key, names.sorted()))",
                 path: "traits.\(key)",
                 at: said.place)
         }
         guard !said.specs.isEmpty else { return }
         warnings.append(("no target has the key '\(key)' yet; its traits wait for one", said.place))
         plan.changes.append(Report.Change(key: key, what: UInt32(INVIVO_CHANGED_PENDING), property: ""))
+    }
+
+    /// The key that was meant: with its assembly, or spelled otherwise.
+    private static func targetHint(_ key: String, _ names: [String]) -> String {
+        let whole = names.filter { $0.hasSuffix(".\(key)") }
+        return whole.count == 1 ? ", did you mean '\(whole[0])'?" : suggestion(for: key, among: names)
     }
 
     private func isRemoved(_ id: UInt32, _ plan: Plan) -> Bool {

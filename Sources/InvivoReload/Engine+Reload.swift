@@ -236,6 +236,7 @@ extension Engine {
         var changes: [Report.Change] = []
         var settings: NameTable<ConfigNode?> = [:]
         var stopFailures: [Failure] = []
+        var referred: [String] = []
         var formerly: Formerly?
         // One reference to what is about to be changed.
         if var plan = prepared.plan.take() {
@@ -252,6 +253,7 @@ extension Engine {
                             reclaim(.now, inCallback: false)
                             container.waitForEnding(until: monotonicNow() + Self.reclaimPatience)
                         }
+                        referred = container.takeReferred()
                     }
                 } catch { prepared.failure = error }
                 prepared.clock.note(INVIVO_PHASE_OUTAGE, plan.outage)
@@ -265,7 +267,8 @@ extension Engine {
         let report = Report(
             generation: container.currentGraph().generation, cause: prepared.set.cause(besides: prepared.unchanged),
             failure: prepared.failure, stopFailure: Failure.gathered(stopFailures), changes: changes,
-            phases: prepared.clock.finish(), warnings: prepared.warnings, settings: settings, formerly: formerly)
+            phases: prepared.clock.finish(), warnings: prepared.warnings, settings: settings, formerly: formerly,
+            referred: referred, stopGrace: container.stopGrace)
         return Attempt(prepared, report, isNothing: isNothing)
     }
 

@@ -25,11 +25,17 @@ public final class Report: @unchecked Sendable {
     /// What may live on of keys that are made anew, each time by another one.
     private let formerly: Formerly?
 
+    /// The keys of replaced objects that stay started because their language still refers to them.
+    private let referred: [String]
+    private let stopGrace: UInt64
+
     init(
         generation: UInt64, cause: String, failure: Failure?, stopFailure: Failure?, changes: [Change],
         phases: [UInt64], warnings: [(String, Place)] = [], settings: NameTable<ConfigNode?> = [:],
-        formerly: Formerly? = nil
+        formerly: Formerly? = nil, referred: [String] = [], stopGrace: UInt64 = .max
     ) {
+        self.referred = referred
+        self.stopGrace = stopGrace
         self.formerly = formerly
         self.warnings = warnings.map { Failure(.ok, $0.0, at: $0.1).text }
         self.settings = settings
@@ -59,6 +65,19 @@ public final class Report: @unchecked Sendable {
         if changes.count > 8 { list += " and \(changes.count - 8) more" }
         if list.isEmpty { list = "nothing changed" }
         return "generation \(generation): \(cause): \(list), \(Self.duration(phases[Int(INVIVO_PHASE_TOTAL)]))"
+            + referredText
+    }
+
+    /// What becomes of replaced objects to which something still refers.
+    private var referredText: String {
+        guard !referred.isEmpty else { return "" }
+        let names = referred.prefix(8).joined(separator: ", ") + (referred.count > 8 ? " and others" : "")
+        let limit = stopGrace == .max ? "" : ", at the latest after \(Self.duration(stopGrace)) (stop_grace)"
+        return referred.count == 1
+            ? "; the old instance of \(names) is still referred to and stays started: it is stopped when nothing refers to it"
+                + "\(limit); an exclusive definition stops it first"
+            : "; the old instances of \(names) are still referred to and stay started: they are stopped when nothing refers to "
+                + "them\(limit); exclusive definitions stop them first"
     }
 
     /// How long each phase took.

@@ -1254,10 +1254,17 @@ static invivo_status not_ready_key_describe(invivo_runtime runtime, invivo_key k
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_runtime_generation(invivo_runtime runtime, uint64_t *out, invivo_error **error) {
+    (void)runtime;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 181,
+    .function_count = 182,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1439,6 +1446,7 @@ static const struct invivo_table not_ready = {
     .report_warning_count = not_ready_report_warning_count,
     .report_warning = not_ready_report_warning,
     .key_describe = not_ready_key_describe,
+    .runtime_generation = not_ready_runtime_generation,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2184,6 +2192,10 @@ const char *invivo_report_warning(const invivo_report *report, size_t index) {
 
 invivo_status invivo_key_describe(invivo_runtime runtime, invivo_key key, invivo_value *out, invivo_error **error) {
     return functions()->key_describe(runtime, key, out, error);
+}
+
+invivo_status invivo_runtime_generation(invivo_runtime runtime, uint64_t *out, invivo_error **error) {
+    return functions()->runtime_generation(runtime, out, error);
 }
 
 #pragma GCC visibility pop

@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 181,
+    .function_count = 182,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -186,6 +186,7 @@ static const struct invivo_table instance = {
     .report_warning_count = invivo_report_warning_count,
     .report_warning = invivo_report_warning,
     .key_describe = invivo_key_describe,
+    .runtime_generation = invivo_runtime_generation,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

@@ -30,10 +30,14 @@ struct GraphCommand: ParsableCommand {
     @Flag(help: "Start the application and show what is alive in it.")
     var live = false
 
+    @Flag(help: "Read no spec files: they may be missing or wrong.")
+    var wait = false
+
     @Flag(help: "Load modules and manifests that other users own or can write.")
     var foreignFiles = false
 
     func validate() throws {
+        guard !live || !wait else { throw ValidationError("--live starts the application: it does not go with --wait") }
         guard format != nil || said != nil else {
             throw ValidationError(
                 "'\(output ?? "")' does not say which format: name it .svg, .dot, .gv, .mmd, .mermaid or .json, or add --format"
@@ -66,7 +70,7 @@ struct GraphCommand: ParsableCommand {
 
     private var arguments: [String] {
         ["graph", manifest, "--format", chosen.rawValue] + (output.map { ["--output", $0] } ?? [])
-            + (live ? ["--live"] : []) + (foreignFiles ? ["--foreign-files"] : [])
+            + (live ? ["--live"] : []) + (wait ? ["--wait"] : []) + (foreignFiles ? ["--foreign-files"] : [])
     }
 
     private func text(_ format: Format) throws(InvivoError) -> String {
@@ -78,7 +82,7 @@ struct GraphCommand: ParsableCommand {
             }
         var options = Runtime.Options.application
         options.allowsForeignFiles = foreignFiles
-        guard live else { return try Application.check(manifest, options, waiting: true, as: text) }
+        guard live else { return try Application.check(manifest, options, waiting: wait, as: text) }
         let application = try Application(manifest, options)
         do throws(InvivoError) {
             let drawn = try application.runtime.wiring(as: text)

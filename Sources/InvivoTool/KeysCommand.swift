@@ -28,6 +28,9 @@ struct KeysCommand: ParsableCommand {
         name: .shortAndLong, help: ArgumentHelp("The file to write; standard output without it.", valueName: "FILE"))
     var output: String?
 
+    @Flag(help: "Read no spec files: they may be missing or wrong.")
+    var wait = false
+
     @Flag(help: "Load modules and manifests that other users own or can write.")
     var foreignFiles = false
 
@@ -45,7 +48,7 @@ struct KeysCommand: ParsableCommand {
             if try Application.needsPython(manifest) { throw Python.run(arguments, for: manifest) }
             var options = Runtime.Options.application
             options.allowsForeignFiles = foreignFiles
-            try messages.write(try Application.check(manifest, options, waiting: true, as: format), to: output)
+            try messages.write(try Application.check(manifest, options, waiting: wait, as: format), to: output)
         } catch {
             messages.findings(error)
             throw ExitCode(2)
@@ -72,7 +75,7 @@ struct KeysCommand: ParsableCommand {
 
     private var arguments: [String] {
         ["keys", manifest, "--language", (chosen ?? .c).rawValue] + (output.map { ["--output", $0] } ?? [])
-            + (foreignFiles ? ["--foreign-files"] : [])
+            + (wait ? ["--wait"] : []) + (foreignFiles ? ["--foreign-files"] : [])
     }
 }
 

@@ -42,8 +42,7 @@ public struct TraitTable: Sendable {
                 guard let trait = traits[spec.type] else {
                     throw Failure(
                         .spec,
-                        "unknown trait \(quoted(spec.type))\(suggestion(for: spec.type, among: traits.keys.sorted()))",
-                        path: spec.path, at: spec.typePlace)
+                        unknown(spec.type), path: spec.path, at: spec.typePlace)
                 }
                 stack += try trait.overrides(spec, for: type, target: key, warn: warn)
             } catch { failures.append(error) }
@@ -52,12 +51,16 @@ public struct TraitTable: Sendable {
         return TargetLayers(type: type, stack: stack)
     }
 
+    private func unknown(_ name: String) -> String {
+        let known = traits.keys.sorted()
+        return "unknown trait \(quoted(name))\(suggestion(for: name, among: known)); the traits are: "
+            + known.joined(separator: ", ")
+    }
+
     /// Checks the names of traits for a key whose target is not there yet.
     public func checkNames(_ specs: [TraitSpec], key: String) throws(Failure) {
         let failures = specs.filter { traits[$0.type] == nil }.map {
-            Failure(
-                .spec, "unknown trait \(quoted($0.type))\(suggestion(for: $0.type, among: traits.keys.sorted()))",
-                path: $0.path, at: $0.typePlace)
+            Failure(.spec, unknown($0.type), path: $0.path, at: $0.typePlace)
         }
         if let failure = Failure.gathered(failures) { throw failure }
     }
@@ -121,6 +124,10 @@ struct SetTrait: Trait {
         }
         guard !found.property.isReadOnly else {
             throw Failure(.readOnly, "\(type.name).\(found.property.name) cannot be set: it is read only")
+        }
+        guard found.property.isTunable else {
+            throw Failure(
+                .readOnly, "\(type.name).\(found.property.name) is not tunable: its class does not let specs set it")
         }
         try type.description.checkTunable(found.property)
         var failures: [Failure] = []

@@ -107,6 +107,8 @@ public struct ConfigNode: Sendable {
 /// The whole configuration of one generation: one map, merged from what was said, the last word last.
 public struct ConfigTree: Sendable {
     public private(set) var root: ConfigNode
+    /// Where null was said of a path. Something may have been said of it again.
+    public private(set) var nulls: [String: Place] = [:]
 
     public init() { root = Self.empty }
     public init(root: ConfigNode) { self.root = root }
@@ -115,8 +117,9 @@ public struct ConfigTree: Sendable {
 
     /// Lays what is said over what was said before: maps merge, lists and scalars are replaced, null removes.
     public mutating func lay(_ said: ConfigNode) throws(Failure) {
-        var steps = LoadSteps()
-        root = try Self.merged(root, said, &steps) ?? Self.empty
+        var merge = Merge()
+        root = try merge.merged(root, said) ?? Self.empty
+        if !merge.nulls.isEmpty { nulls.merge(merge.nulls) { $1 } }
     }
 
     /// The same for what is said of one path.
@@ -128,32 +131,41 @@ public struct ConfigTree: Sendable {
         try lay(node)
     }
 
-    private static func merged(
-        _ earlier: ConfigNode?, _ later: ConfigNode, _ steps: inout LoadSteps
-    ) throws(Failure) -> ConfigNode? {
-        try steps.step()
-        guard case .map(let said) = later.content else { return later.isNull ? nil : later }
-        var pairs = earlier?.pairs ?? []
-        if pairs.isEmpty && later.isPlain { return later }
-        var added: NameTable<Int> = [:]
-        var removed: Set<Int> = []
-        for (name, node) in said {
-            if let offset = earlier?.offset(of: name) ?? added[name] {
-                let former = removed.contains(offset) ? nil : pairs[offset].node
-                if let left = try merged(former, node, &steps) {
-                    pairs[offset] = (name, left)
-                    removed.remove(offset)
-                } else {
-                    removed.insert(offset)
-                }
-            } else if let left = try merged(nil, node, &steps) {
-                added[name] = pairs.count
-                pairs.append((name, left))
+    private struct Merge {
+        private var steps = LoadSteps()
+        private var names: [String] = []
+        var nulls: [String: Place] = [:]
+
+        mutating func merged(_ earlier: ConfigNode?, _ later: ConfigNode) throws(Failure) -> ConfigNode? {
+            try steps.step()
+            guard case .map(let said) = later.content else {
+                if later.isNull { nulls[names.joined(separator: ".")] = later.place }
+                return later.isNull ? nil : later
             }
+            var pairs = earlier?.pairs ?? []
+            if pairs.isEmpty && later.isPlain { return later }
+            var added: NameTable<Int> = [:]
+            var removed: Set<Int> = []
+            for (name, node) in said {
+                names.append(name)
+                defer { names.removeLast() }
+                if let offset = earlier?.offset(of: name) ?? added[name] {
+                    let former = removed.contains(offset) ? nil : pairs[offset].node
+                    if let left = try merged(former, node) {
+                        pairs[offset] = (name, left)
+                        removed.remove(offset)
+                    } else {
+                        removed.insert(offset)
+                    }
+                } else if let left = try merged(nil, node) {
+                    added[name] = pairs.count
+                    pairs.append((name, left))
+                }
+            }
+            if added.isEmpty && removed.isEmpty { return ConfigNode(pairs, namedAs: earlier, at: later.place) }
+            let left = removed.isEmpty ? pairs : pairs.indices.filter { !removed.contains($0) }.map { pairs[$0] }
+            return ConfigNode(ConfigNode.Content.map(left), at: later.place)
         }
-        if added.isEmpty && removed.isEmpty { return ConfigNode(pairs, namedAs: earlier, at: later.place) }
-        let left = removed.isEmpty ? pairs : pairs.indices.filter { !removed.contains($0) }.map { pairs[$0] }
-        return ConfigNode(ConfigNode.Content.map(left), at: later.place)
     }
 
     public func find(_ path: String) -> ConfigNode? {

@@ -189,7 +189,7 @@ extension Container {
             try apply(step, name, recipe, arguments, record, chain)
         } catch {
             guard error.code == .cycle, let later = chain.later, later < index || chain.isOwnReference(index) else {
-                throw error
+                throw configured(error, step.sources, chain)
             }
             chain.later = nil
             // It will be taken from its beginning.

@@ -102,7 +102,7 @@ extension Container {
         let begun = monotonicNow()
         do throws(Failure) {
             try inDomain(of: record, chain, limit) { (description, instance, deadline) throws(Failure) in
-                try description.start(instance)
+                try self.countingStart(of: record) { () throws(Failure) in try description.start(instance) }
                 // It came too late for who waited: nobody else would stop it again.
                 do throws(Failure) { try deadline() } catch {
                     try description.stop(instance)

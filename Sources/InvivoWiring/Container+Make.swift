@@ -157,14 +157,41 @@ extension Container {
         var factory: Factory?
         if case .factory(let given) = recipe.maker { factory = given }
         let asker = asker(of: index, chain)?.id
-        guard
-            let record = try makeInstance(
+        let made: Record?
+        do throws(Failure) {
+            made = try makeInstance(
                 type, values, given: given, key: recipe.id, factory: factory, asker: asker,
                 isShared: recipe.scope.isShared, isNullable: definition.body.flags.contains(.nullable),
                 edges: Self.plainLeases(injected))
-        else { return nil }
+        } catch { throw configured(error, recipe.slots.map(\.source), chain) }
+        guard let record = made else { return nil }
         if !injected.isEmpty { hold(injected, record) }
         return try opened(record)
+    }
+
+    /// An error of host code that got values of the configuration names them, with their places: one may be the cause.
+    func configured(_ failure: Failure, _ sources: [Recipe.Source], _ chain: BuildChain) -> Failure {
+        guard !failure.isChained else { return failure }
+        var found: [String] = []
+        func look(_ source: Recipe.Source) {
+            switch source {
+            case .config(let ids, _):
+                guard let id = ids.last, let value = chain.graph.setting(id) else { return }
+                let path = monitor.locked { keys.configPath(id).map { String(cString: $0) } } ?? ""
+                let place = value.node.place.text
+                found.append("config.\(path)" + (place.isEmpty ? "" : " (\(place))"))
+            case .list(let inner), .set(let inner): inner.forEach(look)
+            case .map(let pairs): pairs.forEach { look($0.source) }
+            default: break
+            }
+        }
+        sources.forEach(look)
+        guard !found.isEmpty else { return failure }
+        var configured = failure
+        configured.message +=
+            "; configured by " + found.prefix(Self.mostNeeds).joined(separator: ", ")
+            + (found.count > Self.mostNeeds ? ", ..." : "")
+        return configured
     }
 
     /// The instance is what a method of another object answers.

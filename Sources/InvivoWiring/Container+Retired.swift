@@ -3,8 +3,11 @@ public import InvivoBase
 
 /// What is known of an object for the time after it has been replaced or removed. Guarded by the container's monitor.
 struct Retirement {
-    /// References that its language had before anything received the object; nil where they are not counted.
+    /// References that its language had before anything received the object, those that its start left included; nil where
+    /// they are not counted.
     var firstReferences: UInt64?
+    /// Its start has been counted in `firstReferences`.
+    var isStartCounted = false
     /// When it was replaced or removed; 0: it was not.
     var since: UInt64 = 0
     /// Since when only its language has referred to it; 0: it is used otherwise, or not known yet.
@@ -41,6 +44,8 @@ struct Lingering {
     var isDue = false
     /// Close has begun: nothing is ended here any more.
     var isPaused = false
+    /// Replaced objects that were found referred to and that no report has named yet.
+    var referred: Set<UInt64> = []
     /// Domains that have a job to look at their objects.
     var posted: Set<ObjectIdentifier> = []
 }
@@ -61,6 +66,23 @@ extension Container {
         // Where it cannot be told, every reference counts.
         let found = apart { (try? description.countReferences(instance)) ?? 0 }
         monitor.locked { extra.retirement.firstReferences = found }
+    }
+
+    /// Runs the first start of an object. References that it leaves, as of a thread that it starts, are there before anything else
+    /// receives the object: they do not count.
+    func countingStart(of record: Record, _ start: () throws(Failure) -> Void) throws(Failure) {
+        let description = Self.type(record).description
+        let extra = extra(record)
+        guard description.countsReferences, let instance = record.pointee.instance,
+            monitor.locked({ extra.retirement.firstReferences != nil && !extra.retirement.isStartCounted })
+        else { return try start() }
+        let before = apart { try? description.countReferences(instance) }
+        try start()
+        let after = apart { try? description.countReferences(instance) }
+        monitor.locked {
+            extra.retirement.isStartCounted = true
+            if let before, let after, after > before { extra.retirement.firstReferences? += after - before }
+        }
     }
 
     /// Under the monitor: objects that a reload replaces or removes.
@@ -268,7 +290,10 @@ extension Container {
         guard count ?? .max > first else { return .none }
         let now = monotonicNow()
         let idleSince = monitor.locked { () -> UInt64 in
-            if entry.extra.retirement.idleSince == 0 { entry.extra.retirement.idleSince = now }
+            if entry.extra.retirement.idleSince == 0 {
+                entry.extra.retirement.idleSince = now
+                if !entry.extra.retirement.isCurrent { lingering.referred.insert(object) }
+            }
             return entry.extra.retirement.isCurrent ? now : entry.extra.retirement.idleSince
         }
         return stopGrace != .max && now - idleSince >= stopGrace ? .overdue : .some
@@ -286,7 +311,7 @@ extension Container {
         log(
             .warning,
             "\(key.isEmpty ? "an object" : "'\(key)'") of type '\(Self.type(record).name)' is stopped although its language still "
-                + "refers to it: it was replaced or removed more than \(Self.milliseconds(stopGrace)) ago (stop_grace_ms). "
+                + "refers to it: it was replaced or removed more than \(stopGrace / 1_000_000_000).\(stopGrace / 100_000_000 % 10) s ago (stop_grace). "
                 + "A reference cycle or a thread may hold it", path: key)
     }
 
@@ -362,6 +387,19 @@ extension Container {
     }
 
     // MARK: facts
+
+    /// The keys of replaced objects that stay started because their language still refers to them, each object once.
+    public func takeReferred() -> [String] {
+        monitor.locked {
+            defer { lingering.referred = [] }
+            return lingering.referred.compactMap { object -> (UInt64, String)? in
+                guard lingering.entries[object] != nil, let record = ObjectTable.record(object),
+                    record.pointee.key != 0
+                else { return nil }
+                return (iv_record_order(record), keys.name(record.pointee.key - 1))
+            }.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+    }
 
     /// A retired object that has not been stopped.
     public struct RetiredObject: Sendable {

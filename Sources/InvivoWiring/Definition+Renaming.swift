@@ -53,7 +53,7 @@ extension Definition {
 
 extension Injection {
     func renamed(_ rename: (String) -> String) -> Injection {
-        Injection(name: name, source.renamed(rename), hears: hears)
+        Injection(name: name, source.renamed(rename), hears: hears, label: label)
     }
 }
 

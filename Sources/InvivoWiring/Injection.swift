@@ -65,6 +65,8 @@ public struct Injection: Sendable {
     public let source: Source
     /// Of all of a type: methods of the holder that are called when one comes or goes later.
     public let hears: Hears?
+    /// What messages call one that goes by position.
+    public let label: String?
 
     public struct Hears: Sendable, Equatable {
         public let added: String
@@ -76,7 +78,8 @@ public struct Injection: Sendable {
         }
     }
 
-    public init(name: String?, _ source: Source, hears: Hears? = nil) {
+    public init(name: String?, _ source: Source, hears: Hears? = nil, label: String? = nil) {
+        self.label = label
         self.name = name
         self.source = source
         self.hears = hears

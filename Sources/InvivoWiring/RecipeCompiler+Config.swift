@@ -69,17 +69,35 @@ extension RecipeCompiler {
     }
 
     private mutating func missing(_ path: String, _ found: Found, _ place: String) {
-        let known = config.tree.paths
-        var hint = ""
-        for candidate in found.candidates where hint.isEmpty { hint = suggestion(for: candidate, among: known) }
-        if !path.hasPrefix("/"), hint.isEmpty, config.tree.find(path) != nil {
-            hint = "; '/\(path)' is there, in no assembly: ask for it so, or put it under 'global'"
-        }
+        let hint = hint(path, found.candidates)
         let whole = path.hasPrefix("/") ? String(path.dropFirst()) : path
         lack(
             "config.\(whole)", isKey: false, as: .notConfigured,
             "\(place) needs the configuration '\(path)', which is not there: looked for \(list(found.candidates))\(hint)"
         )
+    }
+
+    /// What to do about a path at which there is nothing.
+    private func hint(_ path: String, _ candidates: [String]) -> String {
+        for candidate in candidates {
+            if let place = config.tree.nulls[candidate] { return "; null removes '\(candidate)' at \(place.text)" }
+        }
+        let isAtTop = !path.hasPrefix("/") && config.tree.find(path) != nil
+        if isAtTop {
+            for candidate in candidates {
+                let scope = String(candidate.dropLast(path.count))
+                guard path.hasPrefix(scope) else { continue }
+                let inner = path.dropFirst(scope.count)
+                return
+                    "; '\(path)' is there: '\(inner)' is looked for in '\(scope.dropLast())', and '/\(path)' is a whole path"
+            }
+        }
+        let known = config.tree.paths.filter { $0 != path }
+        for candidate in candidates {
+            let found = suggestion(for: candidate, among: known)
+            if !found.isEmpty { return found }
+        }
+        return isAtTop ? "; '/\(path)' is there, in no assembly: ask for it so, or put it under 'global'" : ""
     }
 
     private func list(_ candidates: [String]) -> String {
@@ -165,7 +183,7 @@ extension RecipeCompiler {
             fail(
                 .notFound,
                 "\(place): there is no converter '\(name)'\(suggestion(for: name, among: known)); there are "
-                    + known.joined(separator: ", "))
+                    + known.joined(separator: ", ") + keyHint(given))
             return .arguments
         }
         do throws(Failure) {
@@ -183,6 +201,12 @@ extension RecipeCompiler {
             for one in error.all { fail(one.code, "\(place): \(one.message)") }
             return .arguments
         }
+    }
+
+    /// A string where an object goes, and that is a key.
+    private func keyHint(_ given: Injection.Source) -> String {
+        guard case .value(.string(let text)) = given, let id = identify(text), described(id) != nil else { return "" }
+        return "; '\(text)' is a string here: a manifest says '$\(text)' for the object"
     }
 
     private func path(of source: Injection.Source) -> String {

@@ -38,7 +38,7 @@ extension RecipeCompiler {
             }
             let parameter = position < parameters.count ? parameters[position] : nil
             isLeftOut = false
-            let slot = slot(injection.source, position, body.factory == nil ? parameter : nil, type)
+            let slot = slot(injection.source, position, body.factory == nil ? parameter : nil, type, injection.label)
             if !isLeftOut { slots.append(slot) }
             isLeftOut = false
         }
@@ -80,10 +80,10 @@ extension RecipeCompiler {
         return slots
     }
 
-    mutating func slot(_ given: Injection.Source, _ position: Int, _ parameter: Parameter?, _ type: ObjectType)
-        -> Recipe.Slot
-    {
-        let what = "initializer parameter '\(parameter?.name ?? "\(position)")'"
+    mutating func slot(
+        _ given: Injection.Source, _ position: Int, _ parameter: Parameter?, _ type: ObjectType, _ label: String?
+    ) -> Recipe.Slot {
+        let what = "initializer parameter '\(parameter?.name ?? label ?? "\(position)")'"
         let before = wrong
         let signature = type.description.signature
         var compiled = source(given, .initializer, what, parameter.map { .parameter(signature, $0) } ?? .any)

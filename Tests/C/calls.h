@@ -688,6 +688,9 @@ static invivo_status call_report_warning(const arguments *use) {
 static invivo_status call_key_describe(const arguments *use) {
     return invivo_key_describe((invivo_runtime){use->runtime}, (invivo_key){use->key}, (invivo_value *)out_of(use, 2), use->error);
 }
+static invivo_status call_runtime_generation(const arguments *use) {
+    return invivo_runtime_generation((invivo_runtime){use->runtime}, (uint64_t *)out_of(use, 1), use->error);
+}
 
 static const every_call every_calls[] = {
     {"invivo_status_name", call_status_name, 0, "", NULL, 0},
@@ -871,6 +874,7 @@ static const every_call every_calls[] = {
     {"invivo_report_warning_count", call_report_warning_count, 0, "", NULL, 0},
     {"invivo_report_warning", call_report_warning, 0, "", NULL, 0},
     {"invivo_key_describe", call_key_describe, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 0},
+    {"invivo_runtime_generation", call_runtime_generation, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 0},
 };
 
 #endif

@@ -12,7 +12,7 @@ typedef struct resource {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static char trace[1 << 14];  /* the stops, in order */
-static int live, stops, early, asked, asked_elsewhere, fails_to_count, first_references, fails_start;
+static int live, stops, early, asked, asked_elsewhere, fails_to_count, first_references, start_references, fails_start;
 static struct resource *registry[8]; /* what it has of each object: first_references */
 static int registered;
 static int used_after_stop;
@@ -70,7 +70,8 @@ static void resource_release(void *instance, void *user_data) {
     let_go(self);
 }
 static invivo_status resource_start(void *instance, void *user_data, invivo_error **error) {
-    (void)instance, (void)user_data;
+    (void)user_data;
+    for (int i = 0; i < start_references; i++) hold(instance); /* those of a thread that it starts, say */
     if (!fails_start) return INVIVO_OK;
     *error = invivo_error_make(INVIVO_E_HOST, "on purpose", NULL, NULL);
     return INVIVO_E_HOST;
@@ -83,9 +84,10 @@ static invivo_status resource_stop(void *instance, void *user_data, invivo_error
     pthread_mutex_lock(&lock);
     strncat(strncat(trace, self->name, 30), " ", 2);
     self->stops++, stops++;
-    if (self->references > 1 + first_references) early++;
+    if (self->references > 1 + first_references + start_references) early++;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
+    for (int i = 0; i < start_references; i++) let_go(self);
     return INVIVO_OK;
 }
 static invivo_status resource_count(void *instance, void *user_data, uint64_t *out, invivo_error **error) {
@@ -148,7 +150,7 @@ static void begin_with(uint32_t grace, bool confined) {
     invivo_runtime_options options;
     invivo_runtime_options_init(&options);
     options.stop_grace_ms = grace, options.log = hear, options.log_level = INVIVO_LOG_WARNING;
-    live = stops = early = asked = asked_elsewhere = fails_to_count = first_references = fails_start = 0;
+    live = stops = early = asked = asked_elsewhere = fails_to_count = first_references = start_references = fails_start = 0;
     trace[0] = warning[0] = warned_key[0] = 0;
     home = pthread_self(), is_confined = confined;
     OK(invivo_runtime_open(&runtime, &options, E));
@@ -300,7 +302,7 @@ static void a_replaced_object_is_stopped_when_its_language_lets_go_of_it(void) {
     first_references = 3; /* held from its creation on: by a registry, say */
     DEFINE("a.pool", LAZY_SINGLETON);
     resource *pool = take("a.pool");
-    CHECK_EQUAL(asked, 1);
+    CHECK_EQUAL(asked, 3); /* when it is there, and around its start */
     DEFINE("a.pool", LAZY_SINGLETON);
     CHECK_EQUAL(stops, 0);
     CHECK_TEXT(retired(), "a.pool Resource referenced 0; ");
@@ -320,6 +322,49 @@ static void a_replaced_object_is_stopped_when_its_language_lets_go_of_it(void) {
     while (registered > 0 && registered--)
         for (int i = 0; i < 3; i++) let_go(registry[registered]);
     CHECK_EQUAL(live, 0);
+}
+
+static char told[512];
+static void keep_report(void *user_data, const invivo_report *report) {
+    (void)user_data;
+    snprintf(told, sizeof told, "%s", invivo_report_text(report));
+}
+
+static void what_a_start_leaves_does_not_count_and_the_report_names_what_stays(void) {
+    static const invivo_observer_options observer = {.struct_size = sizeof observer, .reloaded = keep_report};
+    begin();
+    start_references = 2;
+    OK(invivo_observe(runtime, &observer, &(invivo_observer){0}, E));
+    DEFINE("a.pool", LAZY_SINGLETON);
+    let_go(take("a.pool"));
+    DEFINE("a.pool", LAZY_SINGLETON);
+    CHECK_EQUAL(stops, 1);
+    CHECK(strstr(told, "a.pool remade") != NULL && strstr(told, "still referred to") == NULL);
+    resource *pool = take("a.pool");
+    DEFINE("a.pool", LAZY_SINGLETON);
+    CHECK_EQUAL(stops, 1);
+    const char *end_of_line = strstr(told, "; ");
+    CHECK_TEXT(end_of_line ? end_of_line : told,
+               "; the old instance of a.pool is still referred to and stays started: it is stopped when nothing refers to it, at "
+               "the latest after 30.0 s (stop_grace); an exclusive definition stops it first");
+    /* Once. */
+    OK(invivo_object_release(resolve("a.pool")));
+    DEFINE("a.pool", LAZY_SINGLETON);
+    CHECK_EQUAL(stops, 2);
+    CHECK(strstr(told, "still referred to") == NULL);
+    /* Stopped and started by hand: what the start leaves counts as before. */
+    let_go(pool);
+    await_stops(3);
+    OK(invivo_object_release(resolve("a.pool")));
+    invivo_key key;
+    OK(invivo_key_find(runtime, "a.pool", &key, E));
+    OK(invivo_stop(runtime, key, E));
+    OK(invivo_start(runtime, key, E));
+    CHECK_EQUAL(stops, 4);
+    DEFINE("a.pool", LAZY_SINGLETON);
+    CHECK_EQUAL(stops, 5);
+    CHECK_EQUAL(early, 0);
+    end();
 }
 
 static void a_source_that_fails_does_not_end_the_looks(void) {
@@ -854,6 +899,7 @@ int main(void) {
     what_a_method_made_is_stopped_before_its_maker();
     a_circle_is_stopped_once();
     a_replaced_object_is_stopped_when_its_language_lets_go_of_it();
+    what_a_start_leaves_does_not_count_and_the_report_names_what_stays();
     a_source_that_fails_does_not_end_the_looks();
     leases_are_never_cut_short_and_the_last_one_stops_at_once();
     what_uses_it_is_stopped_before_it();

@@ -769,6 +769,35 @@ static void who_comes_first_keeps_an_object_that_two_keys_want(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
+/* For definitions and the program: specs do not set it. A time takes what the configuration does. */
+static void what_is_not_tunable_is_refused_in_specs(void) {
+    typedef struct { double fixed, delay; } plain;
+    static const invivo_property fields[] = {{.struct_size = sizeof(invivo_property), .name = "fixed", .kind = INVIVO_KIND_DOUBLE,
+                                              .flags = INVIVO_PROPERTY_NOT_TUNABLE, .offset = offsetof(plain, fixed), .size = 8},
+                                             INVIVO_FIELD(plain, delay, .unit = "s")};
+    static const invivo_type_options described = {.struct_size = sizeof described, .name = "Plain", .size = sizeof(plain),
+                                                  .properties = fields, .property_count = 2};
+    invivo_runtime own;
+    invivo_object object = {0};
+    void *instance = NULL;
+    OK(invivo_runtime_open(&own, &options, E));
+    OK(invivo_type_register(own, &described, NULL, E));
+    OK(invivo_define(own, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.plain", .type_name = "Plain",
+                                               .scope = INVIVO_SCOPE_LAZY_SINGLETON, .property_count = 1,
+                                               .properties = &(invivo_injection){.name = "fixed", .value = invivo_double(4)}}, NULL, E));
+    OK(invivo_resolve_name(own, "a.plain", &object, E));
+    OK(invivo_object_instance(object, (invivo_type){0}, &instance, E));
+    invivo_source_options source = {.struct_size = sizeof source, .name = "a.yaml"};
+    source.text = "traits: { a.plain: [Set: { fixed: 1 }] }", source.length = strlen(source.text);
+    expects_error(invivo_source_open(own, &source, NULL, E), INVIVO_E_READ_ONLY,
+                  "a.yaml:1:28: traits.a.plain[0].Set.fixed: Plain.fixed is not tunable: its class does not let specs set it");
+    source.text = "traits: { a.plain: [Set: { delay: 1 min 30 s }] }", source.length = strlen(source.text);
+    OK(invivo_source_open(own, &source, NULL, E));
+    CHECK(((plain *)instance)->fixed == 4 && ((plain *)instance)->delay == 90);
+    OK(invivo_object_release(object));
+    OK(invivo_runtime_close(own, E));
+}
+
 int main(void) {
     check_begin();
     invivo_runtime_options_init(&options);
@@ -793,5 +822,6 @@ int main(void) {
     pending_targets_wait_when_allowed();
     objects_made_later_get_what_holds();
     who_comes_first_keeps_an_object_that_two_keys_want();
+    what_is_not_tunable_is_refused_in_specs();
     return check_end();
 }

@@ -548,6 +548,7 @@ int main(void) {
     NUMBER(INVIVO_PROPERTY_READ_ONLY);
     NUMBER(INVIVO_PROPERTY_RESTART);
     NUMBER(INVIVO_PROPERTY_BLOCK);
+    NUMBER(INVIVO_PROPERTY_NOT_TUNABLE);
     NUMBER(INVIVO_PARAMETER_OPTIONAL);
     NUMBER(INVIVO_BUILD_SHARED);
     NUMBER(INVIVO_CONFINED);
@@ -608,6 +609,7 @@ int main(void) {
     NUMBER(INVIVO_INJECT_EXACT);
     NUMBER(INVIVO_INJECT_GREEDY);
     NUMBER(INVIVO_INJECT_OR_DEFAULT);
+    NUMBER(INVIVO_INJECT_BY_POSITION);
     NUMBER(INVIVO_DEFINITION_ABSTRACT);
     NUMBER(INVIVO_DEFINITION_HIDDEN_CLASS);
     NUMBER(INVIVO_DEFINITION_HIDDEN_INTERFACE);
@@ -849,5 +851,6 @@ int main(void) {
     OFFSET(invivo_table, report_warning_count, sizeof(void (*)(void)));
     OFFSET(invivo_table, report_warning, sizeof(void (*)(void)));
     OFFSET(invivo_table, key_describe, sizeof(void (*)(void)));
+    OFFSET(invivo_table, runtime_generation, sizeof(void (*)(void)));
     return 0;
 }

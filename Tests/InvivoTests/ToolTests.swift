@@ -170,6 +170,31 @@ extension SwiftAPI {
             }
         }
 
+        @Test func graphsAndKeysReadTheSpecsAsCheckDoes() throws {
+            let scratch = try Scratch()
+            try module(in: scratch)
+            let manifest = scratch.write(
+                "app.yaml",
+                """
+                modules: { osc: osc.so }
+                components:
+                  a.one: { type: Osc }
+                  a.two: { type: Osc, properties: { gain: $config.gain } }
+                specs: [tuning.yaml]
+
+                """)
+            scratch.write("tuning.yaml", "config: { a: { gain: 0.5 } }\n")
+            for command in [["check"], ["graph"], ["keys"]] {
+                let read = Child(command + [manifest])
+                #expect(read.end() == 0, "\(read.lines)")
+                let unread = Child(command + ["--wait", manifest])
+                #expect(unread.end() == 2)
+                #expect(unread.lines.contains { $0.contains("needs the configuration 'gain'") }, "\(unread.lines)")
+            }
+            let both = Child(["graph", "--live", "--wait", manifest])
+            #expect(both.end() == 64)
+        }
+
         @Test func aGraphIsWrittenAsTextAndAsAPictureWhereGraphvizIs() throws {
             let scratch = try Scratch()
             try module(in: scratch)

@@ -126,6 +126,8 @@ INVIVO_API invivo_status invivo_runtime_close_deferred(invivo_runtime runtime, i
  * do not wait, UINT32_MAX = until one comes). `ran` (may be NULL) receives how many ran. */
 INVIVO_API invivo_status invivo_runtime_poll(invivo_runtime runtime, uint32_t timeout_ms, uint32_t *ran,
                                              invivo_error **error) INVIVO_WAITS;
+/* The generation that holds now, also in a thread that has a view of an older one open. */
+INVIVO_API invivo_status invivo_runtime_generation(invivo_runtime runtime, uint64_t *out, invivo_error **error) INVIVO_WAITS;
 /* A descriptor that is readable while jobs wait for the opening thread: for a host's own loop. Owned by the runtime. */
 INVIVO_API invivo_status invivo_runtime_descriptor(invivo_runtime runtime, int *out, invivo_error **error) INVIVO_WAITS;
 

@@ -209,6 +209,7 @@ struct invivo_table {
     size_t (*report_warning_count)(const invivo_report *report);
     const char *(*report_warning)(const invivo_report *report, size_t index);
     invivo_status (*key_describe)(invivo_runtime runtime, invivo_key key, invivo_value *out, invivo_error **error);
+    invivo_status (*runtime_generation)(invivo_runtime runtime, uint64_t *out, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

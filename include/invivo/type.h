@@ -9,7 +9,8 @@ INVIVO_EXTERN_C_BEGIN
 enum {
     INVIVO_PROPERTY_READ_ONLY = 1, /* cannot be set */
     INVIVO_PROPERTY_RESTART = 2,   /* a new value takes effect when the object is next made */
-    INVIVO_PROPERTY_BLOCK = 4      /* lives in the block (block_size), not in the instance */
+    INVIVO_PROPERTY_BLOCK = 4,     /* lives in the block (block_size), not in the instance */
+    INVIVO_PROPERTY_NOT_TUNABLE = 8 /* for definitions and the program: a spec file that sets it is refused */
 };
 
 /* One name of an enumeration. */

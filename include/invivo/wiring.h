@@ -70,14 +70,15 @@ enum {
     INVIVO_INJECT_GREEDY = 4,   /* of TYPE: a better candidate that comes later is taken; otherwise what was bound stays */
     /* Of TYPE and ALL, in an initializer, also in a provider, lazy or weak reference: left out when nothing has the type, so that
      * the parameter has its default (invivo_build.given). */
-    INVIVO_INJECT_OR_DEFAULT = 8
+    INVIVO_INJECT_OR_DEFAULT = 8,
+    INVIVO_INJECT_BY_POSITION = 16 /* in an initializer: it goes by position, and `name` is for messages alone */
 };
 
 /* One thing injected. In an initializer `name` names a parameter, or is NULL: then it goes by position. */
 typedef struct invivo_injection {
     const char *name;
     uint32_t how;   /* INVIVO_INJECT_... */
-    uint32_t flags; /* INVIVO_INJECT_OPTIONAL, _EXACT, _GREEDY, _OR_DEFAULT */
+    uint32_t flags; /* INVIVO_INJECT_OPTIONAL, _EXACT, _GREEDY, _OR_DEFAULT, _BY_POSITION */
     invivo_value value;    /* of VALUE; copied */
     const char *reference; /* a key's name, which may be defined later in the same change set; or a type's; or a path */
     const struct invivo_injection *items;

@@ -273,3 +273,4 @@ __all__ = [
     "will_inject",
     "wire",
 ]
+__all__ += errors.__all__

@@ -48,16 +48,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     graph.add_argument("manifest", metavar="APP.yaml")
     graph.add_argument("--format", choices=["svg", *GRAPH_FORMATS], help="by default what the file's name says, or dot")
     graph.add_argument("-o", "--output", metavar="FILE", help="the file to write; standard output without it")
+    unread = "read no spec files: they may be missing or wrong"
+    graph.add_argument("--wait", action="store_true", help=unread)
     graph.add_argument("--live", action="store_true", help="start the application and show what is alive in it")
     graph.add_argument("--foreign-files", action="store_true", help=foreign)
     keys = commands.add_parser("keys", help="write a typed function for each key of a manifest: for C, Swift or Python")
     keys.add_argument("manifest", metavar="APP.yaml")
     keys.add_argument("--language", choices=list(KEYS_LANGUAGES), help="by default what the file's name says, or c")
     keys.add_argument("-o", "--output", metavar="FILE", help="the file to write; standard output without it")
+    keys.add_argument("--wait", action="store_true", help=unread)
     keys.add_argument("--foreign-files", action="store_true", help=foreign)
     options = parser.parse_args(arguments)
     if options.command == "keys":
-        return write_keys(options.manifest, options.language, options.output, foreign_files=options.foreign_files)
+        return write_keys(
+            options.manifest,
+            options.language,
+            options.output,
+            wait=options.wait,
+            foreign_files=options.foreign_files,
+        )
     if options.command == "check":
         if options.unread and (options.wait or options.no_modules):
             check.error("--unread needs the modules and the documents: it goes with neither --wait nor --no-modules")
@@ -69,8 +78,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             unread=options.unread,
         )
     if options.command == "graph":
+        if options.live and options.wait:
+            graph.error("--live starts the application: it does not go with --wait")
         return draw_manifest(
-            options.manifest, options.format, options.output, live=options.live, foreign_files=options.foreign_files
+            options.manifest,
+            options.format,
+            options.output,
+            live=options.live,
+            wait=options.wait,
+            foreign_files=options.foreign_files,
         )
     return run_manifest(
         options.manifest, wait=options.wait, log_level=options.log_level, foreign_files=options.foreign_files
@@ -137,7 +153,13 @@ def check_manifest(
 
 
 def draw_manifest(
-    manifest: str, format: str | None, output: str | None, *, live: bool, foreign_files: bool = False
+    manifest: str,
+    format: str | None,
+    output: str | None,
+    *,
+    live: bool,
+    wait: bool = False,
+    foreign_files: bool = False,
 ) -> int:
     """What `invivo graph` does."""
     if format is None:
@@ -152,7 +174,7 @@ def draw_manifest(
             with App(manifest, default_domain="opener", log_level="warning", foreign_files=foreign_files) as app:
                 drawn = app.runtime.wiring_text(text)
         else:
-            drawn = App.check(manifest, wait=True, format=text, foreign_files=foreign_files)
+            drawn = App.check(manifest, wait=wait, format=text, foreign_files=foreign_files)
         if format == "svg":
             try:
                 ran = subprocess.run(["dot", "-Tsvg"], input=drawn.encode(), stdout=subprocess.PIPE, check=False)
@@ -174,7 +196,14 @@ def draw_manifest(
     return 0
 
 
-def write_keys(manifest: str, language: KeysLanguage | None, output: str | None, *, foreign_files: bool = False) -> int:
+def write_keys(
+    manifest: str,
+    language: KeysLanguage | None,
+    output: str | None,
+    *,
+    wait: bool = False,
+    foreign_files: bool = False,
+) -> int:
     """What `invivo keys` does."""
     if language is None:
         endings: dict[str, KeysLanguage] = {"swift": "swift", "py": "python", "pyi": "python"}
@@ -186,7 +215,7 @@ def write_keys(manifest: str, language: KeysLanguage | None, output: str | None,
             return 64
         language = endings.get(ending, "c")
     try:
-        text = App.keys(manifest, language, foreign_files=foreign_files)
+        text = App.keys(manifest, language, wait=wait, foreign_files=foreign_files)
         if output is None:
             sys.stdout.write(text)
         elif not Path(output).is_file() or Path(output).read_text(encoding="utf-8") != text:

@@ -29,9 +29,10 @@ class App:
     """A manifest, run: its components are built and started, its specs followed, until it is closed.
 
     ``default_domain`` says where C's confined objects live (a type is confined unless it says that it is shared):
-    "loop" on the runtime's own thread, so that nobody need poll; Python's objects are then wherever the GIL is, and a
-    confined object of C cannot be injected into them. "opener" puts them and Python's objects together on the thread
-    that opens the application, which has to call ``app.runtime.poll()``: what `python3 -m invivo run` does.
+    "loop" on the runtime's own thread, so that nobody need poll; Python's objects are then created on the thread that
+    asks, and after an edit on the runtime's, and a confined object of C cannot be injected into them. "opener" puts
+    them and Python's objects together on the thread that opens the application, which has to call
+    ``app.runtime.poll()``: what `python3 -m invivo run` does.
 
     ``assemblies`` are active from the start, in the place of those that the manifest lists.
     """
@@ -126,11 +127,13 @@ class App:
         manifest: str | os.PathLike[str],
         language: KeysLanguage = "python",
         *,
+        wait: bool = False,
         log: Log | None = None,
         foreign_files: bool = False,
     ) -> str:
-        """A typed function for each key that a manifest describes, as source text, and makes nothing."""
-        return cls._check(manifest, KEYS_LANGUAGES[language], wait=True, log=log, foreign_files=foreign_files)
+        """A typed function for each key that a manifest and its specs describe, as source text, and makes nothing. With
+        ``wait`` specs are not read."""
+        return cls._check(manifest, KEYS_LANGUAGES[language], wait=wait, log=log, foreign_files=foreign_files)
 
     @classmethod
     def _check(

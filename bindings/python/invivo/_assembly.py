@@ -358,7 +358,14 @@ class Assembly:
         def __getattr__(self, name):
             if not name.startswith("_") and name in collaborators_of(type(self)):
                 return self._collaborator(name)
-            raise AttributeError(f"the assembly {type(self).__name__} has no {name!r}")
+            message = f"the assembly {type(self).__name__} has no {name!r}"
+            if any(name in inspect.get_annotations(each) for each in type(self).__mro__):
+                message += (
+                    ": it is annotated, and its class is no assembly. A definition is a method: "
+                    f"@invivo.lazy_singleton, def {name}(self) -> ...; another assembly without a class of its own is "
+                    f"{name} = invivo.collaborator()"
+                )
+            raise AttributeError(message)
 
     def __repr__(self) -> str:
         names = [*(f"{self.name}.{each}" for each in members_of(type(self))), *self.definitions]

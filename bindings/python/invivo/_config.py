@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
 from . import _reading, _trampolines, _values
+from ._describe import check_callback
 from ._hints import Hint, crossing_kind, for_python
 from .errors import ArgumentError, within
 
@@ -55,8 +56,8 @@ def configure(core: Core, changes: c.invivo_changes, path: str, value: Any, *, i
 
 
 class ConfigObserver:
-    """A callback that hears what the configuration says at a path, whenever that changes. Closed with its runtime, or
-    before."""
+    """A callback, ``callback(value, generation)``, that hears what the configuration says at a path, whenever that
+    changes. Closed with its runtime, or before."""
 
     def __init__(self, core: Core, path: str, callback: Callable[[Any, int], Any]) -> None:
         self.core, self.path = core, path
@@ -149,6 +150,7 @@ def converter_name(core: Core, what: str | type) -> str:
 
 
 def register(core: Core, what: str | type, function: Callable[[str], Any]) -> None:
+    check_callback(function, ("string",), "a converter")
     options = c.invivo_converter_options()
     options.struct_size = ctypes.sizeof(options)
     options.name = _values.name_bytes(converter_name(core, what))

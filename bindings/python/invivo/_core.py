@@ -33,6 +33,7 @@ from ._leases import CallableCell, Leases, ObjectCell
 from ._objects import ForeignCallable, Object, Type, make_proxy
 from ._plans import GivenUp, Plans, frames_of, place_of
 from ._reading import shown
+from ._tunings import Tunings
 from .errors import ClosedError, Error, StaleError, error_class, within
 
 if TYPE_CHECKING:
@@ -209,6 +210,7 @@ class Core:
         self.uses = 0  # how often the runtime was used
         self.epoch = 0  # counts what makes resolved objects outdated; odd while a commit becomes visible
         self.plans = Plans(self)
+        self.tunings = Tunings(self)
         self.opener = threading.get_ident()
         self.awaiting = 0  # coroutines of the opening thread
         self.marked = True  # whether attributes that are marked for injection are filled
@@ -457,6 +459,7 @@ class Core:
         if self.by_id.get(id(thing)) is entry:
             self.by_id.pop(id(thing), None)
         self.lent.pop(number, None)
+        self.tunings.disposed(number)
         _entries.pop(number, None)  # from here on nothing is done again when a signal's handler raises
         try:
             if entry.end is not None:

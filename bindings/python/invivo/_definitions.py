@@ -142,7 +142,11 @@ def check_key(key: object) -> None:
 
 def check_scope(scope: str | None) -> None:
     if scope is not None and scope not in SCOPES and not scope.startswith(PLACED):
-        raise ArgumentError(f"{scope!r} is no scope; there are {', '.join(SCOPES)}")
+        there = ", ".join(each for each in SCOPES if each != "context")
+        raise ArgumentError(
+            f"{scope!r} is no scope; there are {there}. A scope that the runtime was given is said by "
+            f"invivo.in_scope({scope!r}), or assembly.in_scope({scope!r}, ...)"
+        )
 
 
 def of_recipe(recipe: Recipe, wanted: type | None, declared: type | None = None) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar
 from . import _generated as c
 from ._hints import INTEGERS, Hint, annotated, choice_hint, hint_of, hints_of, place_hint
 from ._marks import MARK, SHARED, TUNABLES, Enumeration, Injected, Tunable, component_name
-from .errors import ArgumentError
+from .errors import ArgumentError, ArityError, WrongTypeError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,6 +37,7 @@ class Property:
     hint: Hint
     tunable: Tunable
     read_only: bool
+    offered: bool = False  # specs may set it: its class declares it by `tunable`
 
     def read(self, instance: Any) -> Any:
         return self.hint.encode(getattr(instance, self.name))
@@ -85,6 +86,10 @@ class Description:
     @property
     def tunables(self) -> dict[str, Property]:
         return {each.name: each for each in self.properties}
+
+    @property
+    def offered(self) -> tuple[Property, ...]:
+        return tuple(each for each in self.properties if each.offered)
 
 
 def parameters_of(function: Any, known: Mapping[str, Any] | None = None, *, bound: bool) -> tuple[Parameter, ...]:
@@ -201,7 +206,8 @@ def describe(cls: type, known: Mapping[str, Any] | None = None, name: str | None
             continue
         said = tunables.get(attribute, Tunable(member))
         final = attribute in constants or _is_final(annotation)
-        properties[attribute] = _property(attribute, annotation, said, final=final)
+        offered = attribute in tunables
+        properties[attribute] = _property(attribute, annotation, said, final=final, offered=offered)
     for attribute, member in members.items():
         if isinstance(member, Injected) and attribute not in hints:
             if member.mark.key is None:
@@ -211,20 +217,23 @@ def describe(cls: type, known: Mapping[str, Any] | None = None, name: str | None
                 )
             properties[attribute] = _property(attribute, Annotated[Any, member.mark], Tunable(None))
     for attribute, said in tunables.items():
-        if attribute not in properties:
+        if attribute not in properties and not isinstance(said.initial, property):
             if said.initial is None:
                 raise ArgumentError(
                     f"{cls.__name__}.{attribute}: tunable(None) does not say what it holds; annotate it, as in "
                     f"'{attribute}: str | None = tunable(None)'"
                 )
-            properties[attribute] = _property(attribute, type(said.initial), said)
+            properties[attribute] = _property(attribute, type(said.initial), said, offered=True)
     for attribute, member in members.items():
         if isinstance(member, property):
             if attribute.startswith("_") or member.fget is None:
                 continue
             annotation = hints_of(member.fget, known).get("return")
             if annotation is not None:
-                properties[attribute] = _property(attribute, annotation, Tunable(None), final=member.fset is None)
+                offered = attribute in tunables
+                said = dataclasses.replace(tunables.get(attribute, Tunable(None)), initial=None)
+                final = member.fset is None
+                properties[attribute] = _property(attribute, annotation, said, final=final, offered=offered)
         elif isinstance(member, types.FunctionType):
             mark = getattr(member, MARK, None)
             if mark in (
@@ -266,7 +275,36 @@ def check_hook(function: Any) -> None:
         )
 
 
-def _property(name: str, annotation: Any, said: Tunable, *, final: bool = False) -> Property:
+def check_callback(function: Any, gets: tuple[str, ...], what: str) -> None:
+    """What is called later is looked at when it is given: it is not asynchronous, and takes what it gets."""
+    name = getattr(function, "__qualname__", None) or repr(function)
+    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
+    place = {} if code is None else {"file": code.co_filename, "line": code.co_firstlineno}
+    if not callable(function):
+        raise WrongTypeError(f"{what} is a function, not {function!r}")
+    if any(
+        check(each)
+        for each in (function, type(function).__call__)
+        for check in (inspect.iscoroutinefunction, inspect.isasyncgenfunction)
+    ):
+        raise ArgumentError(
+            f"{what} is called, and not awaited: {name} is asynchronous; give a function, as one that calls "
+            "loop.call_soon_threadsafe()",
+            **place,
+        )
+    signature = signature_of(function)
+    if signature is None:
+        return
+    try:
+        signature.bind(*gets)
+    except TypeError as problem:
+        given = ", ".join(gets) or "no arguments"
+        raise ArityError(
+            f"{what} is called with {given}: {name}{signature} does not take that ({problem})", **place
+        ) from None
+
+
+def _property(name: str, annotation: Any, said: Tunable, *, final: bool = False, offered: bool = False) -> Property:
     hint = place_hint(annotation)
     if said.choices:
         hint = choice_hint(said.choices) if hint.kind in (c.INVIVO_KIND_STRING, c.INVIVO_KIND_ANY) else hint
@@ -277,7 +315,7 @@ def _property(name: str, annotation: Any, said: Tunable, *, final: bool = False)
     if hint.optional and not hint.choices:
         hint = dataclasses.replace(hint, kind=c.INVIVO_KIND_ANY)
     hint = dataclasses.replace(hint, is_listed=True)
-    return Property(name, hint, said, read_only=said.read_only or final)
+    return Property(name, hint, said, said.read_only or final, offered)
 
 
 def _method(name: str, function: types.FunctionType, known: Mapping[str, Any] | None) -> Method:

@@ -206,11 +206,15 @@ def _flags(options: Options) -> int:
 
 
 def _in_order(plan: Plan) -> tuple[Injection, ...]:
-    """A factory's arguments go by position: null stands for a default."""
+    """A factory's arguments go by position: null stands for a default. Their names are for messages."""
     given = {injection.name: injection for injection in plan.initializer}
     last = max((i for i, each in enumerate(plan.parameters) if each.name in given), default=-1)
     names = [each.name for each in plan.parameters[: last + 1]]
-    return tuple(dataclasses.replace(given.get(name, Injection("")), name="") for name in names)
+    found = (given.get(name, Injection("")) for name in names)
+    return tuple(
+        dataclasses.replace(each, name=name, flags=each.flags | c.INVIVO_INJECT_BY_POSITION)
+        for name, each in zip(names, found, strict=True)
+    )
 
 
 def injections(core: Core, packer: _values.Packer, injections: Sequence[Injection]) -> tuple[Any, int]:

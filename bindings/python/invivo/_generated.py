@@ -88,6 +88,7 @@ INVIVO_KIND_COUNT = 20
 INVIVO_PROPERTY_READ_ONLY = 1
 INVIVO_PROPERTY_RESTART = 2
 INVIVO_PROPERTY_BLOCK = 4
+INVIVO_PROPERTY_NOT_TUNABLE = 8
 INVIVO_PARAMETER_OPTIONAL = 1
 INVIVO_BUILD_SHARED = 1
 INVIVO_CONFINED = 0
@@ -148,6 +149,7 @@ INVIVO_INJECT_OPTIONAL = 1
 INVIVO_INJECT_EXACT = 2
 INVIVO_INJECT_GREEDY = 4
 INVIVO_INJECT_OR_DEFAULT = 8
+INVIVO_INJECT_BY_POSITION = 16
 INVIVO_DEFINITION_ABSTRACT = 1
 INVIVO_DEFINITION_HIDDEN_CLASS = 2
 INVIVO_DEFINITION_HIDDEN_INTERFACE = 4
@@ -1304,6 +1306,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_report_warning_count": (ctypes.c_size_t, [ctypes.c_void_p], True),
     "invivo_report_warning": (ctypes.c_char_p, [ctypes.c_void_p, ctypes.c_size_t], True),
     "invivo_key_describe": (ctypes.c_int32, [invivo_runtime, invivo_key, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_runtime_generation": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1489,6 +1492,7 @@ TABLE: list[str] = [
     "invivo_report_warning_count",
     "invivo_report_warning",
     "invivo_key_describe",
+    "invivo_runtime_generation",
 ]
 
 

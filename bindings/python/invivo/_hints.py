@@ -179,7 +179,8 @@ def choice_hint(choices: tuple[tuple[str, int], ...]) -> Hint:
 def place_hint(annotation: Any) -> Hint:
     """What the annotation of a parameter or attribute asks for, also of a value of the configuration."""
     hint = hint_of(annotation)
-    return dataclasses.replace(hint, annotation=annotation) if needs_reader(annotation) else hint
+    is_read = not hint.missing and needs_reader(annotation)
+    return dataclasses.replace(hint, annotation=annotation) if is_read else hint
 
 
 def hint_of(annotation: Any) -> Hint:

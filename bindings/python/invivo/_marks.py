@@ -92,7 +92,11 @@ def tunable(
     restart: bool = False,
     read_only: bool = False,
 ) -> T:
-    """An attribute that specs may change while the program runs.
+    """An attribute that specs may change while the program runs. They may change no other: an attribute that is only
+    annotated, a field of a dataclass or of a model and a property are set by definitions and the program. A property is
+    offered by ``gain = invivo.tunable(property(get_gain, set_gain), max=2)``.
+
+    Specs set the attributes of an object one by one. `View.block` reads them as they are in one generation.
 
     ``min`` and ``max`` are inclusive, ``step`` is a hint for editors, ``unit`` lets a spec say ``1.2 kHz``, ``choices``
     are the names allowed, ``was`` are former names, ``restart``: a new value takes effect at the next making.

@@ -212,6 +212,8 @@ singleton: _Decorator = member_decorator("singleton")
 singleton.__doc__ = "A member of an assembly: one object, built when the assembly is activated."
 weak_singleton: _Decorator = member_decorator("weak_singleton")
 weak_singleton.__doc__ = "A member of an assembly: one object for as long as somebody holds it."
+for _each in (define, graph, prototype, lazy_singleton, singleton, weak_singleton):
+    _each.__doc__ = f"{_each.__doc__} Its keywords are those of `options`."
 
 
 def in_scope(name: str) -> _Decorator:

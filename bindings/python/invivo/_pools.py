@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import _generated as c
 from . import _trampolines, _values
+from ._describe import check_callback
 from ._leases import ObjectCell
 from .errors import RangeError, WrongTypeError
 
@@ -62,6 +63,7 @@ class Pool:
             options.name = _values.name_bytes(name)
         number = None
         if make is not None:
+            check_callback(make, ("key",), "the function that makes a pool's entries")
             number = _trampolines.enroll(_Maker(core, make))
             options.make, options.user_data = _make.of(core.library), number
             options.destroy = _trampolines.destroy.of(core.library)
@@ -246,6 +248,10 @@ def register_scope(
     keep: Callable[[int, str], None] | None,
     drop: Callable[[int, str], None] | None,
 ) -> None:
+    check_callback(find, (), "the function that finds a scope's place")
+    for function in (keep, drop):
+        if function is not None:
+            check_callback(function, ("place", "key"), "a listener of a scope")
     options = c.invivo_scope_options()
     options.struct_size = ctypes.sizeof(options)
     options.name = _values.name_bytes(name)

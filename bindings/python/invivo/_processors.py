@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import _generated as c
 from . import _recipes, _trampolines, _values
 from ._definitions import SCOPES, plain_class
+from ._describe import check_callback
 from ._descriptors import injections
 from ._hints import hints_of
 from ._injections import Injection
@@ -212,6 +213,7 @@ def decorator(
         raise ArgumentError("a method is called on a component: say its key in the place of the function")
     if not callable(what):
         raise WrongTypeError(f"a function, or the key of a component, decorates, not {what!r}")
+    check_callback(what, ("object",), "a decorator")
     if key is None and type is None:
         type = _first_class(what)
     return Processor(_named(what, name, home), what, None, key, type, priority)
@@ -227,6 +229,7 @@ def visitor(
     home: str = "",
 ) -> Processor:
     """What is said of a processor of definitions."""
+    check_callback(visit, ("described",), "a processor of definitions")
     return Processor(_named(visit, name, home), None, visit, key, type, priority)
 
 

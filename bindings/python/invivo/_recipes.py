@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
+import functools
 import sys
+import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast, overload
@@ -281,6 +283,9 @@ class Draft:
         *,
         parent: Recipe | None = None,
     ) -> None:
+        while isinstance(what, functools.partial) and any(map(holds_recipe, (*what.args, *what.keywords.values()))):
+            what, positional, named = what.func, (*what.args, *positional), {**what.keywords, **named}
+        refuse_recipes_inside(what)
         self.what, self.positional, self.named, self.parent = what, positional, dict(named), parent
         self.file, self.line = place
         self.properties: dict[str, tuple[Any, int]] = {}
@@ -296,6 +301,44 @@ class Draft:
         if former is not None and former[1] == self.layer:
             raise ExistsError(f"the property {name!r} is set twice", path=name, file=self.file, line=self.line)
         self.properties[name] = thing, self.layer
+
+
+def holds_recipe(thing: Any) -> bool:
+    return isinstance(thing, Recipe) or (isinstance(thing, (list, tuple, set)) and any(map(holds_recipe, thing)))
+
+
+def refuse_recipes_inside(thing: Any, place: Mapping[str, Any] | None = None) -> None:
+    """A recipe inside of a function or an object would stay one: only what a definition is given becomes an object."""
+    found: Iterable[tuple[str, Any]] = ()
+    advice = "give it as an argument"
+    if isinstance(thing, types.FunctionType):
+        code, cells = thing.__code__, thing.__closure__ or ()
+        place = {"file": code.co_filename, "line": code.co_firstlineno, **(place or {})}
+        found = [*zip(code.co_freevars, map(_content, cells), strict=False)]
+        found += [("a default", each) for each in (*(thing.__defaults__ or ()), *(thing.__kwdefaults__ or {}).values())]
+        advice = "give it as an argument: invivo.new(function, ...)"
+    elif isinstance(thing, functools.partial):
+        found = [(f"argument {index}", each) for index, each in enumerate(thing.args)]
+        found += list(thing.keywords.items())
+        advice = "describe the call: invivo.new(function, ...)"
+    elif not isinstance(thing, (Recipe, type)):
+        try:
+            found = list(vars(thing).items())
+        except TypeError:
+            return
+        advice = f"describe the object: invivo.new({type(thing).__name__}, ...)"
+    for name, each in found:
+        if holds_recipe(each):
+            shown = getattr(thing, "__qualname__", None) or type(thing).__name__
+            message = f"{shown} holds {each!r} ({name}), and would never get the object; {advice}"
+            raise ArgumentError(message, **(place or {}))
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # it is empty
+        return None
 
 
 # ---- what is handed to the author ----------------------------------------------------------------------

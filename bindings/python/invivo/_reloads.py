@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
-import inspect
 import queue
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from . import _generated as c
 from . import _trampolines
 from ._failures import text
-from .errors import ArgumentError, Error
+from .errors import Error
 
 if TYPE_CHECKING:
     from ._core import Core
@@ -99,15 +98,8 @@ def read_report(core: Core, pointer: int) -> Report:
     )
 
 
-def refuse_async(callback: Callable[..., Any]) -> None:
-    if inspect.iscoroutinefunction(callback):
-        raise ArgumentError(
-            "an observer is called, and not awaited: give it a function, as one that calls loop.call_soon_threadsafe()"
-        )
-
-
 class Observer:
-    """A callback that hears of reloads. Closed with its runtime, or before."""
+    """A callback that hears of reloads: ``callback(report)``. Closed with its runtime, or before."""
 
     def __init__(self, core: Core, callback: Callable[[Report], Any]) -> None:
         self.core = core
@@ -153,6 +145,7 @@ def _publishing(item: Purger, _: int, published: int) -> None:
         item.core.epoch += 1
     if published:
         item.core.plans.purge()  # by now their versions are outdated
+        item.core.tunings.prune()
     else:
         item.core.purge()
 

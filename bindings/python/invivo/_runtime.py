@@ -16,6 +16,7 @@ from ._assembly import Assembly
 from ._changing import Changing
 from ._config import ConfigObserver
 from ._core import Core, cores
+from ._describe import check_callback
 from ._documents import Path, Source, Target, file_options
 from ._face import numbers
 from ._filling import Filling
@@ -23,7 +24,7 @@ from ._graph import GRAPH_FORMATS, KEYS_LANGUAGES, GraphFormat, KeysLanguage, Wi
 from ._hints import RUNTIMES
 from ._library import library_at, own_library
 from ._objects import Object, Type
-from ._reloads import Observer, Purger, Reloads, Report, refuse_async
+from ._reloads import Observer, Purger, Reloads, Report
 from ._settings import STOP_GRACE, Log, LogLevel, make_options
 from ._views import View, end_left
 from .errors import Error, HandleError, NotConfiguredError, StopError
@@ -65,6 +66,15 @@ class Runtime(Filling, Changing):
     ) -> None:
         """Activates assemblies and follows the spec files of ``watch``, as one reload: values that the assemblies
         require may come from the files.
+
+        Python's objects are created on the thread that first asks for them, and after an edit on the runtime's own
+        thread, also if the program calls `poll`. What belongs to one thread is defined by ``in_scope("thread")``.
+
+        ``name`` is for its threads and for messages. ``default_domain``: where C's confined objects live, "opener" (the
+        thread that opens the runtime, which calls `poll`) or "loop" (the runtime's own thread). ``quiet``: for how
+        long a file must stay as it is before it is read; None is 10 ms. ``settle_max``: for how long at most; None is
+        250 ms. ``pending_targets``: traits for a key that nothing has yet are a warning and wait for
+        it; otherwise they are an error. A document at the start may so name a block of `define_block`.
 
         Times are seconds, ``math.inf`` is no limit. ``commit_timeout``: how long a reload waits for the thread of the
         objects it changes; None is 5 s. ``start_timeout``, ``stop_timeout``: how long a start or stop may take, where a
@@ -267,6 +277,13 @@ class Runtime(Filling, Changing):
         kind = c.invivo_type(core.type_bits(cls))
         core.library.call("target_declare", core.handle, _values.name_bytes(key, "key"), kind)
 
+    @property
+    def generation(self) -> int:
+        """The generation that holds now, also where the thread has a view of an older one open."""
+        core, found = self._open(), ctypes.c_uint64()
+        core.library.call("runtime_generation", core.handle, ctypes.byref(found))
+        return found.value
+
     # ---- reading and hearing ---------------------------------------------------------------------------
 
     def view(self) -> View:
@@ -296,7 +313,7 @@ class Runtime(Filling, Changing):
     def observe_config(self, path: str, callback: Callable[[Any, int], Any]) -> ConfigObserver:
         """Calls ``callback(value, generation)`` with what is at a whole path (None: nothing) after each reload that
         changed it or anything below it."""
-        refuse_async(callback)
+        check_callback(callback, ("value", "generation"), "an observer of the configuration")
         return ConfigObserver(self._open(), path, callback)
 
     def converter(self, what: str | builtins.type, function: Callable[[str], Any]) -> None:
@@ -316,7 +333,7 @@ class Runtime(Filling, Changing):
 
     def observe(self, callback: Callable[[Report], Any]) -> Observer:
         """Calls back after every reload, committed or failed, on the thread that ran it."""
-        refuse_async(callback)
+        check_callback(callback, ("report",), "an observer")
         return Observer(self._open(), callback)
 
     def reloads(self) -> Reloads:

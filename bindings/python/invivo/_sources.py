@@ -106,6 +106,7 @@ class Sources:
                 how=c.INVIVO_INJECT_MAP,
                 items=tuple(self.named_item(name, each, f"{place}.{name}", to) for name, each in thing.items()),
             )
+        _recipes.refuse_recipes_inside(thing, self.at(place))
         return self._constant(thing, hint, to)
 
     def _constant(self, thing: Any, hint: Hint | None, to: To, *, is_same: bool = False) -> Injection:

@@ -149,7 +149,10 @@ def _get(item: PropertyItem, instance: int, _: int, out: Any, error: Any) -> Non
 
 @_trampolines.answering(c.invivo_property, "set", user_data=1)
 def _set(item: PropertyItem, instance: int, _: int, value: Any, error: Any) -> None:
-    item.described.write(_instance(item.core, instance), _values.read(item.core, value[0]))
+    thing, given = _instance(item.core, instance), _values.read(item.core, value[0])
+    if item.described.offered:
+        item.core.tunings.changing(instance)
+    item.described.write(thing, given)
 
 
 @_trampolines.answering(c.invivo_property, "capture", user_data=1)
@@ -162,7 +165,12 @@ def _capture(item: PropertyItem, instance: int, _: int, out: Any, kept: Any, err
 @_trampolines.answering(c.invivo_property, "restore", user_data=1)
 def _restore(item: PropertyItem, instance: int, _: int, kept: int, error: Any) -> None:
     held = _trampolines.item_of(kept)
-    item.described.put_back(_instance(item.core, instance), held.value)
+    thing = _instance(item.core, instance)
+    if item.described.offered:
+        item.core.tunings.changing(instance)
+    item.described.put_back(thing, held.value)
+    if item.described.offered:
+        item.core.tunings.put_back(instance)
 
 
 # By its own number alone: it may come after the property is gone.
@@ -499,6 +507,8 @@ class _Tables:
         slot.kind = prop.hint.kind
         if prop.read_only:
             slot.flags |= c.INVIVO_PROPERTY_READ_ONLY
+        if not prop.offered:
+            slot.flags |= c.INVIVO_PROPERTY_NOT_TUNABLE
         if said.restart:
             slot.flags |= c.INVIVO_PROPERTY_RESTART
         initial = getattr(said.initial, "name", said.initial) if prop.hint.choices else said.initial

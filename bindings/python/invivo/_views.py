@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from . import _config, _signals, _values
+from . import _config, _signals, _tunings, _values
 from . import _generated as c
 from ._objects import PropertyInfo
 from .errors import BusyError, DomainError, NotFoundError, StaleError
@@ -41,7 +41,15 @@ class Block(Mapping[str, Any]):
         self._values = values
 
     def __getitem__(self, name: str) -> Any:
-        return self._values[name]
+        try:
+            return self._values[name]
+        except KeyError:
+            raise KeyError(f"the block has no {name!r}; it has {', '.join(self._values)}") from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in Block.__slots__:
+            return object.__setattr__(self, name, value)
+        raise AttributeError(f"a block is a reading: {name!r} is set by a spec file, or in the object itself")
 
     def __getattr__(self, name: str) -> Any:
         if name in Block.__slots__:
@@ -81,10 +89,11 @@ def _decode(data: bytes, fields: tuple[PropertyInfo, ...], base: int = 0) -> dic
 class _Begun:
     """A view of the library, which belongs to the thread that began it."""
 
-    __slots__ = ("end", "left", "thread", "views")
+    __slots__ = ("__weakref__", "end", "generation", "left", "thread", "views")
 
     def __init__(self, end: Callable[[c.invivo_view], None]) -> None:
         self.end = end
+        self.generation = 0  # until it has begun, of any
         self.views: list[c.invivo_view | None] = [None]  # then the view, until it ends
         self.thread, self.left = threading.get_ident(), _left.open
 
@@ -146,12 +155,14 @@ class View:
             raise BusyError("the view is open already: runtime.view() gives another one")
         library = self._core.library
         begun = _Begun(library.view_end)
+        self._core.tunings.opening(begun)
         try:
             self._begun = begun
             begun.__class__ = _Open
             begun.views.extend(map(library.view_begin, (self._core.handle,)))
             if not begun.views[-1].graph:  # type: ignore[union-attr]
                 raise StaleError("the runtime is closed, or belongs to the parent process")
+            begun.generation = int(begun.views[-1].graph[0].generation)  # type: ignore[union-attr]
         except BaseException:
             begun.leave()
             self._begun = None
@@ -162,6 +173,7 @@ class View:
         if self._begun is not None:
             self._begun.leave()
             self._begun = None
+            self._core.tunings.prune()
 
     def _open(self) -> c.invivo_view:
         begun = self._begun
@@ -189,22 +201,25 @@ class View:
             return default
         return float(found) if kind is float else int(found) if kind is int else found
 
-    def block(self, key: str) -> Block:
-        """The block of a key, as it is in this generation."""
+    def block(self, key: str | type) -> Block:
+        """The tunable values of a key, or of the key of a class, all as they are in this generation.
+
+        Of a Python object they are its attributes that are declared by `tunable`; the key must have been resolved once.
+        While a reload sets them one by one, and after that, a view that was begun before reads the former values.
+        """
         view = self._open()
+        if isinstance(key, type):
+            named = self._core.key_of_type(key)
+            if named is None:
+                raise NotFoundError(f"no definition makes a {key.__name__}")
+            key = named
         name = _values.name_bytes(key, "key")
         found = self._core.library.view_key(view, name, len(name))
-        graph = view.graph[0]
-        number = found.bits & 0xFFFFFFFF
-        if not found.bits or found.bits >> 32 != graph.owner or number >= graph.count:
-            raise NotFoundError(f"there is no {key} in generation {graph.generation}", path=key)
-        entry = graph.chunks[number >> c.INVIVO_CHUNK_SHIFT][number & c.INVIVO_CHUNK_MASK]
+        entry = _tunings.entry_in(view, found)
+        if entry is None:
+            raise NotFoundError(f"there is no {key} in generation {view.graph[0].generation}", path=key)
         if not entry.block:
-            raise NotFoundError(
-                f"{key} has no block: a Python object's attributes are read one by one. runtime.define_block() defines "
-                "a block of values that are of one generation",
-                path=key,
-            )
+            return Block(_tunings.block(self._core, view, found, key))
         fields = self._core.foreign_type(entry.type).properties
         fields = tuple(each for each in fields if each.in_block) or fields
         size = max((field.offset + field.size for field in fields), default=0)

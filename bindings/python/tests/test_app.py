@@ -264,6 +264,7 @@ class Slow:
     def pace(self) -> float:
         return 0.0
 
+    @invivo.tunable
     @pace.setter
     def pace(self, value: float) -> None:
         print("setting", flush=True)
@@ -333,6 +334,7 @@ class Player:
     def gain(self) -> float:
         return float(self.voice.gain)
 
+    @invivo.tunable
     @gain.setter
     def gain(self, value: float) -> None:
         self.voice.gain = value

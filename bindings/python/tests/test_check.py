@@ -185,3 +185,69 @@ def test_a_misspelled_value_is_a_warning_of_the_report() -> None:
         ("a.yaml:1:29: 'studio.hieght' is not read by anything; did you mean 'studio.height'?",),
         (),
     ]
+
+
+TICKING = """
+import invivo
+
+@invivo.component
+class Store:
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+@invivo.component
+class Ticker:
+    rate: float = invivo.tunable(2, max=50)
+    def __init__(self, label: str, store: Store) -> None:
+        self.store = store
+"""
+
+
+@pytest.fixture
+def ticking(tmp_path: Path) -> Path:
+    (tmp_path / "parts.py").write_text(TICKING)
+    (tmp_path / "tuning.yaml").write_text(
+        "config: { tick: { size: 4 } }\ntraits: { tick.main: [ Set: { rate: 5 } ] }\n"
+    )
+    manifest = tmp_path / "app.yaml"
+    manifest.write_text(
+        "modules: { parts: parts.py }\n"
+        "components:\n"
+        "  tick.store: { type: Store, init: { size: $config.size } }\n"
+        "  tick.main: { type: Ticker, init: { label: hello, store: $tick.store } }\n"
+        "specs: [tuning.yaml]\n"
+    )
+    return manifest
+
+
+def test_graph_and_keys_read_the_specs_of_the_manifest(ticking: Path) -> None:
+    assert run("check", str(ticking)).returncode == 0
+    graph = run("graph", "--format", "json", str(ticking))
+    assert {each["key"] for each in json.loads(graph.stdout)} == {"tick.main", "tick.store"}
+    keys = run("keys", "--language", "python", str(ticking))
+    assert "def store(self)" in keys.stdout
+    for command in ("graph", "keys"):
+        without = run(command, "--wait", str(ticking))
+        assert without.returncode == 2
+        assert "needs the configuration 'size'" in without.stderr
+    assert run("graph", "--wait", "--live", str(ticking)).returncode == 2
+    (ticking.parent / "tuning.yaml").write_text("config: { tick: { size: many } }\n")
+    for command in ("graph", "keys"):
+        broken = run(command, str(ticking))
+        assert broken.returncode == 2
+        assert "tuning.yaml:1:25: " in broken.stderr
+
+
+def test_a_mistake_elsewhere_says_nothing_of_a_component_with_traits(ticking: Path) -> None:
+    ticking.write_text(ticking.read_text().replace("specs:", "  tick.other: { type: Nothing }\nspecs:"))
+    for command in ("check", "run"):
+        told = run(command, str(ticking))
+        assert told.returncode == 2
+        assert told.stderr.count("\n") == 1, told.stderr
+        assert "no type 'Nothing' is registered" in told.stderr
+    # What is wrong with its traits is told.
+    tuning = ticking.parent / "tuning.yaml"
+    tuning.write_text("config: { tick: { size: 4 } }\ntraits: { tick.main: [ Set: { rate: 99 } ] }\n")
+    told = run("check", str(ticking))
+    assert told.stderr.count("\n") == 2, told.stderr
+    assert "tuning.yaml:2:37: traits.tick.main[0].Set.rate: 99 is outside" in told.stderr

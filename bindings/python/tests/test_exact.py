@@ -272,7 +272,7 @@ def test_a_tuple_or_set_is_no_number_of_the_configuration_or_of_an_argument() ->
 
 def test_a_property_of_tuples_or_sets_gets_them_and_specs_set_them() -> None:
     class Bag:
-        pair: tuple[Any, ...] = ()
+        pair: tuple[Any, ...] = invivo.tunable(())
         some: frozenset[Any] = frozenset()
 
     class App(invivo.Assembly):

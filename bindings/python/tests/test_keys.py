@@ -120,3 +120,31 @@ def test_what_is_wrong_with_the_manifest_is_told(manifest: Path, capsys: pytest.
     manifest.write_text("modules: { court: court.py }\nassemblies: [cmelot]\n")
     assert main(["keys", str(manifest)]) == 2
     assert "did you mean 'camelot'" in capsys.readouterr().err
+
+
+def test_arguments_with_defaults_may_be_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "parts.py").write_text(
+        "import invivo\n@invivo.component\nclass Voice:\n"
+        "    def __init__(self, note: int, name: str) -> None:\n        self.note, self.name = note, name\n"
+    )
+    manifest = tmp_path / "app.yaml"
+    manifest.write_text(
+        "modules: { parts: parts.py }\ncomponents:\n  a.voice:\n    type: Voice\n    scope: prototype\n"
+        "    parameters: [{ name: note, kind: int64 }, { name: name, kind: string, default: low }]\n"
+        "    init: [{ $argument: 0 }, { $argument: 1 }]\n"
+    )
+    assert main(["keys", str(manifest), "-o", str(tmp_path / "written.py")]) == 0
+    spec = importlib.util.spec_from_file_location("keys_with_defaults", tmp_path / "written.py")
+    assert spec is not None
+    assert spec.loader is not None
+    written = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(written)
+    with invivo.App(manifest) as app:
+        voices = written.AKeys(app.runtime)
+        assert [vars(voices.voice(60)), vars(voices.voice(60, "high"))] == [
+            {"note": 60, "name": "low"},
+            {"note": 60, "name": "high"},
+        ]
+    for language in ("c", "swift"):
+        assert main(["keys", "--language", language, str(manifest)]) == 0
+        assert "note" in capsys.readouterr().out

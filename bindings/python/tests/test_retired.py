@@ -473,3 +473,53 @@ def test_what_a_method_made_is_stopped_before_its_maker_and_prototypes_in_revers
         held = [works.product(), *(works.part(name=str(number)) for number in range(4))]
     assert ends_seen == ["3", "2", "1", "0", "product", "maker"]
     del held
+
+
+class Worker:
+    """Its thread runs a method of it."""
+
+    stopped: list[int] = []  # noqa: RUF012
+
+    def __init__(self, size: int) -> None:
+        self.size, self.end, self.up = size, threading.Event(), threading.Event()
+
+    @invivo.on_start
+    def start(self) -> None:
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+        self.up.wait(30)
+
+    def run(self) -> None:
+        self.up.set()
+        self.end.wait(60)
+
+    @invivo.on_stop
+    def stop(self) -> None:
+        self.end.set()
+        self.thread.join()
+        self.stopped.append(self.size)
+
+
+class Working(invivo.Assembly, name="a"):
+    @invivo.singleton
+    def worker(self) -> Worker:
+        return invivo.new(Worker, invivo.config("size", 1))
+
+
+def test_a_thread_that_the_start_began_does_not_keep_a_replaced_object() -> None:
+    Worker.stopped.clear()
+    with invivo.Runtime(app := Working()) as runtime, runtime.reloads() as reloads:
+        for size in (2, 3):
+            runtime.configure("a.size", size)
+            assert Worker.stopped == list(range(1, size))
+            assert "still referred to" not in str(next(reloads))
+        held = app.worker()
+        runtime.configure("a.size", 4)
+        assert Worker.stopped == [1, 2]
+        assert str(next(reloads)).endswith(
+            "; the old instance of a.worker is still referred to and stays started: it is stopped when nothing refers "
+            "to it, at the latest after 30.0 s (stop_grace); an exclusive definition stops it first"
+        )
+        assert [each.key for each in runtime.retired] == ["a.worker"]
+        del held
+    assert sorted(Worker.stopped) == [1, 2, 3, 4]

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import dataclasses
 import enum
+import re
+import typing
 from collections.abc import Iterator
 from typing import Any
 
@@ -150,3 +153,129 @@ def test_a_tunable_without_kind_is_named() -> None:
 
     with invivo.Runtime() as runtime, pytest.raises(ValueError, match=r"Player\.title: tunable\(None\) does not say"):
         runtime.type(Player)
+
+
+# ---- what specs may set --------------------------------------------------------------------------------
+
+
+class Plain:
+    size: int = 3
+    command: str = "ls"
+    FIXED: typing.Final[int] = 5
+    shared: typing.ClassVar[int] = 6
+    _hidden: int = 7
+    rate: float = invivo.tunable(1.0, max=2)
+
+    def __init__(self, root: str = "/") -> None:
+        self.root = root
+
+    @property
+    def half(self) -> float:
+        return self.rate / 2
+
+    @half.setter
+    def half(self, value: float) -> None:
+        self.rate = value * 2
+
+
+@dataclasses.dataclass
+class Account:
+    name: str = "x"
+    admin: bool = False
+    level: int = invivo.tunable(1, max=9)
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    name: str = "x"
+
+
+class Offering:
+    """A property that is offered."""
+
+    def __init__(self) -> None:
+        self._gain = 1.0
+
+    def _set(self, value: float) -> None:
+        self._gain = value
+
+    def _get(self) -> float:
+        return self._gain
+
+    gain = invivo.tunable(property(_get, _set), min=0, max=2, unit="dB")
+
+
+def said(of: str, text: str) -> str:
+    return f"traits: {{ a.{of}: [Set: {{ {text} }}] }}"
+
+
+def test_specs_set_what_is_tunable_and_nothing_else() -> None:
+    app = invivo.Assembly("a")
+    app.lazy_singleton(Plain)
+    app.lazy_singleton(Account, admin=False)
+    app.lazy_singleton(Frozen)
+    with invivo.Runtime(app, log_level="silent") as runtime:
+        objects: dict[str, Any] = {key: runtime[f"a.{key}"] for key in ("plain", "account", "frozen")}
+        before = {key: dict(vars(thing)) for key, thing in objects.items()}
+        refused = [
+            ("plain", "size: 1", "Plain.size is not tunable"),
+            ("plain", "command: rm", "Plain.command is not tunable"),
+            ("plain", "half: 1", "Plain.half is not tunable"),
+            ("plain", "FIXED: 1", "read only"),
+            ("plain", "shared: 1", "no property 'shared'"),
+            ("plain", "_hidden: 1", "no property '_hidden'"),
+            ("plain", "root: /etc", "no property 'root'"),
+            ("account", "admin: true", "Account.admin is not tunable"),
+            ("account", "name: y", "Account.name is not tunable"),
+            ("account", "level: 10", "10 is outside"),
+            ("frozen", "name: y", "read only"),
+        ]
+        for key, text, why in refused:
+            with pytest.raises(invivo.Error, match=re.escape(why)) as caught:
+                runtime.source("a.yaml", said(key, text))
+            assert (caught.value.file, caught.value.line) == ("a.yaml", 1)
+        assert {key: dict(vars(thing)) for key, thing in objects.items()} == before
+        with runtime.source("a.yaml", said("plain", "rate: 2")), runtime.source("b.yaml", said("account", "level: 2")):
+            assert (objects["plain"].rate, objects["account"].level) == (2, 2)
+
+
+def test_definitions_set_what_is_not_tunable() -> None:
+    class App(invivo.Assembly, name="a"):
+        @invivo.lazy_singleton
+        def plain(self) -> Plain:
+            plain = invivo.new(Plain)
+            plain.size = invivo.config("size")
+            plain.half = 1
+            return plain
+
+    app = App()
+    with invivo.Runtime() as runtime:
+        source = runtime.source("a.yaml", "config: { a: { size: 8 } }")
+        runtime.activate(app)
+        assert (app.plain().size, app.plain().rate) == (8, 2)
+        source.update("config: { a: { size: 9 } }")
+        assert app.plain().size == 9
+
+
+def test_a_property_may_be_tunable() -> None:
+    app = invivo.Assembly("a")
+    app.lazy_singleton(Offering)
+    with invivo.Runtime(app) as runtime:
+        thing = runtime[Offering]
+        with runtime.source("a.yaml", said("offering", "gain: 1500 mdB")):
+            assert thing.gain == 1.5
+            with runtime.view() as view:
+                assert view.block(Offering) == {"gain": 1.5}
+        assert thing.gain == 1
+        with pytest.raises(invivo.errors.RangeError):
+            runtime.source("a.yaml", said("offering", "gain: 3"))
+
+
+def test_a_field_of_a_model_is_not_set_past_its_limits() -> None:
+    pydantic = pytest.importorskip("pydantic")
+    model = pydantic.create_model("Settings", port=(int, pydantic.Field(80, ge=1, le=100)))
+    with invivo.Runtime(log_level="silent") as runtime:
+        runtime.define(model, "a.settings")
+        with pytest.raises(invivo.Error, match=r"Settings\.port is not tunable"):
+            runtime.source("a.yaml", said("settings", "port: 5000"))
+        assert runtime["a.settings"].port == 80

@@ -307,7 +307,11 @@ public:
     }
 
     /// The generation that holds.
-    uint64_t generation() const { return info().generation; }
+    uint64_t generation() const {
+        uint64_t generation = 0;
+        detail::checked([&](invivo_error **e) { return invivo_runtime_generation(raw_, &generation, e); });
+        return generation;
+    }
     /// The runtime's state in numbers.
     invivo_runtime_info info() const {
         invivo_runtime_info info{};

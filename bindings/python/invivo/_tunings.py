@@ -1,0 +1,179 @@
+"""Tunable attributes as they were in earlier generations, for views.
+
+A commit sets the attributes of a live object one by one, before its generation becomes visible. So it first keeps what
+they hold: a view of the former generation reads that. Lists and dicts are changed by single operations, which the GIL
+makes whole; nothing is locked while attributes are read or set.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from . import _generated as c
+from .errors import NotFoundError
+
+if TYPE_CHECKING:
+    from ._core import Core, Entry
+    from ._views import _Begun
+
+
+class Snapshot:
+    """What the tunable attributes of an object held up to a generation."""
+
+    __slots__ = ("until", "values")
+
+    def __init__(self, until: int, values: dict[str, Any]) -> None:
+        self.until, self.values = until, values
+
+
+class Tunings:
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._kept: dict[int, list[Snapshot]] = {}  # by the number of the object's entry, the oldest first
+        self._used: dict[int, None] = {}  # those of them for which something is kept
+        self._views: dict[int, weakref.ref[_Begun]] = {}  # those that may be open
+
+    def opening(self, begun: _Begun) -> None:
+        """A view is about to begin: nothing that it may read is dropped from now on."""
+        self._views[id(begun)] = weakref.ref(begun)
+
+    def changing(self, number: int) -> None:
+        """An attribute of an object is about to be set. Of one that nobody has yet there is nothing to keep."""
+        from ._core import entry_of
+
+        entry = entry_of(number)
+        generation = self._generation()
+        if entry is None or not generation or not self._is_current(entry, generation):
+            return
+        kept = self._kept.setdefault(number, [])
+        if not kept or kept[-1].until < generation:
+            values = held(entry)
+            if values is not None:
+                kept.append(Snapshot(generation, values))
+                self._used[number] = None
+
+    def put_back(self, number: int) -> None:
+        """An attribute was put back. After a commit that failed all of them are as they were."""
+        from ._core import entry_of
+
+        entry, kept = entry_of(number), self._kept.get(number)
+        if entry is not None and kept:
+            values, last = held(entry), kept[-1]
+            if values is not None and all(value is last.values.get(name) for name, value in values.items()):
+                with contextlib.suppress(ValueError):
+                    kept.remove(last)
+
+    def prune(self) -> None:
+        """Drops what no view reads any more."""
+        if not self._used:
+            return
+        oldest = self._generation()
+        for number, reference in list(self._views.items()):
+            begun = reference()
+            if begun is not None and begun.views:
+                oldest = min(oldest, begun.generation)
+            elif self._views.get(number) is reference:
+                self._views.pop(number, None)
+        for number in list(self._used):
+            # The list stays: a commit may be about to add to it.
+            kept = self._kept.get(number, [])
+            for each in [each for each in kept if each.until < oldest]:
+                with contextlib.suppress(ValueError):  # another thread was quicker
+                    kept.remove(each)
+            if not kept:
+                self._used.pop(number, None)
+                if kept:
+                    self._used[number] = None
+
+    def disposed(self, number: int) -> None:
+        """An object is gone."""
+        self._kept.pop(number, None)
+        self._used.pop(number, None)
+
+    def _generation(self) -> int:
+        """The one that holds now; 0: the runtime is closed. A view of this thread might be of an older one."""
+        found, core = ctypes.c_uint64(), self._core
+        failed = core.library.runtime_generation(core.handle, ctypes.byref(found), None)
+        return 0 if failed else found.value
+
+    def _is_current(self, entry: Entry, generation: int) -> bool:
+        """Whether somebody may have the object: the graph shows it, or it was there before the runtime had it."""
+        if not entry.key:
+            return True
+        library = self._core.library
+        view = library.view_begin(self._core.handle)
+        if not view.graph:
+            return False
+        try:
+            if instance_of(library, view, c.invivo_key(entry.key)) == entry.number:
+                return True
+            # In a view of this thread the graph is an older one, which lacks what was built since.
+            return view.graph[0].generation != generation and entry.bits != 0
+        finally:
+            library.view_end(view)
+
+    def at(self, entry: Entry, generation: int) -> dict[str, Any] | None:
+        """What the tunable attributes of an object hold in a generation; None: it is gone."""
+        kept = self._find(entry.number, generation)
+        if kept is None:
+            values = held(entry)
+            # A commit that began meanwhile has kept them before it set the first one.
+            kept = self._find(entry.number, generation)
+            if kept is None:
+                return values
+        return kept
+
+    def _find(self, number: int, generation: int) -> dict[str, Any] | None:
+        kept = list(self._kept.get(number, ()))
+        return next((each.values for each in kept if each.until >= generation), None)
+
+
+def held(entry: Entry) -> dict[str, Any] | None:
+    """What the tunable attributes of an object hold now."""
+    thing = entry.target()
+    if thing is None:
+        return None
+    return {each.name: each.hold(thing) for each in entry.record.description.offered}
+
+
+def instance_of(library: Any, view: c.invivo_view, key: c.invivo_key) -> int:
+    """The built shared instance of a key, as `invivo_view_get` answers it; 0: there is none."""
+    entry = entry_in(view, key)
+    if entry is None or not entry.cell:
+        return 0
+    return entry.cell[0].instance or library.view_get_confined(view, key) or 0
+
+
+def entry_in(view: c.invivo_view, key: c.invivo_key) -> Any:
+    """The entry of a key, as `invivo_view_entry` answers it."""
+    graph, number = view.graph[0], key.bits & 0xFFFFFFFF
+    if not key.bits or key.bits >> 32 != graph.owner or number >= graph.count:
+        return None
+    return graph.chunks[number >> c.INVIVO_CHUNK_SHIFT][number & c.INVIVO_CHUNK_MASK]
+
+
+def block(core: Core, view: c.invivo_view, key: c.invivo_key, name: str) -> dict[str, Any]:
+    """The tunable attributes of a Python object in the generation of a view."""
+    from ._core import entry_of
+
+    number = instance_of(core.library, view, key)
+    if not number:
+        raise NotFoundError(
+            "there is no block: no shared instance is built in this generation; resolve the key first", path=name
+        )
+    record = core.types_by_bits.get(entry_in(view, key).type)
+    entry = entry_of(number) if record is not None else None
+    values = None
+    if entry is not None and entry.record.description.offered:
+        values = core.tunings.at(entry, int(view.graph[0].generation))
+    if values is None:
+        what = "its type" if record is None else record.description.cls.__name__
+        raise NotFoundError(
+            f"there is no block: {what} has no tunable attributes; declare them by invivo.tunable(), or define a "
+            "block of values by runtime.define_block()",
+            path=name,
+        )
+    return dict(values)
