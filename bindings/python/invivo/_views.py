@@ -209,10 +209,7 @@ class View:
         """
         view = self._open()
         if isinstance(key, type):
-            named = self._core.key_of_type(key)
-            if named is None:
-                raise NotFoundError(f"no definition makes a {key.__name__}")
-            key = named
+            key = self._core.key_of_type(key)
         name = _values.name_bytes(key, "key")
         found = self._core.library.view_key(view, name, len(name))
         entry = _tunings.entry_in(view, found)
