@@ -141,8 +141,8 @@ class Lead:
         ("lead: [Set: { gain: 1 }]", "no target has the key 'lead', did you mean 'synth.lead'?"),
         ("synth.laed: [Set: { gain: 1 }]", "did you mean 'synth.lead'?"),
         ("synth.lead: [Scale: { gain: 1 }]", "unknown trait 'Scale'; the traits are: Set"),
-        ("synth.lead: [Set: { delay: 2 Hz }]", "also with a unit as in '250 ms', got the text '2 Hz'"),
-        ("synth.lead: [Set: { cutoff: 2 s }]", "also with a unit as in '1.2 kHz', got the text '2 s'"),
+        ("synth.lead: [Set: { delay: 2 Hz }]", "expected a number of s, as in 3 or '250 ms', got the text '2 Hz'"),
+        ("synth.lead: [Set: { cutoff: 2 s }]", "expected a number of Hz, as in 1200 or '1.2 kHz', got the text '2 s'"),
     ],
 )
 def test_what_is_wrong_with_traits_says_what_would_be_right(traits: str, message: str) -> None:
