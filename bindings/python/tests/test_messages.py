@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -162,21 +161,6 @@ def test_a_trait_takes_times_as_the_configuration_does() -> None:
         runtime.source("a.yaml", "traits: { synth.lead: [Set: { delay: 1 min 30 s }] }"),
     ):
         assert runtime[Lead].delay == 90
-
-
-def test_a_key_without_its_dollar_is_recognized(tmp_path: Path) -> None:
-    (tmp_path / "parts.py").write_text(
-        "import invivo\n@invivo.component\nclass Store: ...\n"
-        "@invivo.component\nclass User:\n    def __init__(self, store: Store) -> None: ...\n"
-    )
-    manifest = tmp_path / "app.yaml"
-    manifest.write_text(
-        "modules: { parts: parts.py }\n"
-        "components: { a.store: { type: Store }, a.user: { type: User, init: { store: a.store } } }\n"
-    )
-    with pytest.raises(invivo.Error) as caught:
-        invivo.App.check(manifest)
-    assert "; 'a.store' is a string here: a manifest says '$a.store' for the object" in str(caught.value)
 
 
 def test_an_injected_attribute_says_what_it_wants() -> None:
