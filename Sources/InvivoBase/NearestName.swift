@@ -13,7 +13,7 @@ public func nearestName(to name: String, among candidates: some Sequence<String>
         guard longer - shorter <= limit else { continue }
         let distance = editDistance(Array(wanted[shared...]), Array(other[shared...]))
         // What shares under half of its letters is another name.
-        let isLike = distance <= 1 || distance * 2 <= longer
+        let isLike = distance * 2 <= longer + shared
         if isLike && distance <= limit && distance < (best?.distance ?? .max) { best = (candidate, distance) }
     }
     return best?.name

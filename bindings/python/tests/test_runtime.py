@@ -550,6 +550,7 @@ def test_a_setter_that_refuses_fails_the_reload() -> None:
         def power(self) -> float:
             return self._power
 
+        @invivo.tunable
         @power.setter
         def power(self, value: float) -> None:
             if value > 5:
