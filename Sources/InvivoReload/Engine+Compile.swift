@@ -143,9 +143,11 @@ extension Engine {
         }
         try reconfigure(&plan, changed, &compiler, graph)
         failures += compiler.ownFailures
-        // What is described anew beneath an override is there when that ends.
-        for id in plan.described.sorted() where stacks[id]?.isEmpty == false || plan.overrides[id]?.isEmpty == false {
-            guard let base = bases[id] ?? nil else { continue }
+        // What lies beneath an override is there when that ends, whatever changes meanwhile. What has just been uncovered, and what
+        // is removed, is not beneath one.
+        let covering = changed.isEmpty ? [:] : stacks.merging(plan.overrides) { $1 }
+        for id in covering.keys.sorted() where covering[id]?.isEmpty == false {
+            guard asleep[id] == nil, let base = bases[id] ?? former[id] else { continue }
             try Loading.check()
             var alone = compiler
             if alone.compile(base, former: nil) == nil { failures += alone.failures[compiler.failures.count...] }

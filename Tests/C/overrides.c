@@ -62,6 +62,14 @@ static void what_is_defined_under_an_override_is_checked(void) {
     expects_error(invivo_define(runtime, &wrong, NULL, E), INVIVO_E_NOT_FOUND,
                   "a.key: the property 'left' needs 'a.missing', which is not defined");
     CHECK_EQUAL(number_of("a.key"), 2);
+    /* And so is what changes for it meanwhile. */
+    invivo_injection there[] = {KEY("left", "a.there")};
+    DEFINE("a.there", LAZY_SINGLETON);
+    DEFINE("a.key", LAZY_SINGLETON, .type = held_type, PROPERTIES(there));
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_remove(changes, "a.there", E));
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_NOT_FOUND, NULL);
     DEFINE("a.key", LAZY_SINGLETON, INITIALIZER(four));
     CHECK_EQUAL(number_of("a.key"), 2);
     OK(invivo_override_end(two, E));
