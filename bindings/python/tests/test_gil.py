@@ -12,11 +12,11 @@ from invivo._library import own_library
 native = ctypes.CDLL(sys.argv[1])
 
 class Part:
-    level: int = 0
+    level: int = invivo.tunable(0)
     def __init__(self) -> None: self.me = [self]
 
 class Whole:
-    level: int = 0
+    level: int = invivo.tunable(0)
     def __init__(self, part: Part) -> None: self.part = part
 
 class Note:
