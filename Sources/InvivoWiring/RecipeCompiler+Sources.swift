@@ -161,7 +161,8 @@ extension RecipeCompiler {
     ) -> Recipe.Source {
         let name = types.plain(wish.name)
         wishes.formUnion([name, wish.name])
-        let lookup = lookup(place)
+        // What a list had at this place until now is no choice of one.
+        let lookup = lookup("one of \(place)")
         let all = types.all(wish.name, isExact: wish.isExact)
         // Itself only where that is asked for later and is the only one: a decorator of a type may look for the type.
         let others = all.filter { $0.id != definition.id }

@@ -215,7 +215,8 @@ public struct RecipeCompiler {
     private func dormantRecipe() -> Recipe {
         Recipe(
             definition, maker: .dormant(lacks), slots: [], steps: [], before: [], after: [], afterAll: [],
-            edges: edgeOrder.map { ($0, .late) }, bindings: [:], wishes: wishes, asks: false, awaits: awaits)
+            edges: edgeOrder.map { ($0, .late) }, bindings: [:], wishes: wishes, missing: missed, asks: false,
+            awaits: awaits)
     }
 
     /// Whether what its flags ask of it can be.

@@ -214,6 +214,21 @@ static void optional_needs_and_lists_do_without_sleepers(void) {
     end();
 }
 
+/* What is there by now is named, whether it came before or after what is still missing. */
+static void a_sleeper_names_an_optional_key_that_comes(void) {
+    invivo_value graph;
+    begin();
+    invivo_injection helper = {.name = "helper", .how = INVIVO_INJECT_REFERENCE, .reference = "helper", .flags = INVIVO_INJECT_OPTIONAL};
+    DEFINE("needy", LAZY_SINGLETON, part_type, WAITS, .initializer = KEY("input", "input"), .initializer_count = 1,
+           .properties = &helper, .property_count = 1);
+    DEFINE("helper", LAZY_SINGLETON, part_type);
+    OK(invivo_graph_describe(runtime, INVIVO_GRAPH_JSON, &graph, E));
+    const char *needy = strstr(graph.as.string.data, "\"needy\""), *needs = needy ? strstr(needy, "\"needs\"") : NULL;
+    CHECK(needs && !strncmp(needs, "\"needs\": [{\"key\": \"helper\"", 28));
+    invivo_value_clear(&graph);
+    end();
+}
+
 static void says(const char *text) {
     invivo_changes changes;
     OK(invivo_changes_open(runtime, &changes, E));
@@ -357,6 +372,7 @@ int main(void) {
     two_that_wait_for_each_other_come_together();
     a_sleeper_provides_its_type_when_it_wakes();
     optional_needs_and_lists_do_without_sleepers();
+    a_sleeper_names_an_optional_key_that_comes();
     it_sleeps_until_the_configuration_says_something();
     it_sleeps_until_its_type_is_registered();
     who_is_awake_is_what_a_model_says();

@@ -34,6 +34,7 @@ static void put(text *into, const char *format, ...) {
 typedef struct observation {
     text *into;
     bool is_injected_again; /* the content that is shown is that of an object that reloads inject into */
+    bool is_held;           /* what is shown is held by a shared object */
     invivo_object found[2][NAMES]; /* at both places of the host's scope */
     bool is_shared[2][NAMES];
     invivo_object local[MOST_LOCAL];
@@ -46,10 +47,12 @@ static const char *name_of(int index) {
 
 static void show_value(observation *self, const invivo_value *value);
 static void show_slot(observation *self, const char *name, const slot *slot);
-static void show_content(observation *self, const part *part, invivo_object object) {
+/* An object of no place has the traits that held when it was created, and a shared object may hold it for long. */
+static bool has_traits_of_its_creation(const observation *self) { return with(WITH_TRAITS) && self->is_held; }
+static void show_content(observation *self, const part *part, invivo_object object, bool has_former_traits) {
     invivo_type type = {0};
     (void)invivo_object_type(object, &type, NULL);
-    put(self->into, "{%s %d level %d", invivo_type_name(type), (int)part->number, (int)part->level);
+    put(self->into, "{%s %d level %d", invivo_type_name(type), (int)part->number, has_former_traits ? 0 : (int)part->level);
     show_slot(self, "input", &part->input), show_slot(self, "given", &part->given), show_slot(self, "left", &part->left);
     show_slot(self, "right", &part->right), show_slot(self, "any", &part->any), show_slot(self, "accepted", &part->accepted);
     put(self->into, "}");
@@ -64,7 +67,7 @@ static void show_object(observation *self, invivo_object object) {
     if (self->local_count == MOST_LOCAL) return put(self->into, "...");
     put(self->into, "%%%d", self->local_count);
     self->local[self->local_count++] = object;
-    show_content(self, part, object);
+    show_content(self, part, object, has_traits_of_its_creation(self));
 }
 static void show_slot(observation *self, const char *name, const slot *slot) {
     if (!slot->kind) return;
@@ -218,9 +221,9 @@ static void observe(twin *twin, text *into, bool is_main) {
             bool is_first = true; /* another name of a shared object is shown as such */
             for (int j = 0; j < i && self.is_shared[place][i]; j++) if (self.is_shared[place][j] && self.found[place][j].bits == object.bits) is_first = false;
             if (is_first && self.is_shared[place][i]) {
-                self.is_injected_again = is_confined(object);
-                show_content(&self, part_of(object), object);
-                self.is_injected_again = false;
+                self.is_injected_again = is_confined(object), self.is_held = true;
+                show_content(&self, part_of(object), object, false);
+                self.is_injected_again = self.is_held = false;
             } else {
                 show_object(&self, object);
             }
