@@ -198,6 +198,9 @@ static void edit(world *next, invivo_changes changes, bool *used) {
         if (used[key] || !next->defined[key] || (group_of(key) >= 0 && used[FIRST_GROUP + group_of(key)])) return;
         /* A fresh runtime would refuse the remap if nothing else used it. */
         if (is_remapped(next, key)) return;
+        /* A mount of an assembly that never had it would wait for a key outside, of another name. */
+        for (int i = FIRST_MEMBER; i < AFTER_MEMBERS && group_of(key) >= 0; i++)
+            if (group_of(i) == group_of(key) && next->defined[i] && next->defined[i]->parent == key) return;
         used[key] = true;
         trace("  remove %s\n", key_names[key]);
         next->defined[key] = NULL;
