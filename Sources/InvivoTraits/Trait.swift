@@ -53,8 +53,9 @@ public struct TraitTable: Sendable {
 
     private func unknown(_ name: String) -> String {
         let known = traits.keys.sorted()
-        return "unknown trait \(quoted(name))\(suggestion(for: name, among: known)); the traits are: "
-            + known.joined(separator: ", ")
+        let nearest = suggestion(for: name, among: known)
+        return "unknown trait \(quoted(name))"
+            + (nearest.isEmpty ? "; the traits are: \(known.joined(separator: ", "))" : nearest)
     }
 
     /// Checks the names of traits for a key whose target is not there yet.

@@ -434,7 +434,7 @@ static void what_cannot_be_watched(void) {
     begin();
     invivo_changes changes = open_set();
     expects_error(invivo_changes_watch(changes, &memory, &source, E), INVIVO_E_ARGUMENT,
-                  "options.path is NULL: a file is watched; invivo_changes_document gives a text");
+                  "options.path is NULL: a file is watched; a text is a document of the change set");
     CHECK_EQUAL(source.bits, 0);
     expects_error(invivo_changes_watch(changes, &empty, &source, E), INVIVO_E_ARGUMENT, NULL);
     expects_error(invivo_changes_watch(changes, NULL, &source, E), INVIVO_E_ARGUMENT, NULL);

@@ -162,7 +162,8 @@ static int commit(plan *plan) {
         if (former && former->key != key) former = NULL; /* it was an alias */
         bool is_alias = given->alias >= 0;
         recipe *made = compile(given, former);
-        /* What is under an override is still there. */
+        /* What is under an override is still there, and is right without it. */
+        if (plan->overridden[key]) compile(plan->defined[key], NULL);
         if (plan->defined[key]->parent >= 0 && !plan->defined[plan->defined[key]->parent]) wrong(INVIVO_E_NOT_FOUND);
         for (override *step = plan->overridden[key]; step; step = step->below)
             if (step->definition->parent >= 0 && !plan->defined[step->definition->parent]) wrong(INVIVO_E_NOT_FOUND);
