@@ -58,14 +58,28 @@ enum PropertyBounds: Sendable, Equatable {
         if !inside { throw outside(value, unit) }
     }
 
+    /// nil: no bound.
+    private static func range(_ low: String?, _ high: String?) -> String {
+        switch (low, high) {
+        case (let low?, let high?): "\(low)...\(high)"
+        case (let low?, nil): "the range from \(low)"
+        case (nil, let high?): "the range up to \(high)"
+        case (nil, nil): "any range of numbers"
+        }
+    }
+
     private func outside(_ value: Value, _ unit: String?) -> Failure {
         let range =
             switch self {
             case .none: "any number"
             case .signed(let low, let high): "\(low)...\(high)"
             case .unsigned(let low, let high): "\(low)...\(high)"
-            case .single(let low, let high): "\(low)".withoutPointZero + "..." + "\(high)".withoutPointZero
-            case .double(let low, let high): "\(plain(low))...\(plain(high))"
+            case .single(let low, let high):
+                Self.range(
+                    low.isInfinite ? nil : "\(low)".withoutPointZero, high.isInfinite ? nil : "\(high)".withoutPointZero
+                )
+            case .double(let low, let high):
+                Self.range(low.isInfinite ? nil : plain(low), high.isInfinite ? nil : plain(high))
             }
         return Failure(.range, "\(value) is outside \(range)" + (unit.map { " \($0)" } ?? ""))
     }

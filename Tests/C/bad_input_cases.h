@@ -74,7 +74,7 @@ TEXT("a number for a text", "a.yaml", "traits:\n  synth.lead:\n    - Set: { labe
 TEXT("a number for a bool", "a.yaml", "traits:\n  synth.lead:\n    - Set: { mute: 1 }\n", INVIVO_E_TYPE,
      "a.yaml:3:20: traits.synth.lead[0].Set.mute: 1 (an int64) is not a bool")
 TEXT("yes is a text", "a.yaml", "traits:\n  synth.lead:\n    - Set: { mute: yes }\n", INVIVO_E_TYPE,
-     "a.yaml:3:20: traits.synth.lead[0].Set.mute: 'yes' (a string) is not a bool")
+     "a.yaml:3:20: traits.synth.lead[0].Set.mute: expected true or false, got the text 'yes'")
 TEXT("a list for a number", "a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: [1] }\n", INVIVO_E_TYPE,
      "a.yaml:3:20: traits.synth.lead[0].Set.gain: [1] (a list) is not a double")
 TEXT("null for a number", "a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: }\n", INVIVO_E_NULL,

@@ -179,6 +179,10 @@ extension Border {
             #expect(try signed.check(.int64(.max)).isSame(as: .int64(.max)))
             let tight = try property(.int64) { $0.max = 9_007_199_254_740_992 }
             #expect(refusal(tight, .int64(9_007_199_254_740_993)).code == .range)
+            let upwards = try property(.double) { ($0.min, $0.max, $0.initial) = (1, .infinity, 1) }
+            #expect(refusal(upwards, .double(0.5)).text == "gain: 0.5 is outside the range from 1")
+            let downwards = try property(.float) { ($0.min, $0.max) = (-.infinity, 50) }
+            #expect(refusal(downwards, .int64(60)).text == "gain: 60 is outside the range up to 50")
         }
 
         @Test func read_only_properties_are_refused() throws {
