@@ -30,12 +30,11 @@ extension Engine {
         try findCaptives(plan, graph, &failures)
     }
 
-    /// What lies under an override keeps its parents: a key has its scope and type from them, and all of it when the override
-    /// goes.
+    /// An override under another one keeps its parents too: it is all of the key when the other goes.
     private func coveredFailures(_ plan: Plan) -> [Failure] {
         plan.definitions.sorted { $0.key < $1.key }.flatMap { (id, base) -> [Failure] in
             guard let base, let covers = plan.overrides[id] ?? overrides[id], !covers.isEmpty else { return [] }
-            return ([base] + covers.dropLast().map(\.definition)).compactMap { layer in
+            return covers.dropLast().map(\.definition).compactMap { layer in
                 guard let name = layer.body.parent, !layer.body.flags.contains(.waits) else { return nil }
                 let parent = container.monitor.locked { container.keys.id(of: name) }
                 guard parent.flatMap({ plan.definitions[$0] ?? definitions[$0] }) == nil else { return nil }

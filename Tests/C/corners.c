@@ -284,7 +284,7 @@ static void the_parent_of_what_is_under_an_override_stays(void) {
     describe();
     OK(invivo_changes_remove(changes, "a.base", E));
     expects_error(invivo_changes_commit(changes, E), INVIVO_E_NOT_FOUND,
-                  "a.child: the parent 'a.base' of what is under the override of 'a.child' is not defined");
+                  "a.child: the parent 'a.base' is not defined");
     OK(invivo_override_end(above, E));
     end();
 }
