@@ -23,14 +23,20 @@ public final class Override: Sendable {
         self.handle = Locked(handle)
     }
 
-    /// Takes it back, in any order with others. A second time does nothing.
+    /// Takes it back, in any order with others. A second time does nothing. Where it fails the override stays, and can be ended
+    /// again.
     public func end() throws(InvivoError) {
         let open = handle.withLock { handle in
             defer { handle = nil }
             return handle
         }
         guard let open else { return }
-        try core.call { $0.pointee.override_end(open, $1) }
+        do {
+            try core.call { $0.pointee.override_end(open, $1) }
+        } catch {
+            handle.withLock { $0 = open }
+            throw error
+        }
     }
 }
 

@@ -223,6 +223,23 @@ static void factories_overrides_and_errors() {
         invivo::override_guard trial = own.override_with(invivo::definition("synth.clock").of<clock_part>());
         CHECK(own.resolve<clock_part>("synth.clock").get() != real);
     }
+    // An override whose end fails stays, and can be ended again.
+    auto breaks = std::make_shared<bool>(false);
+    own.define(invivo::definition("synth.pulse").singleton().made<clock_part>([breaks](const invivo::build &) -> clock_part {
+        if (*breaks) throw std::runtime_error("no pulse now");
+        return clock_part();
+    }));
+    {
+        invivo::override_guard trial = own.override_with(invivo::definition("synth.pulse").of<clock_part>());
+        clock_part *other = own.resolve<clock_part>("synth.pulse").get();
+        *breaks = true;
+        CHECK(throws(INVIVO_E_HOST, "no pulse now", [&] { trial.end(); }));
+        CHECK(own.resolve<clock_part>("synth.pulse").get() == other);
+        *breaks = false;
+        trial.end();
+        CHECK(own.resolve<clock_part>("synth.pulse").get() != other);
+    }
+    invivo::changes(own.raw()).remove("synth.pulse").commit();
     // A definition that is refused lets go of what it holds, and says what is wrong and where.
     CHECK(throws(INVIVO_E_NOT_FOUND, "wiring.cpp:", [&] {
         own.define(invivo::definition("synth.bad").at(INVIVO_HERE).made<voice>([held](const invivo::build &) -> voice { std::abort(); })

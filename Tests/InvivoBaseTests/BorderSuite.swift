@@ -41,6 +41,11 @@ func failure(
     return Failure(.ok, "no failure was thrown")
 }
 
+/// A literal of C: its text is there as long as the program, unlike that of a `String` that is given as a pointer.
+func literal(_ text: StaticString) -> invivo_value {
+    invivo_string(UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self))
+}
+
 extension Value {
     /// Through C and back: owned by C, read from there, freed.
     func throughC() throws(Failure) -> Value {

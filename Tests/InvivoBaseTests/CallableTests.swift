@@ -15,7 +15,7 @@ extension Border {
             return 0
         }
         static let refuse: Callable.Invoke = { _, _, _, result, error in
-            result?.pointee = invivo_string("left behind")
+            result?.pointee = literal("left behind")
             error?.pointee = ErrorBox.make(
                 Failure(.timeout, "too late", path: "a.b", cause: Failure(.system, "the clock stopped")))
             return INVIVO_E_TIMEOUT.status

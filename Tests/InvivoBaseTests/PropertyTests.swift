@@ -220,7 +220,7 @@ extension Border {
             guard let instance else { return INVIVO_E_ARGUMENT.status }
             switch instance.load(as: Int.self) {
             case 1: out?.pointee = invivo_int64(Int64(Int(bitPattern: userData)))
-            case 2: out?.pointee = invivo_string("loud")
+            case 2: out?.pointee = literal("loud")
             case 3:
                 error?.pointee = ErrorBox.make(Failure(.busy, "not now", cause: Failure(.system, "fire")))
                 return INVIVO_E_BUSY.status

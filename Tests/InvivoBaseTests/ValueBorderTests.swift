@@ -91,9 +91,9 @@ extension Border {
 
         @Test func clearing_frees_only_what_was_made_here() throws {
             // A literal that a callback answered, as value.h allows: nothing of it must be freed.
-            var literal = invivo_string("a literal")
-            Value.free(&literal)
-            #expect(literal.kind == UInt32(INVIVO_KIND_NULL))
+            var answered = literal("a literal")
+            Value.free(&answered)
+            #expect(answered.kind == UInt32(INVIVO_KIND_NULL))
             var owned = Value.list([.string("x"), .map([(name: "y", value: .bytes([1]))])]).owned()
             Value.free(&owned)
             #expect(owned.kind == UInt32(INVIVO_KIND_NULL))

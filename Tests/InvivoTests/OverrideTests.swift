@@ -1,4 +1,5 @@
 import Invivo
+import Synchronization
 import Testing
 
 extension SwiftAPI {
@@ -41,6 +42,27 @@ extension SwiftAPI {
                     () throws in
                     #expect(try app.clock().name == "spare")
                 }
+            }
+        }
+
+        @Test func anOverrideWhoseEndFailsStaysAndCanBeEndedAgain() throws {
+            final class Quartz: Sendable {
+                static let breaks = Mutex(false)
+                init() throws { if Self.breaks.withLock({ $0 }) { throw InvivoError(.system, "no quartz now") } }
+                init(_ other: Void) {}
+            }
+            final class Hall: Assembly { let quartz = singleton { () throws in try Quartz() } }
+            try withRuntime { runtime throws in
+                let hall = try runtime.activate(Hall())
+                let other = Quartz(())
+                let override = try runtime.override("hall.quartz", with: other)
+                Quartz.breaks.withLock { $0 = true }
+                #expect(throws: InvivoError.self) { try override.end() }
+                #expect(try hall.quartz() === other)
+                Quartz.breaks.withLock { $0 = false }
+                try override.end()
+                #expect(try hall.quartz() !== other)
+                try override.end()
             }
         }
 

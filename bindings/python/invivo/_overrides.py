@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from ._definitions import Definition
 from ._descriptors import defined
 from ._facts import After
 from ._wiring import plan_all
-from .errors import ArgumentError
+from .errors import ArgumentError, StaleError
 
 if TYPE_CHECKING:
     from ._core import Core
@@ -57,10 +58,12 @@ class Override:
             core.drop(held.number)
 
     def end(self) -> None:
-        """Takes it back, in any order. May be called again."""
-        handle, self._handle = self._handle, c.invivo_override()
-        if handle.bits and not self._core.closed:
-            self._core.library.call("override_end", handle)
+        """Takes it back, in any order. May be called again, also where it failed: the override then stays."""
+        if not self._handle.bits or self._core.closed:
+            return
+        with contextlib.suppress(StaleError):  # a signal's handler raised when it had been taken back
+            self._core.library.call("override_end", self._handle)
+        self._handle = c.invivo_override()
 
     def __enter__(self) -> Override:
         return self

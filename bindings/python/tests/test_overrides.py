@@ -58,6 +58,31 @@ def test_an_override_holds_for_a_block_also_when_it_fails() -> None:
         assert clock.rate == 1
 
 
+def test_an_override_whose_end_fails_stays_and_can_be_ended_again() -> None:
+    class Fragile(Clock):
+        breaks = False
+
+        def __init__(self) -> None:
+            if Fragile.breaks:
+                raise ValueError("no clock now")
+
+    class Hall(invivo.Assembly):
+        @invivo.singleton
+        def clock(self) -> Clock:
+            return invivo.new(Fragile)
+
+    with invivo.Runtime(hall := Hall()) as runtime:
+        override = runtime.override("hall.clock", FakeClock)
+        Fragile.breaks = True
+        with pytest.raises(invivo.HostError, match="no clock now"):
+            override.end()
+        assert type(hall.clock()) is FakeClock
+        Fragile.breaks = False
+        override.end()
+        assert type(hall.clock()) is Fragile
+        override.end()
+
+
 def test_an_object_can_be_put_in_a_keys_place_and_is_let_go() -> None:
     with invivo.Runtime(synth := Synth()) as runtime:
         fake = FakeClock(3)

@@ -114,10 +114,10 @@ public:
     explicit override_guard(invivo_override owned) noexcept : raw_(owned) {}
     override_guard(override_guard &&other) noexcept : raw_(std::exchange(other.raw_, invivo_override{})) {}
     override_guard &operator=(override_guard &&) = delete;
-    /// Ends it now; throws what stands in the way.
+    /// Ends it now; throws what stands in the way: the override then stays, and can be ended again.
     void end() {
-        invivo_override ended = std::exchange(raw_, invivo_override{});
-        detail::checked([&](invivo_error **e) { return invivo_override_end(ended, e); });
+        detail::checked([&](invivo_error **e) { return invivo_override_end(raw_, e); });
+        raw_ = {};
     }
     ~override_guard() {
         if (raw_.bits) invivo_override_end(raw_, nullptr);
