@@ -139,7 +139,7 @@ static void a_bad_edit_keeps_the_generation(const bad_case *bad) {
     CHECK(last == NULL);
     invivo_error_release(last);
     OK(invivo_runtime_close(runtime, E));
-    CHECK_EQUAL(heard.count, 2);
+    CHECK_EQUAL(listener_count(&heard), 2);
     listener_end(&heard);
     take_away(bad->file);
 }

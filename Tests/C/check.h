@@ -264,16 +264,18 @@ static inline bool listener_wait_(const char *file, int line, listener *self, si
     limit.tv_sec += CHECK_LIMIT_SECONDS;
     pthread_mutex_lock(&self->lock);
     while (self->count < count && pthread_cond_timedwait(&self->came, &self->lock, &limit) == 0) {}
-    there = self->count >= count;
+    size_t came = self->count;
+    there = came >= count;
     pthread_mutex_unlock(&self->lock);
-    if (!there) check_failed(file, line, "%zu of %zu reports came in %d s", self->count, count, CHECK_LIMIT_SECONDS);
+    if (!there) check_failed(file, line, "%zu of %zu reports came in %d s", came, count, CHECK_LIMIT_SECONDS);
     return there;
 }
 
-/* The report before last, ... : 0 is the newest. */
+/* The newest report. It stays what it is while others come. */
 static inline const heard_report *listener_last(listener *self) {
     static const heard_report none = {0, 0, (char *)"", (char *)"", (char *)"", (char *)""};
-    return self->count ? &self->reports[self->count - 1] : &none;
+    size_t count = listener_count(self);
+    return count ? &self->reports[count - 1] : &none;
 }
 
 /* After its observer is closed, by itself or with the runtime. */

@@ -633,7 +633,7 @@ static void an_edit_before_the_commit_is_part_of_it(void) {
     wait_for("synth.count", 4);
     EXPECTS_VOICE("synth.lead", 4, 0.25);
     OK(invivo_source_refresh(source, E));
-    for (size_t i = 0; i < heard->count; i++) CHECK_EQUAL(heard->reports[i].status, INVIVO_OK);
+    for (size_t i = 0; i < listener_count(heard); i++) CHECK_EQUAL(heard->reports[i].status, INVIVO_OK);
     CHECK_EQUAL(made, 2);
     end();
 }
@@ -658,7 +658,7 @@ static void a_file_that_is_being_written_is_not_left_for_later(void) {
     wait_for("synth.count", 3);
     close(writer);
     bool found = false;
-    for (size_t i = 0; i < heard->count; i++) {
+    for (size_t i = 0; i < listener_count(heard); i++) {
         CHECK_EQUAL(heard->reports[i].status, INVIVO_OK);
         if (strstr(heard->reports[i].changes, "synth.lead defined")) found = strstr(heard->reports[i].changes, "synth.count configured");
     }
