@@ -61,6 +61,8 @@ extension Container {
             } else if let cover = Container.knownExtra(of: record)?.tuning {
                 let property = Container.property(index, of: declared, for: record)
                 guard let own = type.description.properties.firstIndex(where: { $0 === property }) else { return false }
+                // One that fails has put back what it did itself, below and above.
+                isThere = true
                 back = try cover.rebase(type, instance, own, to: value)
                 isThere = back != nil
             }

@@ -685,9 +685,12 @@ static void a_followed_file_changes_the_configuration(void) {
 typedef struct mixer {
     double gain, rate, other;
 } mixer;
-static int sets, fail_set_at;
+static int sets, fail_set_at, gets, fail_get_at;
 static invivo_status get_double(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
-    (void)error;
+    if (++gets == fail_get_at) {
+        if (error) *error = invivo_error_make(INVIVO_E_HOST, "on purpose", NULL, NULL);
+        return INVIVO_E_HOST;
+    }
     *out = invivo_double(((double *)instance)[(size_t)user_data]);
     return INVIVO_OK;
 }
@@ -734,17 +737,31 @@ static void a_value_that_changes_goes_under_a_trait(void) {
     SHOWS(5, 6, 2);
     CHECK_EQUAL(sets, 1); /* what is covered is not set */
     /* The trait and the value, and each call fails once. */
-    for (fail_set_at = 1; fail_set_at <= 3; fail_set_at++) {
-        invivo_changes changes;
-        const char *values = "config: { m: { gain: 3, rate: 3, other: 3 } }", *traits = "traits: { m.tuned: [Set: { gain: 7, other: 8 }] }";
-        sets = 0;
-        OK(invivo_changes_open(runtime, &changes, E));
-        OK(invivo_changes_document(changes, "values", values, strlen(values), E));
-        OK(invivo_changes_document(changes, "traits", traits, strlen(traits), E));
-        invivo_status status = invivo_changes_commit(changes, NULL);
-        CHECK_EQUAL(status, INVIVO_E_HOST);
-        SHOWS(5, 6, 2);
-    }
+    int failures[2] = {0};
+    for (int which = 0; which < 2; which++)
+        for (int at = 1; at <= 50; at++) {
+            invivo_changes changes;
+            const char *values = "config: { m: { gain: 3, rate: 3, other: 3 } }", *traits = "traits: { m.tuned: [Set: { gain: 7, other: 8, rate: 6 }] }";
+            OK(invivo_changes_open(runtime, &changes, E));
+            OK(invivo_changes_document(changes, "values", values, strlen(values), E));
+            OK(invivo_changes_document(changes, "traits", traits, strlen(traits), E));
+            sets = gets = 0, fail_set_at = which ? 0 : at, fail_get_at = which ? at : 0;
+            invivo_status status = invivo_changes_commit(changes, NULL);
+            bool is_through = (which ? gets : sets) < at;
+            fail_set_at = fail_get_at = 0;
+            if (is_through) {
+                CHECK_EQUAL(status, INVIVO_OK);
+                SHOWS(7, 6, 8);
+                OK(says("values", "config: { m: { gain: 2, rate: 2, other: 2 } }", E));
+                OK(says("traits", "traits: { m.tuned: [Set: { gain: 5, rate: 6 }] }", E));
+                break;
+            }
+            CHECK_EQUAL(status, INVIVO_E_HOST);
+            SHOWS(5, 6, 2);
+            failures[which]++;
+        }
+    CHECK(failures[0] >= 2 && failures[1] >= 2);
+    SHOWS(5, 6, 2);
     fail_set_at = 0;
     OK(says("traits", NULL, E));
     CHECK(self->gain == 2); /* the value under the trait; what takes a restart stays as it was made */
