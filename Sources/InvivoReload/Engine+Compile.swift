@@ -144,7 +144,7 @@ extension Engine {
         failures += compiler.ownFailures
         // What lies beneath an override is there when that ends, whatever changes meanwhile. What has just been uncovered, and what
         // is removed, is not beneath one.
-        let covering = changed.isEmpty ? [:] : stacks.merging(plan.overrides) { $1 }
+        let covering = changed.isEmpty && plan.settings.isEmpty ? [:] : stacks.merging(plan.overrides) { $1 }
         for id in covering.keys.sorted() where covering[id]?.isEmpty == false {
             guard asleep[id] == nil, let base = bases[id] ?? former[id] else { continue }
             try Loading.check()

@@ -80,7 +80,9 @@ extension RecipeCompiler {
     /// What to do about a path at which there is nothing.
     private func hint(_ path: String, _ candidates: [String]) -> String {
         for candidate in candidates {
-            if let place = config.tree.nulls[candidate] { return "; null removes '\(candidate)' at \(place.text)" }
+            if let place = config.tree.nulls[candidate]?.text {
+                return "; null removes '\(candidate)'" + (place.isEmpty ? "" : " at \(place)")
+            }
         }
         let isAtTop = !path.hasPrefix("/") && config.tree.find(path) != nil
         if isAtTop {

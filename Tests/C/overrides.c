@@ -70,6 +70,20 @@ static void what_is_defined_under_an_override_is_checked(void) {
     OK(invivo_changes_open(runtime, &changes, E));
     OK(invivo_changes_remove(changes, "a.there", E));
     expects_error(invivo_changes_commit(changes, E), INVIVO_E_NOT_FOUND, NULL);
+    invivo_injection configured[] = {{.name = "number", .how = INVIVO_INJECT_CONFIG, .reference = "/a.n"}};
+    const invivo_value five = invivo_int64(5), none = invivo_null();
+    for (int round = 0; round < 2; round++) {
+        OK(invivo_changes_open(runtime, &changes, E));
+        OK(invivo_changes_configure(changes, "a.n", round ? &none : &five, E));
+        if (round) {
+            expects_error(invivo_changes_commit(changes, E), INVIVO_E_NOT_CONFIGURED,
+                          "a.key: initializer parameter 'number' needs the configuration '/a.n', which is not there: "
+                          "looked for 'a.n'; null removes 'a.n'");
+        } else {
+            OK(invivo_changes_commit(changes, E));
+            DEFINE("a.key", LAZY_SINGLETON, INITIALIZER(configured));
+        }
+    }
     DEFINE("a.key", LAZY_SINGLETON, INITIALIZER(four));
     CHECK_EQUAL(number_of("a.key"), 2);
     OK(invivo_override_end(two, E));
