@@ -65,9 +65,7 @@ class Driver:
     def border(self, probe, function, *arguments):
         with _values.Packer(self.core) as packer:
             handle = packer.value(probe)
-            out = c.invivo_value()
-            self.core.library.call(function, getattr(handle, "as").object, *arguments, ctypes.byref(out))
-        return _values.take(self.core, out)
+            return _values.ask(self.core, function, getattr(handle, "as").object, *arguments)
 
     # ---- checks -----------------------------------------------------------------------------------------------
 
