@@ -148,7 +148,11 @@ def check_manifest(
         return 2
     for line in values.splitlines():
         output.line(f"{line} is not read by anything")
-    output.line(f"{manifest}: nothing is wrong")
+    if modules:
+        output.line(f"{manifest}: nothing is wrong")
+    else:
+        unchecked = "types, properties and traits were not checked (--no-modules)"
+        output.line(f"{manifest}: nothing is wrong with its form; {unchecked}")
     return 0
 
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from . import _generated as c
 from . import _trampolines, _values
 from ._core import Core
+from ._describe import check_callback
 from ._failures import text
 from .errors import ArgumentError
 
@@ -132,6 +133,8 @@ def make_options(
         options.flags |= c.INVIVO_RUNTIME_WITHOUT_CONTENT
     options.log_level = level = _level(log_level)
     if level is not LogLevel.SILENT:
+        if log is not None and not isinstance(log, logging.Logger):
+            check_callback(log, ("level", "message", "path", "fields"), "a log")
         item = LogItem(core, log if log is not None else logging.getLogger(LOGGER))
         options.log, options.log_destroy = _log.of(core.library), _trampolines.destroy.of(core.library)
         options.log_user_data = _trampolines.enroll(item)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from . import _config, _signals, _tunings, _values
 from . import _generated as c
 from ._objects import PropertyInfo
-from .errors import BusyError, DomainError, NotFoundError, StaleError
+from .errors import BusyError, DomainError, NotFoundError, StaleError, WrongTypeError
 
 if TYPE_CHECKING:
     from ._core import Core
@@ -170,8 +170,15 @@ class View:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._begun is not None:
-            self._begun.leave()
+        begun = self._begun
+        if begun is None:
+            return
+        try:
+            begun.leave()
+        except BaseException:  # of a signal's handler, and whoever keeps it keeps this frame
+            begun.leave()
+            raise
+        finally:
             self._begun = None
             self._core.tunings.prune()
 
@@ -210,6 +217,8 @@ class View:
         view = self._open()
         if isinstance(key, type):
             key = self._core.key_of_type(key)
+        if not isinstance(key, str):
+            raise WrongTypeError(f"expected a key or a class, got {key!r}")
         name = _values.name_bytes(key, "key")
         found = self._core.library.view_key(view, name, len(name))
         entry = _tunings.entry_in(view, found)

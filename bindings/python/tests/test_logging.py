@@ -102,6 +102,15 @@ def test_a_logger_of_the_host_is_used_instead(caplog: pytest.LogCaptureFixture) 
     assert {each.name for each in caplog.records} == {"studio"}
 
 
+def test_a_log_that_nobody_would_await_is_refused() -> None:
+    async def log(level: int, message: str, path: str, fields: dict[str, Any]) -> None: ...
+
+    with pytest.raises(invivo.ArgumentError, match="is asynchronous"):
+        invivo.Runtime(log=log)  # type: ignore[arg-type]
+    with pytest.raises(invivo.ArityError, match="a log is called with level, message, path, fields"):
+        invivo.Runtime(log=lambda message: None)  # type: ignore[arg-type, misc]
+
+
 def test_a_check_without_modules_leaves_nothing(caplog: pytest.LogCaptureFixture) -> None:
     items = len(_trampolines._items)
     Path("app.yaml").write_text("specs: [a.yaml]\n")

@@ -140,15 +140,18 @@ def test_a_view_ends_wherever_an_exception_comes_while_it_is_opened_or_ended() -
     class Clock: ...
 
     steps = interrupted = 0
+    place: types.CodeType | None = None
+    kept: list[BaseException] = []  # with the frames that it came through
 
     def trace(frame: types.FrameType, event: str, _: Any) -> Any:
-        nonlocal steps
+        nonlocal steps, place
         if frame.f_code not in codes:
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         if event == "opcode":
             steps += 1
             if steps == interrupted:
+                place = frame.f_code
                 raise Alarm
         return trace
 
@@ -161,8 +164,9 @@ def test_a_view_ends_wherever_an_exception_comes_while_it_is_opened_or_ended() -
             sys.settrace(trace)
             with runtime.view():
                 pass
-        except Alarm:
-            pass
+        except Alarm as alarm:
+            if place is _Begun.leave.__code__:
+                kept.append(alarm)
         finally:
             sys.settrace(former)
             _signals.take()  # it came while the view was finalized

@@ -80,7 +80,11 @@ def test_a_check_without_modules_runs_no_code(tmp_path: pathlib.Path) -> None:
         invivo.App.check(app)
     invivo.App.check(app, modules=False)
     command = [sys.executable, "-m", "invivo", "check", "--no-modules", str(app)]
-    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    done = subprocess.run(command, capture_output=True, check=False, text=True)
+    assert done.returncode == 0
+    assert done.stdout.endswith(
+        "nothing is wrong with its form; types, properties and traits were not checked (--no-modules)\n"
+    )
     (tmp_path / "spec.yaml").write_text("trait: {}\n")
     with pytest.raises(invivo.Error, match=r"spec\.yaml"):
         invivo.App.check(app, modules=False)
