@@ -37,7 +37,7 @@ struct RunCommand: ParsableCommand {
         output.line("running \(manifest), generation \(try application.runtime.info.generation); end with Ctrl-C")
         if try application.runtime.info.objects == 0 {
             output.problem(
-                "warning: nothing is created: only components with 'scope: singleton', and what they need, are created at the start"
+                "invivo: warning: nothing is created: only components with 'scope: singleton', and what they need, are created at the start"
             )
         }
         let signal = signals.await()

@@ -126,6 +126,12 @@ def run_manifest(manifest: str, *, wait: bool, log_level: str, foreign_files: bo
         # Closed with the application, so that the line of a reload that is under way then is printed too.
         app.runtime.observe(output.reload)
         output.line(f"running {manifest}, generation {app.runtime.info.generation}; end with Ctrl-C")
+        if app.runtime.info.objects == 0:
+            output.line(
+                "invivo: warning: nothing is created: only components with 'scope: singleton', and what they need, are "
+                "created at the start",
+                sys.stderr,
+            )
         while not ended.is_set():
             app.runtime.poll(_TURN)
     finally:

@@ -226,6 +226,8 @@ def describe(cls: type, known: Mapping[str, Any] | None = None, name: str | None
             properties[attribute] = _property(attribute, type(said.initial), said, offered=True)
     for attribute, member in members.items():
         if isinstance(member, property):
+            if attribute in tunables:
+                _check_tunable(cls, attribute, member, tunables[attribute])
             if attribute.startswith("_") or member.fget is None:
                 continue
             annotation = hints_of(member.fget, known).get("return")
@@ -262,6 +264,20 @@ def describe(cls: type, known: Mapping[str, Any] | None = None, name: str | None
         shared=getattr(cls, SHARED, False) is True,
         **marked,
     )
+
+
+def _check_tunable(cls: type, attribute: str, member: property, said: Tunable) -> None:
+    """A property that specs set needs a type and a setter."""
+    for function in (member.fget, member.fset):
+        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+            raise ArgumentError(f"{cls.__name__}.{attribute}: a tunable property cannot be asynchronous")
+    if member.fset is None and not said.read_only:
+        raise ArgumentError(f"{cls.__name__}.{attribute}: a tunable property needs a setter")
+    if member.fget is None or "return" not in getattr(member.fget, "__annotations__", {}):
+        raise ArgumentError(
+            f"{cls.__name__}.{attribute}: annotate what the tunable property returns, as in "
+            f"'def {attribute}(self) -> float'"
+        )
 
 
 def check_hook(function: Any) -> None:
@@ -327,12 +343,17 @@ def _method(name: str, function: types.FunctionType, known: Mapping[str, Any] | 
 
 
 def _constants(cls: type) -> Iterable[str]:
-    """The attributes that nobody can set: the fields of a frozen dataclass and of a named tuple."""
+    """The attributes that nobody can set: the fields of a named tuple, of a frozen dataclass and of a frozen model of
+    pydantic's, and frozen fields of a model."""
     if issubclass(cls, tuple):
         return getattr(cls, "_fields", ())
     said = getattr(cls, "__dataclass_params__", None)
     if dataclasses.is_dataclass(cls) and said is not None and said.frozen:
         return {each.name for each in dataclasses.fields(cls)}
+    fields = getattr(cls, "__pydantic_fields__", None)
+    if isinstance(fields, dict):
+        is_frozen = getattr(cls, "model_config", {}).get("frozen")
+        return {name for name, field in fields.items() if is_frozen or getattr(field, "frozen", None)}
     return ()
 
 

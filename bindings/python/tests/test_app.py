@@ -142,6 +142,13 @@ def test_an_app_builds_starts_tunes_and_stops(manifest: Path, capfd: pytest.Capt
     assert said.endswith("end\n")
 
 
+def test_run_warns_when_nothing_is_created(manifest: Path) -> None:
+    manifest.write_text("modules: {}\ncomponents: {}\n")
+    with running(str(manifest)) as run:
+        assert "only components with 'scope: singleton'" in run.until("warning: nothing is created")
+        assert run.end(signal.SIGTERM) == 0
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_run_prints_each_reload_and_ends_with_status_0(manifest: Path, number: int) -> None:
     with running(str(manifest)) as run:

@@ -271,6 +271,51 @@ def test_a_property_may_be_tunable() -> None:
             runtime.source("a.yaml", said("offering", "gain: 3"))
 
 
+def test_a_property_that_cannot_be_tunable_is_refused_when_its_class_is_described() -> None:
+    class Awaited:
+        async def setter(self, value: float) -> None: ...
+
+        gain = invivo.tunable(property(lambda self: 1.0, setter))
+
+    class Fixed:
+        @invivo.tunable
+        @property
+        def gain(self) -> float:
+            return 1.0
+
+    class Untyped:
+        @property
+        def gain(self):  # type: ignore[no-untyped-def]
+            return 1.0
+
+        @gain.setter
+        def gain(self, value: float) -> None: ...
+
+        gain = invivo.tunable(gain)
+
+    wrong = {
+        Awaited: "Awaited.gain: a tunable property cannot be asynchronous",
+        Fixed: "Fixed.gain: a tunable property needs a setter",
+        Untyped: "Untyped.gain: annotate what the tunable property returns, as in 'def gain(self) -> float'",
+    }
+    with invivo.Runtime() as runtime:
+        for cls, why in wrong.items():
+            with pytest.raises(invivo.ArgumentError, match=re.escape(why)):
+                runtime.type(cls)
+
+
+def test_a_field_of_a_frozen_model_is_read_only() -> None:
+    pydantic = pytest.importorskip("pydantic")
+    model = pydantic.create_model(
+        "Rates", __config__={"frozen": True}, rate=(float, 2.0), __base__=None, __module__=__name__
+    )
+    model = type("Tuned", (model,), {"__annotations__": {"step": float}, "step": invivo.tunable(1.0)})
+    with invivo.Runtime(log_level="silent") as runtime:
+        runtime.define(model, "a.rates")
+        with pytest.raises(invivo.Error, match="read only"):
+            runtime.source("a.yaml", said("rates", "step: 3"))
+
+
 def test_a_field_of_a_model_is_not_set_past_its_limits() -> None:
     pydantic = pytest.importorskip("pydantic")
     model = pydantic.create_model("Settings", port=(int, pydantic.Field(80, ge=1, le=100)))
