@@ -54,7 +54,7 @@ public final class Runtime: Sendable {
     ///   - assembly: What is activated, with the assemblies that it needs.
     ///   - others: More of them.
     ///   - options: How it behaves.
-    ///   - paths: Documents to follow. What they say of keys that are not defined yet, such as those of blocks, waits for the
+    ///   - paths: Documents to follow. Traits for keys that are not defined yet, such as those of blocks, wait for the
     ///     definitions, with a warning.
     public convenience init(
         _ assembly: Assembly, _ others: Assembly..., options: Options = Options(), watching paths: String...

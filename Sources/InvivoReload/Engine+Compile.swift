@@ -142,8 +142,8 @@ extension Engine {
         }
         try reconfigure(&plan, changed, &compiler, graph)
         failures += compiler.ownFailures
-        // What lies beneath an override is there when that ends, whatever changes meanwhile. What has just been uncovered, and what
-        // is removed, is not beneath one.
+        // A definition beneath an override is in force when that ends, so each change checks it. Definitions whose override ends
+        // here, and removed ones, are compiled above.
         let covering = changed.isEmpty && plan.settings.isEmpty ? [:] : stacks.merging(plan.overrides) { $1 }
         for id in covering.keys.sorted() where covering[id]?.isEmpty == false {
             guard asleep[id] == nil, let base = bases[id] ?? former[id] else { continue }

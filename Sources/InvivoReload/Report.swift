@@ -68,7 +68,7 @@ public final class Report: @unchecked Sendable {
             + referredText
     }
 
-    /// What becomes of replaced objects to which something still refers.
+    /// Says that replaced objects are still referred to, and when they are stopped.
     private var referredText: String {
         guard !referred.isEmpty else { return "" }
         let names = referred.prefix(8).joined(separator: ", ") + (referred.count > 8 ? " and others" : "")

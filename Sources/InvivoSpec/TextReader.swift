@@ -26,7 +26,7 @@ public enum TextReader {
         return seconds / size
     }
 
-    /// What a place of numbers takes, with examples of its unit.
+    /// The text that a property of this unit expects, with examples.
     public static func wantedNumber(unit: String?) -> String {
         guard let unit, !unit.isEmpty else { return "a number" }
         let isTime = seconds(in: unit) != nil

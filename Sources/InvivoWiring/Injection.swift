@@ -65,7 +65,7 @@ public struct Injection: Sendable {
     public let source: Source
     /// Of all of a type: methods of the holder that are called when one comes or goes later.
     public let hears: Hears?
-    /// What messages call one that goes by position.
+    /// The name in messages of an injection that goes by position.
     public let label: String?
 
     public struct Hears: Sendable, Equatable {

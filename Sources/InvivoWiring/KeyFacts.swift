@@ -1,6 +1,6 @@
 public import InvivoBase
 
-/// What is in force for a key in one generation.
+/// The definition in force for a key in one generation.
 public struct KeyFacts {
     /// The type of its objects, or one of their supertypes; nil for a choice that declares none.
     public let type: ObjectType?
@@ -75,7 +75,7 @@ private struct ArgumentReceivers {
         if !types.contains(where: { $0 === type }) { types.append(type) }
     }
 
-    /// Answers whether a value of the source is, or contains, a runtime argument. What references pass on is followed.
+    /// Answers whether a value of the source is, or contains, a runtime argument. Arguments of references are followed.
     private mutating func visit(_ source: Recipe.Source) -> Bool {
         switch source {
         case .argument, .arguments: return true
@@ -118,7 +118,7 @@ extension Recipe.Maker {
 }
 
 extension Container {
-    /// What is in force for a key, in the generation that the calling thread sees.
+    /// The definition in force for a key, in the generation that the calling thread sees.
     public func facts(_ id: UInt32) throws(Failure) -> KeyFacts {
         let graph = visibleGraph
         guard let recipe = graph.recipe(id) else {

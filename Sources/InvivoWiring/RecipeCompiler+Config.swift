@@ -77,7 +77,7 @@ extension RecipeCompiler {
         )
     }
 
-    /// What to do about a path at which there is nothing.
+    /// The advice for a path at which there is nothing.
     private func hint(_ path: String, _ candidates: [String]) -> String {
         for candidate in candidates {
             if let place = config.tree.nulls[candidate]?.text {

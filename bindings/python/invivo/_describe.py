@@ -292,7 +292,7 @@ def check_hook(function: Any) -> None:
 
 
 def check_callback(function: Any, gets: tuple[str, ...], what: str) -> None:
-    """What is called later is looked at when it is given: it is not asynchronous, and takes what it gets."""
+    """Checks a callback when it is registered: it must not be asynchronous, and must take these arguments."""
     name = getattr(function, "__qualname__", None) or repr(function)
     code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
     place = {} if code is None else {"file": code.co_filename, "line": code.co_firstlineno}

@@ -39,7 +39,7 @@ class Facts:
         return self.scope in (c.INVIVO_SCOPE_SINGLETON, c.INVIVO_SCOPE_LAZY_SINGLETON)
 
     def bind(self, positional: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
-        """Runtime arguments in order. What is left out at the end is the library's to complete."""
+        """Runtime arguments in order. The library completes arguments that are left out at the end."""
         given = list(positional)
         if not named:
             return given

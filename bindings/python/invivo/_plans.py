@@ -101,7 +101,7 @@ class Plan:
 
 
 def _arrived(default: Any) -> Any:
-    """What a receiver gets of a default."""
+    """The value of a default as its receiver gets it."""
     return default.fresh() if isinstance(default, Exact) else copied(default)
 
 
