@@ -185,8 +185,8 @@ extension Engine {
             guard let recipe = work.chain.graph.recipe(id), let former = work.former.recipe(id) else { continue }
             let changed = plan.rebound.contains(id) ? nil : plan.remade
             for (object, arguments) in container.monitor.locked({ cell.inOrder() }) {
-                guard ObjectTable.retain(object) else { continue }
-                work.leases.append(ObjectLease(owning: object))
+                guard let lease = container.leaseForChange(object) else { continue }
+                work.leases.append(lease)
                 guard let record = ObjectTable.record(object) else { continue }
                 add(domain(of: record)) { undo throws(Failure) in
                     try container.reinject(
@@ -216,8 +216,8 @@ extension Engine {
         for (object, index, value) in plan.based { bases[object, default: []].append((index, value)) }
         for (id, object, layers) in plan.tuned {
             // A target may be on its way out: it is kept while it is worked on, or left alone.
-            guard ObjectTable.retain(object) else { continue }
-            work.leases.append(ObjectLease(owning: object))
+            guard let lease = container.leaseForChange(object) else { continue }
+            work.leases.append(lease)
             let bases = bases[object] ?? []
             guard let record = ObjectTable.record(object), needsTuning(record, layers) || !bases.isEmpty else {
                 continue

@@ -165,17 +165,35 @@ extension Container {
     /// Under the monitor: leases the instance of a weak singleton. Nil when it is gone, or when it has been or is about to be
     /// stopped, which is final.
     func receiveWeak(_ cell: Cell) -> UInt64? {
-        let object = cell.weakObject
-        guard let extra = cell.weakExtra else { return ObjectTable.retain(object) ? object : nil }
-        guard !extra.retirement.isReleased else { return nil }
+        guard let extra = cell.weakExtra else {
+            return ObjectTable.retain(cell.weakObject) ? cell.weakObject : nil
+        }
+        return receive(cell.weakObject, extra) ? cell.weakObject : nil
+    }
+
+    /// Leases an object that a commit changes, also while another thread gives the last lease back and a resolve can still
+    /// receive the object. Nil when the object is gone.
+    public func leaseForChange(_ object: UInt64) -> ObjectLease? {
+        let isLeased =
+            ObjectTable.retain(object)
+            || monitor.locked { () -> Bool in
+                guard let extra = Self.knownExtra(object) else { return false }
+                return receive(object, extra)
+            }
+        return isLeased ? ObjectLease(owning: object) : nil
+    }
+
+    /// Under the monitor: one lease more on an object that has not been and is not about to be stopped.
+    private func receive(_ object: UInt64, _ extra: ObjectExtra) -> Bool {
+        guard !extra.retirement.isReleased else { return false }
         extra.retirement.received &+= 1
-        if ObjectTable.retain(object) { return object }
+        if ObjectTable.retain(object) { return true }
         // Another thread has given the last lease back, and has not come to `linger` yet: the record is there until then.
         guard waitsForReferences(extra), !ObjectTable.isExhausted(object), let record = ObjectTable.record(object)
-        else { return nil }
+        else { return false }
         extra.retirement.calledOff += 1
         giveBackHold(record, extra)
-        return ObjectTable.retain(object) ? object : nil
+        return ObjectTable.retain(object)
     }
 
     // MARK: ending

@@ -1,0 +1,68 @@
+import CInvivo
+import Glibc
+import InvivoBase
+import InvivoReload
+import InvivoWiring
+import Testing
+
+@Suite(.serialized) struct RetiredTests {
+    /// A type with one number, whose language refers to each instance twice: one reference more than at first.
+    private func referredType(in container: Container) throws -> ObjectType {
+        try "Referred".withCString { name in
+            try "number".withCString { number in
+                var property = invivo_property()
+                property.struct_size = MemoryLayout<invivo_property>.size
+                property.name = number
+                property.kind = invivo_kind(INVIVO_KIND_DOUBLE)
+                (property.offset, property.size) = (8, 8)
+                property.initial = 1
+                var options = invivo_type_options()
+                options.struct_size = MemoryLayout<invivo_type_options>.size
+                options.name = name
+                (options.make, options.release) = (
+                    { out, _, _, _, _, _ in
+                        out?.pointee = calloc(1, 16)
+                        return 0
+                    }, { instance, _ in free(instance) }
+                )
+                options.stop = { _, _, _ in 0 }
+                // The first call is about the new object.
+                options.count_references = { instance, _, out, _ in
+                    let calls = instance?.assumingMemoryBound(to: UInt64.self)
+                    out?.pointee = calls?.pointee ?? 0
+                    calls?.pointee += 1
+                    return 0
+                }
+                return try withUnsafePointer(to: property) { property in
+                    (options.properties, options.property_count) = (property, 1)
+                    return try container.register(try TypeDescription(options: &options))
+                }
+            }
+        }
+    }
+
+    /// The last lease has been given back, and the thread that did so has not come to dispose of the object yet.
+    @Test func aTraitReachesAWeakSingletonWhoseLastLeaseIsBeingGivenBack() throws {
+        let engine = try Engine.open(EngineOptions())
+        let container = engine.container
+        var set = ChangeSet(cause: "define")
+        let type = try referredType(in: container)
+        let id = try container.intern("a.weak")
+        set.definitions = [Definition(id: id, key: "a.weak", scope: .weakSingleton, type: type)]
+        try engine.commit(set)
+        let object = try container.resolve(id)
+        let instance = try #require(ObjectTable.record(object)?.pointee.instance)
+        func number() -> Double { instance.load(fromByteOffset: 8, as: Double.self) }
+
+        let last = try #require(ObjectTable.giveBack(object))
+        let document = engine.newDocument(
+            .bytes(Array("traits: { a.weak: [ { Set: { number: 2 } } ] }".utf8)), name: "traits.yaml")
+        _ = try engine.openDocument(document)
+        ObjectTable.dispose(last)
+
+        #expect(try container.resolve(id) == object)
+        #expect(number() == 2)
+        #expect(ObjectTable.release(object))
+        try engine.close(deferring: false)
+    }
+}
