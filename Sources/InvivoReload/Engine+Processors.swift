@@ -66,8 +66,11 @@ extension Engine {
                 plan.originals[id] = .some(nil)
                 continue
             }
-            // What is there for an entry of the configuration comes from its pattern, which was visited.
-            guard current.body.entry == nil else { continue }
+            // The definition of an entry follows its pattern, which was visited, and is compiled again with its parent.
+            guard current.body.entry == nil else {
+                plan.definitions[id] = .some(current)
+                continue
+            }
             var described = plan.described.contains(id) ? current : (plan.originals[id] ?? originals[id]) ?? current
             let order = (plan.moved[id] ?? current).body.order
             if described.body.order != order { described = described.with { $0.order = order } }
