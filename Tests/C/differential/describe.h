@@ -4,10 +4,12 @@
 
 #include "world.h"
 
-/* The assembly or mount whose table is described: its members have short names there. */
+/* The assembly or mount whose table is described, and its members: these have short names there, others of the prefix do not. */
 static int described_group = -1;
+static const spec *const *described_members;
 static const char *name_of_key(int key) {
-    return described_group >= 0 && group_of(key) == described_group ? strchr(key_names[key], '.') + 1 : key_names[key];
+    bool is_member = described_group >= 0 && group_of(key) == described_group && described_members[key - FIRST_MEMBER - described_group * MEMBERS];
+    return is_member ? strchr(key_names[key], '.') + 1 : key_names[key];
 }
 static void describe_source(int of, const source *from, invivo_injection *into) {
     static const uint32_t how[] = {INVIVO_INJECT_VALUE, INVIVO_INJECT_VALUE, INVIVO_INJECT_REFERENCE, INVIVO_INJECT_CONFIG, INVIVO_INJECT_LIST,
@@ -150,7 +152,7 @@ static invivo_definition stand_in(const twin *twin, const world *world, int key)
 static void add_group(const twin *twin, invivo_changes changes, int group, const spec *const *members, int remapped, const world *world) {
     invivo_definition *table = take(MEMBERS * sizeof *table);
     invivo_assembly assembly = {.struct_size = sizeof assembly, .name = group == 0 ? group_names[0] : "t", .definitions = table};
-    described_group = group;
+    described_group = group, described_members = members;
     for (int i = 0; i < MEMBERS; i++) {
         int key = FIRST_MEMBER + group * MEMBERS + i;
         bool is_covered = world && world->override_count[key] > 0;
