@@ -257,7 +257,7 @@ extension Engine {
             let before = compiler.failures.count
             if let recipe = compiler.compile(definition, former: former) {
                 if recipe.bindings != former.bindings
-                    || recipe.edges.count != (former.undecorated ?? former).edges.count
+                    || !recipe.hasSameEdges(as: former.undecorated ?? former)
                     || recipe.waits != former.waits
                 {
                     plan.recipes[holder] = recipe

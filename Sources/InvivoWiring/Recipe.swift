@@ -262,6 +262,11 @@ public final class Recipe: @unchecked Sendable {
         decorators.count == list.count && zip(decorators, list).allSatisfy { $0 === $1 }
     }
 
+    /// Whether the two refer to the same keys.
+    public func hasSameEdges(as other: Recipe) -> Bool {
+        edges.elementsEqual(other.edges) { $0.id == $1.id && $0.edge == $1.edge }
+    }
+
     /// Whether the two say the same of the initializer.
     public func hasSameInitializer(as other: Recipe) -> Bool {
         func through(_ recipe: Recipe) -> Set<UInt32> { Set(recipe.edges.filter { $0.edge == .initializer }.map(\.id)) }
