@@ -79,16 +79,42 @@ extension Container {
         rest?()
     }
 
+    /// How messages name a job that is waited for.
+    public struct Work {
+        var name: String
+        /// What happens to a job that nobody waits for any longer.
+        var whenLeft: String
+        /// It runs on a thread of its own and in no domain.
+        var isApart = false
+
+        public init(name: String = "its job", whenLeft: String = "what it does is undone when it returns") {
+            (self.name, self.whenLeft) = (name, whenLeft)
+        }
+
+        fileprivate func awaited(in domain: Domain, hasBegun: Bool) -> String {
+            if isApart { return name }
+            return "the domain '\(domain.name)'"
+                + (hasBegun
+                    ? ", which has begun \(name) and has not finished it"
+                    : ": its thread must poll the runtime (or run posted jobs)")
+        }
+
+        fileprivate func unfinished(in domain: Domain, after time: String) -> String {
+            (isApart
+                ? "\(name) has not finished after \(time)"
+                : "the domain '\(domain.name)' began \(name) and has not finished it after \(time)") + ": \(whenLeft)"
+        }
+    }
+
     /// Runs `body` where the objects of `domain` may be touched, and waits for it. On the domain's own thread at once;
     /// elsewhere as a job, for at most `timeout` nanoseconds (the greatest number: as long as it takes). While it waits, the
     /// calling thread serves its own domain.
     ///
     /// A body that can undo its work where it is calls `deadline` last, and does so when that throws. Without `failsLate` it
-    /// throws only when nobody waits any more: the caller itself says what it means to be late. `whenLeft` says in messages what
-    /// becomes of a job that is left to its domain.
+    /// throws only when nobody waits any more: the caller itself says what it means to be late. `work` names the job in messages.
     public func run(
         in domain: Domain, timeout: UInt64, overdue: Overdue = .withdrawn(nil), failsLate: Bool = true,
-        whenLeft: String = "what it does is undone when it returns",
+        work: Work = Work(),
         _ body: @escaping (_ deadline: Deadline) throws(Failure) -> Void
     ) throws(Failure) {
         let chain = currentChain
@@ -143,11 +169,7 @@ extension Container {
             if now >= warnAt {
                 warnAt = .max
                 monitor.unlock()
-                noteLongWait(
-                    isWaiting
-                        ? "a reload has waited 1 s for the domain '\(domain.name)': its thread must poll the runtime (or run posted jobs)"
-                        : "a reload has waited 1 s for the domain '\(domain.name)', which has begun its job and has not finished it"
-                )
+                noteLongWait("waited 1 s for \(work.awaited(in: domain, hasBegun: !isWaiting))")
                 monitor.lock()
                 continue
             }
@@ -170,9 +192,7 @@ extension Container {
                 leave(job, to: abandonment)
                 if !leases.isEmpty { restoring[ObjectIdentifier(job)] = (domain, leases) }
                 isLeft = true
-                failure.message =
-                    "the domain '\(domain.name)' began its job and has not finished it after "
-                    + "\(Self.milliseconds(now - begun)): \(whenLeft)"
+                failure.message = work.unfinished(in: domain, after: Self.milliseconds(now - begun))
             case (.withdrawn, false):
                 // It has done its work, or there is nobody to take the rest.
                 monitor.wait()
@@ -194,12 +214,12 @@ extension Container {
     /// Runs `body` on a thread of its own, and waits for it as for a domain: what does not end holds up nobody for longer
     /// than its limit.
     func runApart(
-        timeout: UInt64, overdue: Overdue, whenLeft: String,
+        timeout: UInt64, overdue: Overdue, work: Work,
         _ body: @escaping (_ deadline: Deadline) throws(Failure) -> Void
     ) throws(Failure) {
         joinLeftThreads()
         let domain = Domain(
-            name: "a thread of its own",
+            name: "",
             kind: .posted(anyThread: false) { [name] job throws(Failure) in
                 let thread = try OwnThread("\(name.prefix(8))-life") { _ = job.run() }
                 self.monitor.locked { self.leftThreads.append((thread, job)) }
@@ -207,7 +227,9 @@ extension Container {
         // No thread that there is now: nobody who waits may run its job.
         domain.fixedThread = .max
         defer { joinLeftThreads() }
-        try run(in: domain, timeout: timeout, overdue: overdue, failsLate: false, whenLeft: whenLeft, body)
+        var work = work
+        work.isApart = true
+        try run(in: domain, timeout: timeout, overdue: overdue, failsLate: false, work: work, body)
     }
 
     /// Joins threads whose job is over.

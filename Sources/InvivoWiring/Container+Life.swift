@@ -78,7 +78,8 @@ extension Container {
         for start in chain.starts where state(of: start.record) == .made {
             do throws(Failure) {
                 let limit = limit(of: start)
-                try inDomain(of: start.record, chain, limit) { (description, instance, _) throws(Failure) in
+                try inDomain(of: start.record, .prepare, chain, limit) {
+                    (description, instance, _) throws(Failure) in
                     try description.prepare(instance)
                 }
             } catch { throw error.named(start.name, start.definition?.place ?? Place()) }
@@ -101,7 +102,7 @@ extension Container {
         set(.starting, record)
         let begun = monotonicNow()
         do throws(Failure) {
-            try inDomain(of: record, chain, limit) { (description, instance, deadline) throws(Failure) in
+            try inDomain(of: record, .start, chain, limit) { (description, instance, deadline) throws(Failure) in
                 try self.countingStart(of: record) { () throws(Failure) in try description.start(instance) }
                 // It came too late for who waited: nobody else would stop it again.
                 do throws(Failure) { try deadline() } catch {
@@ -151,7 +152,7 @@ extension Container {
         let begun = monotonicNow()
         var failure: Failure?
         do throws(Failure) {
-            try inDomain(of: record, chain, stopLimit(of: record), inRun: inRun, isStop: true) {
+            try inDomain(of: record, .stop, chain, stopLimit(of: record), inRun: inRun) {
                 (description, instance, _) throws(Failure) in try description.stop(instance)
             }
         } catch { failure = error.named(name, place(of: record, chain)) }
@@ -390,10 +391,12 @@ extension Container {
         return (chain?.graph ?? currentGraph()).recipe(record.pointee.key - 1)?.definition.place ?? Place()
     }
 
+    private enum LifeStep: String { case prepare, start, stop }
+
     /// Calls a function of an object's type where the object may be touched. What the function resolves sees `chain`'s graph
     /// and what has been made in it.
     private func inDomain(
-        of record: Record, _ chain: BuildChain?, _ timeout: UInt64, inRun: Bool = false, isStop: Bool = false,
+        of record: Record, _ step: LifeStep, _ chain: BuildChain?, _ timeout: UInt64, inRun: Bool = false,
         _ body: @escaping (TypeDescription, UnsafeMutableRawPointer, Deadline) throws(Failure) -> Void
     ) throws(Failure) {
         let type = Self.type(record)
@@ -416,17 +419,19 @@ extension Container {
                     }
                 }
                 // Nothing undoes a stop, and a late one is reported by who calls it.
-                let whenLeft =
-                    isStop ? "its stop is not waited for any longer" : "what it does is undone when it returns"
+                let isStop = step == .stop
+                let work = Work(
+                    name: "the \(step.rawValue) of '\(name(of: record))'",
+                    whenLeft: isStop ? "it is not waited for any longer" : "what it does is undone when it returns")
                 // A prototype belongs to the thread that makes it.
                 if let domain = type.domain, !domain.isCurrent, record.pointee.thread != currentThread().identity {
                     try within { (overdue, job) throws(Failure) in
                         try run(
-                            in: domain, timeout: timeout, overdue: overdue, failsLate: !isStop, whenLeft: whenLeft, job)
+                            in: domain, timeout: timeout, overdue: overdue, failsLate: !isStop, work: work, job)
                     }
                 } else if type.domain == nil, inRun || chain?.root.isCommit == true, timeout != .max {
                     try within { (overdue, job) throws(Failure) in
-                        try runApart(timeout: timeout, overdue: overdue, whenLeft: whenLeft, job)
+                        try runApart(timeout: timeout, overdue: overdue, work: work, job)
                     }
                 } else {
                     try body(type.description, instance, .none)

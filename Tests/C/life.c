@@ -646,7 +646,7 @@ static void a_start_that_does_not_return_holds_up_its_own_change_set_alone(void)
     invivo_error *error = NULL;
     CHECK_EQUAL(invivo_changes_commit(changes, &error), INVIVO_E_TIMEOUT);
     CHECK(strstr(invivo_error_text(error), "s.h: "));
-    CHECK(strstr(invivo_error_text(error), "has not finished it after"));
+    CHECK(strstr(invivo_error_text(error), "the start of 's.h' has not finished after"));
     CHECK(strstr(invivo_error_text(error), "ms: what it does is undone when it returns"));
     invivo_error_release(error);
     describe();
@@ -672,8 +672,8 @@ static void a_stop_that_does_not_return_is_an_error_of_the_report(void) {
     describe();
     ADD("s.h", SINGLETON, shared_type, .stop_timeout_ms = SHORT_LIMIT_MS);
     commit(); /* it is committed all the same */
-    CHECK(strstr(heard->reports[0].stop_error, "has not finished it after"));
-    CHECK(strstr(heard->reports[0].stop_error, "ms: its stop is not waited for any longer"));
+    CHECK(strstr(heard->reports[0].stop_error, "the stop of 's.h' has not finished after"));
+    CHECK(strstr(heard->reports[0].stop_error, "ms: it is not waited for any longer"));
     describe();
     ADD("s.b", SINGLETON, shared_type);
     commit();
