@@ -184,13 +184,13 @@ extension Engine {
         for (id, cell) in plan.reinjected {
             guard let recipe = work.chain.graph.recipe(id), let former = work.former.recipe(id) else { continue }
             let changed = plan.rebound.contains(id) ? nil : plan.remade
-            for (object, arguments) in container.monitor.locked({ cell.inOrder() }) {
+            for (object, arguments, instance) in container.monitor.locked({ cell.inOrder() }) {
                 guard let lease = container.leaseForChange(object) else { continue }
                 work.leases.append(lease)
                 guard let record = ObjectTable.record(object) else { continue }
                 add(domain(of: record)) { undo throws(Failure) in
                     try container.reinject(
-                        recipe, after: former, into: object, arguments, work.chain, changed: changed
+                        recipe, after: former, into: object, arguments, of: instance, work.chain, changed: changed
                     ) { undo.add($0) }
                 }
             }
@@ -206,9 +206,9 @@ extension Engine {
                     Container.type(record).description.isKind(of: type.name)
                 else { continue }
                 add(domain(of: record)) { undo throws(Failure) in
-                    try container.reinject(recipe, after: former, into: object, [], work.chain, changed: changed) {
-                        undo.add($0)
-                    }
+                    try container.reinject(
+                        recipe, after: former, into: object, [], of: nil, work.chain, changed: changed
+                    ) { undo.add($0) }
                 }
             }
         }

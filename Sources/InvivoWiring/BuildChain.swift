@@ -118,6 +118,8 @@ public final class BuildChain: @unchecked Sendable {
     var held: [Entry] = []
     /// Of a commit: what was resolved for instances that are kept, by their keys.
     var asked: [UInt32: Set<UInt32>] = [:]
+    /// Of a reload: the scope instance of the object that is injected into again.
+    var scopeInstance: ScopeInstance?
     /// Of a commit: what it leaves to jobs that domains do not finish.
     public let abandonment = Abandonment()
     /// Of a commit: called before the new instance of an exclusive definition is made.
@@ -191,6 +193,16 @@ public final class BuildChain: @unchecked Sendable {
     /// Whether what was asked for too early is the very object whose own step asked, which waits for its decoration.
     func isOwnReference(_ index: Int) -> Bool {
         later == index && laterAsker == index && frames[index].awaitsDecoration
+    }
+
+    /// The scope instance in whose object a reload injects, when it is one of `scope`.
+    func scopeInstance(of scope: PlacedScope) -> ScopeInstance? {
+        var chain: BuildChain? = self
+        while let here = chain {
+            if let known = here.scopeInstance, known.scope === scope { return known }
+            chain = here.parent ?? here.outer
+        }
+        return nil
     }
 
     /// Whether this one runs in the start phase of another, maybe through further ones.

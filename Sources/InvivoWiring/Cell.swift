@@ -35,7 +35,7 @@ public final class Cell: @unchecked Sendable {
         var isReviving = false
         /// The runtime arguments of a cell that is one of another's.
         var arguments: [Value] = []
-        var place: (scope: PlacedScope, place: UInt64)?
+        var place: ScopeInstance?
         var isOver = false
         /// One for each set of runtime arguments; in scopes with places the place comes first.
         var variants: [ArgumentsKey: Cell] = [:]
@@ -235,7 +235,7 @@ public final class Cell: @unchecked Sendable {
     }
     private var arguments: [Value] { knownRest?.arguments ?? [] }
     /// Of an instance that belongs to a place: which.
-    var place: (scope: PlacedScope, place: UInt64)? {
+    var place: ScopeInstance? {
         get { knownRest?.place }
         set { rest.place = newValue }
     }
@@ -314,13 +314,11 @@ public final class Cell: @unchecked Sendable {
         known.tracked = []
     }
 
-    /// Under the monitor: the same in the order in which they were made, each with its runtime arguments.
-    public func inOrder() -> [(object: UInt64, arguments: [Value])] {
-        func all(_ cell: Cell) -> [(sequence: UInt64, object: UInt64, arguments: [Value])] {
-            let own = cell.ownObject.map { [(cell.sequence, $0, cell.arguments)] } ?? []
-            return own + cell.variants.values.flatMap(all)
-        }
-        return all(self).sorted { $0.sequence < $1.sequence }.map { ($0.object, $0.arguments) }
+    /// Under the monitor: the same in the order in which they were made, each with its runtime arguments and scope instance.
+    public func inOrder() -> [(object: UInt64, arguments: [Value], of: ScopeInstance?)] {
+        withVariants().compactMap { cell in cell.ownObject.map { (cell: cell, object: $0) } }
+            .sorted { $0.cell.sequence < $1.cell.sequence }
+            .map { ($0.object, $0.cell.arguments, $0.cell.place) }
     }
 
     /// Under the monitor: what the recipe made, not what a processor answered in its place.
@@ -341,7 +339,7 @@ public final class Cell: @unchecked Sendable {
     public func markRetired() {
         isRetired = true
         weakExtra?.retirement.retire()
-        if let (scope, place) = place { scope.forget(self, at: place) }
+        if let place { place.scope.forget(self, at: place.place) }
         for cell in variants.values { cell.markRetired() }
     }
 

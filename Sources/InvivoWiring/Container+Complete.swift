@@ -65,8 +65,8 @@ extension Container {
         guard let cell = entry.cell else { return }
         let id = entry.id
         watchWeakly(cell, entry.made)
-        if let (scope, place) = cell.place {
-            scope.kept(entry.object, keyHandle(id), at: place) { extra(entry.made.record) }
+        if let of = cell.place {
+            of.scope.kept(entry.object, keyHandle(id), at: of.place) { extra(entry.made.record) }
         }
         let (overtaken, isOver) = monitor.locked { () -> (Bool, Bool) in
             publish(cell, entry.made)

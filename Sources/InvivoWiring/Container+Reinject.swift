@@ -23,7 +23,7 @@ extension Container {
                 let names = steps[index].sources.contains { $0.names(changed) }
                 func namesOthers(_ before: Recipe.Step) -> Bool {
                     before.sources.contains { $0.names(nil) }
-                        || before.sources.map(\.lateKeys) != steps[index].sources.map(\.lateKeys)
+                        || before.sources.map(\.keys) != steps[index].sources.map(\.keys)
                 }
                 guard names || changed == nil && before.map(namesOthers) == true else { return nil }
                 return Again(step: steps[index], former: before, name: name)
@@ -73,13 +73,17 @@ extension Container {
     }
 
     /// Takes the steps anew that refer to one of `changed` (nil: to anything), for a kept instance whose dependencies were
-    /// remade or bound anew: hooks that are given something of it are called again, each in its place among the steps.
+    /// remade or bound anew: hooks that are given something of it are called again, each in its place among the steps. Keys of
+    /// the scope of `scopeInstance` are resolved there, wherever the calling code is.
     /// Before each, `noting` gets what puts the former value back, without making anything.
     public func reinject(
-        _ recipe: Recipe, after former: Recipe, into object: UInt64, _ arguments: [Value], _ chain: BuildChain,
-        changed: Set<UInt32>?, noting: (@escaping () throws(Failure) -> Void) -> Void
+        _ recipe: Recipe, after former: Recipe, into object: UInt64, _ arguments: [Value],
+        of scopeInstance: ScopeInstance?,
+        _ chain: BuildChain, changed: Set<UInt32>?, noting: (@escaping () throws(Failure) -> Void) -> Void
     ) throws(Failure) {
         guard let record = ObjectTable.record(object) else { return }
+        chain.scopeInstance = scopeInstance
+        defer { chain.scopeInstance = nil }
         if recipe.isInCircle { markCircle(object, record) }
         let skipped = skippedNeeds(recipe, record, again: true)
         func again(_ steps: [Recipe.Step], _ before: [Recipe.Step], _ list: String, from first: Int = 0) -> [Again] {
@@ -102,7 +106,8 @@ extension Container {
                 do throws(Failure) {
                     try cover.takeBack()
                     try self.restore(
-                        found, place, recipe, after: former, arguments, object, record, isCovered: cover.isThere)
+                        found, place, recipe, after: former, arguments, object, record, of: scopeInstance,
+                        isCovered: cover.isThere)
                 } catch {
                     if isTaken { self.keepConstant(place.step, place.name, recipe, arguments, object, record) }
                     throw error
@@ -193,12 +198,13 @@ extension Container {
     /// Puts back what a step has found.
     private func restore(
         _ found: Before, _ place: Again, _ recipe: Recipe, after former: Recipe, _ arguments: [Value],
-        _ object: UInt64, _ record: Record, isCovered: Bool
+        _ object: UInt64, _ record: Record, of scopeInstance: ScopeInstance?, isCovered: Bool
     ) throws(Failure) {
         guard let type = recipe.type, let instance = record.pointee.instance else { return }
         if case .candidates? = place.former, case .candidates = place.step, let step = place.former {
             // Its holder hears of what goes again; the current graph is still the one that stays.
             let chain = BuildChain(graph: currentGraph(), isReload: true)
+            chain.scopeInstance = scopeInstance
             return try building(chain) { () throws(Failure) in
                 try whole { (chain) throws(Failure) in
                     try apply(step, place.name, former, [], record, chain)

@@ -349,7 +349,7 @@ extension Container {
             return made.object
         case .context, .thread, .host:
             for _ in 0..<Self.mostTries {
-                let placed = try placedCell(cell, recipe, arguments)
+                let placed = try placedCell(cell, recipe, arguments, chain)
                 do throws(Failure) { return try shared(placed, recipe, arguments, chain) } catch {
                     // The place may have ended meanwhile; what it had is gone, and it has another instance now.
                     guard error.code == .stale, monitor.locked({ placed.isOver }) else { throw error }

@@ -47,7 +47,7 @@ extension Container {
         guard recipe.scope.isPlaced else {
             return try built(recipe, chain) { cell.known(arguments) }
         }
-        guard let key = try placeKey(recipe, arguments) else { return 0 }
+        guard let key = try placeKey(recipe, arguments, chain) else { return 0 }
         return try built(recipe, chain) { cell.known(key) }
     }
 

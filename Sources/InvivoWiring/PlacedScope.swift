@@ -55,8 +55,8 @@ public final class PlacedScope: @unchecked Sendable {
     }
 
     /// Where the calling code is; nowhere in it is an error. Runs host code.
-    func current(for key: String, at place: Place) throws(Failure) -> UInt64 {
-        let found = try find(for: key, at: place)
+    func current(for key: String, at place: Place, _ chain: BuildChain) throws(Failure) -> UInt64 {
+        let found = try find(for: key, at: place, chain)
         guard found != 0 else {
             throw Failure(
                 .notReady, "'\(key)' has the scope '\(name)', and the calling code is nowhere in it", path: key,
@@ -65,9 +65,11 @@ public final class PlacedScope: @unchecked Sendable {
         return found
     }
 
-    /// Where the calling code is; 0: nowhere in it. Runs host code.
-    func find(for key: String, at place: Place) throws(Failure) -> UInt64 {
+    /// Where the calling code is; 0: nowhere in it. What a reload injects belongs to the scope instance of its holder. Runs host
+    /// code.
+    func find(for key: String, at place: Place, _ chain: BuildChain) throws(Failure) -> UInt64 {
         guard let host else { return currentThread().identity }
+        if let known = chain.scopeInstance(of: self) { return known.place }
         var found: UInt64 = 0
         do throws(Failure) {
             try CallbackResult.run("the scope '\(name)'") { host.find(host.userData, &found, $0) }
@@ -95,6 +97,12 @@ public final class PlacedScope: @unchecked Sendable {
     }
 }
 
+/// One place of a scope.
+public struct ScopeInstance: Sendable {
+    let scope: PlacedScope
+    let place: UInt64
+}
+
 extension Container {
     public func register(_ scope: PlacedScope) throws(Failure) {
         try monitor.locked { () throws(Failure) in
@@ -117,16 +125,18 @@ extension Container {
     }
 
     /// The cell of a definition where the calling code is. Runs host code.
-    func placedCell(_ cell: Cell, _ recipe: Recipe, _ arguments: [Value]) throws(Failure) -> Cell {
+    func placedCell(
+        _ cell: Cell, _ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain
+    ) throws(Failure) -> Cell {
         let scope = try scope(of: recipe)
-        let place = try scope.current(for: recipe.key, at: recipe.definition.place)
+        let place = try scope.current(for: recipe.key, at: recipe.definition.place, chain)
         if recipe.scope == .thread { ThreadPlaces.note(self, place) }
         return try monitor.locked { () throws(Failure) -> Cell in
             guard !isClosing else { throw Failure(.closed, "the runtime is closing") }
             let key = ArgumentsKey([.uint64(place)] + arguments)
             let (placed, isNew) = cell.placed(key)
             if isNew {
-                placed.place = (scope, place)
+                placed.place = ScopeInstance(scope: scope, place: place)
                 // That of a graph that is gone meanwhile ends with what asked.
                 if !cell.isRetired {
                     scope.places[place, default: [:]][ObjectIdentifier(placed)] =
@@ -138,9 +148,9 @@ extension Container {
     }
 
     /// What the cell of a place is known by, where the calling code is; nil when that is nowhere. Runs host code.
-    func placeKey(_ recipe: Recipe, _ arguments: [Value]) throws(Failure) -> ArgumentsKey? {
+    func placeKey(_ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain) throws(Failure) -> ArgumentsKey? {
         guard recipe.scope != .context else { return nil }
-        let place = try scope(of: recipe).find(for: recipe.key, at: recipe.definition.place)
+        let place = try scope(of: recipe).find(for: recipe.key, at: recipe.definition.place, chain)
         return place == 0 ? nil : ArgumentsKey([.uint64(place)] + arguments)
     }
 

@@ -270,8 +270,8 @@ public final class Recipe: @unchecked Sendable {
     /// Whether the two say the same of the initializer.
     public func hasSameInitializer(as other: Recipe) -> Bool {
         func through(_ recipe: Recipe) -> Set<UInt32> { Set(recipe.edges.filter { $0.edge == .initializer }.map(\.id)) }
-        // A provider of nothing is null, and becomes one when its key comes.
-        func late(_ recipe: Recipe) -> [[UInt32?]] { recipe.slots.map(\.source.lateKeys) }
-        return through(self) == through(other) && late(self) == late(other) && hasSameDecorators(as: other.decorators)
+        // Lists have an order. A provider of nothing is null, and becomes one when its key is there.
+        func keys(_ recipe: Recipe) -> [[UInt32?]] { recipe.slots.map(\.source.keys) }
+        return through(self) == through(other) && keys(self) == keys(other) && hasSameDecorators(as: other.decorators)
     }
 }

@@ -39,15 +39,16 @@ extension Recipe.Source {
         }
     }
 
-    /// The keys that its providers, lazies and weak references name, in their order; nil where there are none.
-    var lateKeys: [UInt32?] {
+    /// The keys that it names, in their order; nil where a provider, lazy or weak reference has none.
+    var keys: [UInt32?] {
         switch self {
-        case .value, .argument, .arguments, .resolver, .asker, .setting, .all: []
-        case .late(let id, let arguments, _): [id] + arguments.flatMap(\.lateKeys)
-        case .config(_, let source), .path(let source, _, _): source.lateKeys
-        case .object(_, let arguments, _): arguments.flatMap(\.lateKeys)
-        case .list(let items), .set(let items): items.flatMap(\.lateKeys)
-        case .map(let pairs): pairs.flatMap(\.source.lateKeys)
+        case .value, .argument, .arguments, .resolver, .asker, .setting: []
+        case .late(let id, let arguments, _): [id] + arguments.flatMap(\.keys)
+        case .config(_, let source), .path(let source, _, _): source.keys
+        case .object(let id, let arguments, _): [id] + arguments.flatMap(\.keys)
+        case .all(let all): all
+        case .list(let items), .set(let items): items.flatMap(\.keys)
+        case .map(let pairs): pairs.flatMap(\.source.keys)
         }
     }
 
