@@ -10,8 +10,8 @@
  * - Objects of prototype and graph scope are compared by structure: which of them are the same is compared within what one
  *   shared object holds, or within one resolve, since which resolve built a shared object depends on the order of calls; and
  *   in a shared object of a confined type within what one step gave it, since what a reload injects again is a graph of its own.
- * - What a provider, lazy or weak reference answers is compared when every key has been resolved, with each argument, and is
- *   held, since what is built before depends on the order of calls too.
+ * - What a provider, lazy or weak reference answers is compared when every key has been resolved on the thread and at the
+ *   place, with each argument, and is held, since what is built before depends on the order of calls too.
  * - A lookup by type stays with its binding unless it is greedy (W-L2): a fresh runtime is told the bindings (world.h).
  * - What a constructor has resolved is listed as long as its object is there, also when a reload has injected something else.
  * - The names in a map of the configuration have no order.
@@ -37,6 +37,7 @@ typedef struct observation {
     bool is_held;           /* what is shown is held by a shared object */
     invivo_object found[2][NAMES]; /* at both places of the host's scope */
     bool is_shared[2][NAMES];
+    invivo_object with_argument[2][KEYS * ARGUMENTS];
     invivo_object local[MOST_LOCAL];
     int local_count, calls;
 } observation;
@@ -57,10 +58,14 @@ static void show_content(observation *self, const part *part, invivo_object obje
     show_slot(self, "right", &part->right), show_slot(self, "any", &part->any), show_slot(self, "accepted", &part->accepted);
     put(self->into, "}");
 }
-static void show_object(observation *self, invivo_object object) {
+static bool show_name(observation *self, invivo_object object) {
     for (int place = 0; place < 2; place++)
         for (int i = 0; i < NAMES; i++)
-            if (self->is_shared[place][i] && self->found[place][i].bits == object.bits) return put(self->into, "@%s%s", name_of(i), place ? "'" : "");
+            if (self->is_shared[place][i] && self->found[place][i].bits == object.bits) return put(self->into, "@%s%s", name_of(i), place ? "'" : ""), true;
+    return false;
+}
+static void show_object(observation *self, invivo_object object) {
+    if (show_name(self, object)) return;
     for (int i = 0; i < self->local_count; i++) if (self->local[i].bits == object.bits) return put(self->into, "%%%d", i);
     part *part = part_of(object);
     if (!part) return put(self->into, "DEAD");
@@ -147,6 +152,11 @@ static invivo_status resolve_with_argument(invivo_runtime runtime, const char *n
     invivo_status status = invivo_key_find(runtime, name, &key, error);
     return status ? status : invivo_resolve_with(runtime, key, &argument, 1, out, error);
 }
+static void show_shared(observation *self, invivo_object object) {
+    self->is_injected_again = is_confined(object), self->is_held = true;
+    show_content(self, part_of(object), object, false);
+    self->is_injected_again = self->is_held = false;
+}
 /* What each key answers to a runtime argument. */
 static void show_with_arguments(observation *self, twin *twin) {
     for (int i = 0; i < KEYS; i++) {
@@ -159,7 +169,12 @@ static void show_with_arguments(observation *self, twin *twin) {
         }
         put(self->into, "%s of 2: ", name_of(i));
         self->local_count = 0;
-        if (object.bits) show_object(self, object), MUST(invivo_object_release(object));
+        invivo_object again = {0};
+        if (object.bits) (void)resolve_with_argument(twin->runtime, name_of(i), 2, &again, NULL);
+        if (object.bits && again.bits != object.bits) show_object(self, object);
+        else if (object.bits && !show_name(self, object)) show_shared(self, object);
+        if (again.bits) MUST(invivo_object_release(again));
+        if (object.bits) MUST(invivo_object_release(object));
         show_status(self, status, error), put(self->into, "\n");
     }
 }
@@ -176,6 +191,8 @@ static void resolve_all_keys(observation *self, twin *twin, int place) {
         self->is_shared[place][i] = again.bits == self->found[place][i].bits;
         if (again.bits) MUST(invivo_object_release(again));
     }
+    for (int i = 0; i < KEYS * ARGUMENTS && with(WITH_ARGUMENTS); i++)
+        (void)resolve_with_argument(twin->runtime, name_of(i / ARGUMENTS), 1 + i % ARGUMENTS, &self->with_argument[place][i], NULL);
 }
 static const invivo_value *entry_of(const invivo_value *map, const char *name) {
     for (uint64_t i = 0; i < map->as.map.count; i++)
@@ -221,9 +238,7 @@ static void observe(twin *twin, text *into, bool is_main) {
             bool is_first = true; /* another name of a shared object is shown as such */
             for (int j = 0; j < i && self.is_shared[place][i]; j++) if (self.is_shared[place][j] && self.found[place][j].bits == object.bits) is_first = false;
             if (is_first && self.is_shared[place][i]) {
-                self.is_injected_again = is_confined(object), self.is_held = true;
-                show_content(&self, part_of(object), object, false);
-                self.is_injected_again = self.is_held = false;
+                show_shared(&self, object);
             } else {
                 show_object(&self, object);
             }
@@ -262,6 +277,7 @@ static void observe(twin *twin, text *into, bool is_main) {
     invivo_value_clear(&value);
     if (is_main && MUST(invivo_graph_describe(twin->runtime, INVIVO_GRAPH_FACTS, &value, E))) show_facts(&self, &value, wiring_facts);
     invivo_value_clear(&value);
+    for (int i = 0; i < KEYS * ARGUMENTS * 2; i++) if (self.with_argument[i % 2][i / 2].bits) MUST(invivo_object_release(self.with_argument[i % 2][i / 2]));
     for (int place = 1; place >= 0; place--)
         for (int i = NAMES - 1; i >= 0; i--) if (self.found[place][i].bits) MUST(invivo_object_release(self.found[place][i]));
     place_of_host = former_place;

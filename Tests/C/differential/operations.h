@@ -113,12 +113,24 @@ static void resolve_one(void) {
 enum { FIRST_GROUP = KEYS + DOCUMENTS + PATHS + PROCESSORS + 1 };
 static void commit_comparison(const world *next, invivo_status status, const char *text);
 
+/* A former exclusive object whose start fails when a commit is undone stays stopped until the host starts it. */
+static void start_again(const char *text) {
+    for (int key = 0; key < KEYS; key++) {
+        char line[64];
+        invivo_key id = {0};
+        snprintf(line, sizeof line, "%s: could not be started again", key_names[key]);
+        if (!strstr(text, line)) continue;
+        trace("  start %s\n", key_names[key]);
+        if (MUST(invivo_key_find(live.runtime, key_names[key], &id, E))) MUST(invivo_start(live.runtime, id, E));
+    }
+}
 /* What a commit has answered: the world is then the next one, or stays. */
 static void take_answer(world *next, invivo_status status, invivo_error *error, bool was_to_fail) {
     bind(next);
     bool has_fallen = was_to_fail && countdown == 0;
     countdown = 0;
     trace("  answers %s%s%s\n", invivo_status_name(status), status ? ": " : "", status ? invivo_error_text(error) : "");
+    if (has_fallen && status) start_again(invivo_error_text(error));
     /* Each time would cost more than everything else. */
     if (status && !has_fallen && chance(25)) commit_comparison(next, status, invivo_error_text(error));
     if (!status) now = *next;
