@@ -106,7 +106,9 @@ extension NameTable: Sendable where Value: Sendable {}
 extension NameTable: Equatable where Value: Equatable {}
 
 extension NameTable: ExpressibleByDictionaryLiteral {
-    public init(dictionaryLiteral elements: (String, Value)...) { self.init(elements) }
+    public init(dictionaryLiteral elements: (String, Value)...) {
+        if elements.isEmpty { self.init() } else { self.init(elements) }
+    }
 }
 
 /// A set of names.
@@ -115,7 +117,9 @@ public struct NameSet: Sequence, Sendable, ExpressibleByArrayLiteral {
 
     public init() { names = [] }
     public init(_ names: some Sequence<String>) { self.names = Set(names.lazy.map(Name.init)) }
-    public init(arrayLiteral elements: String...) { self.init(elements) }
+    public init(arrayLiteral elements: String...) {
+        if elements.isEmpty { self.init() } else { self.init(elements) }
+    }
 
     public var isEmpty: Bool { names.isEmpty }
 
