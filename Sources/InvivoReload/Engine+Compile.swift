@@ -243,7 +243,7 @@ extension Engine {
             failures.append(
                 Failure(
                     .notFound,
-                    "'\(key.name)' cannot be removed: the processor '\(processor.name)' is for it; remove that too",
+                    "'\(key.name)' cannot be removed: the processor '\(processor.name)' is for it; remove the processor too (unprocess)",
                     path: key.name, at: processor.place))
         }
         // What falls dormant is not there for whoever needs it.

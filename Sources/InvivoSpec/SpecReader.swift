@@ -9,6 +9,14 @@ public enum SpecFormat: Sendable {
     public static func of(fileName: String) -> SpecFormat {
         fileName.lowercased().hasSuffix(".json") ? .json : .yaml
     }
+
+    /// The formats that are read, for an error in a file whose name says another one; else "".
+    public static func hint(fileName: String) -> String {
+        let name = fileName.lowercased()
+        let others = [".toml", ".ini", ".cfg", ".conf", ".xml", ".plist", ".properties", ".env", ".jsonc", ".json5"]
+        guard let other = others.first(where: name.hasSuffix) else { return "" }
+        return "; '\(other)' is not a supported format and is read as YAML. Write YAML, or JSON in a '.json' file"
+    }
 }
 
 /// Text in, tree out. Pure: no I/O, no state, any thread. Input is taken as hostile: whatever it is, the answer is a
@@ -29,16 +37,28 @@ public enum SpecReader {
                 at: Place(file: file))
         }
         let text = try SourceText(bytes, file: file)
-        let root =
-            switch format {
-            case .yaml: try YamlReader.read(text, limits: limits)
-            case .json: try JsonReader.read(text, limits: limits)
-            }
+        let root: SpecNode?
+        do throws(Failure) {
+            root =
+                switch format {
+                case .yaml: try YamlReader.read(text, limits: limits)
+                case .json: try JsonReader.read(text, limits: limits)
+                }
+        } catch {
+            guard error.code == .syntax else { throw error }
+            var failure = error
+            failure.message += SpecFormat.hint(fileName: file)
+            throw failure
+        }
         guard let root else {
             let comments = format == .yaml ? " or comments" : ""
             throw Failure(
                 .empty, "the document is empty (no text, or only blanks\(comments)); write {} if nothing is to hold",
                 at: Place(file: file))
+        }
+        let hint = SpecFormat.hint(fileName: file)
+        guard hint.isEmpty || root.entries != nil else {
+            throw Failure(.syntax, "the document is no map\(hint)", at: Place(file: file))
         }
         return SpecDocument(root: root, file: file)
     }

@@ -61,8 +61,8 @@ struct CheckCommand: ParsableCommand {
         for line in unreadValues.split(separator: "\n") { output.line("\(line) is not read by anything") }
         output.line(
             noModules
-                ? "\(manifest): nothing is wrong with its form; types, properties and traits were not checked (--no-modules)"
-                : "\(manifest): nothing is wrong")
+                ? "\(manifest): its form is OK; types, properties and traits were not checked (--no-modules)"
+                : "\(manifest): OK")
     }
 }
 

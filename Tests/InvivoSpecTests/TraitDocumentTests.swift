@@ -33,6 +33,16 @@ import Testing
         #expect(traits[0].parameters[1].keyPlace == Place(file: "tuning.yaml", line: 3, column: 25))
     }
 
+    @Test(arguments: ["[config]\nx = 1\n", "x = 1\n"]) func aFileOfAnotherFormatIsNamedSo(text: String) {
+        let bytes = Array(text.utf8)
+        let failure = #expect(throws: Failure.self) {
+            try bytes.span.withUnsafeBytes { bytes in
+                try TraitDocument.read(bytes, file: "tuning.toml", format: .of(fileName: "tuning.toml"))
+            }
+        }
+        #expect(failure?.message.hasSuffix("Write YAML, or JSON in a '.json' file") == true, "\(failure?.text ?? "")")
+    }
+
     @Test(arguments: [("{}", SpecFormat.yaml), ("traits: {}", .yaml), (" {}\n", .json), (#"{"traits": {}}"#, .json)])
     func emptyMapsTakeAllTraitsAway(text: String, format: SpecFormat) throws {
         #expect(try read(text, format).entries.isEmpty)

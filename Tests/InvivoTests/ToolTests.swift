@@ -113,7 +113,7 @@ extension SwiftAPI {
             )
             let well = Child(["check", right])
             #expect(well.end() == 0)
-            #expect(well.lines == ["\(right): nothing is wrong"])
+            #expect(well.lines == ["\(right): OK"])
         }
 
         @Test func aCheckFindsValuesThatNothingReads() throws {
@@ -140,13 +140,13 @@ extension SwiftAPI {
             }
             scratch.write("values.yaml", "config:\n  audio: { volume: 0.5, pan: 3 }\n  other: [1, 2]\n")
             let well = Child(["check", manifest])
-            #expect(well.end() == 0 && well.lines == ["\(manifest): nothing is wrong"], "\(well.lines)")
+            #expect(well.end() == 0 && well.lines == ["\(manifest): OK"], "\(well.lines)")
             let list = Child(["check", "--unread", manifest])
             #expect(list.end() == 0)
             #expect(
                 list.lines == [
                     "\(scratch.path)/values.yaml:2:30: audio.pan is not read by anything",
-                    "\(scratch.path)/values.yaml:3:10: other is not read by anything", "\(manifest): nothing is wrong",
+                    "\(scratch.path)/values.yaml:3:10: other is not read by anything", "\(manifest): OK",
                 ], "\(list.lines)")
             let both = Child(["check", "--unread", "--wait", manifest])
             #expect(both.end() == 64)

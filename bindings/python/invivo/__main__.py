@@ -155,10 +155,10 @@ def check_manifest(
     for line in values.splitlines():
         output.line(f"{line} is not read by anything")
     if modules:
-        output.line(f"{manifest}: nothing is wrong")
+        output.line(f"{manifest}: OK")
     else:
         unchecked = "types, properties and traits were not checked (--no-modules)"
-        output.line(f"{manifest}: nothing is wrong with its form; {unchecked}")
+        output.line(f"{manifest}: its form is OK; {unchecked}")
     return 0
 
 

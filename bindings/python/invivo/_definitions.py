@@ -14,7 +14,7 @@ from typing import Any
 
 from . import _generated as c
 from . import _recipes
-from ._describe import Parameter, constructor_of, parameters_of
+from ._describe import Parameter, constructor_of, parameters_of, without_recipes
 from ._hints import CLASSES, annotated, hints_of
 from ._managed import Existing, is_generator, yielded
 from ._objects import Type
@@ -82,7 +82,7 @@ class Definition:
 
     def parameters(self, known: Mapping[str, type]) -> tuple[Parameter, ...]:
         if self.factory is not None:
-            return parameters_of(self.factory, known, bound=False)
+            return without_recipes(self.factory, parameters_of(self.factory, known, bound=False))
         return constructor_of(self.makes, known) if isinstance(self.makes, type) else ()
 
     def moved(self, old: str, new: str) -> Definition:

@@ -130,6 +130,25 @@ def is_made_by_python(cls: type) -> bool:
 
 def constructor_of(cls: type, known: Mapping[str, Any] | None = None) -> tuple[Parameter, ...]:
     """The parameters of a class's constructor."""
+    return without_recipes(cls, _constructor_of(cls, known))
+
+
+def without_recipes(function: Any, parameters: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
+    """Refuses defaults that are recipes: the object would get the recipe itself."""
+    from ._recipes import Recipe
+
+    for each in parameters:
+        if isinstance(each.default, Recipe):
+            name = getattr(function, "__name__", repr(function))
+            raise ArgumentError(
+                f"{name}: the default of the parameter {each.name!r} is {each.default!r}, which only a definition can "
+                f"use; give it there, as in invivo.new({name}, {each.name}=...)",
+                path=each.name,
+            )
+    return parameters
+
+
+def _constructor_of(cls: type, known: Mapping[str, Any] | None) -> tuple[Parameter, ...]:
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):  # a named tuple: its class has the annotations
         return parameters_of(cls, known, bound=False)
     if isinstance(getattr(cls, "__signature__", None), inspect.Signature):

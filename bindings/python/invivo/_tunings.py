@@ -162,7 +162,9 @@ def block(core: Core, view: c.invivo_view, key: c.invivo_key, name: str) -> dict
     number = instance_of(core.library, view, key)
     if not number:
         raise NotFoundError(
-            "there is no block: no shared instance is built in this generation; resolve the key first", path=name
+            "there is no block: no shared instance is built in this generation. Resolve the key first; a prototype's "
+            "objects have no block: read their attributes, or keep the values in a singleton",
+            path=name,
         )
     record = core.types_by_bits.get(entry_in(view, key).type)
     entry = entry_of(number) if record is not None else None

@@ -38,7 +38,7 @@ def app() -> invivo.Assembly:
 
 def test_a_view_reads_the_tunable_attributes_of_an_object(app: invivo.Assembly) -> None:
     with invivo.Runtime(app) as runtime:
-        with runtime.view() as view, pytest.raises(invivo.errors.NotFoundError, match="resolve the key first"):
+        with runtime.view() as view, pytest.raises(invivo.errors.NotFoundError, match="Resolve the key first"):
             view.block("synth.lead")
         lead = runtime[Lead]
         with runtime.source("a.yaml", document(0.5, 2)), runtime.view() as view:

@@ -75,7 +75,7 @@ def test_the_tool_checks_a_manifest_without_making_anything(tmp_path: Path) -> N
     assert found.stderr.endswith("did you mean 'a.clock'? [wiring.missing]\n")
     manifest.write_text(manifest.read_text().replace("clok", "clock"))
     found = run("check", str(manifest))
-    assert (found.returncode, found.stdout, found.stderr) == (0, f"{manifest}: nothing is wrong\n", "")
+    assert (found.returncode, found.stdout, found.stderr) == (0, f"{manifest}: OK\n", "")
 
 
 def test_the_tool_writes_the_graph_and_what_is_alive(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_other_values_that_nothing_reads_are_listed(tmp_path: Path) -> None:
     assert ran.stdout.splitlines() == [
         f"{tmp_path}/values.yaml:2:28: audio.pan is not read by anything",
         f"{tmp_path}/values.yaml:3:10: other is not read by anything",
-        f"{manifest}: nothing is wrong",
+        f"{manifest}: OK",
     ]
     assert run("check", "--unread", "--wait", str(manifest)).returncode == 2
 

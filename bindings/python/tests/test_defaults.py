@@ -90,3 +90,23 @@ def test_new_finds_a_default_that_is_marked() -> None:
     with invivo.Runtime(jobs := Jobs(), other := Unrelated()):
         made = jobs.new()
         assert made.marked is made.named is other.clock()
+
+
+def test_a_recipe_is_no_default_of_a_class_or_factory() -> None:
+    class Player:
+        def __init__(self, level: int = invivo.config("level", 1)) -> None:  # type: ignore[assignment]
+            self.level = level
+
+    def clock(level: int = invivo.config("level", 1)) -> Clock:  # type: ignore[assignment]
+        return Clock()
+
+    app = invivo.Assembly("app")
+    with pytest.raises(
+        invivo.errors.ArgumentError, match=r"'level' is <invivo recipe.*which only a definition can use"
+    ):
+        app.lazy_singleton(Player)
+        invivo.Runtime(app).close()
+    with pytest.raises(invivo.errors.ArgumentError, match="clock: the default of the parameter 'level'"):
+        other = invivo.Assembly("other")
+        other.lazy_singleton(clock)
+        invivo.Runtime(other).close()

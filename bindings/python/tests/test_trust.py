@@ -82,9 +82,7 @@ def test_a_check_without_modules_runs_no_code(tmp_path: pathlib.Path) -> None:
     command = [sys.executable, "-m", "invivo", "check", "--no-modules", str(app)]
     done = subprocess.run(command, capture_output=True, check=False, text=True)
     assert done.returncode == 0
-    assert done.stdout.endswith(
-        "nothing is wrong with its form; types, properties and traits were not checked (--no-modules)\n"
-    )
+    assert done.stdout.endswith("its form is OK; types, properties and traits were not checked (--no-modules)\n")
     (tmp_path / "spec.yaml").write_text("trait: {}\n")
     with pytest.raises(invivo.Error, match=r"spec\.yaml"):
         invivo.App.check(app, modules=False)
