@@ -179,12 +179,16 @@ extension Engine {
         }
     }
 
-    /// What stood in a definition that goes or is another now goes with it, unless it was described again.
+    /// What stood in a definition that goes or is another now goes with it, unless it was described again. Definitions of
+    /// entries stay as long as their pattern.
     func removeInlines(_ plan: inout Plan, except described: Set<UInt32>) {
         var queue = plan.definitions.keys.sorted()
         while let id = queue.popLast() {
+            let isPattern = plan.definitions[id].flatMap { $0 }?.body.each != nil
             for inline in (inlines[id] ?? []).sorted()
-            where plan.definitions[inline] == nil && !described.contains(inline) {
+            where plan.definitions[inline] == nil && !described.contains(inline)
+                && !(isPattern && definitions[inline]?.body.entry != nil)
+            {
                 plan.definitions[inline] = .some(nil)
                 queue.append(inline)
             }

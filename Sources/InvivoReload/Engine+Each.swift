@@ -69,11 +69,12 @@ extension Engine {
                 }
             }
         }
-        // Those whose entry is gone, with all that stands in them.
-        var queue = (inlines[pattern.id] ?? []).filter { definitions[$0]?.body.entry != nil && !present.contains($0) }
+        // Those whose entry is gone, and what no longer stands in them.
+        var queue = present.union([pattern.id])
         while let id = queue.popFirst() {
-            plan.definitions[id] = .some(nil)
-            queue.formUnion((inlines[id] ?? []).filter { !present.contains($0) })
+            let gone = (inlines[id] ?? []).filter { definitions[$0]?.body.entry != nil && !present.contains($0) }
+            for inline in gone { plan.definitions[inline] = .some(nil) }
+            queue.formUnion(gone)
         }
     }
 

@@ -232,7 +232,7 @@ MUTANTS: dict[str, list[Mutant]] = {
     "InvivoReload/Engine+Each.swift": [
         Mutant("never", "live.isSame(as: definition)", "each"),
         Mutant("never", "isTouched == true", "each"),
-        Mutant("skip", "queue.formUnion((inlines[id] ?? []).filter { !present.contains($0) })", "each"),
+        Mutant("skip", "queue.formUnion(gone)", "each"),
         Mutant("never", "other.body.entry == nil", "each"),
         Mutant("skip", "if plan.definitions[child.id] != nil { plan.definitions[child.id] = .some(marked) }", "each"),
         Mutant("never", "entries.count <= options.maxEachEntries", "each"),
