@@ -147,6 +147,11 @@ static void a_graph_of_classes() {
 }
 
 struct pool_of_users : clock_part {};
+struct order_desk {
+    clock_part *first;
+    std::vector<invivo::ref<clock_part>> all;
+    order_desk(clock_part &first, std::vector<invivo::ref<clock_part>> all) : first(&first), all(std::move(all)) {}
+};
 
 static void names_with_arguments_and_other_types() {
     invivo::runtime own;
@@ -159,6 +164,14 @@ static void names_with_arguments_and_other_types() {
         return invivo_key_of_type(own.raw(), type, nullptr, flags, &key, nullptr) == INVIVO_OK ? std::string(invivo_key_name(key)) : "";
     };
     CHECK(finds("Clock[User]", 0) == "app.users" && finds("Clock[Order]", 0) == "app.orders");
+    CHECK(&*own.resolve_type<clock_part>("Clock[User]") == &*own.resolve<clock_part>("app.users"));
+    CHECK(!own.resolve_type<clock_part>("Clock[Item]", INVIVO_LOOKUP_OPTIONAL));
+    CHECK(own.all<clock_part>("Clock[Order]").size() == 1 && own.all<clock_part>().size() == 2);
+    invivo::type<order_desk>("OrderDesk").constructor<clock_part &, std::vector<invivo::ref<clock_part>>>().add(own);
+    own.define(invivo::definition("app.desk").of<order_desk>().graph().with(invivo::by_type("Clock[Order]"), invivo::all_of("Clock[Order]")));
+    const auto orders = own.resolve<clock_part>("app.orders");
+    const auto desk = own.resolve<order_desk>();
+    CHECK(desk->first == &*orders && desk->all.size() == 1 && &*desk->all[0] == &*orders);
     own.define(invivo::definition("app.pooled").of<pool_of_users>().lazy_singleton());
     invivo::changes(own).remove("app.users").remove("app.orders").commit();
     CHECK(finds("Clock", INVIVO_LOOKUP_EXACT) == "app.pooled");

@@ -326,6 +326,8 @@ static void definition_part(invivo_definition *made, code *code, const line *sai
         made->constant = injection_of(&words[1]).value.as.object;
     } else if (!strcmp(verb, "rank") && said->count == 2) {
         made->rank = atoi(words[1].text);
+    } else if (!strcmp(verb, "generic") && said->count == 2) {
+        made->generic = words[1].text;
     } else if (!strcmp(verb, "each") && said->count == 2) {
         made->each = words[1].text;
     } else if (!strcmp(verb, "deadline") && said->count == 3) {

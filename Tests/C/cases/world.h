@@ -96,7 +96,7 @@ static invivo_status event(invivo_error **error, const char *format, ...) {
 
 typedef struct kind {
     const char *name;
-    const char *supertypes[4];
+    const char *supertypes[4], *stands_for;
     bool shared, hooks, life, prepares, needs, children, strict;
     int alive;
     invivo_type type[4]; /* in each runtime of the case */
@@ -118,6 +118,9 @@ static kind kinds[] = {
     {.name = "Mill", .supertypes = {"Thing"}, .shared = true, .life = true},
     {.name = "Pump", .supertypes = {"Thing"}, .shared = true, .life = true},
     {.name = "Loom", .supertypes = {"Thing"}, .shared = true, .life = true, .prepares = true},
+    {.name = "Chest", .supertypes = {"Thing"}},
+    {.name = "Ledger", .supertypes = {"Chest", "Chest[Quest]", "Thing"}},
+    {.name = "Vault", .supertypes = {"Chest", "Thing"}, .stands_for = "Chest"},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
@@ -329,6 +332,7 @@ static void world_register(invivo_runtime runtime, int number) {
                                        .parameters = kind->strict ? strict_parameters : thing_parameters, .parameter_count = 3,
                                        .properties = thing_properties, .methods = thing_methods, .supertypes = kind->supertypes};
         options.concurrency = kind->shared ? INVIVO_SHARED : INVIVO_CONFINED;
+        options.lookup_name = kind->stands_for;
         options.property_count = sizeof thing_properties / sizeof *thing_properties;
         options.method_count = sizeof thing_methods / sizeof *thing_methods;
         while (kind->supertypes[options.supertype_count]) options.supertype_count++;

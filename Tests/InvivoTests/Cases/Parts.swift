@@ -139,6 +139,7 @@ struct Parts: Sendable {
             return definition.made(by: try injection(words[2]), calling: words[1].text, with: try rest(3))
         case ("parent", 2): return definition.inheriting(from: words[1].text)
         case ("rank", 2): return definition.rank(Int(words[1].text) ?? 0)
+        case ("generic", 2): return definition.generic(words[1].text)
         case ("each", 2): return definition.each(words[1].text)
         case ("deadline", 3):
             let time = Duration.milliseconds(Int64(words[2].text) ?? 0)

@@ -74,6 +74,9 @@ final class Tower: Thing, @unchecked Sendable {}
 final class Mill: Thing, @unchecked Sendable {}
 final class Pump: Thing, @unchecked Sendable {}
 final class Loom: Thing, @unchecked Sendable {}
+final class Chest: Thing {}
+final class Ledger: Thing {}
+final class Vault: Thing {}
 
 /// One kind of them, as it is told to a runtime.
 class ThingKind: @unchecked Sendable {
@@ -99,6 +102,8 @@ class ThingKind: @unchecked Sendable {
             type.prepare { try $0.says("prepare") }
             life(&type)
         },
+        confined(Chest.self, "Thing"), confined(Ledger.self, "Chest", "Chest[Quest]", "Thing"),
+        confined(Vault.self, "Thing") { $0.stands(for: "Chest") },
     ]
     static func named(_ name: String) -> ThingKind? { all.first { $0.name == name } }
 

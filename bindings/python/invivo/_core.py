@@ -754,21 +754,22 @@ class Core:
                     found[self.name_of(origin) + given] = None
         return list(found)
 
-    def wish(self, cls: type) -> str:
-        """The name to look for a class by. What counts as a protocol or an abstract class without deriving from it is
-        found by that too from then on."""
+    def wish(self, of: Any) -> str:
+        """The name to look for a class by, or for a generic one with arguments: ``Repository[User]``. Classes that
+        behave like a protocol or an abstract class without deriving from it are found by that too from then on."""
+        origin = typing.get_origin(of)
+        cls: type = origin if isinstance(origin, type) else of
         name = self.name_of(cls)
         # A forked child changes no type.
         if cls not in self.wished and not self.is_parents and (is_protocol(cls) or isinstance(cls, abc.ABCMeta)):
             self.wished[cls] = name
             for record in [*self.types.values(), *self.managed_types.values()]:
                 self.grant(record, (cls,))
-        return name
+        return name + self.arguments_of(of)
 
-    def key_of_type(self, cls: type, generic: Any = None, *, exact: bool = False) -> str:
-        """The key of the one definition of a class, or of ``generic`` (``Repository[User]``), as the library finds
-        it."""
-        found, kind = c.invivo_key(), _values.name_bytes(self.wish(cls) + self.arguments_of(generic))
+    def key_of_type(self, of: Any, *, exact: bool = False) -> str:
+        """The key of the one definition of a class, or of ``Repository[User]``, as the library finds it."""
+        found, kind = c.invivo_key(), _values.name_bytes(self.wish(of))
         flags = c.INVIVO_LOOKUP_EXACT if exact else 0
         self.library.call("key_of_type", self.handle, kind, None, flags, ctypes.byref(found))
         return bytes(self.library.key_name(found) or b"").decode("utf-8", "replace")

@@ -242,7 +242,7 @@ def _injection(core: Core, packer: _values.Packer, slot: Any, injection: Injecti
         if not injection.items:
             packer.fill(slot.value, injection.value)
     elif injection.of is not None:
-        slot.reference = _values.name_bytes(core.wish(injection.of) + core.arguments_of(injection.generic))
+        slot.reference = _values.name_bytes(core.wish(injection.of))
     elif injection.reference is not None:
         slot.reference = _values.name_bytes(injection.reference, "key")
     elif slot.how == c.INVIVO_INJECT_VALUE:

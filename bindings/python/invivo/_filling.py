@@ -100,13 +100,13 @@ class Filling(Resolving):
     def _for(self, hint: Hint, place: str) -> Any:
         """What an annotation asks for, resolved here and now."""
         inner = hint.item or hint
-        what: Any = hint.key or inner.key or inner.generic or inner.wanted
+        what: Any = hint.key or inner.key or inner.of
         if hint.late == "runtime":
             return self
         if hint.late == "resolver":
             return self.resolve
         if hint.late == "all":
-            return hint.decode(self.resolve_all(inner.wanted or what))
+            return hint.decode(self.resolve_all(inner.of or what))
         if what is None:
             if hint.optional or hint.late == "asker":
                 return None

@@ -75,8 +75,8 @@ def _needers(plans: Sequence[Plan], made: Sequence[Definition]) -> dict[str, lis
         for part in _all(parts):
             if part.way == c.INVIVO_INJECT_REFERENCE and part.reference is not None:
                 needers.setdefault(part.reference, []).append(plan.definition.key)
-            elif part.of is not None:
-                wishes.append((plan.definition.key, part.of))
+            elif part.cls is not None:
+                wishes.append((plan.definition.key, part.cls))
     for holder, wanted in wishes:
         for each in made:
             if isinstance(each.makes, type) and issubclass(each.makes, wanted):

@@ -63,6 +63,11 @@ class Hint:
     is_listed: bool = False  # a tuple or set crosses as a list, as those of properties do
     annotation: Any = dataclasses.field(default=None, compare=False)  # where a reader must look at a configured value
 
+    @property
+    def of(self) -> Any:
+        """The class, or generic class with arguments, to look for."""
+        return self.generic or self.wanted
+
 
 _SCALARS: dict[Any, int] = {
     bool: c.INVIVO_KIND_BOOL,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from . import _generated as c
-from ._definitions import Definition
+from ._definitions import Definition, plain_class
 from ._describe import Parameter
 from ._hints import Hint
 
@@ -25,13 +25,17 @@ class Injection:
     items: tuple[Injection, ...] = ()
     index: int = 0
     flags: int = 0
-    of: type | None = None  # of lookups by type
-    generic: Any = None  # Repository[User], where `of` stands for that
+    of: Any = None  # of lookups by type: a class, or Repository[User]
     converter: str | type | None = None
     reader: Hint | None = None  # of a TEXT: the place, whose annotation reads values of every kind
     added: str | None = None  # of lists of all of a type
     removed: str | None = None
     kind: int = c.INVIVO_KIND_ANY  # of a value: what the place says
+
+    @property
+    def cls(self) -> type | None:
+        """The class that is looked for."""
+        return plain_class(self.of)
 
     @property
     def way(self) -> int:

@@ -98,14 +98,11 @@ class Resolving(Face):
             return key
         if isinstance(key, Bound):  # camelot.knight
             return key.key
-        generic = None
-        if isinstance(typing.get_origin(key), type):  # Repository[User]
-            generic, key = key, typing.get_origin(key)
         if not isinstance(key, type) and isinstance(key, Hashable):
             key = CLASSES.get(key, key)
-        if not isinstance(key, type):
+        if not isinstance(key, type) and not isinstance(typing.get_origin(key), type):  # Repository[User]
             raise WrongTypeError(f"a key is a class, a name or a member of an assembly, not {key!r}")
-        return self._core.key_of_type(key, generic)
+        return self._core.key_of_type(key)
 
     @overload
     def resolve(self, key: type[T], *arguments: Any, **named: Any) -> T: ...

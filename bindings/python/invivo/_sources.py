@@ -207,7 +207,6 @@ class Sources:
         return self.remaps[own][best] + key[len(best) :] if best else key
 
     def _looked_up(self, node: Ref) -> Injection:
-        assert isinstance(node.to, type)
         flags = c.INVIVO_INJECT_OPTIONAL if node.optional else 0
         flags |= c.INVIVO_INJECT_EXACT if node.exact else 0
         flags |= c.INVIVO_INJECT_GREEDY if node.greedy else 0
@@ -281,20 +280,19 @@ class Sources:
         if key is not None:
             found = Injection(name, self.made.absolute(key), flags=optional & c.INVIVO_INJECT_OPTIONAL)
             return found if late is None else Injection(name, how=late, items=(dataclasses.replace(found, name=""),))
-        wanted = hint.item.wanted if hint.item is not None else hint.wanted
+        inner = hint.item or hint
+        wanted = inner.wanted
         if hint.late == "all":
-            assert wanted is not None
             added, removed = (hint.inject.added, hint.inject.removed) if hint.inject is not None else (None, None)
             exactly = optional & c.INVIVO_INJECT_EXACT | (c.INVIVO_INJECT_OR_DEFAULT if has_default else 0)
-            return Injection(name, how=c.INVIVO_INJECT_ALL, of=wanted, flags=exactly, added=added, removed=removed)
+            return Injection(name, how=c.INVIVO_INJECT_ALL, of=inner.of, flags=exactly, added=added, removed=removed)
         if late is None and is_assembly(wanted):
             assembly = self._assembly(name, wanted)
             if assembly is not None:
                 return Injection(name, value=assembly)
         if wanted is not None and (late is not None or not is_assembly(wanted)):  # the library looks for it
-            generic = hint.generic if hint.item is None else hint.item.generic
             flags = optional | (c.INVIVO_INJECT_OR_DEFAULT if has_default else 0)
-            found = Injection(name, how=c.INVIVO_INJECT_TYPE, of=wanted, flags=flags, generic=generic)
+            found = Injection(name, how=c.INVIVO_INJECT_TYPE, of=inner.of, flags=flags)
             return found if late is None else Injection(name, how=late, items=(dataclasses.replace(found, name=""),))
         if has_default:
             return None

@@ -480,11 +480,10 @@ class _Tables:
             if key is not None:
                 target.how, target.reference = c.INVIVO_INJECT_REFERENCE, _values.name_bytes(key, "key")
                 continue
-            assert wanted is not None
             target.how = c.INVIVO_INJECT_ALL if hint.late == "all" else c.INVIVO_INJECT_TYPE
             target.flags |= c.INVIVO_INJECT_EXACT if hint.inject.exact else 0
             target.flags |= c.INVIVO_INJECT_GREEDY if hint.inject.greedy and hint.late != "all" else 0
-            target.reference = _values.name_bytes(self._core.wish(wanted))
+            target.reference = _values.name_bytes(self._core.wish(inner.of))
         return found
 
     def _text(self, text: str | None) -> bytes | None:

@@ -249,3 +249,31 @@ def test_an_object_of_the_hosts_is_injected_as_the_library_finds_its_definition(
     app.lazy_singleton(resource, name="resource")
     with invivo.Runtime(app) as runtime, pytest.raises(invivo.NotFoundError):
         runtime.inject(Base())
+
+
+def test_generic_arguments_are_asked_for_everywhere_a_class_is() -> None:
+    class Holder:
+        marked: Annotated[Repository[User], Inject()] = None  # type: ignore[assignment]
+
+        def __init__(self, every: list[Repository[User]], given: Repository[User], listed: list[Any]) -> None:
+            self.every, self.given, self.listed = every, given, listed
+
+    class Members(invivo.Assembly):
+        @invivo.lazy_singleton
+        def user(self) -> Repository[User]:
+            return invivo.new(Repository[User])
+
+        @invivo.lazy_singleton
+        def order(self) -> Repository[Order]:
+            return invivo.new(Repository[Order])
+
+        @invivo.lazy_singleton
+        def holder(self) -> Holder:
+            return invivo.new(Holder, given=invivo.ref(Repository[User]), listed=invivo.every(Repository[User]))
+
+    with invivo.Runtime(Members()) as runtime:
+        user, holder = runtime["members.user"], runtime["members.holder"]
+        assert holder.marked is holder.given is runtime.resolve_type(Repository[User]) is user
+        assert holder.every == holder.listed == runtime.resolve_all(Repository[User]) == [user]
+        assert runtime.resolve_type(Repository[str], optional=True) is None
+        assert len(runtime.resolve_all(Repository)) == 2

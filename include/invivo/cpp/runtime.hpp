@@ -95,19 +95,14 @@ public:
         return resolve(find_key<T>(name), arguments...);
     }
     /// What the one definition of the type makes.
-    template <typename T> INVIVO_LOCAL ref<T> resolve() const {
-        invivo_object found{};
-        std::string type = detail::name_of<T>();
-        detail::checked([&](invivo_error **e) { return invivo_resolve_type(raw_, type.c_str(), nullptr, 0, &found, e); });
-        return ref<T>(object(found));
-    }
+    template <typename T> INVIVO_LOCAL ref<T> resolve() const { return resolve_type<T>(detail::name_of<T>()); }
     /// The same, or an empty one where nothing makes one.
-    template <typename T> INVIVO_LOCAL ref<T> find() const {
+    template <typename T> INVIVO_LOCAL ref<T> find() const { return resolve_type<T>(detail::name_of<T>(), INVIVO_LOOKUP_OPTIONAL); }
+    /// Resolves the one definition of a type by the type's name, with generic arguments where it has some: "Repository[User]".
+    /// `name` selects the definition with that key, or that end of its key. INVIVO_LOOKUP_EXACT, _OPTIONAL.
+    template <typename T> INVIVO_LOCAL ref<T> resolve_type(const std::string &type, uint32_t flags = 0, const char *name = nullptr) const {
         invivo_object found{};
-        std::string type = detail::name_of<T>();
-        detail::checked([&](invivo_error **e) {
-            return invivo_resolve_type(raw_, type.c_str(), nullptr, INVIVO_LOOKUP_OPTIONAL, &found, e);
-        });
+        detail::checked([&](invivo_error **e) { return invivo_resolve_type(raw_, type.c_str(), name, flags, &found, e); });
         return ref<T>(object(found));
     }
     /// What a key resolves to, or an empty one where it has no definition, lies dormant or makes nothing.
@@ -121,15 +116,13 @@ public:
     }
     /// What the definition of the type makes that has this name, "lead" or "synth.lead"; INVIVO_LOOKUP_EXACT, _OPTIONAL.
     template <typename T> INVIVO_LOCAL ref<T> resolve_named(const char *name, uint32_t flags = 0) const {
-        invivo_object found{};
-        std::string type = detail::name_of<T>();
-        detail::checked([&](invivo_error **e) { return invivo_resolve_type(raw_, type.c_str(), name, flags, &found, e); });
-        return ref<T>(object(found));
+        return resolve_type<T>(detail::name_of<T>(), flags, name);
     }
     /// One object of each definition of the type, by rank, then as declared.
-    template <typename T> INVIVO_LOCAL std::vector<ref<T>> all() const {
+    template <typename T> INVIVO_LOCAL std::vector<ref<T>> all() const { return all<T>(detail::name_of<T>()); }
+    /// The same by the type's name: "Repository[User]".
+    template <typename T> INVIVO_LOCAL std::vector<ref<T>> all(const std::string &type) const {
         value found;
-        std::string type = detail::name_of<T>();
         detail::checked([&](invivo_error **e) { return invivo_resolve_all(raw_, type.c_str(), 0, found.out(), e); });
         return found.as<std::vector<ref<T>>>();
     }

@@ -107,8 +107,12 @@ template <typename... Arguments> INVIVO_LOCAL injection from(const std::string &
 }
 /// What the one definition of the type makes.
 template <typename T> INVIVO_LOCAL injection by_type() { return injection::of(INVIVO_INJECT_TYPE, detail::name_of<T>()); }
+/// The same by the type's name, with generic arguments where it has some: "Repository[User]".
+inline injection by_type(const std::string &type) { return injection::of(INVIVO_INJECT_TYPE, type); }
 /// A list: one of each definition of the type.
 template <typename T> INVIVO_LOCAL injection all_of() { return injection::of(INVIVO_INJECT_ALL, detail::name_of<T>()); }
+/// The same by the type's name: "Repository[User]".
+inline injection all_of(const std::string &type) { return injection::of(INVIVO_INJECT_ALL, type); }
 /// The runtime argument of this number, from 0; all of them.
 inline injection argument(uint64_t index) { return injection::of(INVIVO_INJECT_ARGUMENT, {}, {}, index); }
 inline injection arguments() { return injection::of(INVIVO_INJECT_ARGUMENTS); }

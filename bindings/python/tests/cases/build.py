@@ -203,7 +203,7 @@ class Said:
         self.options: dict[str, Any] = {}
         for word in words:
             if word.text[0].isupper():
-                self.makes = world.KINDS.get(word.text, word.text)
+                self.makes = world.RESOURCES.get(word.text) or world.KINDS.get(word.text, word.text)
             elif word.text == "in":
                 self.scope = f"in {word.inside[0].text}"
             elif word.text in SCOPES:
@@ -232,7 +232,7 @@ class Description:
 
     PARTS = (
         *("init", "set", "call", "before", "after", "after_all", "parameter", "maker", "parent", "alias", "constant"),
-        *("rank", "each", "deadline", "factory", "inject", "choose", "when", "fails", "finds"),
+        *("rank", "generic", "each", "deadline", "factory", "inject", "choose", "when", "fails", "finds"),
     )
 
     def __init__(self, line: Line, names: Names, *, at: int = 1) -> None:
@@ -259,6 +259,9 @@ class Description:
 
         makes = self.said.makes
         result: Any = makes if isinstance(makes, type) else inspect.Signature.empty
+        generic = self.part("generic")
+        if generic is not None:
+            result = world.kind(generic[0].text)
         if self.said.options.get("nullable") and isinstance(makes, type):
             result = makes | None
         parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)] if of_assembly else []

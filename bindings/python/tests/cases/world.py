@@ -7,10 +7,12 @@ import threading
 import time
 import weakref
 from collections import Counter
-from collections.abc import Callable
-from typing import Annotated, Any, Final
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, Final, Generic, TypeVar
 
 import invivo
+
+T = TypeVar("T")
 
 SECONDS = 60.0  # that something is waited for
 
@@ -227,15 +229,32 @@ class Loom(_Runs):
         self._say("prepare")
 
 
+class Chest(Thing, Generic[T]): ...
+
+
+class Ledger(Chest[Quest]): ...
+
+
+class Vault(Chest[Any]): ...
+
+
+def vault(input: object = None, number: int = 0, given: Any = None) -> Iterator[Chest[Any]]:
+    yield Vault(input, number, given)
+
+
+RESOURCES: dict[str, Any] = {"Vault": vault}
 KINDS: dict[str, type] = {
     each.__name__: each
     for each in (
         *(Thing, Weapon, Knight, Squire, Quest, Sword, Lance, Page, Branch, Needy, Strict, Port),
-        *(Castle, Tower, Mill, Pump, Loom),
+        *(Castle, Tower, Mill, Pump, Loom, Chest, Ledger),
     )
 }
 
 
-def kind(name: str) -> type:
-    """The type of a name; one that nobody has is a new one."""
+def kind(name: str) -> Any:
+    """The type of a name, of ``Chest[Knight]`` too; one that nobody has is a new one."""
+    outer, bracket, argument = name.partition("[")
+    if bracket:
+        return kind(outer)[kind(argument.removesuffix("]"))]
     return KINDS.get(name) or type(name, (), {})
