@@ -3,19 +3,34 @@ internal import InvivoBase
 /// What types were said to be after they were registered: a language that finds out about an interface when somebody asks
 /// for it says so then. Facts about types, so they hold for every generation; nothing is ever taken back.
 public final class LaterSupertypes: @unchecked Sendable {
+    /// The types of each supertype.
+    private final class Types {
+        let list: NameTable<[String]>
+
+        init(_ list: NameTable<[String]>) { self.list = list }
+    }
+
     private let monitor = Monitor()
-    // Guarded by the monitor.
-    private var types: NameTable<[String]> = [:]
+    private let home = HomeProcess()
+    // Guarded by the monitor. A forked child, whose lock may be held for ever, reads the types without it: whole at any time.
+    private var types = Types([:])
     private var supertypes: NameTable<NameSet> = [:]
 
     public func add(_ supertype: String, to type: String) {
         monitor.locked {
             guard supertypes[type, default: []].insert(supertype).inserted else { return }
-            types[supertype, default: []].append(type)
+            var list = types.list
+            list[supertype, default: []].append(type)
+            let former = types
+            types = Types(list)
+            withExtendedLifetime(former) {}
         }
     }
 
-    func types(that supertype: String) -> [String] { monitor.locked { types[supertype] ?? [] } }
+    /// Also in a forked child.
+    func types(that supertype: String) -> [String] {
+        home.isHere ? monitor.locked { types.list[supertype] ?? [] } : types.list[supertype] ?? []
+    }
     func supertypes(of type: String) -> NameSet { monitor.locked { supertypes[type] ?? [] } }
-    var names: [String] { monitor.locked { types.keys } }
+    var names: [String] { monitor.locked { types.list.keys } }
 }

@@ -348,8 +348,8 @@ static void a_fork_in_a_commit_gives_the_former_generation(void) {
     OK(invivo_changes_commit(changes, E));
 }
 
-/* Other threads commit, build, intern names and open runtimes. Each counts its rounds: what a thread does for the first time may
- * hold a lock of Swift's own runtime, which no fork survives. */
+/* Other threads commit, build, intern names, look up by type and open runtimes. Each counts its rounds: what a thread does for
+ * the first time may hold a lock of Swift's own runtime, which no fork survives. */
 static void *commit(void *rounds) {
     for (int64_t n = 100; !__atomic_load_n(&stop, __ATOMIC_ACQUIRE); n++) {
         OK(say(runtime, n));
@@ -371,6 +371,14 @@ static void *use(void *rounds) {
     }
     return NULL;
 }
+static void *look_up(void *rounds) {
+    while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
+        invivo_key key;
+        OK(invivo_key_of_type(runtime, "Pair", NULL, 0, &key, E));
+        __atomic_add_fetch((unsigned *)rounds, 1, __ATOMIC_RELEASE);
+    }
+    return NULL;
+}
 static void *open_and_close(void *rounds) {
     while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
         invivo_runtime second;
@@ -380,17 +388,18 @@ static void *open_and_close(void *rounds) {
     return NULL;
 }
 static void forks_under_load(int forks) {
-    static void *(*const work[])(void *) = {commit, use, open_and_close};
-    pthread_t threads[3];
-    unsigned rounds[3] = {0};
+    static void *(*const work[])(void *) = {commit, use, look_up, open_and_close};
+    enum { THREADS = sizeof work / sizeof *work };
+    pthread_t threads[THREADS];
+    unsigned rounds[THREADS] = {0};
     invivo_runtime others[OTHERS];
     for (int i = 0; i < OTHERS; i++) OK(invivo_runtime_open(&others[i], NULL, E));
-    for (int i = 0; i < 3; i++) pthread_create(&threads[i], NULL, work[i], &rounds[i]);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, work[i], &rounds[i]);
+    for (int i = 0; i < THREADS; i++)
         while (__atomic_load_n(&rounds[i], __ATOMIC_ACQUIRE) < 10) sched_yield();
     for (int i = 0; i < forks && !check_failures; i++) in_a_child(child, i % 10 == 0);
     __atomic_store_n(&stop, true, __ATOMIC_RELEASE);
-    for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
+    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
     for (int i = 0; i < OTHERS; i++) OK(invivo_runtime_close(others[i], E));
 }
 
