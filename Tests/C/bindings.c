@@ -35,7 +35,9 @@ static void versions_and_cells_are_read_where_they_lie(void) {
     CHECK(version != 0);
     invivo_view view = invivo_view_begin(runtime);
     const invivo_entry *entry = invivo_view_entry(view, key);
-    CHECK(entry && entry->type != 0);
+    invivo_type type;
+    OK(invivo_type_find(runtime, "Thing", &type, E));
+    CHECK(entry && invivo_entry_type(entry) == type.bits);
     CHECK(!invivo_entry_cell(entry) || !invivo_cell_instance(invivo_entry_cell(entry)));
     CHECK(!invivo_view_get(view, key) && !invivo_view_get_confined(view, key));
     CHECK(!invivo_view_entry(view, (invivo_key){0}));

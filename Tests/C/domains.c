@@ -744,7 +744,7 @@ static invivo_status answer_prepared(void *instance, void *user_data, const invi
     (void)instance, (void)user_data, (void)arguments, (void)count;
     return invivo_value_copy(result, &value, error);
 }
-static int kept_is_defined;
+static int kept_is_defined, polls;
 static pthread_t ended_on;
 static void note_end(void *instance, void *user_data) {
     (void)instance, (void)user_data;
@@ -762,6 +762,10 @@ static void *define_kept(void *maker_type) {
     OK(invivo_changes_open(runtime, &changes, E));
     OK(invivo_changes_remove(changes, "a.kept", E));
     OK(invivo_changes_commit(changes, E));
+    /* The opener's poll holds it until it returns, and so does the removed generation until it has ended. */
+    for (int seen = __atomic_load_n(&polls, __ATOMIC_SEQ_CST); __atomic_load_n(&polls, __ATOMIC_SEQ_CST) < seen + 2;) sched_yield();
+    invivo_runtime_info info = {.struct_size = sizeof info};
+    while (OK(invivo_runtime_inspect(runtime, &info, E)) && info.retiring) sched_yield();
     OK(invivo_object_release(prepared));
     CHECK(pthread_equal(ended_on, pthread_self()));
     __atomic_store_n(&kept_is_defined, 1, __ATOMIC_SEQ_CST);
@@ -778,7 +782,10 @@ static void what_a_method_answers_in_a_commit_stays_where_it_belongs(void) {
                                      .concurrency = INVIVO_SHARED, .methods = methods, .method_count = 1}, &maker_type, E));
     kept_is_defined = 0;
     pthread_create(&thread, NULL, define_kept, &maker_type);
-    while (!__atomic_load_n(&kept_is_defined, __ATOMIC_SEQ_CST)) OK(invivo_runtime_poll(runtime, 10, NULL, E));
+    while (!__atomic_load_n(&kept_is_defined, __ATOMIC_SEQ_CST)) {
+        OK(invivo_runtime_poll(runtime, 10, NULL, E));
+        __atomic_add_fetch(&polls, 1, __ATOMIC_SEQ_CST);
+    }
     pthread_join(thread, NULL);
     end();
 }
