@@ -38,7 +38,7 @@ func definition(
     }
     body.scopeName = try optionalText(given.scope_name, "definition.scope_name")
     guard (body.scope == .host) == (body.scopeName != nil) else {
-        throw fail(.argument, "definition.scope_name names a scope of the host's, and INVIVO_SCOPE_HOST needs one")
+        throw fail(.argument, "a scope of the host has a name, and no other scope has one")
     }
     body.flags = Definition.Flags(rawValue: given.flags)
     guard Definition.Flags.known.contains(body.flags) else {
@@ -245,7 +245,8 @@ private func hears(_ given: invivo_injection, _ place: String, _ key: String) th
     guard added != nil || removed != nil else { return nil }
     guard let added, let removed, Int(given.how) == INVIVO_INJECT_ALL else {
         throw Failure(
-            .argument, "\(place).added and .removed go together, with INVIVO_INJECT_ALL", path: key)
+            .argument, "\(place): added and removed are given together, and only for a list of all objects of a type",
+            path: key)
     }
     return Injection.Hears(added: added, removed: removed)
 }

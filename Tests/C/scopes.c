@@ -135,7 +135,7 @@ static void the_host_says_where_its_code_is(void) {
     expects_error(invivo_define(runtime, &lost, NULL, E), INVIVO_E_NOT_FOUND, NULL);
     register_scope();
     lost.scope_name = NULL;
-    expects_error(invivo_define(runtime, &lost, NULL, E), INVIVO_E_ARGUMENT, NULL);
+    expects_error(invivo_define(runtime, &lost, NULL, E), INVIVO_E_ARGUMENT, "r.lost: a scope of the host has a name, and no other scope has one");
     lost.scope = INVIVO_SCOPE_GRAPH, lost.scope_name = "request";
     expects_error(invivo_define(runtime, &lost, NULL, E), INVIVO_E_ARGUMENT, NULL);
     key = define("r.one", type, INVIVO_SCOPE_HOST, "request");
