@@ -330,6 +330,7 @@ class Core:
         try:
             self.purge()
             self.library.call("runtime_close", self.handle)
+            _trampolines.dismiss_all(self)
         except BaseException as problem:
             if _signals.took_effect(problem):
                 self.give_back()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import inspect
 import sys
 import threading
@@ -93,20 +94,35 @@ def _origin(code: int, message: str, forget: bool) -> BaseException | None:
     return None
 
 
+class ErrorCell(ctypes.c_void_p):
+    """Room for an owned error."""
+
+    value: int | None
+    released: list[None] | None = None  # what the library's function answered
+
+    def release(self, function: Any) -> None:
+        """Gives the error back, once, whatever a signal's handler raises meanwhile."""
+        if self.released is None:
+            self.released = []
+        if self.value and not self.released:
+            # Called and noted within one call into C.
+            self.released.extend(map(function, (self.value,)))
+
+
 class Failures:
     """Errors of one copy of the library."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
 
-    def take(self, status: int, pointer: int | None) -> BaseException:
+    def take(self, status: int, cell: ErrorCell) -> BaseException:
         """What to raise for a failed call; gives the error back to the library."""
-        if not pointer:
+        if not cell.value:
             return error_class(status)(code=status)
         try:
-            error = self.read(pointer, forget=True)
+            error = self.read(cell.value, forget=True)
         finally:
-            self._library.error_release(pointer)
+            cell.release(self._library.bare("error_release"))
             if sent:
                 forget_since()
         origin = error.__cause__

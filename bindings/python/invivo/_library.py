@@ -7,21 +7,24 @@ of it, because it may wait for a thread that needs the GIL.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
+import sys
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _generated as c
 from . import _signals
-from ._failures import Failures, forget_since, sent
+from ._failures import ErrorCell, Failures, forget_since, sent
 from .errors import FileError, VersionError
 
 _INDEX = {name: index for index, name in enumerate(c.TABLE)}
 _FIRST = c.invivo_table._fields_[3][0]
 _OFFSET: int = getattr(c.invivo_table, _FIRST).offset
 _POINTER = ctypes.sizeof(ctypes.c_void_p)
+_ONE_REFERENCE = sys.getrefcount(object()) + 1  # what it counts for an object that one list has
 
 
 class Library:
@@ -38,6 +41,7 @@ class Library:
         self._count: int = min(head.function_count, (head.struct_size - _OFFSET) // _POINTER)
         self.failures = Failures(self)
         self._bare: dict[str, Any] = {}
+        self._errors: list[ErrorCell] = []  # of calls of the main thread
 
     if TYPE_CHECKING:
 
@@ -82,7 +86,7 @@ class Library:
         """Calls a function that answers a status and takes an error last; raises what it answers. What a signal's
         handler raised in a callback is raised itself, whatever the library made of it."""
         function = self.bare(name)
-        error = ctypes.c_void_p()
+        error = ErrorCell()
         reference = ctypes.byref(error)
         if threading.get_ident() != _signals.main:
             try:
@@ -90,12 +94,14 @@ class Library:
             except ctypes.ArgumentError as problem:
                 raise _real(problem) from None
             if status:
-                raise self.failures.take(status, error.value)
+                raise self.failures.take(status, error)
             if sent:
                 forget_since()
             return
         status, called, depth = c.INVIVO_OK, False, _signals.depth()
         interrupted: BaseException | None
+        self._drop_errors()
+        self._errors.append(error)
         try:
             try:
                 _signals.enter()
@@ -108,15 +114,26 @@ class Library:
             interrupted = _real(problem)
         if interrupted is None:
             if status:
-                raise self.failures.take(status, error.value)
+                raise self.failures.take(status, error)
             if sent:
                 forget_since()
             return
         if error.value:
-            self.failures.take(status, error.value)
+            self.failures.take(status, error)
         elif called and not status:
             _signals.effective(interrupted)
         raise interrupted
+
+    def _drop_errors(self) -> None:
+        """Releases the errors of the main thread's calls that are over, where a signal's handler raised before that was
+        done. Each step may be interrupted: the next call goes on."""
+        errors = self._errors
+        while errors and sys.getrefcount(errors[-1]) == _ONE_REFERENCE:  # no call has it any more
+            error = errors[-1]
+            error.release(self.bare("error_release"))
+            with contextlib.suppress(ValueError):
+                errors.remove(error)
+            del error
 
 
 def _real(problem: BaseException) -> BaseException:

@@ -109,6 +109,13 @@ def dismiss(number: int | None) -> Any:
     return _items.pop(number, None) if number else None
 
 
+def dismiss_all(core: Core) -> None:
+    """A runtime has closed and calls nobody any more: what a signal's handler kept from being dismissed goes with it."""
+    for number, item in list(_items.items()):
+        if item.core is core:
+            dismiss(number)
+
+
 def item_of(number: int | None) -> Any:
     return _items.get(number) if number else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -124,7 +125,7 @@ for each in others[:3]:
 def test_what_a_signals_handler_raises_arrives_and_nothing_is_half_started(
     script: Callable[..., subprocess.CompletedProcess[str]], base: str, signals: int
 ) -> None:
-    done = script(PROGRAM.format(base=base, signals=signals), seconds=90)
+    done = script(PROGRAM.format(base=base, signals=signals), seconds=900)  # that long only where it hangs
     assert f"raised {signals} lost 0 half-started 0 others 0" in done.stdout, done.stdout + done.stderr[-3000:]
     assert done.returncode == 0
 
@@ -240,6 +241,11 @@ def _enter_view(runtime: invivo.Runtime) -> None:
         view.config("a.b")
 
 
+def _refused(runtime: invivo.Runtime) -> None:
+    with contextlib.suppress(invivo.ArityError):
+        runtime.resolve("a.voice")
+
+
 OPERATIONS: dict[str, Callable[[invivo.Runtime], Any]] = {
     "key": lambda runtime: runtime["a.clock"],
     "class": lambda runtime: runtime[Clock],
@@ -249,12 +255,26 @@ OPERATIONS: dict[str, Callable[[invivo.Runtime], Any]] = {
     "all": lambda runtime: runtime.resolve_all(Pump),
     "provider": lambda runtime: runtime["a.late"].provider(),
     "lazy": lambda runtime: runtime["a.late"].lazy(),
+    "argument": lambda runtime: runtime.resolve("a.voice", 3),
+    "object": lambda runtime: runtime.resolve("a.voice", Pump()),
+    "refused": _refused,
+    "define": lambda runtime: runtime.define(Clock, "a.more", scope="lazy_singleton"),
+    "pool": lambda runtime: runtime.pool("a.pool", lambda key: Pump()).get("x"),
     "view": _enter_view,
     "wiring": lambda runtime: runtime.wiring_text("json"),
     "inject": lambda runtime: runtime.inject(Pump(), "a.pump"),
 }
 
-LONG = ("provider", "lazy", "inject")  # of these, each seventh instruction
+LONG = (
+    "provider",
+    "lazy",
+    "inject",
+    "argument",
+    "object",
+    "refused",
+    "define",
+    "pool",
+)  # of these, each seventh instruction
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
