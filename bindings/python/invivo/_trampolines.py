@@ -110,7 +110,7 @@ def dismiss(number: int | None) -> Any:
 
 
 def dismiss_all(core: Core) -> None:
-    """A runtime has closed and calls nobody any more: what a signal's handler kept from being dismissed goes with it."""
+    """A runtime has closed and calls nobody any more: drops what a signal's handler kept from being dismissed."""
     for number, item in list(_items.items()):
         if item.core is core:
             dismiss(number)
