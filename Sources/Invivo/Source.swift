@@ -37,8 +37,8 @@ public final class Source: Sendable {
     /// Looks at a file now, without waiting for an event; done when this returns.
     public func refresh() throws(InvivoError) { try core.call { $0.pointee.source_refresh(handle, $1) } }
 
-    /// Stops following and takes away what the document said, as a reload. Before the change set that opens it is committed:
-    /// takes the file out of the set.
+    /// Stops following and takes away what the document said, as a reload. The commit of a change set fails when a source
+    /// of it was closed before.
     public func close() throws(InvivoError) { try core.call { $0.pointee.source_close(handle, $1) } }
 }
 

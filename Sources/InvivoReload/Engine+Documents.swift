@@ -75,8 +75,21 @@ extension Engine {
 
     // MARK: documents that a change set opens
 
+    /// Fails when a source of the set was closed while the set was written.
+    func requireUnclosed(_ set: ChangeSet) throws(Failure) {
+        guard let closed = set.opened.first(where: { phase(of: $0.document) == .closed }) else { return }
+        throw Failure(
+            .argument,
+            "the source was closed before its change set was committed: close it after the commit, or discard the set and "
+                + "leave the file out of the next one", at: Place(file: closed.document.name))
+    }
+
     /// Follows the files that a set opens, before they are read: no change between reading and following is missed.
     func follow(_ set: ChangeSet) throws(Failure) {
+        do throws(Failure) { try requireUnclosed(set) } catch {
+            giveUp(set)
+            throw error
+        }
         for new in set.opened {
             guard let path = new.document.path else { continue }
             do throws(Failure) { try follow(new.document, path) } catch {

@@ -42,7 +42,10 @@ extension Engine {
 
     /// What would be wrong with a change set, as far as that shows without making anything: nothing is changed or told.
     public func check(_ set: ChangeSet) -> [Failure] {
-        do throws(Failure) { try takeTurn() } catch { return error.all }
+        do throws(Failure) {
+            try requireUnclosed(set)
+            try takeTurn()
+        } catch { return error.all }
         defer { endTurn() }
         return prepareSettled(set).failure?.all ?? []
     }

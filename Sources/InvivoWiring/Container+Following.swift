@@ -65,6 +65,36 @@ extension Container {
         }
     }
 
+    /// Puts a list back as it was before a reload that fails, in the same order. Its holder is told of all that lies behind the
+    /// first difference, because it is told no positions.
+    func putBack(
+        _ ids: [UInt32], _ list: Value?, _ candidates: Candidates, _ name: String, _ recipe: Recipe, _ record: Record
+    ) throws(Failure) {
+        guard let type = recipe.type, let instance = record.pointee.instance, case .list(let former)? = list else {
+            return
+        }
+        let extra = extra(record)
+        var (told, objects) = monitor.locked { () -> ([UInt32], [Value]) in
+            guard case .list(let objects)? = extra.injectedProperties[name] else { return ([], []) }
+            return (extra.candidates[name] ?? [], objects)
+        }
+        let same = zip(objects, former).prefix { $0.isSame(as: $1) }.count
+        let removed = Self.method(candidates.removed, of: type, for: record)
+        let added = Self.method(candidates.added, of: type, for: record)
+        while let last = objects.last, objects.count > same {
+            _ = try removed.call(instance, [last])
+            told.removeLast()
+            objects.removeLast()
+            keep(told, objects, name, extra)
+        }
+        for (id, value) in zip(ids, former).dropFirst(same) {
+            _ = try added.call(instance, [value])
+            told.append(id)
+            objects.append(value)
+            keep(told, objects, name, extra)
+        }
+    }
+
     private func keep(_ ids: [UInt32], _ objects: [Value], _ name: String, _ extra: ObjectExtra) {
         let former = monitor.locked { () -> Value? in
             extra.candidates[name] = ids

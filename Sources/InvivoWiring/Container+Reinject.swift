@@ -106,8 +106,7 @@ extension Container {
                 do throws(Failure) {
                     try cover.takeBack()
                     try self.restore(
-                        found, place, recipe, after: former, arguments, object, record, of: scopeInstance,
-                        isCovered: cover.isThere)
+                        found, place, recipe, after: former, arguments, object, record, isCovered: cover.isThere)
                 } catch {
                     if isTaken { self.keepConstant(place.step, place.name, recipe, arguments, object, record) }
                     throw error
@@ -198,18 +197,14 @@ extension Container {
     /// Puts back what a step has found.
     private func restore(
         _ found: Before, _ place: Again, _ recipe: Recipe, after former: Recipe, _ arguments: [Value],
-        _ object: UInt64, _ record: Record, of scopeInstance: ScopeInstance?, isCovered: Bool
+        _ object: UInt64, _ record: Record, isCovered: Bool
     ) throws(Failure) {
         guard let type = recipe.type, let instance = record.pointee.instance else { return }
-        if case .candidates? = place.former, case .candidates = place.step, let step = place.former {
-            // Its holder hears of what goes again; the current graph is still the one that stays.
-            let chain = BuildChain(graph: currentGraph(), isReload: true)
-            chain.scopeInstance = scopeInstance
-            return try building(chain) { () throws(Failure) in
-                try whole { (chain) throws(Failure) in
-                    try apply(step, place.name, former, [], record, chain)
-                }
-            }
+        if case .candidates(let property, let ids, let added, let removed)? = place.former,
+            case .candidates = place.step
+        {
+            let candidates = Candidates(property: property, ids: ids, added: added, removed: removed)
+            return try putBack(found.candidates ?? [], found.kept, candidates, place.name, former, record)
         }
         var value = found.kept ?? found.own
         if value == nil, let step = place.former { value = try constant(step, former, arguments, object, record) }

@@ -51,7 +51,7 @@ static invivo_status hear(void *instance, void *user_data, const invivo_value *a
         if (self->held[i] == serial) found = i;
     CHECK(comes ? found < 0 : found >= 0);
     if (comes) self->held[self->count++] = serial;
-    else if (found >= 0) self->held[found] = self->held[--self->count];
+    else if (found >= 0) memmove(&self->held[found], &self->held[found + 1], (size_t)(--self->count - found) * sizeof self->held[0]);
     return INVIVO_OK;
 }
 static invivo_status get_helper(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
@@ -174,6 +174,33 @@ static void a_candidate_that_nobody_changed_stays(void) {
     OK(invivo_object_release(mixer));
     end();
 }
+static void a_reload_that_fails_leaves_a_list_in_its_order(invivo_type *type) {
+    begin();
+    DEFINE("m.one", LAZY_SINGLETON, voice_type);
+    DEFINE("m.two", LAZY_SINGLETON, voice_type);
+    DEFINE("m.three", LAZY_SINGLETON, voice_type);
+    DEFINE("m.mixer", SINGLETON, *type, .properties = voices, .property_count = 1);
+    invivo_object object = resolve("m.mixer");
+    mixer *self = at(object);
+    for (int round = 0; round < 3; round++) {
+        trace[0] = 0, fail_at = round ? "+5" : "+4", serials = 3;
+        invivo_changes changes;
+        OK(invivo_changes_open(runtime, &changes, E));
+        OK(invivo_changes_remove(changes, "m.two", E));
+        OK(invivo_changes_define(changes, DEFINITION("m.four", LAZY_SINGLETON, voice_type), NULL, E));
+        OK(invivo_changes_define(changes, DEFINITION("m.five", LAZY_SINGLETON, voice_type), NULL, E));
+        expects_error(invivo_changes_commit(changes, E), INVIVO_E_HOST, NULL);
+        CHECK_TEXT(trace, round ? "-2 +4 +5 -4 -3 +2 +3 " : "-2 +4 -3 +2 +3 ");
+        CHECK_EQUAL(self->count, 3);
+        for (int i = 0; i < 3; i++) CHECK_EQUAL(self->held[i], i + 1);
+        CHECK_EQUAL(live, 3);
+    }
+    fail_at = NULL, trace[0] = 0;
+    removes("m.two");
+    CHECK_TEXT(trace, "-2 ");
+    OK(invivo_object_release(object));
+    end();
+}
 static void candidates_need_two_methods_and_a_list(void) {
     begin();
     invivo_injection wrong[] = {{.name = "voices", .how = INVIVO_INJECT_ALL, .reference = "Voice", .added = "add"}};
@@ -224,6 +251,8 @@ int main(void) {
     a_holder_hears_what_comes_and_goes(&mixer_type);
     a_holder_hears_what_comes_and_goes(&shared_mixer);
     a_candidate_that_nobody_changed_stays();
+    a_reload_that_fails_leaves_a_list_in_its_order(&mixer_type);
+    a_reload_that_fails_leaves_a_list_in_its_order(&shared_mixer);
     candidates_need_two_methods_and_a_list();
     a_tracked_prototype_follows();
     return check_end();

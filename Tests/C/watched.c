@@ -406,18 +406,37 @@ static void a_source_is_not_ready_before_the_commit(void) {
     expects_error(invivo_source_refresh(source, E), INVIVO_E_NOT_READY,
                   "a.yaml: the change set that opens the source is not committed yet");
     expects_error(invivo_source_update(source, "{}", 2, E), INVIVO_E_UNSUPPORTED, NULL);
-    OK(invivo_source_close(closed, E)); /* is taken out of the set */
+    OK(invivo_source_close(closed, E));
     expects_error(invivo_source_close(closed, E), INVIVO_E_HANDLE, NULL);
+    invivo_changes_discard(changes);
+    changes = open_set();
+    define(changes, "synth.lead");
+    source = watch(changes, "a.yaml");
     OK(invivo_changes_commit(changes, E));
-    CHECK_TEXT(sources(), "a.yaml");
     EXPECTS_VOICE("synth.lead", 3, 0.5);
     OK(invivo_source_refresh(source, E));
-    /* A set of which all is taken out does nothing. */
-    changes = open_set();
-    closed = watch(changes, "b.yaml");
-    OK(invivo_source_close(closed, E));
-    OK(invivo_changes_commit(changes, E));
-    CHECK_TEXT(sources(), "a.yaml");
+    end();
+}
+
+/* Nobody would notice that the set has lost its file. */
+static void a_source_that_is_closed_before_the_commit_is_an_error(void) {
+    static const char message[] =
+        "b.yaml: the source was closed before its change set was committed: close it after the commit, or discard the set and leave "
+        "the file out of the next one";
+    begin();
+    say("a.yaml", 3, 0.5);
+    say("b.yaml", 4, 0.25);
+    for (int round = 0; round < 4; round++) {
+        invivo_changes changes = open_set();
+        define(changes, "synth.lead");
+        watch(changes, "a.yaml");
+        invivo_source closed = watch_with(changes, "b.yaml", round % 2 ? INVIVO_SOURCE_WAIT : 0);
+        OK(invivo_source_close(closed, E));
+        expects_error(invivo_changes_check(changes, E), INVIVO_E_ARGUMENT, message);
+        expects_error(round < 2 ? invivo_changes_commit(changes, E) : invivo_changes_submit(changes, E), INVIVO_E_ARGUMENT, message);
+        FOLLOWS_NOTHING();
+        CHECK_EQUAL(made, 0);
+    }
     end();
 }
 
@@ -826,6 +845,7 @@ int main(void) {
     a_check_follows_nothing();
     a_file_that_is_gone_at_the_commit_is_not_there();
     a_source_is_not_ready_before_the_commit();
+    a_source_that_is_closed_before_the_commit_is_an_error();
     what_cannot_be_watched();
     a_file_that_may_wait();
     a_callback_submits();

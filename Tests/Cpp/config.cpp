@@ -117,12 +117,16 @@ static void a_change_set_takes_a_file() {
         set.define(definition("synth.part").of<part>().lazy_singleton().give("number", invivo::configured("number"))).watch(path);
         set.check();
         CHECK(own.sources().empty());
-        {
-            invivo::source taken_out = set.follow(missing);
-            CHECK(throws(INVIVO_E_NOT_FOUND, "missing.yaml", [&] { set.check(); }));
-            CHECK(throws(INVIVO_E_NOT_READY, "not committed yet", [&] { taken_out.refresh(); }));
-        }
         set.commit();
+        {
+            invivo::changes lost(own);
+            {
+                invivo::source followed = lost.follow(missing);
+                CHECK(throws(INVIVO_E_NOT_FOUND, "missing.yaml", [&] { lost.check(); }));
+                CHECK(throws(INVIVO_E_NOT_READY, "not committed yet", [&] { followed.refresh(); }));
+            }
+            CHECK(throws(INVIVO_E_ARGUMENT, "closed before its change set was committed", [&] { lost.commit(); }));
+        }
         CHECK(own.sources().size() == 1 && own.resolve<part>("synth.part")->number == 3 && own.resolve<part>("synth.part")->heard == 5);
         write(missing, "config: { synth: { number: 4 } }");
         invivo::changes more(own);

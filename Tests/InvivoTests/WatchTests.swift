@@ -68,9 +68,6 @@ extension SwiftAPI {
                     try changes.activate(synth)
                     let lead = try changes.define(Block("synth.lead", Tuning()) { $0.field("gain", \.gain, in: 0...2) })
                     let source = try changes.watch(file)
-                    let closed = try changes.watch("\(scratch.path)/none.yaml")
-                    #expect(failure { try changes.check() }.code == .notFound)
-                    try closed.close()
                     try changes.check()
                     #expect(failure { try source.refresh() }.code == .notReady)
                     #expect(try runtime.sources.isEmpty)
@@ -87,6 +84,21 @@ extension SwiftAPI {
                 #expect(try synth.voice().count == 5 && runtime[lead].gain == 2)
                 try later.close()
                 #expect(try synth.voice().count == 4 && runtime[lead].gain == 0.25)
+            }
+        }
+
+        @Test func aSourceThatIsClosedBeforeTheCommitIsAnError() throws {
+            let scratch = try Scratch()
+            let file = scratch.write("settings.yaml", text(3, 0.5))
+            try withRuntime { runtime throws in
+                let failed = failure {
+                    try runtime.changes { changes in
+                        try changes.activate(Synth())
+                        try changes.watch(file).close()
+                    }
+                }
+                #expect(failed.code == .argument && "\(failed)".contains("closed before its change set was committed"))
+                #expect(try runtime.sources.isEmpty)
             }
         }
 

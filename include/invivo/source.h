@@ -34,8 +34,9 @@ INVIVO_API invivo_status invivo_watch(invivo_runtime runtime, const char *path, 
  *   options   those of invivo_source_open, with a path. A relative path is resolved by this call. The same file twice is two
  *             documents. Of documents that are opened by one set, the later call wins.
  *   out       receives the source, which may be closed like any other; may be NULL. Until the set is committed,
- *             invivo_source_refresh answers INVIVO_E_NOT_READY, and invivo_source_close takes the file out of the set. When the set
- *             has failed or was discarded, the handle is stale.
+ *             invivo_source_refresh answers INVIVO_E_NOT_READY. A source that is closed before the set is committed or submitted
+ *             is an error of the commit, submit or check (INVIVO_E_ARGUMENT). One that is closed while a submitted set waits
+ *             takes the file out of the set. When the set has failed or was discarded, the handle is stale.
  * May be called from inside callbacks, except with the set that a processor is given (INVIVO_E_ARGUMENT). */
 INVIVO_API invivo_status invivo_changes_watch(invivo_changes changes, const invivo_source_options *options, invivo_source *out,
                                               invivo_error **error) INVIVO_WAITS;

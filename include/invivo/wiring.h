@@ -90,8 +90,9 @@ typedef struct invivo_injection {
     const struct invivo_definition *definition;
     /* Of ALL, in a property: methods of the object that it goes into, each taking one object; both or none. When candidates
      * come or go later they are called, in the object's domain, instead of setting the whole list again: `removed` with what
-     * went or is replaced, then `added` with what came. Neither tells a position, and a reload that fails calls them the other
-     * way round: the list need not be in the order of the definitions afterwards. */
+     * went or is replaced, then `added` with what came. Neither tells a position: the list need not be in the order of the
+     * definitions afterwards. A reload that fails brings the former list back in its order: `removed` with the objects behind the
+     * first difference, the last first, then `added` with those that were there. */
     const char *added, *removed;
 } invivo_injection;
 

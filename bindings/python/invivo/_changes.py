@@ -240,10 +240,11 @@ class Changes:
         source = Source(self._core, c.invivo_source(), os.fspath(path), pending=True)
 
         def apply(changes: c.invivo_changes) -> None:
-            if not source._dropped:
-                handle = c.invivo_source()
-                self._core.library.call("changes_watch", changes, ctypes.byref(options), ctypes.byref(handle))
-                source._handle = handle
+            handle = c.invivo_source()
+            self._core.library.call("changes_watch", changes, ctypes.byref(options), ctypes.byref(handle))
+            source._handle = handle
+            if source._closed_early:
+                self._core.library.call("source_close", handle)
 
         self._sources.append(source)
         self._others.append(apply)

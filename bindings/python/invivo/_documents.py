@@ -28,7 +28,7 @@ class Source:
     def __init__(self, core: Core, handle: c.invivo_source, name: str, *, pending: bool = False) -> None:
         self._core, self._handle, self.name = core, handle, name
         self._pending = pending  # whether the change set that opens it is still being written
-        self._dropped = False
+        self._closed_early = False
 
     def update(self, text: str) -> None:
         """Replaces the text of a document in memory: one reload, done when this returns."""
@@ -46,10 +46,10 @@ class Source:
         return self._handle
 
     def close(self) -> None:
-        """Stops following, and takes away what the document said. May be called again. Before the change set that opens
-        it is committed: takes the file out of the set."""
+        """Stops following, and takes away what the document said. May be called again. The commit of a change set fails
+        when a source of it was closed before."""
         if self._pending:
-            self._pending, self._dropped = False, True
+            self._pending, self._closed_early = False, True
             return
         handle, self._handle = self._handle, c.invivo_source()
         if handle.bits and not self._core.closed:

@@ -80,10 +80,6 @@ def test_a_source_of_a_change_set(file: Path) -> None:
         with runtime.changes() as changes:
             changes.activate(Synth())
             source = changes.watch(file)
-            taken_out = changes.watch(file.with_suffix(".missing"))
-            with pytest.raises(FileNotFoundError):
-                changes.check()
-            taken_out.close()
             changes.check()
             assert runtime.sources == []
             with pytest.raises(invivo.NotReadyError, match="is not committed yet"):
@@ -93,6 +89,20 @@ def test_a_source_of_a_change_set(file: Path) -> None:
         assert (runtime[Voice].count, runtime[Voice].gain) == (4, 0.25)
         with pytest.raises(invivo.NotConfiguredError):
             source.close()
+
+
+def test_a_source_that_is_closed_before_the_commit_is_an_error(file: Path) -> None:
+    with invivo.Runtime() as runtime:
+        with pytest.raises(invivo.ArgumentError, match="closed before its change set was committed") as caught:
+            with runtime.changes() as changes:
+                changes.activate(Synth())
+                with changes.watch(file):
+                    pass
+                with pytest.raises(invivo.ArgumentError, match="closed before its change set was committed"):
+                    changes.check()
+        assert caught.value.file == str(file)
+        assert runtime.sources == []
+        assert runtime.assembly_state("synth") == "unknown"
 
 
 def test_a_set_that_is_discarded_follows_nothing(file: Path) -> None:

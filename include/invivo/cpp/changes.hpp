@@ -170,7 +170,7 @@ public:
         open(path, flags, nullptr);
         return *this;
     }
-    /// The same until the source ends. One that ends before the commit takes the file out of the set.
+    /// The same until the source ends. A source that ends before the commit is an error of the commit.
     [[nodiscard]] source follow(const std::string &path, uint32_t flags = 0) {
         invivo_source opened{};
         open(path, flags, &opened);
