@@ -93,13 +93,13 @@ def test_a_source_of_a_change_set(file: Path) -> None:
 
 def test_a_source_that_is_closed_before_the_commit_is_an_error(file: Path) -> None:
     with invivo.Runtime() as runtime:
-        with pytest.raises(invivo.ArgumentError, match="closed before its change set was committed") as caught:
-            with runtime.changes() as changes:
-                changes.activate(Synth())
-                with changes.watch(file):
-                    pass
-                with pytest.raises(invivo.ArgumentError, match="closed before its change set was committed"):
-                    changes.check()
+        message = "closed before its change set was committed"
+        with pytest.raises(invivo.ArgumentError, match=message) as caught, runtime.changes() as changes:
+            changes.activate(Synth())
+            with changes.watch(file):
+                pass
+            with pytest.raises(invivo.ArgumentError, match=message):
+                changes.check()
         assert caught.value.file == str(file)
         assert runtime.sources == []
         assert runtime.assembly_state("synth") == "unknown"
