@@ -71,8 +71,8 @@ extension Engine {
         scheduleReclaim()
     }
 
-    /// Has the loop thread end what may end, for a call that runs no host code. Waits for that, but not for stops. Other functions
-    /// of the host are awaited for at most 1 s from the moment at which the loop thread was asked.
+    /// Has the loop thread end what may end, for a call that runs no host code. Waits for that, but not for the functions of the
+    /// host that it calls: at most 1 s from the moment at which it was asked to.
     func handOverReclaim() {
         let loop: Loop
         let isAsked = container.monitor.locked { () -> Bool in
@@ -99,7 +99,7 @@ extension Engine {
         guard isPosted, mayWait else { return }
         container.monitor.locked {
             let deadline = since + Self.handOverPatience
-            while handedOver != 0 || isReclaiming, !container.isStopping, monotonicNow() < deadline {
+            while handedOver != 0 || isReclaiming, monotonicNow() < deadline {
                 _ = container.monitor.wait(until: deadline)
             }
         }

@@ -146,12 +146,9 @@ extension Container {
             let extra = extra(record)
             guard extra.life == .started else { return false }
             extra.life = .stopping
-            runningStops += 1
-            monitor.broadcast()
             return true
         }
         guard isMine else { return nil }
-        defer { monitor.locked { runningStops -= 1 } }
         let begun = monotonicNow()
         var failure: Failure?
         do throws(Failure) {

@@ -199,9 +199,6 @@ extension Container {
     // MARK: ending
 
     /// Under the monitor.
-    public var isStopping: Bool { runningStops > 0 }
-
-    /// Under the monitor.
     public var hasLingering: Bool { !lingering.entries.isEmpty }
 
     /// Ends objects that the graph is about to let go of, and whatever else nothing refers to any more. Those to which only their

@@ -76,8 +76,6 @@ public final class Container: @unchecked Sendable {
     public nonisolated(unsafe) var stopGrace: UInt64 = 30_000_000_000
     /// Called with the monitor not held, when there are objects to be looked at again.
     public var onLingering: (@Sendable () -> Void)?
-    /// Stops that are under way. Guarded by the monitor.
-    var runningStops = 0
     /// What failed in stops, while somebody gathers that. Guarded by the monitor.
     var stopFailures: [Failure]?
     /// Nanoseconds that a start or stop may take, where a definition does not say it. Set before the core is opened.

@@ -684,50 +684,6 @@ static void a_stop_that_does_not_return_is_an_error_of_the_report(void) {
     free(heard);
 }
 
-/* A stop that returns after 100 looks at the state: those do not wait for it. */
-static int looks;
-static bool is_stopping, is_late;
-static void until_looked_at(const char *name) {
-    struct timespec limit;
-    if (*name != 'h') return;
-    clock_gettime(CLOCK_REALTIME, &limit);
-    limit.tv_sec += CHECK_LIMIT_SECONDS / 2;
-    pthread_mutex_lock(&gate_lock);
-    is_stopping = true;
-    pthread_cond_broadcast(&gate_moved);
-    while (looks < 100 && !is_late) is_late = pthread_cond_timedwait(&gate_moved, &gate_lock, &limit) != 0;
-    pthread_mutex_unlock(&gate_lock);
-}
-static void *replace_h(void *unused) {
-    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "s.h", .scope = INVIVO_SCOPE_SINGLETON,
-                              .type = shared_type}, NULL, E));
-    return unused;
-}
-static void looks_at_the_state_wait_for_no_stop(void) {
-    pthread_t other;
-    begin();
-    replace_h(NULL);
-    looks = 0, is_stopping = is_late = false, in_stop = until_looked_at;
-    CHECK(!pthread_create(&other, NULL, replace_h, NULL));
-    pthread_mutex_lock(&gate_lock);
-    while (!is_stopping) pthread_cond_wait(&gate_moved, &gate_lock);
-    pthread_mutex_unlock(&gate_lock);
-    for (int i = 0; i < 50; i++) {
-        invivo_runtime_info info = {.struct_size = sizeof info};
-        invivo_value list;
-        OK(invivo_runtime_inspect(runtime, &info, E));
-        OK(invivo_runtime_retired(runtime, &list, E));
-        invivo_value_clear(&list);
-        pthread_mutex_lock(&gate_lock);
-        looks += 2;
-        pthread_cond_broadcast(&gate_moved);
-        pthread_mutex_unlock(&gate_lock);
-    }
-    CHECK(!pthread_join(other, NULL));
-    CHECK(!is_late);
-    end();
-}
-
 /* Whoever waits longer than 1 s for what other threads create or start says so once: in the log, and as the last error meanwhile. */
 static int waits_logged;
 static void count_waits(void *user_data, const invivo_log_entry *entry) {
@@ -1061,7 +1017,6 @@ int main(void) {
     what_a_start_hook_resolved_ends_with_a_failed_commit();
     a_start_that_does_not_return_holds_up_its_own_change_set_alone();
     a_stop_that_does_not_return_is_an_error_of_the_report();
-    looks_at_the_state_wait_for_no_stop();
     long_waits_for_other_threads_are_told();
     stops_that_fail_are_gathered();
     starting_twice_and_stopping_what_is_not_started_do_nothing();

@@ -209,8 +209,8 @@ typedef struct invivo_runtime_info {
     uint64_t unannounced;      /* changes found so in files whose directories are watched */
 } invivo_runtime_info;
 
-/* Reports what the runtime is doing. Runs no code of the host: the loop thread ends what may end before. The call waits for that
- * for at most 1 s, and not while an object is being stopped. */
+/* Reports what the runtime is doing. Runs no code of the host: the loop thread ends what may end before, and the call waits for
+ * that for at most 1 s. */
 INVIVO_API invivo_status invivo_runtime_inspect(invivo_runtime runtime, invivo_runtime_info *out, invivo_error **error) INVIVO_WAITS;
 /* Lists the retired objects that have not been stopped: shared objects that a reload has replaced or removed, whose type has
  * `stop`, and that are still in use. `out` becomes an owned list with one map for each of them, in order of creation:
