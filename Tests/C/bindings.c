@@ -112,11 +112,16 @@ static void what_making_comes_to_is_a_list_of_steps(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
+static invivo_status no_place(void *user_data, uint64_t *place, invivo_error **error) {
+    (void)user_data, (void)place, (void)error;
+    return INVIVO_OK;
+}
 static void the_definition_in_force_is_described(void) {
     invivo_runtime runtime = thing_runtime();
     static const invivo_parameter inner[] = {{.name = "inner", .kind = INVIVO_KIND_ANY, .flags = INVIVO_PARAMETER_OPTIONAL}};
     const invivo_type_options options = {.struct_size = sizeof options, .name = "Own", .make = make_own, .release = release_own, .parameters = inner, .parameter_count = 1};
     static const invivo_parameter parameters[] = {{.name = "note", .kind = INVIVO_KIND_INT32}, {.name = "level", .kind = INVIVO_KIND_DOUBLE}};
+    static const invivo_parameter given[] = {{.name = "part", .kind = INVIVO_KIND_OBJECT, .type_name = "Own", .flags = INVIVO_PARAMETER_OPTIONAL}};
     invivo_value defaults[] = {{0}, {.kind = INVIVO_KIND_DOUBLE, .as.number = 0.5}};
     invivo_injection first = {.how = INVIVO_INJECT_ARGUMENT, .name = "inner"};
     invivo_injection passed = {.how = INVIVO_INJECT_REFERENCE, .reference = "a.made", .items = &first, .item_count = 1, .name = "inner"};
@@ -126,17 +131,23 @@ static void the_definition_in_force_is_described(void) {
     invivo_key key;
     invivo_value facts = {0};
     invivo_override override;
-    OK(invivo_type_register(runtime, &options, NULL, E));
+    invivo_type own_type;
+    const invivo_scope_options place = {.struct_size = sizeof place, .name = "request", .find = no_place};
+    OK(invivo_type_register(runtime, &options, &own_type, E));
+    OK(invivo_scope_register(runtime, &place, E));
     OK(invivo_changes_open(runtime, &changes, E));
     OK(invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.plain", .type_name = "Own", .scope = INVIVO_SCOPE_LAZY_SINGLETON, .file = "a.c", .line = 7}, &key, E));
     OK(invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.made", .type_name = "Own", .scope = INVIVO_SCOPE_PROTOTYPE, .initializer = &first, .initializer_count = 1, .parameters = parameters, .parameter_count = 2, .defaults = defaults}, NULL, E));
     OK(invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.holder", .type_name = "Own", .scope = INVIVO_SCOPE_PROTOTYPE, .initializer = &passed, .initializer_count = 1, .parameters = parameters, .parameter_count = 1}, NULL, E));
     OK(invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.name", .alias = "a.made"}, NULL, E));
+    OK(invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.placed", .type_name = "Own", .scope = INVIVO_SCOPE_HOST, .scope_name = "request", .parameters = given, .parameter_count = 1}, NULL, E));
     OK(invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.choice", .chooser = &chooser, .options = &option, .option_count = 1, .parameters = parameters, .parameter_count = 1}, NULL, E));
     OK(invivo_changes_commit(changes, E));
 
     OK(invivo_key_describe(runtime, key, &facts, E));
     CHECK_EQUAL(of(&facts, "scope")->as.unsigned_integer, INVIVO_SCOPE_LAZY_SINGLETON);
+    CHECK(of(&facts, "type")->kind == INVIVO_KIND_TYPE && of(&facts, "type")->as.type.bits == own_type.bits);
+    CHECK_EQUAL(of(&facts, "scope_name")->kind, INVIVO_KIND_NULL);
     CHECK_TEXT(of(&facts, "making")->as.string.data, "initializer");
     CHECK_TEXT(of(&facts, "file")->as.string.data, "a.c");
     CHECK_EQUAL(of(&facts, "line")->as.unsigned_integer, 7);
@@ -166,6 +177,15 @@ static void the_definition_in_force_is_described(void) {
         CHECK(receivers->kind == INVIVO_KIND_LIST && receivers->as.list.count == 1);
         invivo_value_clear(&facts);
     }
+    OK(invivo_key_find(runtime, "a.placed", &key, E));
+    if (OK(invivo_key_describe(runtime, key, &facts, E))) {
+        const invivo_value *only = &of(&facts, "parameters")->as.list.items[0];
+        CHECK_EQUAL(of(&facts, "scope")->as.unsigned_integer, INVIVO_SCOPE_HOST);
+        CHECK(of(&facts, "scope_name")->kind == INVIVO_KIND_STRING && !strcmp(of(&facts, "scope_name")->as.string.data, "request"));
+        CHECK(of(only, "type")->kind == INVIVO_KIND_STRING && !strcmp(of(only, "type")->as.string.data, "Own"));
+        CHECK(of(only, "optional")->as.boolean);
+    }
+    invivo_value_clear(&facts);
     OK(invivo_key_find(runtime, "a.choice", &key, E));
     OK(invivo_key_describe(runtime, key, &facts, E));
     CHECK_TEXT(of(&facts, "making")->as.string.data, "choice");
