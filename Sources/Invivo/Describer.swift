@@ -8,6 +8,8 @@ struct Describer {
     let home: Resolver.Home?
     /// The keys of what stands inline in it.
     private(set) var inner: [String] = []
+    /// The keys of what is being described: each stands in the one before.
+    private var outer: [String] = []
     private(set) var problems: [InvivoError] = []
 
     /// Where what it describes goes.
@@ -66,6 +68,9 @@ struct Describer {
         var definition = invivo_definition()
         definition.struct_size = MemoryLayout<invivo_definition>.size
         definition.key = try arena.name(key)
+        if let owner = outer.last { definition.owner = try arena.name(owner) }
+        outer.append(key)
+        defer { outer.removeLast() }
         definition.file = try arena.name("\(draft.file)")
         definition.line = UInt32(clamping: draft.line)
         definition.scope = draft.scope?.rawValue ?? UInt32(INVIVO_SCOPE_DEFAULT)
@@ -176,10 +181,7 @@ struct Describer {
                 file: "\(definition.draft.file)", line: Int(definition.draft.line))
         }
         inner.append(place)
-        var draft = definition.draft
-        draft.isHiddenByClass = true
-        draft.isHiddenByInterface = true
-        define(place, draft)
+        define(place, definition.draft)
         return place
     }
 

@@ -54,6 +54,13 @@ func definition(
     if let each = body.each, isOverride || each.isEmpty {
         throw fail(.argument, "definition.each is empty, or that of an override")
     }
+    if let owner = try optionalText(given.owner, "definition.owner") {
+        guard !isOverride, place == nil else {
+            throw fail(.argument, "definition.owner is set in an override or an inline definition")
+        }
+        body.owner = named?(owner) ?? owner
+        body.flags.formUnion([.hiddenClass, .hiddenInterface])
+    }
     let id = try container.intern(key)
     body.parameters = try signature(given, key)
     reader.parameters = body.parameters

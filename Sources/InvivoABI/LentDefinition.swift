@@ -60,6 +60,7 @@ final class LentDefinition {
         lent.each = text(body.each)
         lent.scope_name = text(body.scopeName)
         lent.generic = text(body.generic)
+        lent.owner = text(body.owner)
         lent.rank = body.rank
         lent.start_timeout_ms = UInt32(clamping: body.startTimeout / 1_000_000)
         lent.stop_timeout_ms = UInt32(clamping: body.stopTimeout / 1_000_000)

@@ -243,6 +243,7 @@ extension invivo_definition: SizedStruct {
         fieldRange(of: \invivo_definition.scope_name),
         fieldRange(of: \invivo_definition.generic),
         fieldRange(of: \invivo_definition.defaults),
+        fieldRange(of: \invivo_definition.owner),
     ]
 }
 

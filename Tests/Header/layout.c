@@ -302,6 +302,7 @@ int main(void) {
     OFFSET(invivo_definition, scope_name, sizeof(((invivo_definition *)0)->scope_name));
     OFFSET(invivo_definition, generic, sizeof(((invivo_definition *)0)->generic));
     OFFSET(invivo_definition, defaults, sizeof(((invivo_definition *)0)->defaults));
+    OFFSET(invivo_definition, owner, sizeof(((invivo_definition *)0)->owner));
     SIZE(invivo_processor);
     OFFSET(invivo_processor, struct_size, sizeof(((invivo_processor *)0)->struct_size));
     OFFSET(invivo_processor, name, sizeof(((invivo_processor *)0)->name));

@@ -218,6 +218,10 @@ typedef struct invivo_definition {
     /* NULL, or one for each of `parameters`: the value of a runtime argument that is left out. Null = none: then it may be left
      * out only where it is optional, and is null. Copied, and converted to the parameter's kind. */
     const invivo_value *defaults;
+    /* The key of the definition in which this one stands, written as a key of the same table or change set; NULL = none. It is
+     * removed with that definition and is not found by type. Where that definition has `each`, there is one for each entry. For
+     * languages that name inline definitions themselves; C writes them in place (`definition` of invivo_injection). */
+    const char *owner;
 } invivo_definition;
 
 /* ---- keys -------------------------------------------------------------------------------------------- */

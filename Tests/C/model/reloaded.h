@@ -58,26 +58,25 @@ static bool leads_back(int key, int to, bool *seen, const recipe *const *recipes
     }
     return false;
 }
-/* What providers and lazies name: these are others when a lookup by type has found another one, or nothing. */
-static int late_keys(const source *source, int *keys, int count) {
-    if (source->how == PROVIDER || source->how == LAZY) {
-        if (count < 64) keys[count++] = source->items[0]->key;
-        for (int i = 0; i < source->items[0]->count; i++) count = late_keys(source->items[0]->items[i], keys, count);
-        return count;
-    }
+/* The keys that a source names, in their order: others when a lookup by type has found another one, or nothing. */
+static int keys_of(const recipe *recipe, const source *source, int *keys, int count) {
+    if (source->how == PROVIDER || source->how == LAZY) source = source->items[0];
+    if (source->how == ALL_OF)
+        for (int i = 0; i < source->number && count < 64; i++) keys[count++] = recipe->bindings[source->key].bound[i];
+    if (source->how == REFERENCE && count < 64) keys[count++] = source->key;
     if (source->how == REFERENCE || source->how == LIST || source->how == SET || source->how == MAP || source->how == PATH)
-        for (int i = 0; i < (source->how == PATH ? 1 : source->count); i++) count = late_keys(source->items[i], keys, count);
+        for (int i = 0; i < (source->how == PATH ? 1 : source->count); i++) count = keys_of(recipe, source->items[i], keys, count);
     return count;
 }
-static bool same_late_keys(const source *a, const source *b) {
-    int in_a[64], in_b[64], count = late_keys(a, in_a, 0);
-    return count == late_keys(b, in_b, 0) && !memcmp(in_a, in_b, sizeof(int) * (size_t)count);
+static bool same_keys(const recipe *one, const source *a, const recipe *other, const source *b) {
+    int in_a[64], in_b[64], count = keys_of(one, a, in_a, 0);
+    return count == keys_of(other, b, in_b, 0) && !memcmp(in_a, in_b, sizeof(int) * (size_t)count);
 }
 /* What is bound to nothing now was bound to something. */
 static bool is_again(const again *again, int i) {
     const source *now_there = again->recipe->steps[i].value, *before = again->former_recipe->steps[i].value;
     return names(again->recipe, now_there, again->changed)
-        || (!again->changed && (names(again->former_recipe, before, NULL) || !same_late_keys(now_there, before)));
+        || (!again->changed && (names(again->former_recipe, before, NULL) || !same_keys(again->recipe, now_there, again->former_recipe, before)));
 }
 static int reinject(void *context, value *out) {
     again *again = context;
@@ -122,7 +121,7 @@ static bool same_initializer_edges(const recipe *a, const recipe *b) {
         if (in_a != in_b) return false;
     }
     for (int i = 0; i < a->initializer_count && i < b->initializer_count; i++)
-        if (!same_late_keys(a->initializer[i], b->initializer[i])) return false;
+        if (!same_keys(a, a->initializer[i], b, b->initializer[i])) return false;
     return true;
 }
 static bool same_bindings(const recipe *a, const recipe *b) {

@@ -150,6 +150,8 @@ def _say(
     options.rank = made.options.rank
     if made.options.each is not None:
         options.each = _values.name_bytes(made.options.each, "each")
+    if made.owner:
+        options.owner = _values.name_bytes(made.owner, "key")
     options.start_timeout_ms = _milliseconds(made.options.start_timeout)
     options.stop_timeout_ms = _milliseconds(made.options.stop_timeout)
     options.type.bits = plan.type_bits if record is None else record.bits

@@ -862,6 +862,7 @@ invivo_definition._fields_ = [
     ("scope_name", ctypes.c_char_p),
     ("generic", ctypes.c_char_p),
     ("defaults", ctypes.POINTER(invivo_value)),
+    ("owner", ctypes.c_char_p),
 ]
 invivo_processor._fields_ = [
     ("struct_size", ctypes.c_size_t),

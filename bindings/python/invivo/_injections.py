@@ -95,7 +95,9 @@ class Plan:
         choice = self.choice
         return dataclasses.replace(
             self,
-            definition=dataclasses.replace(made, key=rename(made.key), parent=parent),
+            definition=dataclasses.replace(
+                made, key=rename(made.key), parent=parent, owner=made.owner and rename(made.owner)
+            ),
             initializer=tuple(each.renamed(rename) for each in self.initializer),
             properties=tuple(each.renamed(rename) for each in self.properties),
             alias=None if self.alias is None else rename(self.alias),
