@@ -265,7 +265,10 @@ static bool is_same_source(const source *a, const source *b) {
 }
 static bool is_same_spec(const spec *a, const spec *b) {
     if (!a || !b || a == b || a->kind == FACTORY) return a == b;
-    bool is_same = a->kind == b->kind && a->scope == b->scope && a->type == b->type && a->target == b->target && a->parent == b->parent && a->rank == b->rank && a->flags == b->flags && a->takes_argument == b->takes_argument;
+    if (a->kind != b->kind) return false;
+    /* An alias has no type or scope of its own; nor has a choice, or a target. */
+    if (a->kind == ALIAS) return a->target == b->target;
+    bool is_same = a->kind == CHOICE || (a->scope == b->scope && a->type == b->type && a->target == b->target && a->parent == b->parent && a->rank == b->rank && a->flags == b->flags && a->takes_argument == b->takes_argument);
     const source *const one[] = {a->input, a->number, a->given, a->left, a->right, a->any, a->level, a->accepts, a->options[0], a->options[1], a->options[2]};
     const source *const other[] = {b->input, b->number, b->given, b->left, b->right, b->any, b->level, b->accepts, b->options[0], b->options[1], b->options[2]};
     for (int i = 0; i < 11; i++) is_same = is_same && is_same_source(one[i], other[i]);
