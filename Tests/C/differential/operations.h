@@ -70,8 +70,10 @@ static void hold(invivo_object object, bool is_for_argument) {
     int of = key_of(&now, lease->key), scope = of < 0 ? 0 : scope_of(&now, of);
     /* Those of places have no current object that is the same everywhere; a weak one cannot be looked at; what a method of
      * another object has made has no key; and those of a key with runtime
-     * arguments stand beside each other. */
-    lease->may_freeze = !is_for_argument && of >= 0 && !takes_argument(&now, of) && (scope != INVIVO_SCOPE_THREAD && scope != INVIVO_SCOPE_HOST && scope != INVIVO_SCOPE_WEAK_SINGLETON && !(now.defined[of]->flags & INVIVO_DEFINITION_TRACKED));
+     * arguments, which an override may have added, stand beside each other. */
+    const spec *top = of < 0 ? NULL : top_of(&now, of);
+    bool has_argument = of >= 0 && (takes_argument(&now, of) || (top && (top->takes_argument || takes_argument(&now, top->parent))));
+    lease->may_freeze = !is_for_argument && of >= 0 && !has_argument && (scope != INVIVO_SCOPE_THREAD && scope != INVIVO_SCOPE_HOST && scope != INVIVO_SCOPE_WEAK_SINGLETON && !(now.defined[of]->flags & INVIVO_DEFINITION_TRACKED));
 }
 static void release_one(void) {
     if (!lease_count) return;
