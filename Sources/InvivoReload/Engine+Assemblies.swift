@@ -28,7 +28,7 @@ extension Engine {
             for id in memberIDs(next) { owners[id] = definitions[id] }
         }
         var kept: Set<UInt32> = Set(owners.keys)
-        var numbers: NameTable<Range<UInt64>> = [:]
+        var numbers = makeRoom(for: choice, &plan)
         for name in choice.order where choice.isChanged(name) {
             guard let next = choice.next[name] else { continue }
             var used: NameSet = []
@@ -36,13 +36,13 @@ extension Engine {
                 let container = container
                 let expanded = try next.expanded(
                     { key throws(Failure) in try container.intern(key) }, used: &used)
-                let orders = orders(of: expanded, name, &numbers)
+                let orders = orders(of: expanded, name, plan, &numbers)
                 for (described, order) in zip(expanded, orders) {
                     let definition = described.with { $0.order = order }
                     if next.alone.contains(definition.id) {
                         owners[definition.id] = definitions[definition.id]
                         kept.insert(definition.id)
-                        if let live = definitions[definition.id], live.body.order != order {
+                        if let live = definitions[definition.id], self.order(of: live, plan) != order {
                             plan.moved[live.id] = live.with { $0.order = order }
                         }
                         continue
@@ -63,7 +63,7 @@ extension Engine {
                         definition.join(originals[definition.id] ?? live)
                         assembled.same.insert(definition.id)
                         if live.body.assembly != definition.body.assembly || live.place != definition.place
-                            || live.body.order != order
+                            || self.order(of: live, plan) != order
                         {
                             plan.moved[live.id] = live.with { body in
                                 body.order = order
@@ -112,17 +112,19 @@ extension Engine {
     /// Where the definitions of an assembly stand among all: as they are listed, in the place of the assembly. Those that are there
     /// keep theirs, where the order permits that.
     private func orders(
-        of members: [Definition], _ name: String, _ numbers: inout NameTable<Range<UInt64>>
+        of members: [Definition], _ name: String, _ plan: Plan, _ numbers: inout NameTable<Range<UInt64>>
     ) -> [DefinitionOrder] {
-        var range = assemblies[name]?.numbers ?? 0..<0
-        if range.count < 2 * members.count {
-            let room = UInt64(max(Self.leastNumbers, Self.numbersPerMember * members.count))
-            range = definitionCount + 1..<definitionCount + 1 + room
-            definitionCount += room
+        var range = numbers[name] ?? assemblies[name]?.numbers ?? 0..<0
+        if range.isEmpty {
+            let count = Self.numbers(for: members.count)
+            range = definitionCount + 1..<definitionCount + 1 + count
+            definitionCount += count
         }
         numbers[name] = range
         let known = members.map { member -> Int? in
-            guard let number = definitions[member.id]?.body.order.number, range.contains(number) else { return nil }
+            guard let number = definitions[member.id].map({ order(of: $0, plan).number }), range.contains(number) else {
+                return nil
+            }
             return Int(number - range.lowerBound) + 1
         }
         return EntryPositions.following(known, most: range.count).map {
@@ -130,6 +132,34 @@ extension Engine {
         }
     }
 
+    /// The ranges of numbers after assemblies that have outgrown theirs have more, where they stand: everything that was declared
+    /// after them moves up. Seldom, since a range has numbers for many times the definitions; it takes time proportional to all
+    /// definitions.
+    private func makeRoom(for choice: AssemblyChoice, _ plan: inout Plan) -> NameTable<Range<UInt64>> {
+        var added: [(end: UInt64, count: UInt64)] = []
+        for (name, next) in choice.next where choice.isChanged(name) {
+            let count = next.description.definitions.count
+            guard let range = assemblies[name]?.numbers, !range.isEmpty, range.count < 2 * count else { continue }
+            added.append((range.upperBound, Self.numbers(for: count)))
+        }
+        guard !added.isEmpty else { return [:] }
+        func moved(_ number: UInt64) -> UInt64 { added.reduce(number) { $1.end <= number ? $0 + $1.count : $0 } }
+        // The definitions of entries follow their patterns.
+        for definition in definitions.values where definition.body.entry == nil {
+            let number = moved(definition.body.order.number)
+            guard number != definition.body.order.number else { continue }
+            plan.moved[definition.id] = definition.with { $0.order = DefinitionOrder(number: number) }
+        }
+        definitionCount = moved(definitionCount + 1) - 1
+        return assemblies.mapValues { $0.numbers }.filter { !$0.value.isEmpty }.mapValues {
+            moved($0.lowerBound)..<moved($0.upperBound)
+        }
+    }
+
+    /// Where a definition that is there stands after what is planned so far.
+    func order(of live: Definition, _ plan: Plan) -> DefinitionOrder { (plan.moved[live.id] ?? live).body.order }
+
+    private static func numbers(for count: Int) -> UInt64 { UInt64(max(leastNumbers, numbersPerMember * count)) }
     private static let leastNumbers = 1 << 10
     private static let numbersPerMember = 128
 

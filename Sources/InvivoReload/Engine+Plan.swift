@@ -78,7 +78,7 @@ extension Engine {
             if again.contains(definition.id) {
                 order = definition.body.order
             } else if let known = definitions[definition.id] {
-                order = known.body.order
+                order = self.order(of: known, plan)
             } else {
                 definitionCount += 1
                 order = DefinitionOrder(number: definitionCount)

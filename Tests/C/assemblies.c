@@ -575,6 +575,69 @@ static void a_type_is_looked_for_when_the_definition_takes_effect(void) {
     end();
 }
 
+/* ---- the order of growing assemblies -------------------------------------------------------------------- */
+
+enum { MOST_MEMBERS = 3000 };
+
+/* An assembly of `count` singletons "m0", "m1", …, and with `each` one for each entry of the configuration at its end. */
+static void activate_of(const char *name, int count, bool each) {
+    static char names[MOST_MEMBERS][8];
+    static invivo_definition table[MOST_MEMBERS + 1];
+    for (int i = 0; i < count; i++) {
+        snprintf(names[i], sizeof names[i], "m%d", i);
+        table[i] = (invivo_definition)INVIVO_LAZY_SINGLETON(names[i], "Thing");
+    }
+    table[count] = (invivo_definition)INVIVO_LAZY_SINGLETON("voice", "Thing", .each = "voices");
+    const invivo_assembly assembly = {.struct_size = sizeof assembly, .name = name, .definitions = count + each ? table : NULL, .definition_count = (uint64_t)(count + each)};
+    OK(activate(&assembly));
+}
+/* All are listed as they were declared: so many of "early", one alone, of "empty", one alone, and of "late", with its entries. */
+static void expect_in_order(int early, int empty, int late) {
+    const struct { const char *prefix; int count; } parts[] = {
+        {"early.m", early}, {"alone.one", -1}, {"empty.m", empty}, {"alone.two", -1}, {"late.m", late}, {"late.voice[a]", -1}, {"late.voice[b]", -1}};
+    invivo_value all;
+    OK(invivo_resolve_all(runtime, "Thing", 0, &all, E));
+    uint64_t place = 0;
+    int wrong = 0;
+    for (size_t part = 0; part < sizeof parts / sizeof *parts; part++) {
+        for (int i = 0; i < (parts[part].count < 0 ? 1 : parts[part].count); i++, place++) {
+            char key[32];
+            snprintf(key, sizeof key, parts[part].count < 0 ? "%s" : "%s%d", parts[part].prefix, i);
+            wrong += place >= all.as.list.count || strcmp(thing_key(all.as.list.items[place].as.object), key) != 0;
+        }
+    }
+    CHECK_EQUAL(wrong, 0);
+    CHECK_EQUAL(all.as.list.count, place);
+    invivo_value_clear(&all);
+}
+static void an_assembly_that_grows_stays_in_its_place(void) {
+    static const char voices[] = "config: {late: {voices: {a: 1, b: 2}}}";
+    begin();
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_document(changes, "voices", voices, sizeof voices - 1, E));
+    OK(invivo_changes_commit(changes, E));
+    activate_of("early", 8, false);
+    OK(invivo_define(runtime, &(invivo_definition)INVIVO_LAZY_SINGLETON("alone.one", "Thing"), NULL, E));
+    activate_of("empty", 0, false);
+    OK(invivo_define(runtime, &(invivo_definition)INVIVO_LAZY_SINGLETON("alone.two", "Thing"), NULL, E));
+    activate_of("late", 2, true);
+    expect_in_order(8, 0, 2);
+    activate_of("empty", 3, false);
+    expect_in_order(8, 3, 2);
+    activate_of("early", 600, false);
+    expect_in_order(600, 3, 2);
+    activate_of("late", 700, true);
+    activate_of("empty", 650, false);
+    expect_in_order(600, 650, 700);
+    activate_of("early", 4, false);
+    expect_in_order(4, 650, 700);
+    activate_of("late", MOST_MEMBERS, true);
+    activate_of("early", MOST_MEMBERS, false);
+    expect_in_order(MOST_MEMBERS, 650, MOST_MEMBERS);
+    end();
+}
+
 int main(void) {
     check_begin();
     an_assembly_is_a_set_of_definitions_under_its_name();
@@ -595,5 +658,6 @@ int main(void) {
     what_a_call_refuses_stays_its_callers();
     a_set_of_assemblies_is_all_or_nothing();
     a_type_is_looked_for_when_the_definition_takes_effect();
+    an_assembly_that_grows_stays_in_its_place();
     return check_end();
 }
