@@ -9,6 +9,20 @@ extension RecipeCompiler {
         fail(.type, "\(what) is of the kind \(wanted.name), and what goes there is of the kind \(given.name)")
     }
 
+    /// Reports the default of a runtime argument that cannot go where the argument goes. `check` throws what is wrong.
+    mutating func checkDefault(
+        _ source: Recipe.Source, _ place: String, _ check: (Value) throws(Failure) -> Value
+    ) {
+        guard case .argument(let index) = source, let parameters = definition.body.parameters?.parameters,
+            index < parameters.count, let value = parameters[index].defaultValue
+        else { return }
+        do throws(Failure) { _ = try check(value) } catch {
+            fail(
+                error.code,
+                "\(place): the default of the runtime argument '\(parameters[index].name)': \(error.message)")
+        }
+    }
+
     /// Who names what is never made itself cannot be made either. What is abstract as well may leave it to its children.
     mutating func checkMade(_ target: Definition, _ what: String) {
         guard target.isAbstract, !definition.isAbstract else { return }

@@ -94,6 +94,7 @@ extension RecipeCompiler {
             } catch { fail(error.code, error.message) }
             checkKind(compiled, parameter.kind, what)
             checkType(compiled, parameter.typeName, what)
+            checkDefault(compiled, what) { value throws(Failure) in try signature.checked(value, parameter) }
         }
         return Recipe.Slot(position: position, source: compiled, parameter: parameter)
     }
@@ -147,6 +148,7 @@ extension RecipeCompiler {
                 return nil
             }
             checkKind(compiled, property.kind, "the property '\(name)'")
+            checkDefault(compiled, "the property '\(name)'") { value throws(Failure) in try property.check(value) }
             return .property(index: type.description.index(of: property), compiled)
         } catch {
             fail(error.code, error.message)
@@ -185,6 +187,9 @@ extension RecipeCompiler {
                             try signature.checked(value, parameter)
                         }
                         checkKind(compiled, parameter.kind, what)
+                        checkDefault(compiled, what) { value throws(Failure) in
+                            try signature.checked(value, parameter)
+                        }
                     }
                     checkType(compiled, parameter.typeName, what)
                     sources.append(compiled)

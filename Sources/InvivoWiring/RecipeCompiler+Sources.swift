@@ -116,6 +116,7 @@ extension RecipeCompiler {
         }
         checkKind(compiled, parameter.kind, place)
         checkType(compiled, parameter.typeName, place)
+        checkDefault(compiled, place) { value throws(Failure) in try wanted.checked(value, parameter) }
         return compiled
     }
 
