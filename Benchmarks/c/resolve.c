@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/inotify.h>
 
 typedef struct { double data[8]; } leaf; /* 64 bytes */
 
@@ -80,6 +81,22 @@ static double two_over_one(bool lease) {
     return median(ratios, TRIES);
 }
 
+static void *close_descriptor(void *descriptor) {
+    close(*(int *)descriptor);
+    return NULL;
+}
+
+/* The kernel's part of watching a file in /tmp: Linux may take 20 ms to close an inotify descriptor that has watched directories. */
+static double watched_and_closed_ms(void) {
+    double begun = wall_ns();
+    int descriptor = inotify_init1(IN_CLOEXEC);
+    int watches[] = {inotify_add_watch(descriptor, "/", IN_CREATE), inotify_add_watch(descriptor, "/tmp", IN_CLOSE_WRITE)};
+    for (size_t i = 0; i < 2; i++) inotify_rm_watch(descriptor, watches[i]);
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, close_descriptor, &descriptor) == 0) pthread_join(thread, NULL);
+    return (wall_ns() - begun) / 1e6;
+}
+
 int main(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "--quick")) count = 500000, rounds = 3;
     invivo_error *error = NULL;
@@ -144,15 +161,17 @@ int main(int argc, char **argv) {
     char path[] = "/tmp/invivo-bench-XXXXXX";
     int descriptor = mkstemp(path);
     if (descriptor < 0 || dprintf(descriptor, "{}\n") < 0) return 1;
-    begun = wall_ns();
-    for (int i = 0; i < 20; i++) {
+    floor = value = 0;
+    for (int i = 0; i < 50; i++) {
+        floor += watched_and_closed_ms() / 50;
+        begun = wall_ns();
         invivo_runtime other;
         must(invivo_runtime_open(&other, NULL, &error), error);
         must(invivo_watch(other, path, &error), error);
         must(invivo_runtime_close(other, &error), error);
+        value += (wall_ns() - begun) / 50 / 1e6;
     }
-    value = (wall_ns() - begun) / 20 / 1e6;
-    row("open.close.source", value, "ms", "nothing", 0, "<= 25 ms", value <= 25);
+    row("open.close.source", value, "ms", "a bare inotify of /, /tmp, closed by a thread", floor, "<= 25 ms", value <= 25);
     remove(path);
     must(invivo_runtime_close(runtime, &error), error);
     return 0;

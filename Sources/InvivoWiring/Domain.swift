@@ -135,7 +135,8 @@ public final class Job: @unchecked Sendable {
     }
     let domain: Domain
     let container: Container
-    let body: () throws(Failure) -> Void
+    /// Nil when it is done. Whoever has changed the state from waiting is alone in using it.
+    private var body: (() throws(Failure) -> Void)?
     let postedAt: UInt64
     /// The chain of builds on whose behalf it runs.
     let chain: BuildChain?
@@ -191,8 +192,10 @@ public final class Job: @unchecked Sendable {
         }
         guard claimed else { return false }
         let failure = container.inside(chain: chain) { () -> Failure? in
+            // Its references end here, in its domain, before the waiting thread continues.
+            defer { body = nil }
             do throws(Failure) {
-                try body()
+                try body?()
                 return nil
             } catch { return error }
         }
@@ -241,6 +244,7 @@ public final class Job: @unchecked Sendable {
         }
         if dropped {
             closeHandle()
+            body = nil
             onDrop?()
         }
         return dropped

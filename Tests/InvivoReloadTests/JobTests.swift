@@ -1,0 +1,44 @@
+import Foundation
+import InvivoBase
+import InvivoReload
+import InvivoWiring
+import Testing
+
+@Suite(.serialized) struct JobTests {
+    private final class Resource: Sendable {}
+
+    private final class WeakResource: @unchecked Sendable {
+        weak var resource: Resource?
+
+        init(_ resource: Resource) { self.resource = resource }
+    }
+
+    /// The host's thread keeps the job after it has run it: its handle is still in the hands of the host's loop.
+    @Test func aJobRefersToNothingWhenTheThreadThatWaitsForItGoesOn() throws {
+        let engine = try Engine.open(EngineOptions())
+        let mayEnd = DispatchSemaphore(value: 0)
+        let hasEnded = DispatchSemaphore(value: 0)
+        let domain = Domain(
+            name: "host",
+            kind: .posted(anyThread: false) { job throws(Failure) in
+                Thread.detachNewThread {
+                    #expect(job.run())
+                    mayEnd.wait()
+                    withExtendedLifetime(job) {}
+                    hasEnded.signal()
+                }
+            })
+        var resource: Resource? = Resource()
+        let observed = WeakResource(try #require(resource))
+        try run(in: domain, of: engine, holding: try #require(resource))
+        resource = nil
+        #expect(observed.resource == nil)
+        mayEnd.signal()
+        hasEnded.wait()
+        try engine.close(deferring: false)
+    }
+
+    private func run(in domain: Domain, of engine: Engine, holding resource: Resource) throws {
+        try engine.container.run(in: domain, timeout: .max) { (_) throws(Failure) in withExtendedLifetime(resource) {} }
+    }
+}
