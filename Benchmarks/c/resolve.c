@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <unistd.h>
 
 typedef struct { double data[8]; } leaf; /* 64 bytes */
 
