@@ -1,7 +1,8 @@
-import Foundation
+import Dispatch
 import InvivoBase
 import InvivoReload
 import InvivoWiring
+import Synchronization
 import Testing
 
 @Suite(.serialized) struct JobTests {
@@ -17,16 +18,16 @@ import Testing
     @Test func aJobRefersToNothingWhenTheThreadThatWaitsForItGoesOn() throws {
         let engine = try Engine.open(EngineOptions())
         let mayEnd = DispatchSemaphore(value: 0)
-        let hasEnded = DispatchSemaphore(value: 0)
+        let thread = Mutex<OwnThread?>(nil)
         let domain = Domain(
             name: "host",
             kind: .posted(anyThread: false) { job throws(Failure) in
-                Thread.detachNewThread {
+                let started = try OwnThread("host") {
                     #expect(job.run())
                     mayEnd.wait()
                     withExtendedLifetime(job) {}
-                    hasEnded.signal()
                 }
+                thread.withLock { $0 = started }
             })
         var resource: Resource? = Resource()
         let observed = WeakResource(try #require(resource))
@@ -34,7 +35,7 @@ import Testing
         resource = nil
         #expect(observed.resource == nil)
         mayEnd.signal()
-        hasEnded.wait()
+        try #require(thread.withLock { $0 }).join()
         try engine.close(deferring: false)
     }
 

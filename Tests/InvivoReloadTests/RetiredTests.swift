@@ -3,6 +3,7 @@ import Glibc
 import InvivoBase
 import InvivoReload
 import InvivoWiring
+import Synchronization
 import Testing
 
 @Suite(.serialized) struct RetiredTests {
@@ -63,6 +64,75 @@ import Testing
         #expect(try container.resolve(id) == object)
         #expect(number() == 2)
         #expect(ObjectTable.release(object))
+        try engine.close(deferring: false)
+    }
+
+    /// What the type of the test below counts and calls. One test at a time uses it.
+    private enum Counted {
+        static let references = Atomic<UInt64>(0)
+        static let stops = Atomic<UInt64>(0)
+        static let whileCounting = Mutex<(@Sendable () -> Void)?>(nil)
+    }
+
+    private func countedType(in container: Container) throws -> ObjectType {
+        try "Counted".withCString { name in
+            var options = invivo_type_options()
+            options.struct_size = MemoryLayout<invivo_type_options>.size
+            options.name = name
+            (options.make, options.release) = (
+                { out, _, _, _, _, _ in
+                    out?.pointee = calloc(1, 16)
+                    return 0
+                }, { instance, _ in free(instance) }
+            )
+            options.stop = { _, _, _ in
+                Counted.stops.add(1, ordering: .relaxed)
+                return 0
+            }
+            options.count_references = { _, _, out, _ in
+                out?.pointee = Counted.references.load(ordering: .relaxed)
+                Counted.whileCounting.withLock { action in
+                    defer { action = nil }
+                    return action
+                }?()
+                return 0
+            }
+            return try container.register(try TypeDescription(options: &options))
+        }
+    }
+
+    /// The last reference ends, and another thread asks for a look, while the object's references are being counted.
+    @Test func aLookThatIsAskedForDuringALookIsNotLost() throws {
+        let engine = try Engine.open(EngineOptions())
+        let container = engine.container
+        // No timer looks again.
+        container.onLingering = nil
+        Counted.references.store(0, ordering: .relaxed)
+        Counted.stops.store(0, ordering: .relaxed)
+        var set = ChangeSet(cause: "define")
+        let id = try container.intern("a.pool")
+        set.definitions = [
+            Definition(id: id, key: "a.pool", scope: .lazySingleton, type: try countedType(in: container))
+        ]
+        try engine.commit(set)
+        #expect(ObjectTable.release(try container.resolve(id)))
+
+        Counted.references.store(1, ordering: .relaxed)
+        var removal = ChangeSet(cause: "remove")
+        removal.removed = [(id, "a.pool")]
+        try engine.commit(removal)
+        #expect(Counted.stops.load(ordering: .relaxed) == 0)
+
+        Counted.whileCounting.withLock { action in
+            action = {
+                Counted.references.store(0, ordering: .relaxed)
+                do {
+                    try OwnThread("other") { container.endRetired() }.join()
+                } catch { Issue.record(error) }
+            }
+        }
+        container.endRetired()
+        #expect(Counted.stops.load(ordering: .relaxed) == 1)
         try engine.close(deferring: false)
     }
 }
