@@ -190,14 +190,17 @@ extension Engine {
                 guard let record = ObjectTable.record(object) else { continue }
                 add(domain(of: record)) { undo throws(Failure) in
                     try container.reinject(
-                        recipe, after: former, into: object, arguments, of: instance, work.chain, changed: changed
+                        recipe, after: former, into: object, arguments, of: instance.map { [$0] } ?? [], work.chain,
+                        changed: changed
                     ) { undo.add($0) }
                 }
             }
         }
         for (id, objects, changed) in plan.followed {
             guard let recipe = work.chain.graph.recipe(id), let former = work.former.recipe(id) else { continue }
+            let scopes = container.scopes(of: recipe, changed: changed, in: work.chain.graph)
             for tracked in objects {
+                guard let injection = try container.injection(of: tracked, by: recipe, scopes: scopes) else { continue }
                 let object = try container.lease(tracked, recipe)
                 guard object != 0 else { continue }
                 work.leases.append(ObjectLease(owning: object))
@@ -207,7 +210,8 @@ extension Engine {
                 else { continue }
                 add(domain(of: record)) { undo throws(Failure) in
                     try container.reinject(
-                        recipe, after: former, into: object, [], of: nil, work.chain, changed: changed
+                        recipe, after: former, into: object, injection.arguments, of: injection.scopeInstances,
+                        work.chain, changed: changed
                     ) { undo.add($0) }
                 }
             }

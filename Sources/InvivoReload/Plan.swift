@@ -50,7 +50,7 @@ struct Plan {
     /// Kept instances into which something new is injected.
     var reinjected: [(id: UInt32, cell: Cell)] = []
     /// Tracked objects into which something new is injected; nil: everything that their definition names.
-    var followed: [(id: UInt32, objects: [Cell.Tracked], changed: Set<UInt32>?)] = []
+    var followed: [(id: UInt32, objects: [TrackedObject], changed: Set<UInt32>?)] = []
     /// Live objects whose layers change.
     var tuned: [(id: UInt32, object: UInt64, layers: TargetLayers?)] = []
     /// Live objects of which a base value changes: object, property, value.

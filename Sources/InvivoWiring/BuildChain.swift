@@ -118,8 +118,10 @@ public final class BuildChain: @unchecked Sendable {
     var held: [Entry] = []
     /// Of a commit: what was resolved for instances that are kept, by their keys.
     var asked: [UInt32: Set<UInt32>] = [:]
-    /// Of a reload: the scope instance of the object that is injected into again.
-    var scopeInstance: ScopeInstance?
+    /// Of a reload: the scope instances of the object that is injected into again.
+    var scopeInstances: [ScopeInstance] = []
+    /// Of a root: the scope instances in which it and the chains in it have resolved, without those of a reload.
+    private(set) var foundInstances: [ScopeInstance] = []
     /// Of a commit: what it leaves to jobs that domains do not finish.
     public let abandonment = Abandonment()
     /// Of a commit: called before the new instance of an exclusive definition is made.
@@ -199,10 +201,28 @@ public final class BuildChain: @unchecked Sendable {
     func scopeInstance(of scope: PlacedScope) -> ScopeInstance? {
         var chain: BuildChain? = self
         while let here = chain {
-            if let known = here.scopeInstance, known.scope === scope { return known }
+            if let known = here.scopeInstances.first(where: { $0.scope === scope }) { return known }
             chain = here.parent ?? here.outer
         }
         return nil
+    }
+
+    /// The scope instances in whose object a reload injects, and those in which was resolved otherwise.
+    var allScopeInstances: [ScopeInstance] {
+        var instances: [ScopeInstance] = []
+        var chain: BuildChain? = self
+        while let here = chain {
+            instances += here.scopeInstances
+            chain = here.parent ?? here.outer
+        }
+        return instances + root.foundInstances
+    }
+
+    /// Notes that something of `instance` was resolved.
+    func note(_ instance: ScopeInstance) {
+        let root = root
+        let isKnown = root.foundInstances.contains { $0.scope === instance.scope && $0.place == instance.place }
+        if !isKnown { root.foundInstances.append(instance) }
     }
 
     /// Whether this one runs in the start phase of another, maybe through further ones.

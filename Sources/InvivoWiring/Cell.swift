@@ -43,7 +43,7 @@ public final class Cell: @unchecked Sendable {
         /// Those of which only a weak reference knows are to be asked for.
         var isAskDue = false
         /// Of a tracked definition: objects that it made, some of which may be gone.
-        var tracked: [Tracked] = []
+        var tracked: [TrackedObject] = []
         var mostTracked = 16
 
         init(_ raw: UnsafeMutablePointer<iv_cell>) { self.raw = raw }
@@ -73,7 +73,7 @@ public final class Cell: @unchecked Sendable {
         raw.deallocate()
         guard let rest else { return }
         defer { Unmanaged.passUnretained(rest).release() }
-        for object in rest.tracked { object.weak?.free() }
+        for object in rest.tracked { object.free() }
         rest.weakReference?.free()
     }
 
@@ -284,14 +284,8 @@ public final class Cell: @unchecked Sendable {
         return found
     }
 
-    /// An object that reloads follow: by its handle, and where its instance is counted elsewhere by the type's weak reference.
-    public struct Tracked: @unchecked Sendable {
-        public let object: UInt64
-        let weak: WeakInstance?
-    }
-
     /// Under the monitor. When there are many: all of them, to be looked through and put back.
-    func track(_ object: Tracked) -> [Tracked] {
+    func track(_ object: TrackedObject) -> [TrackedObject] {
         rest.tracked.append(object)
         guard rest.tracked.count >= rest.mostTracked else { return [] }
         defer { rest.tracked = [] }
@@ -299,13 +293,13 @@ public final class Cell: @unchecked Sendable {
     }
 
     /// Under the monitor: those that are still there.
-    func keepTracking(_ objects: [Tracked]) {
+    func keepTracking(_ objects: [TrackedObject]) {
         rest.tracked = objects + rest.tracked
         rest.mostTracked = max(16, rest.tracked.count * 2)
     }
 
     /// Under the monitor: the tracked objects that may be there.
-    public func trackedObjects() -> [Tracked] { knownRest?.tracked ?? [] }
+    public func trackedObjects() -> [TrackedObject] { knownRest?.tracked ?? [] }
 
     /// Under the monitor: takes over what the cell that it replaces knows.
     public func adoptTracked(of former: Cell) {

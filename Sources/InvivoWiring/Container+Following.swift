@@ -1,7 +1,7 @@
 internal import CPlatform
-public import InvivoBase
+internal import InvivoBase
 
-/// Objects that follow a reload where they are: lists whose holder hears of candidates, and tracked prototypes.
+/// Objects that follow a reload where they are: lists whose holder hears of candidates.
 extension Container {
     struct Candidates {
         let property: Int
@@ -101,40 +101,5 @@ extension Container {
             return extra.injectedProperties.updateValue(.list(objects), forKey: name)
         }
         withExtendedLifetime(former) {}
-    }
-
-    // MARK: tracked
-
-    /// An object that reloads follow: it belongs to its type's domain, and its cell knows it as long as somebody holds it.
-    func track(_ object: UInt64, _ record: Record, _ recipe: Recipe, _ chain: BuildChain) {
-        let type = Self.type(record)
-        record.pointee.thread = type.raw.pointee.thread
-        // No lock is held while host code runs.
-        let tracked = Cell.Tracked(object: object, weak: WeakInstance(to: record))
-        let (cell, all) = monitor.locked { () -> (Cell?, [Cell.Tracked]) in
-            let cell = (chain.isReload ? chain.graph : graph).cell(recipe.id)
-            return (cell, cell?.track(tracked) ?? [])
-        }
-        guard !all.isEmpty else { return }
-        let there = all.filter { object in
-            if ObjectTable.leases(object.object) > 0 { return true }
-            guard let weak = object.weak else { return false }
-            return apart {
-                guard let instance = weak.load() else {
-                    weak.free()
-                    return false
-                }
-                weak.type.description.dispose(instance)
-                return true
-            }
-        }
-        monitor.locked { cell?.keepTracking(there) }
-    }
-
-    /// A tracked object with one lease for the caller; 0 when it is gone.
-    public func lease(_ tracked: Cell.Tracked, _ recipe: Recipe) throws(Failure) -> UInt64 {
-        if ObjectTable.retain(tracked.object) { return tracked.object }
-        guard let weak = tracked.weak, let instance = apart({ weak.load() }) else { return 0 }
-        return try wrap(weak.type, instance, key: recipe.id)
     }
 }

@@ -63,7 +63,7 @@ extension Container {
         try inject(recipe, arguments, into: record, object, chain, index)
         try chain.graph.configuration(recipe.id)?.configure(record)
         expectStart(of: object, record, recipe, chain, index)
-        if recipe.isTracked { track(object, record, recipe, chain) }
+        if recipe.isTracked { track(object, record, recipe, arguments, chain) }
         if !recipe.afterAll.isEmpty || recipe.type?.description.functions.hearsOfCompletion == true {
             _ = ObjectTable.leaseKnownAlive(object)
             chain.completed.append(

@@ -74,16 +74,16 @@ extension Container {
 
     /// Takes the steps anew that refer to one of `changed` (nil: to anything), for a kept instance whose dependencies were
     /// remade or bound anew: hooks that are given something of it are called again, each in its place among the steps. Keys of
-    /// the scope of `scopeInstance` are resolved there, wherever the calling code is.
+    /// the scopes of `scopeInstances` are resolved there, wherever the calling code is.
     /// Before each, `noting` gets what puts the former value back, without making anything.
     public func reinject(
         _ recipe: Recipe, after former: Recipe, into object: UInt64, _ arguments: [Value],
-        of scopeInstance: ScopeInstance?,
+        of scopeInstances: [ScopeInstance],
         _ chain: BuildChain, changed: Set<UInt32>?, noting: (@escaping () throws(Failure) -> Void) -> Void
     ) throws(Failure) {
         guard let record = ObjectTable.record(object) else { return }
-        chain.scopeInstance = scopeInstance
-        defer { chain.scopeInstance = nil }
+        chain.scopeInstances = scopeInstances
+        defer { chain.scopeInstances = [] }
         if recipe.isInCircle { markCircle(object, record) }
         let skipped = skippedNeeds(recipe, record, again: true)
         func again(_ steps: [Recipe.Step], _ before: [Recipe.Step], _ list: String, from first: Int = 0) -> [Again] {

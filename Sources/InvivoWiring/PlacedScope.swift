@@ -33,6 +33,9 @@ public final class PlacedScope: @unchecked Sendable {
     /// Guarded by the container's monitor: what was made at a place, or is being made.
     var places: [UInt64: [ObjectIdentifier: Placed]] = [:]
 
+    /// Whether its instances belong to threads.
+    var isOfThreads: Bool { host == nil }
+
     /// The cell of one definition at one place.
     struct Placed {
         weak var owner: Cell?
@@ -68,8 +71,12 @@ public final class PlacedScope: @unchecked Sendable {
     /// Where the calling code is; 0: nowhere in it. What a reload injects belongs to the scope instance of its holder. Runs host
     /// code.
     func find(for key: String, at place: Place, _ chain: BuildChain) throws(Failure) -> UInt64 {
-        guard let host else { return currentThread().identity }
         if let known = chain.scopeInstance(of: self) { return known.place }
+        guard let host else {
+            let thread = currentThread().identity
+            chain.note(ScopeInstance(scope: self, place: thread))
+            return thread
+        }
         var found: UInt64 = 0
         do throws(Failure) {
             try CallbackResult.run("the scope '\(name)'") { host.find(host.userData, &found, $0) }
@@ -79,6 +86,7 @@ public final class PlacedScope: @unchecked Sendable {
             if failure.place.file.isEmpty { failure.place = place }
             throw failure
         }
+        if found != 0 { chain.note(ScopeInstance(scope: self, place: found)) }
         return found
     }
 
@@ -155,7 +163,7 @@ extension Container {
     }
 
     /// Where a context's table of instances will be asked for; there are none yet.
-    private func scope(of recipe: Recipe) throws(Failure) -> PlacedScope {
+    func scope(of recipe: Recipe) throws(Failure) -> PlacedScope {
         switch recipe.scope {
         case .context:
             throw Failure(
