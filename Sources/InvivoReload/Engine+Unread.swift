@@ -7,9 +7,16 @@ public struct UnreadEntry: Sendable {
     public let place: Place
     /// The path that is read and spelled nearly so; nil when there is none.
     public let near: String?
+    /// The definition that reads `near` because its path repeats the name of its assembly; nil for a misspelled entry.
+    var reader: String?
 
     /// The warning about a misspelled one.
-    var text: String { "'\(path)' is not read by anything" + (near.map { "; did you mean '\($0)'?" } ?? "") }
+    var text: String {
+        guard let near else { return "'\(path)' is not read by anything" }
+        guard let reader else { return "'\(path)' is not read by anything; did you mean '\(near)'?" }
+        return "'\(reader)' reads '\(near)', which is not configured: a path begins after the assembly's name; "
+            + "write '\(path.dropFirst(ConfigPath.names(path)[0].count + 1))' for '\(path)', or '/\(near)'"
+    }
 
     /// The same as an error of a check.
     var failure: Failure {
@@ -35,7 +42,9 @@ extension Engine {
                 !known.contains(entry.path) && entry.near.map(resembling.isSought) == true
             }
         }
-        return found.filter { $0.near != nil }
+        let repeated = try repeatedNames(plan, graph)
+        let reported = Set(repeated.map { [$0.path, $0.near] })
+        return found.filter { $0.near != nil && !reported.contains([$0.path, $0.near]) } + repeated
     }
 
     /// Entries, each after those around it, that may be meant for a path where there is nothing, and which a plan is the first to

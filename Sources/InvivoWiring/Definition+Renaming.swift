@@ -41,6 +41,9 @@ extension Definition {
     /// Whether something in it is the key for which it is made.
     var usesAsker: Bool { says(\.usesAsker) }
 
+    /// Whether it has a path of the configuration, spelled so.
+    public func reads(config path: String) -> Bool { body.each == path || says { $0.reads(config: path) } }
+
     private func says(_ what: (Injection.Source) -> Bool) -> Bool {
         let given = body.initializer + body.properties
         let calls = body.methods + body.before + body.after + body.afterAll + (body.maker.map { [$0.invocation] } ?? [])
@@ -104,6 +107,10 @@ extension Injection.Source {
         case .argument, .arguments: true
         default: parts.contains(where: \.usesArguments)
         }
+    }
+
+    fileprivate func reads(config path: String) -> Bool {
+        if case .config(path, _, _, _) = self { true } else { parts.contains { $0.reads(config: path) } }
     }
 
     var usesAsker: Bool {

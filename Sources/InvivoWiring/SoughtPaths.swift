@@ -12,6 +12,8 @@ public struct SoughtPaths: Sendable {
 
     public init() {}
 
+    public var isEmpty: Bool { order.isEmpty }
+
     /// By a definition.
     mutating func note(_ id: UInt32) {
         if id != .max, ids.insert(id).inserted { order.append(id) }

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -185,6 +186,76 @@ def test_a_misspelled_value_is_a_warning_of_the_report() -> None:
         ("a.yaml:1:29: 'studio.hieght' is not read by anything; did you mean 'studio.height'?",),
         (),
     ]
+
+
+class Lamp:
+    def __init__(self, name: str, height: int = 0) -> None:
+        self.name, self.height = name, height
+
+
+class Studio(invivo.Assembly):
+    @invivo.lazy_singleton
+    def lamp(self) -> Lamp:
+        return invivo.new(Lamp, "lamp", invivo.config("studio.height", 3))
+
+    @invivo.lazy_singleton
+    def later(self) -> list[Any]:
+        return invivo.new(list, [invivo.provider(invivo.config("studio.width", 3))])
+
+    @invivo.lazy_singleton(each="studio.lamps")
+    def entry(self) -> Lamp:
+        return invivo.new(Lamp, invivo.entry_name())
+
+
+VALUES = "config: { studio: { height: 4, width: 5, lamps: [{ name: left }] } }"
+REPEATED = tuple(
+    f"a.yaml:1:{column}: 'studio.{key}' reads 'studio.studio.{path}', which is not configured: "
+    f"a path begins after the assembly's name; write '{path}' for 'studio.{path}', or '/studio.studio.{path}'"
+    for key, path, column in (("lamp", "height", 29), ("entry", "lamps", 49), ("later", "width", 39))
+)
+
+
+@pytest.mark.parametrize("comes_later", ["document", "assembly", "nothing"])
+def test_a_path_that_repeats_the_assemblys_name_is_a_warning_although_it_has_a_default(comes_later: str) -> None:
+    reports: list[invivo.Report] = []
+    with invivo.Runtime() as runtime:
+        runtime.observe(reports.append)
+        with runtime.changes() as changes:
+            changes.document("a.yaml", "{}" if comes_later == "document" else VALUES)
+            if comes_later != "assembly":
+                changes.activate(Studio())
+        if comes_later == "document":
+            runtime.source("a.yaml", VALUES)
+        elif comes_later == "assembly":
+            runtime.activate(Studio())
+        assert [report.warnings for report in reports if report.warnings] == [REPEATED]
+        # A value that changes is the same mistake, and is not reported again.
+        with runtime.changes() as changes:
+            changes.document("a.yaml", VALUES.replace("4", "6"))
+        assert len([report for report in reports if report.warnings]) == 1
+
+
+def test_a_path_that_repeats_the_name_of_a_mounted_assembly_is_a_warning() -> None:
+    reports: list[invivo.Report] = []
+    with invivo.Runtime() as runtime:
+        runtime.observe(reports.append)
+        runtime.source("a.yaml", "config: { studio: { height: 4 } }")
+        runtime.mount(Studio(), "left")
+    assert [len(report.warnings) for report in reports] == [0, 1]
+    assert reports[1].warnings[0].startswith("a.yaml:1:29: 'left.lamp' reads 'studio.studio.height', which is not")
+
+
+def test_a_path_that_repeats_the_assemblys_name_is_an_error_of_a_check(tmp_path: Path) -> None:
+    manifest = reading(tmp_path, "config:\n  audio: { volume: 1 }\n")
+    manifest.write_text(manifest.read_text().replace("$config.volume", "{ $config: audio.volume, default: 3 }"))
+    text = (
+        f"{tmp_path}/values.yaml:2:20: config.audio.volume: 'audio.lead' reads 'audio.audio.volume', which is not "
+        "configured: a path begins after the assembly's name; write 'volume' for 'audio.volume', "
+        "or '/audio.audio.volume'"
+    )
+    with pytest.raises(invivo.NotConfiguredError) as found:
+        invivo.App.check(manifest)
+    assert (str(found.value), found.value.rule) == (text, "config.unread")
 
 
 TICKING = """
