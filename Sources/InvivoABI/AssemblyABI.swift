@@ -12,7 +12,11 @@ public func invivo_assembly_describe(
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
         let container = try Container.find(runtime.bits, .runtime)
-        try container.describe(try AssemblyReader.read(assembly, in: container).all)
+        let read = try AssemblyReader.read(assembly, in: container)
+        do throws(Failure) { try container.describe(read.all) } catch {
+            read.disown()
+            throw error
+        }
     }
 }
 
@@ -51,8 +55,14 @@ public func invivo_activate(
             throw Failure(.argument, "assemblies is NULL or too long")
         }
         _ = try activationFlags(options)
-        for index in 0..<count { try changes.activate(assemblies[index], options) }
-        try changes.engine.commit(changes.set)
+        var given: [Definition] = []
+        do throws(Failure) {
+            for index in 0..<count { given += try changes.activate(assemblies[index], options) }
+        } catch {
+            for each in given { each.disown() }
+            throw error
+        }
+        try changes.engine.commit(changes.set, given: given)
     }
 }
 
@@ -78,8 +88,8 @@ public func invivo_mount(
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
         let changes = OpenChanges(try Engine.find(runtime.bits))
-        try changes.mount(assembly, prefix, remaps, count)
-        try changes.engine.commit(changes.set)
+        let given = try changes.mount(assembly, prefix, remaps, count)
+        try changes.engine.commit(changes.set, given: given)
     }
 }
 
@@ -88,7 +98,7 @@ public func invivo_changes_activate(
     _ changes: invivo_changes, _ assembly: UnsafePointer<invivo_assembly>!,
     _ options: UnsafePointer<invivo_activate_options>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
-    answering(error) { () throws(Failure) in try InvivoABI.changes(changes).activate(assembly, options) }
+    answering(error) { () throws(Failure) in _ = try InvivoABI.changes(changes).activate(assembly, options) }
 }
 
 @c @implementation
@@ -103,7 +113,9 @@ public func invivo_changes_mount(
     _ changes: invivo_changes, _ assembly: UnsafePointer<invivo_assembly>!, _ prefix: UnsafePointer<CChar>!,
     _ remaps: UnsafePointer<invivo_remap>!, _ count: Int, _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
-    answering(error) { () throws(Failure) in try InvivoABI.changes(changes).mount(assembly, prefix, remaps, count) }
+    answering(error) { () throws(Failure) in
+        _ = try InvivoABI.changes(changes).mount(assembly, prefix, remaps, count)
+    }
 }
 
 /// The flags of `options`, which may be NULL.
@@ -116,9 +128,10 @@ private func activationFlags(_ options: UnsafePointer<invivo_activate_options>?)
 }
 
 extension OpenChanges {
+    /// Returns the definitions that it has taken over; none when it throws.
     fileprivate func activate(
         _ assembly: UnsafePointer<invivo_assembly>?, _ options: UnsafePointer<invivo_activate_options>?
-    ) throws(Failure) {
+    ) throws(Failure) -> [Definition] {
         let flags = try activationFlags(options)
         let read = try AssemblyReader.read(assembly, in: engine.container)
         set.assemblies.append(
@@ -127,6 +140,7 @@ extension OpenChanges {
                     name: read.name, description: read.first, companions: read.all,
                     isNew: flags & UInt32(INVIVO_ACTIVATE_NEW) != 0, extends: read.extends)))
         note("activate \(read.name)")
+        return read.definitions
     }
 
     fileprivate func deactivate(_ name: String) {
@@ -134,10 +148,11 @@ extension OpenChanges {
         note("deactivate \(name)")
     }
 
+    /// Returns the definitions that it has taken over; none when it throws.
     fileprivate func mount(
         _ assembly: UnsafePointer<invivo_assembly>?, _ prefix: UnsafePointer<CChar>?,
         _ given: UnsafePointer<invivo_remap>?, _ count: Int
-    ) throws(Failure) {
+    ) throws(Failure) -> [Definition] {
         let prefix = try text(prefix, "prefix")
         try AssemblyReader.check(name: prefix, "the prefix")
         guard count >= 0, count < 65_536, given != nil || count == 0 else {
@@ -154,6 +169,7 @@ extension OpenChanges {
         }
         let read = try AssemblyReader.read(assembly, in: engine.container)
         guard !read.extends else {
+            read.disown()
             throw Failure(.argument, "what is mounted is a whole assembly, not what extends one", path: prefix)
         }
         var description = read.first
@@ -169,5 +185,6 @@ extension OpenChanges {
                 AssemblyChange.Activation(
                     name: prefix, description: description, companions: read.all, remaps: remaps)))
         note("mount \(read.name) as \(prefix)")
+        return read.definitions
     }
 }

@@ -12,6 +12,13 @@ struct AssemblyReader {
         /// It and all that its collaborators may need.
         let all: [AssemblyDescription]
         let extends: Bool
+        /// The definitions that were read, whose functions and data the runtime has taken over.
+        var definitions: [Definition] { all.flatMap(\.definitions) }
+
+        /// Leaves everything that was read with the host: the call that was given it fails.
+        func disown() {
+            for each in definitions { each.disown() }
+        }
     }
 
     private let container: Container
@@ -101,12 +108,15 @@ struct AssemblyReader {
             }
             for index in 0..<Int(given.collaborator_count) {
                 let each = try collaborator(given.collaborators[index], index, name)
-                if !collaborators.contains(where: { $0.prefix == each.prefix }) { collaborators.append(each) }
+                if !collaborators.contains(where: { $0.prefix.isSameName(as: each.prefix) }) {
+                    collaborators.append(each)
+                }
             }
         }
-        let definitions = try definitions(line, name, names)
         let place = Place(
             file: try optionalText(line[0].file, "assembly.file") ?? "", line: line[0].line, column: line[0].column)
+        // Last: nothing throws after the definitions have been taken over.
+        let definitions = try definitions(line, name, names)
         return AssemblyDescription(
             name: name, definitions: definitions, collaborators: collaborators, kinds: kinds, place: place)
     }

@@ -56,7 +56,7 @@ final class OpenChanges: @unchecked Sendable {
 
     func remove(_ id: UInt32, _ name: String) {
         if defined.removeValue(forKey: id) != nil {
-            set.definitions.removeAll { $0.id == id || $0.body.owner?.isSameName(as: name) == true }
+            set.withdraw([(id, name)])
             defined = [:]
             for (index, definition) in set.definitions.enumerated() { defined[definition.id] = index }
         }
@@ -272,6 +272,7 @@ public func invivo_define_block(
         // The type may have come with another block, that begins otherwise.
         body.blockImage = try type.description.checkedBlock(given.initial, under: key)
         set.definitions = [Definition(id: id, key: key, body)]
+        defer { engine.typeIsThere(type.name) }
         try engine.commit(set)
         out?.pointee.bits = engine.container.keyHandle(id)
     }

@@ -87,7 +87,7 @@ public func invivo_changes_configure(
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
-        let changes = try HandleTable.require(changes.bits, .changes, as: OpenChanges.self)
+        let changes = try InvivoABI.changes(changes)
         let path = try ConfigPath.checked(try text(path, "path"))
         var node: ConfigNode?
         if let value {

@@ -65,7 +65,12 @@ func definition(
     body.parameters = try signature(given, key)
     reader.parameters = body.parameters
     body.initializer = try table(given.initializer, given.initializer_count, "initializer")
-    if body.alias != nil { return Definition(id: id, key: key, body) }
+    if body.alias != nil {
+        if given.destroy != nil {
+            body.keepAlive = Factory(nil, userData: given.user_data, destroy: given.destroy)
+        }
+        return Definition(id: id, key: key, body)
+    }
     if given.type.bits == 0 { body.typeName = try optionalText(given.type_name, "definition.type_name") }
     body.generic = try optionalText(given.generic, "definition.generic")
     body.choice = try choice(given, key, reader)

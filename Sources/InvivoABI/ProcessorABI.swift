@@ -14,6 +14,7 @@ public func invivo_changes_process(
         let changes = try InvivoABI.changes(changes)
         let made = try InvivoABI.processor(processor, changes.engine)
         guard !changes.set.processors.contains(where: { $0.name.isSameName(as: made.name) }) else {
+            made.disown()
             throw Failure(.exists, "the processor '\(made.name)' is given twice in one change set", path: made.name)
         }
         changes.set.processors.append(made)

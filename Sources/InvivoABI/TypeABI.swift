@@ -121,12 +121,18 @@ private func needs(
         as: invivo_type_options.self)
     let inlines = InlineDefinitions()
     let reader = InlineDefinitions.Reader(inlines, container: container, owner: type.name)
-    let needs = try injections(
-        given.needs, given.need_count, "needs", type.name, path: type.name, inlines: reader)
-    guard inlines.made.isEmpty else {
-        throw Failure(.argument, "a type's needs name keys and types; definitions stand elsewhere", path: type.name)
+    do throws(Failure) {
+        let needs = try injections(
+            given.needs, given.need_count, "needs", type.name, path: type.name, inlines: reader)
+        guard inlines.made.isEmpty else {
+            throw Failure(
+                .argument, "a type's needs name keys and types; definitions stand elsewhere", path: type.name)
+        }
+        return needs
+    } catch {
+        for each in inlines.made { each.disown() }
+        throw error
     }
-    return needs
 }
 
 /// The description behind a handle; nil for a bad one.

@@ -21,6 +21,8 @@ public struct ChangeSet: Sendable {
     var heard: [Document] = []
     public var definitions: [Definition] = []
     public var removed: [(id: UInt32, key: String)] = []
+    /// Keys among `removed` that this set had defined before: they may be undefined otherwise.
+    public private(set) var withdrawn: Set<UInt32> = []
     public var documents: [(document: Document, content: Content)] = []
     /// Documents that the set alone knows so far, in the order in which later ones win.
     enum Entry: Sendable {
@@ -100,6 +102,40 @@ public struct ChangeSet: Sendable {
         return ((cause.isEmpty ? [] : [cause]) + names).joined(separator: ", ")
     }
 
+    /// Drops the definitions of keys that are removed later, with the definitions that are inline in them.
+    public mutating func withdraw(_ keys: [(id: UInt32, key: String)]) {
+        guard !keys.isEmpty else { return }
+        let ids = Set(keys.map(\.id))
+        for definition in definitions where ids.contains(definition.id) { withdrawn.insert(definition.id) }
+        dropInlines(of: keys.map(\.key))
+        definitions.removeAll { ids.contains($0.id) }
+        bases.removeAll { ids.contains($0.id) }
+    }
+
+    /// Drops what this set says of keys that are defined again later, with the definitions that are inline in them.
+    private mutating func replace(_ later: [Definition]) {
+        guard !later.isEmpty else { return }
+        let ids = Set(later.map(\.id))
+        dropInlines(of: later.map(\.key))
+        definitions.removeAll { ids.contains($0.id) }
+        removed.removeAll { ids.contains($0.id) }
+        bases.removeAll { ids.contains($0.id) }
+    }
+
+    /// Definitions that are inline in the holders, and in these.
+    private mutating func dropInlines(of holders: [String]) {
+        var names = NameSet(holders)
+        var count = -1
+        while count != definitions.count {
+            count = definitions.count
+            definitions.removeAll { definition in
+                guard let owner = definition.body.owner, names.contains(owner) else { return false }
+                names.insert(definition.key)
+                return true
+            }
+        }
+    }
+
     /// Takes in what a later set wants, as if that were committed after this one: of what both say the later holds.
     mutating func join(_ later: ChangeSet) {
         if cause.isEmpty {
@@ -108,13 +144,11 @@ public struct ChangeSet: Sendable {
             cause += ", " + later.cause
         }
         heard += later.heard.filter { document in !heard.contains { $0 === document } }
-        for definition in later.definitions {
-            definitions.removeAll { $0.id == definition.id }
-            removed.removeAll { $0.id == definition.id }
-            bases.removeAll { $0.id == definition.id }
-        }
+        withdraw(later.removed)
+        replace(later.definitions)
         definitions += later.definitions
         removed += later.removed
+        withdrawn.formUnion(later.withdrawn)
         for change in later.documents { documents.removeAll { $0.document === change.document } }
         documents += later.documents
         for entry in later.entries {

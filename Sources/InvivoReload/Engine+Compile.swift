@@ -130,7 +130,7 @@ extension Engine {
             let staying = former.values.filter { planned.index(forKey: $0.id) == nil }
             return (staying.map(\.key) + planned.values.compactMap { $0?.key }).sorted()
         }
-        compiler.asleep = asleep
+        compiler.asleep = { asleep[$0] }
         compiler.dormant = { name in container.monitor.locked { container.dormant[name] } }
         compiler.config = config
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) {
@@ -247,7 +247,7 @@ extension Engine {
                     path: key.name, at: processor.place))
         }
         // What falls dormant is not there for whoever needs it.
-        for id in changed.keys where compiler.asleep[id] != nil {
+        for id in changed.keys where compiler.asleep(id) != nil {
             holders.formUnion(dependents.holders(of: id))
             holders.formUnion(aliases[id] ?? [])
         }

@@ -20,7 +20,7 @@ extension Engine {
         var next = config
         for (path, node) in set.configured {
             if let node {
-                next.operators.removeAll { $0.path == path }
+                next.operators.removeAll { $0.path.isSameName(as: path) }
                 next.operators.append((path, node))
             } else {
                 next.operators.removeAll {

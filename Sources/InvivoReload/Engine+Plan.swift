@@ -89,7 +89,7 @@ extension Engine {
         if set.looksForTypes { planTypes(&plan) }
         for (id, key) in assembled.removed + set.removed where !again.contains(id) {
             if next(id, plan) == nil {
-                failures.append(unknownKey(key))
+                if !set.withdrawn.contains(id) { failures.append(unknownKey(key)) }
             } else {
                 plan.definitions[id] = .some(nil)
             }

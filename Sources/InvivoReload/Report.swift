@@ -1,6 +1,7 @@
 internal import CInvivo
 public import InvivoBase
 internal import InvivoWiring
+internal import Synchronization
 
 /// What happened in one reload.
 public final class Report: @unchecked Sendable {
@@ -47,11 +48,33 @@ public final class Report: @unchecked Sendable {
         self.phases = phases
     }
 
-    /// How many objects of earlier generations live on that nothing follows, by their key. Counted when first asked for.
-    public private(set) lazy var untracked = formerly?.count() ?? [:]
+    /// Created on first use. Observers in several domains read one report at the same time.
+    private struct Derived: @unchecked Sendable {
+        var untracked: [String: UInt64]?
+        var strings: ReportStrings?
+    }
+    private let derived = Mutex(Derived())
 
-    /// C strings and the error, made when first asked for; the report is used by one thread at a time.
-    public private(set) lazy var strings = ReportStrings(self)
+    /// The number of objects of earlier generations that live on and that nothing follows, by their key. Counted on first use.
+    public var untracked: [String: UInt64] {
+        if let known = derived.withLock(\.untracked) { return known }
+        // Counting takes the container's monitor.
+        let counted = formerly?.count() ?? [:]
+        return derived.withLock { derived in
+            let first = derived.untracked ?? counted
+            derived.untracked = first
+            return first
+        }
+    }
+
+    /// The report's C strings and errors, created on first use and valid as long as the report.
+    public var strings: ReportStrings {
+        derived.withLock { derived in
+            let first = derived.strings ?? ReportStrings(self)
+            derived.strings = first
+            return first
+        }
+    }
 
     public var text: String {
         if let failure {
@@ -100,7 +123,7 @@ public final class Report: @unchecked Sendable {
 }
 
 /// The C side of a report: borrowed strings stay valid as long as it.
-public final class ReportStrings {
+public final class ReportStrings: @unchecked Sendable {
     private let storage = CStrings()
     public let cause: UnsafePointer<CChar>
     public let text: UnsafePointer<CChar>

@@ -71,14 +71,17 @@ extension Container {
         chain.frames[index].object = answer
         chain.frames[index].record = record
         let kept = ObjectLease(owning: former)
-        let isFresh =
-            iv_record_in_block(record) != 0 || iv_record_order(record) == 0 || iv_record_order(record) >= begun
-        if isFresh {
+        if isFresh(record, since: begun) {
             // It was there before what the decorator got.
             let extra = extra(record)
             monitor.locked { extra.injected.insert(.object(kept), at: 0) }
         }
         withExtendedLifetime((kept, lease)) {}
+    }
+
+    /// Whether an object was created after the sequence number was `begun`.
+    func isFresh(_ record: Record, since begun: UInt64) -> Bool {
+        iv_record_in_block(record) != 0 || iv_record_order(record) == 0 || iv_record_order(record) >= begun
     }
 
     /// The component of a decorator does it.

@@ -20,6 +20,9 @@ extension Container {
             for definition in description.definitions { definition.forEachLease(count) }
         }
         for definition in others { definition.forEachLease(count) }
+        for type in types.values {
+            for need in type.needs { need.source.forEachLease(count) }
+        }
         return counts
     }
 }

@@ -210,6 +210,7 @@ extension Container {
         var values: [Value] = []
         for slot in recipe.slots { values.append(try value(of: slot.source, recipe, arguments, chain)) }
         let method = try Self.type(record).description.method(named: name)
+        let begun = iv_load_u64(iv_live_sequence())
         let answer = try method.call(instance, values)
         if answer.isNull && recipe.definition.body.flags.contains(.nullable) { return nil }
         guard case .object(let lease) = answer else {
@@ -224,7 +225,8 @@ extension Container {
                 "the method '\(name)' of '\(Self.type(record).name)' answered a '\(made.name)' where a '\(type.name)' is needed"
             )
         }
-        if let made = ObjectTable.record(lease.bits) {
+        // An object that existed before does not depend on the object that returned it.
+        if let made = ObjectTable.record(lease.bits), isFresh(made, since: begun) {
             let extra = extra(made)
             monitor.locked { extra.injected.insert(.object(maker), at: 0) }
         }

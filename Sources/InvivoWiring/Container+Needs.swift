@@ -48,6 +48,8 @@ extension Container {
                     (0..<UInt32(keys.count)).filter { graph.isDefined($0) }.map { keys.name($0) }
                 }
             })
+        compiler.asleep = { id in graph.recipe(id).flatMap { $0.waits.isEmpty ? nil : $0.waits } }
+        compiler.dormant = { [self] name in monitor.locked { dormant[name] } }
         compiler.config = configLookup(of: graph)
         var body = Definition.Body()
         (body.scope, body.type, body.isPartial) = (.prototype, type, true)

@@ -33,7 +33,7 @@ extension Definition {
     public func of(_ entry: ConfigEntry, id: UInt32, key: String, _ rename: (String) -> String) -> Definition {
         func filled(_ source: Injection.Source) -> Injection.Source { source.filled(entry) }
         func filled(_ given: [Injection]) -> [Injection] {
-            given.map { Injection(name: $0.name, filled($0.source)) }
+            given.map { Injection(name: $0.name, filled($0.source), hears: $0.hears, label: $0.label) }
         }
         func filled(_ given: [Invocation]) -> [Invocation] {
             given.map { Invocation(method: $0.method, arguments: filled($0.arguments)) }

@@ -24,6 +24,7 @@ extension Definition {
             }
         }
         for value in body.base.values { value.forEachLease(see) }
+        for parameter in body.parameters?.parameters ?? [] { parameter.defaultValue?.forEachLease(see) }
     }
 }
 
@@ -34,7 +35,7 @@ extension Invocation {
 }
 
 extension Injection.Source {
-    fileprivate func forEachLease(_ see: (ObjectLease) -> Void) {
+    func forEachLease(_ see: (ObjectLease) -> Void) {
         switch self {
         case .value(let value): value.forEachLease(see)
         case .reference(_, let arguments, _): for source in arguments { source.forEachLease(see) }

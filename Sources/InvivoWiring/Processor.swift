@@ -45,6 +45,9 @@ public final class Processor: @unchecked Sendable {
         self.owner = owner
     }
 
+    /// The user data stays the host's: the call that was given the processor fails.
+    public func disown() { owner.disown() }
+
     /// The key whose object decorates.
     public var componentID: UInt32? {
         if case .component(let id, _, _)? = decorator { return id }

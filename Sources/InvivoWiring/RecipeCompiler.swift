@@ -11,7 +11,7 @@ public struct RecipeCompiler {
     /// The assembly that must be activated before there is a definition of a key.
     public var dormant: (String) -> String? = { _ in nil }
     /// Definitions that wait for something, and for what: nothing that they would make is there.
-    public var asleep: [UInt32: [String]] = [:]
+    public var asleep: (UInt32) -> [String]? = { _ in nil }
     public private(set) var failures: [Failure] = []
     /// The definition of each failure.
     private var failed: [UInt32] = []
@@ -110,13 +110,13 @@ public struct RecipeCompiler {
 
     /// The definition of a key that may be named: not one that lies dormant.
     func present(_ key: String) -> UInt32? {
-        guard let id = identify(key), described(id) != nil, asleep[id] == nil else { return nil }
+        guard let id = identify(key), described(id) != nil, asleep(id) == nil else { return nil }
         return id
     }
 
     /// "'a.clock', which is not defined", for what is not there.
     func missing(_ key: String) -> String {
-        if let id = identify(key), let needs = asleep[id], described(id) != nil {
+        if let id = identify(key), let needs = asleep(id), described(id) != nil {
             return "'\(key)', which lies dormant: it waits for \(Recipe.list(needs))"
         }
         return "'\(key)', which is not defined\(hint(for: key))"
@@ -291,7 +291,7 @@ public struct RecipeCompiler {
         let name = definition.alias ?? ""
         guard let target = present(name) else {
             // Another name of what lies dormant does so too.
-            let isAsleep = identify(name).map { asleep[$0] != nil } ?? false
+            let isAsleep = identify(name).map { asleep($0) != nil } ?? false
             lack(name, isKey: true, waits: isAsleep, "the alias needs \(missing(name))")
             return nil
         }

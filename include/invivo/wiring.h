@@ -313,7 +313,7 @@ typedef struct invivo_processor {
     const char *component;
     const char *method;
     void *user_data;
-    void (*destroy)(void *user_data); /* once, when the processor is gone (also after a failed commit); may be NULL */
+    void (*destroy)(void *user_data); /* once, when the processor is gone (also after a failed commit); never when the call that is given it fails; may be NULL */
 } invivo_processor;
 
 /* Adds or replaces a processor; what it concerns is made anew by the commit. Copied, except functions and user_data. */
