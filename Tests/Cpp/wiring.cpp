@@ -325,7 +325,39 @@ static void pointers_close_circles_and_follow_reloads() {
     CHECK(alive == 0);
 }
 
+// A function that makes or injects into another class than the definition's would write beyond its memory.
+struct small {
+    int number = 1;
+};
+struct large : small {
+    double many[64] = {};
+};
+
+static void functions_fit_the_type_of_their_definition() {
+    invivo::runtime own;
+    invivo::type<small>("Small").constructor<>().add(own);
+    invivo::type<large>("Large").is<small>().constructor<>().add(own);
+    auto makes_large = [](const invivo::build &) { return large(); };
+    CHECK(throws(INVIVO_E_TYPE, "'a.made': the function makes a 'Large', and the definition has the type 'Small'", [&] {
+        own.define(invivo::definition("a.made").made<large>(makes_large).of<small>());
+    }));
+    own.define(invivo::definition("a.made").of<small>().made<large>(makes_large));
+    CHECK(own.resolve<large>("a.made")->many[63] == 0);
+    CHECK(own.resolve<small>("a.made")->number == 1);
+    own.define(invivo::definition("a.child").of<small>().parent("a.made"));
+    CHECK(throws(INVIVO_E_TYPE, "the function makes a 'Large', and the definition has the type 'Small'",
+                 [&] { own.resolve<small>("a.child"); }));
+    own.define(invivo::definition("a.injected").of<small>().injected<large>([](large &it, const invivo::build &) { it.many[63] = 1; }));
+    CHECK(throws(INVIVO_E_TYPE, "the function injects into a 'Large', and the definition has the type 'Small'",
+                 [&] { own.resolve<small>("a.injected"); }));
+    own.define(invivo::definition("a.base").of<large>().injected<small>([](small &it, const invivo::build &) { it.number = 7; }));
+    CHECK(own.resolve<large>("a.base")->number == 7);
+    CHECK(own.resolve<large>("a.base")->number == 7);
+    own.close();
+}
+
 int main() {
+    functions_fit_the_type_of_their_definition();
     pointers_close_circles_and_follow_reloads();
     a_graph_of_classes();
     factories_overrides_and_errors();

@@ -106,6 +106,12 @@ template <typename T> std::string name_of() {
     return name;
 }
 
+/// Whether the type has a name.
+template <typename T> bool has_name() {
+    std::lock_guard<std::mutex> held(facts_lock);
+    return !facts_of<std::remove_cv_t<T>>().name.empty();
+}
+
 /// Turns a pointer to an instance of a described type into one to the class or a base of it; nullptr: it stays as it is.
 using upcast = void *(*)(void *);
 

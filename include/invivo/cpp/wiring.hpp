@@ -14,6 +14,7 @@ namespace detail INVIVO_LOCAL {
 /// The functions of a definition. Whoever it is handed to holds them by a handle of his own.
 struct INVIVO_VISIBLE functions {
     std::shared_ptr<void> make, inject;
+    uint64_t made_type = 0, injected_type = 0; ///< handles of the types that fit, once known; read and written by any thread
     static void destroy(void *handle) noexcept { delete static_cast<functions *>(handle); }
 };
 
@@ -172,11 +173,27 @@ private:
 };
 
 namespace detail INVIVO_LOCAL {
+inline error wrong_type(const std::string &what, const std::string &given, const std::string &declared) {
+    return error(INVIVO_E_TYPE, what + " '" + given + "', and the definition has the type '" + declared +
+                                    "': leave out of(); is<>() of the type declares by which other types it can be looked up");
+}
+
+/// Fails where `build` is about an object of another type than T. `fitting` remembers the type that fits.
+template <typename T> void require_made(uint64_t &fitting, const invivo_build *build) {
+    if (__atomic_load_n(&fitting, __ATOMIC_RELAXED) == build->type.bits) return;
+    const char *declared = invivo_type_name(build->type);
+    const std::string own = name_of<T>();
+    if (declared && own != declared) throw wrong_type("the function makes a", own, declared);
+    __atomic_store_n(&fitting, build->type.bits, __ATOMIC_RELAXED);
+}
+
 template <typename T, typename F> struct factory {
     static invivo_status make(void **instance, const invivo_build *raw, const invivo_value *given, size_t count, void *data,
                               invivo_error **failed) noexcept {
         return guarded(failed, [&] {
-            F &function = *static_cast<F *>(static_cast<functions *>(data)->make.get());
+            functions &own = *static_cast<functions *>(data);
+            require_made<T>(own.made_type, raw);
+            F &function = *static_cast<F *>(own.make.get());
             call(function, raw, given, count, static_cast<typename method_of<F>::arguments *>(nullptr), *instance);
         });
     }
@@ -207,12 +224,25 @@ template <typename T, typename F> struct injector {
     static invivo_status inject(void *instance, const invivo_build *raw, const invivo_value *given, size_t count, void *data,
                                 invivo_error **failed) noexcept {
         return guarded(failed, [&] {
-            F &function = *static_cast<F *>(static_cast<functions *>(data)->inject.get());
-            call(function, *static_cast<T *>(instance), raw, given, count, static_cast<typename method_of<F>::arguments *>(nullptr));
+            functions &own = *static_cast<functions *>(data);
+            F &function = *static_cast<F *>(own.inject.get());
+            call(function, *as_declared(instance, own.injected_type, raw), raw, given, count, static_cast<typename method_of<F>::arguments *>(nullptr));
         });
     }
 
 private:
+    /// The instance as a T, which is its type or one that it derives from. A class without a name cannot be checked.
+    static T *as_declared(void *instance, uint64_t &fitting, const invivo_build *build) {
+        if (__atomic_load_n(&fitting, __ATOMIC_RELAXED) == build->type.bits) return static_cast<T *>(instance);
+        const char *declared = invivo_type_name(build->type);
+        upcast by = nullptr;
+        if (!declared || !has_name<T>()) return static_cast<T *>(instance);
+        if (!leads_to<T>(declared, by)) throw wrong_type("the function injects into a", name_of<T>(), declared);
+        if (by) return static_cast<T *>(by(instance));
+        __atomic_store_n(&fitting, build->type.bits, __ATOMIC_RELAXED);
+        return static_cast<T *>(instance);
+    }
+
     template <typename I, typename B, typename... A>
     static void call(F &inject, T &instance, const invivo_build *raw, const invivo_value *given, size_t count, std::tuple<I, B, A...> *) {
         static_assert(std::is_same_v<std::decay_t<B>, build>,
@@ -296,7 +326,8 @@ public:
     /// Made by a function: `.with(0.5).made<voice>([](const invivo::build &build, double gain) { return voice(...); })`. After
     /// the build it gets what `with` and `give` say, which must be as much as it needs.
     template <typename T, typename F> INVIVO_LOCAL definition &made(F make) {
-        of<T>();
+        made_ = detail::name_of<T>();
+        type_ = made_;
         functions_.make = std::make_shared<F>(std::move(make));
         factory_ = detail::factory<T, F>::make;
         needed_ = detail::factory<T, F>::needed();
@@ -375,6 +406,7 @@ public:
         raw.scope_name = detail::text_or_null(scope_name_);
         raw.type_name = detail::text_or_null(type_);
         raw.generic = detail::text_or_null(generic_);
+        if (!made_.empty() && made_ != type_) throw detail::wrong_type("'" + key_ + "': the function makes a", made_, type_);
         if (parent_.empty() && initializer_.size() < needed_) {
             const std::string message = "the function that makes it takes " + std::to_string(needed_) + " argument(s) after the build, got " +
                                         std::to_string(initializer_.size()) +
@@ -474,6 +506,7 @@ private:
     object constant_;
     detail::functions functions_;
     decltype(invivo_definition::factory) factory_ = nullptr;
+    std::string made_;  ///< the type that the factory makes
     size_t needed_ = 0; ///< arguments of the factory
     decltype(invivo_definition::inject) injector_ = nullptr;
 };
