@@ -172,21 +172,74 @@ static void what_a_callback_throws_is_noted() {
 
 static void the_definition_in_force_is_described() {
     struct voice {
-        explicit voice(int note = 0) : note(note) {}
+        explicit voice(int note = 0, const voice *under = nullptr) : note(note), under(under) {}
         int note;
+        const voice *under;
     };
     invivo::runtime own;
-    invivo::type<voice>("Voice").constructor<int>({"note"}).add(own);
-    own.define(definition("a.voice").of<voice>().scope(INVIVO_SCOPE_PROTOTYPE).parameters<int>({"note"}).defaults(60).with(invivo::argument(0)));
+    invivo_type type = invivo::type<voice>("Voice").constructor<int, const voice *>({"note", "under"}).add(own);
+    own.scope("window", [] { return uint64_t(1); });
+    int line = __LINE__ + 1;
+    own.define(definition("a.voice").of<voice>().at(INVIVO_HERE).scope(INVIVO_SCOPE_PROTOTYPE).parameters<int>({"note"}).defaults(60).with(invivo::argument(0)));
+    own.define(definition("a.pane").of<voice>().in_scope("window").parameters<double, const voice *>({"gain", "under"}).with(0, invivo::argument(1)));
     invivo::key_facts facts = own.describe("a.voice");
-    CHECK(facts.scope == INVIVO_SCOPE_PROTOTYPE && facts.making == "initializer" && facts.type.bits != 0);
+    CHECK(facts.type.bits == type.bits && facts.making == "initializer");
+    CHECK(facts.scope == INVIVO_SCOPE_PROTOTYPE && facts.scope_name.empty());
+    CHECK(facts.file == __FILE__ && facts.line == static_cast<uint32_t>(line));
     CHECK(facts.parameters.size() == 1 && facts.parameters[0].name == "note" && facts.parameters[0].kind == INVIVO_KIND_INT32);
+    CHECK(facts.parameters[0].type.empty() && !facts.parameters[0].optional);
     CHECK(facts.parameters[0].fallback.as<int>() == 60);
+    facts = own.describe("a.pane");
+    CHECK(facts.scope == INVIVO_SCOPE_HOST && facts.scope_name == "window");
+    CHECK(facts.parameters.size() == 2 && !facts.parameters[0].optional && facts.parameters[0].fallback.is_null());
+    CHECK(facts.parameters.size() == 2 && facts.parameters[1].kind == INVIVO_KIND_OBJECT && facts.parameters[1].type == "Voice");
+    CHECK(facts.parameters.size() == 2 && facts.parameters[1].optional);
     CHECK(throws(INVIVO_E_NOT_FOUND, "a.nothing", [&] { own.describe("a.nothing"); }));
     own.close();
 }
 
+struct level_base {
+    int rank = 9;
+};
+struct level_of {
+    constexpr explicit level_of(double gain = 5) : gain(gain) {}
+    double gain;
+};
+struct level_late {
+    level_late() : gain(std::stod("5")) {}
+    double gain;
+};
+/// What begins outside of its range is refused where it is known, as in C and in Swift's blocks.
+static void a_member_begins_in_its_range() {
+    invivo::runtime own;
+    struct plain {
+        double gain = 5;
+        uint8_t count = 3;
+        const float fixed = 0.25f;
+    };
+    CHECK(throws(INVIVO_E_ARGUMENT, "Level.gain: the initial value: 5 is outside 0...1",
+                 [&] { invivo::type<plain>("Level").property<&plain::gain>("gain", {0, 1}).add(own); }));
+    CHECK(throws(INVIVO_E_ARGUMENT, "Level.count: the initial value: 3 is outside 4...8", [&] {
+        invivo::type<plain>("Level").property<&plain::gain>("gain", {0, 5}).property<&plain::count>("count", {4, 8}).add(own);
+    }));
+    CHECK(throws(INVIVO_E_ARGUMENT, "Level.fixed: the initial value: 0.25 is outside 0.5...1",
+                 [&] { invivo::type<plain>("Level").property<&plain::fixed>("fixed", {0.5, 1}).add(own); }));
+    CHECK(throws(INVIVO_E_ARGUMENT, "Level.rank: the initial value: 9 is outside 0...1", [&] {
+        struct derived : level_base {};
+        invivo::type<derived>("Level").property<&derived::rank>("rank", {0, 1}).add(own);
+    }));
+    // In the range, at its ends, or without one.
+    invivo::type<plain>("Level").property<&plain::gain>("gain", {0, 5}).property<&plain::count>("count", {3, 8}).property<&plain::fixed>("fixed").add(own);
+    own.define(definition("a.level").of<plain>().prototype());
+    CHECK(own.resolve<plain>("a.level")->gain == 5);
+    // Known to nobody before there is an object.
+    invivo::type<level_of>("LevelOf").constructor<double>({"gain"}).property<&level_of::gain>("gain", {0, 1}).add(own);
+    invivo::type<level_late>("LevelLate").property<&level_late::gain>("gain", {0, 1}).add(own);
+    own.close();
+}
+
 int main() {
+    a_member_begins_in_its_range();
     the_definition_in_force_is_described();
     a_view_leads_to_the_base_that_the_key_names();
     a_view_knows_what_a_decorator_put_there();

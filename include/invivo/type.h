@@ -28,7 +28,8 @@ struct invivo_property {
     uint64_t size;     /* bytes of the field. STRING by offset is char[size], NUL-terminated; BYTES is uint8_t[size], in
                           specs a text in base64 */
     double initial;    /* the value at the start, numbers and bool */
-    double min, max;   /* inclusive; there is a range only where min < max */
+    double min, max;   /* inclusive; there is a range only where min < max. An initial value outside of it is INVIVO_E_ARGUMENT;
+                          what `init` sets, or `get` answers of a new object, is not checked */
     double step;       /* a hint for editors, not enforced; 0 = none */
     const char *initial_text; /* the value at the start: strings, and enumerations by name */
     const char *unit;  /* "Hz"; a spec may then say 1.2 kHz */

@@ -72,6 +72,11 @@ private:
     }
 };
 
+/// Whether the compiler knows what a member of `T()` begins with: the constructor is constexpr, and the member a number.
+template <typename T, auto Member, typename = void> struct is_start_known : std::false_type {};
+template <typename T, auto Member>
+struct is_start_known<T, Member, std::void_t<std::bool_constant<(static_cast<double>(T().*Member) < 0 || true)>>> : std::true_type {};
+
 /// A pointer to an object, which the runtime holds for as long as it is there.
 template <typename T> constexpr bool is_borrowed = std::is_pointer_v<T> && std::is_class_v<std::remove_pointer_t<T>>;
 
@@ -205,8 +210,18 @@ public:
 
     /// A data member: `.property<&voice::gain>("gain", {.min = 0, .max = 2})` (with C++20's names, else in their order). One that
     /// is a pointer to a described class takes an object, which is there for as long as this one has it: circles close by it.
+    /// `add` refuses a number that begins outside of its range, as `double gain = 5;` in 0...1, if the compiler can compute it:
+    /// the default constructor is used and is constexpr, as the implicit one is where those of all members are. Otherwise the
+    /// initial value is not checked, because only an object has it and registering a type creates none.
     template <auto Member> INVIVO_LOCAL type &property(const char *called, facts said = {}) {
         using field = typename detail::member_of<decltype(Member)>::field;
+        if constexpr (std::is_arithmetic_v<field>) {
+            if constexpr (detail::is_start_known<T, Member>::value) {
+                constexpr field start = T().*Member;
+                if (said.min < said.max && !(said.min <= static_cast<double>(start) && static_cast<double>(start) <= said.max))
+                    outside_.emplace_back(properties_.size(), value::of<std::remove_cv_t<field>>(start));
+            }
+        }
         if constexpr (std::is_const_v<field>) {
             return property(called, detail::convert<std::remove_const_t<field>>::kind,
                             detail::thunks<T>::template get<Member>, nullptr, said);
@@ -294,6 +309,7 @@ private:
     std::vector<invivo_method> methods_;
     std::vector<const char *> supertypes_;
     std::vector<std::shared_ptr<injection>> needs_;
+    std::vector<std::pair<size_t, value>> outside_; ///< properties that begin outside of their range
 };
 
 } // namespace invivo
