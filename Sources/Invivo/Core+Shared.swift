@@ -24,6 +24,18 @@ extension Core {
         return instance
     }
 
+    /// The same where the entry is of another type than the key was found with: a decorator or a later definition may have put
+    /// an instance of another class there. Its registered class tells whether it is a `Value`.
+    @usableFromInline
+    func instance<Value>(_ view: invivo_view, _ key: Key<Value>) -> UnsafeMutableRawPointer? {
+        guard let entry = invivo_view_entry(view, key.handle) else { return nil }
+        // A type that an instance comes with in this moment stands there before it does.
+        let type = invivo_entry_type(entry)
+        guard type != key.type, let found = instance(view, key.handle, type) else { return nil }
+        let now = self.key(key.handle, key.name, type: type) as Key<Value>
+        return now.type != 0 && now.isBoxed == key.isBoxed ? found : nil
+    }
+
     /// Resolves by a lease, which also builds what is cold and records what a recipe under way depends on.
     @usableFromInline
     func resolve<Value>(_ key: invivo_key, as type: Value.Type) throws(InvivoError) -> Value {

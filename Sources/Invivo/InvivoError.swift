@@ -69,95 +69,101 @@ extension InvivoError: CustomStringConvertible {
 }
 
 extension InvivoError.Code: CustomStringConvertible {
-    public var description: String { String(text: invivo_status_name(rawValue)) }
+    /// The name of the constant, as `notFound`; `unknown(-1000)` of a code that has none here.
+    public var description: String {
+        let name = String(text: invivo_status_name(rawValue))
+        guard name != "INVIVO_E_UNKNOWN" else { return "unknown(\(rawValue))" }
+        let words = name.split(separator: "_").dropFirst(rawValue < 0 ? 2 : 1).map { $0.lowercased() }
+        return words[0] + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    }
 }
 
 extension InvivoError.Code {
-    /// An argument is missing or not allowed.
+    /// An argument is missing or not allowed (`INVIVO_E_ARGUMENT`).
     public static let argument = Self(rawValue: -1)
-    /// The handle is stale, foreign or of another kind.
+    /// The handle is stale, foreign or of another kind (`INVIVO_E_HANDLE`).
     public static let handle = Self(rawValue: -2)
-    /// The runtime is closed.
+    /// The runtime is closed (`INVIVO_E_CLOSED`).
     public static let closed = Self(rawValue: -3)
-    /// Out of memory.
+    /// Out of memory (`INVIVO_E_MEMORY`).
     public static let memory = Self(rawValue: -4)
-    /// No such key, name or file.
+    /// No such key, name or file (`INVIVO_E_NOT_FOUND`).
     public static let notFound = Self(rawValue: -5)
-    /// The name is taken.
+    /// The name is taken (`INVIVO_E_EXISTS`).
     public static let exists = Self(rawValue: -6)
-    /// The value or object has another type.
+    /// The value or object has another type (`INVIVO_E_TYPE`).
     public static let type = Self(rawValue: -7)
-    /// The value is outside the range.
+    /// The value is outside the range (`INVIVO_E_RANGE`).
     public static let range = Self(rawValue: -8)
-    /// The property cannot be set.
+    /// The property cannot be set (`INVIVO_E_READ_ONLY`).
     public static let readOnly = Self(rawValue: -9)
-    /// The type has no such property.
+    /// The type has no such property (`INVIVO_E_PROPERTY`).
     public static let property = Self(rawValue: -10)
-    /// The type has no such method.
+    /// The type has no such method (`INVIVO_E_METHOD`).
     public static let method = Self(rawValue: -11)
-    /// The number of arguments is wrong.
+    /// The number of arguments is wrong (`INVIVO_E_ARITY`).
     public static let arity = Self(rawValue: -12)
-    /// The shared object is not built yet.
+    /// The shared object is not built yet (`INVIVO_E_COLD`).
     public static let cold = Self(rawValue: -13)
-    /// The handle belongs to a generation that is gone.
+    /// The handle belongs to a generation that is gone (`INVIVO_E_STALE`).
     public static let stale = Self(rawValue: -14)
-    /// The object may only be touched in its domain.
+    /// The object may only be touched in its domain (`INVIVO_E_DOMAIN`).
     public static let domain = Self(rawValue: -15)
-    /// The call would have to wait, and may not wait here.
+    /// The call would have to wait, and may not wait here (`INVIVO_E_WOULD_WAIT`).
     public static let wouldWait = Self(rawValue: -16)
-    /// The call is not allowed from inside a callback.
+    /// The call is not allowed from inside a callback (`INVIVO_E_IN_CALLBACK`).
     public static let inCallback = Self(rawValue: -17)
-    /// Something is still in use.
+    /// Something is still in use (`INVIVO_E_BUSY`).
     public static let busy = Self(rawValue: -18)
-    /// The deadline has passed.
+    /// The deadline has passed (`INVIVO_E_TIMEOUT`).
     public static let timeout = Self(rawValue: -19)
-    /// The wiring goes round in a circle.
+    /// The wiring goes round in a circle (`INVIVO_E_CYCLE`).
     public static let cycle = Self(rawValue: -20)
-    /// The document is not well-formed.
+    /// The document is not well-formed (`INVIVO_E_SYNTAX`).
     public static let syntax = Self(rawValue: -21)
-    /// The document says something that is not known here.
+    /// The document says something that is not known here (`INVIVO_E_SPEC`).
     public static let spec = Self(rawValue: -22)
-    /// The text is not UTF-8.
+    /// The text is not UTF-8 (`INVIVO_E_ENCODING`).
     public static let encoding = Self(rawValue: -23)
-    /// The document is empty.
+    /// The document is empty (`INVIVO_E_EMPTY`).
     public static let empty = Self(rawValue: -24)
-    /// A limit is exceeded.
+    /// A limit is exceeded (`INVIVO_E_TOO_LARGE`).
     public static let tooLarge = Self(rawValue: -25)
-    /// Not a readable regular file.
+    /// Not a readable regular file (`INVIVO_E_FILE`).
     public static let file = Self(rawValue: -26)
-    /// The operating system refused.
+    /// The operating system refused (`INVIVO_E_SYSTEM`).
     public static let system = Self(rawValue: -27)
-    /// The module cannot be used.
+    /// The module cannot be used (`INVIVO_E_MODULE`).
     public static let module = Self(rawValue: -28)
-    /// The versions do not fit.
+    /// The versions do not fit (`INVIVO_E_VERSION`).
     public static let version = Self(rawValue: -29)
-    /// Host code failed.
+    /// Host code failed (`INVIVO_E_HOST`).
     public static let host = Self(rawValue: -30)
-    /// The runtime belongs to the parent process.
+    /// The runtime belongs to the parent process (`INVIVO_E_FORKED`).
     public static let forked = Self(rawValue: -31)
-    /// Not built, not started or not there yet.
+    /// Not built, not started or not there yet (`INVIVO_E_NOT_READY`).
     public static let notReady = Self(rawValue: -32)
-    /// Something else changed it meanwhile.
+    /// Something else changed it meanwhile (`INVIVO_E_CHANGED`).
     public static let changed = Self(rawValue: -33)
-    /// Null where a value is needed.
+    /// Null where a value is needed (`INVIVO_E_NULL`).
     public static let null = Self(rawValue: -34)
-    /// Not supported here.
+    /// Not supported here (`INVIVO_E_UNSUPPORTED`).
     public static let unsupported = Self(rawValue: -35)
-    /// A fault of the runtime itself; please report it.
+    /// A fault of the runtime itself; please report it (`INVIVO_E_INTERNAL`).
     public static let `internal` = Self(rawValue: -36)
-    /// Several fit, and none comes first.
+    /// Several fit, and none comes first (`INVIVO_E_AMBIGUOUS`).
     public static let ambiguous = Self(rawValue: -37)
-    /// The definition is abstract: only its children are made.
+    /// The definition is abstract: only its children are made (`INVIVO_E_ABSTRACT`).
     public static let abstract = Self(rawValue: -38)
-    /// It is done, and something failed while it was stopped.
+    /// It is done, and something failed while it was stopped (`INVIVO_E_STOP`).
     public static let stop = Self(rawValue: -41)
-    /// The definition is dormant: something that it needs is not there.
+    /// The definition is dormant: something that it needs is not there (`INVIVO_E_DORMANT`).
     public static let dormant = Self(rawValue: -42)
-    /// What lives long would hold what must not live so long, or be touched there.
+    /// What lives long would hold what must not live so long, or be touched there (`INVIVO_E_CAPTIVE`).
     public static let captive = Self(rawValue: -49)
-    /// The configuration says nothing there.
+    /// The configuration says nothing there (`INVIVO_E_NOT_CONFIGURED`).
     public static let notConfigured = Self(rawValue: -39)
-    /// The text does not say such a value.
+    /// The text does not say such a value (`INVIVO_E_CONVERSION`).
     public static let conversion = Self(rawValue: -40)
 }
 

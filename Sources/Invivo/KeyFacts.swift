@@ -17,6 +17,8 @@ public struct KeyFacts {
     public let type: TypeReference?
     /// `initializer`, `factory`, `method`, `constant`, `choice`, `block`, `abstract` or `dormant`.
     public let making: String
+    /// How long its objects are shared; nil for a scope that the host has registered, which `scopeName` names.
+    public let scope: Scope?
     /// The name of its scope where the host has registered that.
     public let scopeName: String?
     /// Where it is declared: the file, or empty, and the line, or 0.
@@ -28,6 +30,7 @@ public struct KeyFacts {
         func text(_ name: String) -> String? { if case .string(let text)? = facts[name] { text } else { nil } }
         type = if case .type(let type)? = facts["type"] { type } else { nil }
         making = text("making") ?? ""
+        scope = Scope(rawValue: try facts["scope"]?.get(UInt32.self) ?? 0)
         scopeName = text("scope_name")
         file = text("file") ?? ""
         line = try facts["line"]?.get(Int.self) ?? 0

@@ -130,7 +130,8 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
     }
 
     /// A property by its key path: one that can be written from outside unless it is `let`, computed without a setter, or
-    /// said to be `readOnly`.
+    /// said to be `readOnly`. Its initial value is not checked against `range`, because only an object has it and registering
+    /// a type creates none. The initial value of a block's field is.
     public mutating func property<Value: InvivoConvertible>(
         _ name: String, _ path: any KeyPath<Instance, Value> & Sendable, in range: ClosedRange<Double>? = nil,
         step: Double? = nil, unit: String? = nil, text: String? = nil, was: [String] = [], readOnly: Bool = false

@@ -24,16 +24,17 @@ public struct View: ~Copyable {
     }
 
     /// Runs `body` with the built shared instance of a key, borrowed: no reference counting. nil when it is not built yet
-    /// (resolve it once beforehand), has no shared instance, or may not be touched on this thread.
+    /// (resolve it once beforehand), has no shared instance, may not be touched on this thread, or is registered under a type
+    /// whose instances are not known to be `Instance`s.
     @inlinable @inline(__always)
     public func with<Instance: AnyObject, Result>(_ key: Key<Instance>, _ body: (Instance) -> Result) -> Result? {
-        guard let instance = core.instance(raw, key.handle, key.type) else { return nil }
+        guard let instance = core.instance(raw, key.handle, key.type) ?? core.instance(raw, key) else { return nil }
         return Unmanaged<Instance>.fromOpaque(instance)._withUnsafeGuaranteedRef(body)
     }
 
     /// The built shared instance of a key; nil where `with` answers nil.
     @inlinable
     public subscript<Value>(key: Key<Value>) -> Value? {
-        core.instance(raw, key.handle, key.type).map { key.value(at: $0) }
+        (core.instance(raw, key.handle, key.type) ?? core.instance(raw, key)).map { key.value(at: $0) }
     }
 }

@@ -29,6 +29,25 @@ extension SwiftAPI {
             $0.field("seed", \.seed)
         }
 
+        @Test func aFieldBeginsInItsRange() throws {
+            final class Amp {
+                var gain = 5.0
+            }
+            try withRuntime { runtime throws in
+                let outside = failure {
+                    try runtime.define(Block("synth.lead", Tuning(), typeName: "Tuning") { $0.field("gain", \.gain, in: 0.75...1) })
+                }
+                #expect(outside.code == .argument)
+                #expect(outside.description.contains("Tuning.gain: the initial value: 0.5 is outside 0.75...1"))
+                // What a closure creates is known to nobody before it runs.
+                try runtime.register(
+                    ObjectType<Amp>(confined: "RangedAmp") { type in
+                        type.make { Amp() }
+                        type.property("gain", \.gain, in: 0...1)
+                    })
+            }
+        }
+
         @Test func everyKindOfFieldIsTunedAndComesBackExactly() throws {
             try withRuntime { runtime throws in
                 let lead = try runtime.define(Self.block)

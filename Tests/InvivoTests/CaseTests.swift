@@ -101,9 +101,9 @@ extension SwiftAPI {
             ("sing a.x", 2, "nothing is said by 'sing'"),
             ("define a.x Knight\n    sing 5", 2, "a definition has no part 'sing'"),
             ("define a.x Knight loud", 2, "'loud' is no scope"),
-            ("resolve a.nothing", 2, "it fails with INVIVO_E_NOT_FOUND"),
-            ("define a.x Knight\n    fails not_found", 3, "it answers INVIVO_OK"),
-            ("resolve a.nothing\n    fails type", 3, "it answers INVIVO_E_NOT_FOUND"),
+            ("resolve a.nothing", 2, "it fails with notFound"),
+            ("define a.x Knight\n    fails not_found", 3, "it answers ok"),
+            ("resolve a.nothing\n    fails type", 3, "it answers notFound"),
             ("define a.x Knight singleton\nlog", 3, "what came"),
             ("define a.x Knight\nresolve a.x", 0, ""),
         ])

@@ -105,8 +105,10 @@ final class CaseRun: Values, @unchecked Sendable {
     }
 
     private func check(_ expected: Script.Line, _ error: InvivoError?) {
-        let code = error.map { "\($0.code)" } ?? "INVIVO_OK"
-        if code != "INVIVO_E_" + expected.words[1].text.uppercased() {
+        let code = error.map { "\($0.code)" } ?? "ok"
+        let words = expected.words[1].text.split(separator: "_")
+        let name = words[0] + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+        if code != name {
             wrong(expected, "it answers \(code): \(error.map { "\($0)" } ?? "")")
         }
         for text in expected.words.dropFirst(2).map(\.text) {
