@@ -26,6 +26,7 @@ public struct View: ~Copyable {
     /// Runs `body` with the built shared instance of a key, borrowed: no reference counting. nil when it is not built yet
     /// (resolve it once beforehand), has no shared instance, may not be touched on this thread, or is registered under a type
     /// whose instances are not known to be `Instance`s.
+    /// Where the instance is of another type than the key was found with, a lock is taken for its registered class.
     @inlinable @inline(__always)
     public func with<Instance: AnyObject, Result>(_ key: Key<Instance>, _ body: (Instance) -> Result) -> Result? {
         guard let instance = core.instance(raw, key.handle, key.type) ?? core.instance(raw, key) else { return nil }
