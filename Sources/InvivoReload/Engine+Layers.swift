@@ -134,7 +134,9 @@ extension Engine {
                         + (Array(targets.keys) + declared.keys).map { container.keyName($0) })
             known = names
             throw Failure(
-                .spec, "no target has the key '\(key)'\(Self.targetHint(key, names.sorted()))",
+                .spec,
+                "no target has the key '\(key)'\(Self.targetHint(key, names.sorted())) "
+                    + "(pending_targets, or --wait, permits keys that come later)",
                 path: "traits.\(key)",
                 at: said.place)
         }

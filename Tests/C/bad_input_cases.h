@@ -64,7 +64,7 @@ TEXT("an unknown property", "a.yaml", "traits:\n  synth.lead:\n    - Set: { gian
 TEXT("a read-only property", "a.yaml", "traits:\n  synth.lead:\n    - Set: { seen: 1 }\n", INVIVO_E_READ_ONLY,
      "a.yaml:3:14: traits.synth.lead[0].Set.seen: voice.seen cannot be set: it is read only")
 TEXT("an unknown target", "a.yaml", "traits:\n  synth.laed:\n    - Set: { gain: 1 }\n", INVIVO_E_SPEC,
-     "a.yaml:2:3: traits.synth.laed: no target has the key 'synth.laed', did you mean 'synth.lead'?")
+     "a.yaml:2:3: traits.synth.laed: no target has the key 'synth.laed', did you mean 'synth.lead'?" LATER)
 TEXT("a target of the wrong type", "a.yaml", "traits:\n  synth.stage:\n    - Set: { gain: 0.5 }\n", INVIVO_E_PROPERTY,
      "a.yaml:3:14: traits.synth.stage[0].Set.gain: stage has no property 'gain'")
 TEXT("a text for a number", "a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: loud }\n", INVIVO_E_TYPE,

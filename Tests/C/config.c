@@ -459,7 +459,7 @@ static void values_are_made_to_fit_and_errors_have_the_place_of_the_document(voi
                   "a.yaml:2:28: config.synth.gain: the property 'gain' of 'synth.b': expected a number of Hz, as in "
                   "1200 or '1.2 kHz' at character 1 of 'loud'\n"
                   "a.yaml:4:20: traits.synth.a[0].Set.smal: Voice has no property 'smal', did you mean 'small'?\n"
-                  "a.yaml:5:3: traits.synth.none: no target has the key 'synth.none'");
+                  "a.yaml:5:3: traits.synth.none: no target has the key 'synth.none'" LATER);
     CHECK_EQUAL(get("synth.a", &object)->small, 7), let_go(object);
     close_runtime();
 }

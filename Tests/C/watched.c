@@ -200,7 +200,7 @@ static void what_the_file_says_is_part_of_the_reload(void) {
     expects_error(invivo_source_close(source, E), INVIVO_E_NOT_CONFIGURED, NULL);
     changes = open_set();
     OK(invivo_changes_remove(changes, "synth.lead", E));
-    expects_error(invivo_changes_commit(changes, E), INVIVO_E_SPEC, "a.yaml:3:3: traits.synth.lead: no target has the key 'synth.lead'");
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_SPEC, "a.yaml:3:3: traits.synth.lead: no target has the key 'synth.lead'" LATER);
     write_text("a.yaml", "config: { synth: { count: 5 } }");
     OK(invivo_source_refresh(source, E));
     changes = open_set();

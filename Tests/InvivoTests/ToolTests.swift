@@ -272,7 +272,8 @@ extension SwiftAPI {
             #expect(child.end() == 2)
             #expect(
                 child.lines == [
-                    "invivo: \(scratch.path)/tuning.yaml:1:11: traits.a.nobody: no target has the key 'a.nobody'"
+                    "invivo: \(scratch.path)/tuning.yaml:1:11: traits.a.nobody: no target has the key 'a.nobody' "
+                        + "(pending_targets, or --wait, permits keys that come later)"
                 ])
             let waiting = Child(["run", "--wait", manifest])
             waiting.line(with: "running")

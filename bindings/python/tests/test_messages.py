@@ -137,7 +137,11 @@ class Lead:
 @pytest.mark.parametrize(
     ("traits", "message"),
     [
-        ("lead: [Set: { gain: 1 }]", "no target has the key 'lead', did you mean 'synth.lead'?"),
+        (
+            "lead: [Set: { gain: 1 }]",
+            "no target has the key 'lead', did you mean 'synth.lead'? "
+            "(pending_targets, or --wait, permits keys that come later)",
+        ),
         ("synth.laed: [Set: { gain: 1 }]", "did you mean 'synth.lead'?"),
         ("synth.lead: [Scale: { gain: 1 }]", "unknown trait 'Scale'; the traits are: Set"),
         ("synth.lead: [Set: { delay: 2 Hz }]", "expected a number of s, as in 3 or '250 ms', got the text '2 Hz'"),
