@@ -81,11 +81,7 @@ class ConfigObserver:
             raise
 
     def heard(self, value: Any, generation: int) -> None:
-        try:
-            self._callback(value, generation)
-        except BaseException as problem:
-            self.core.library.failures.note(problem, self.core.handle)
-            raise  # its traceback reaches sys.unraisablehook
+        self._callback(value, generation)
 
     def destroyed(self) -> None:
         self._handle = c.invivo_observer()

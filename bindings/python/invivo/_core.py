@@ -175,6 +175,7 @@ class Core:
         self.library = library
         self.handle = c.invivo_runtime()
         self.owned = False  # ours to close
+        self.is_silent = False  # opened with the log level "silent"
         self.closed = False
         self.is_parents = False  # opened by the process that this one was forked from
         self.domain = c.invivo_domain()

@@ -202,9 +202,9 @@ class Failures:
             error.args = (error.message,)
         return error
 
-    def note(self, exception: BaseException, runtime: c.invivo_runtime) -> None:
-        """Tells a runtime of an exception in a callback that answers nothing."""
-        pointer = self._make(exception, 0)
+    def note(self, exception: BaseException, runtime: c.invivo_runtime, handled: BaseException | None) -> None:
+        """Tells a runtime of an exception in a callback that answers nothing. ``handled``: as of `give`."""
+        pointer = self._make(exception, 0, handled)
         if pointer:
             self._library.runtime_note_error(runtime, pointer)
             self._library.error_release(pointer)

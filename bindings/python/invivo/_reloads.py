@@ -107,11 +107,7 @@ class Observer:
         self._handle = _observe(self, core, reloaded=_reloaded)
 
     def heard(self, pointer: int) -> None:
-        try:
-            self._callback(read_report(self.core, pointer))
-        except BaseException as problem:
-            self.core.library.failures.note(problem, self.core.handle)
-            raise  # its traceback reaches sys.unraisablehook
+        self._callback(read_report(self.core, pointer))
 
     def destroyed(self) -> None:
         self._handle = c.invivo_observer()

@@ -85,7 +85,9 @@ class Runtime(Filling, Changing):
         (None: 10 s; ``math.inf``: no limit). ``foreign_files``: modules and manifests may be files that other users can
         write. ``log``: a function, or a logger; None is ``logging.getLogger("invivo")``, so that warnings and refused
         reloads reach standard error where the program configures no logging. ``log_level``: the least level that is
-        logged; "silent" logs nothing. ``quote_content=False`` keeps the text of documents out of errors.
+        logged; "silent" logs nothing. Exceptions of observers and scope listeners are logged with their traceback, by
+        ``logging.getLogger("invivo")`` where ``log`` is a function. ``quote_content=False`` keeps the text of documents
+        out of errors.
         ``inject_marked``: whether attributes marked by `injected` or `Inject` are filled."""
         core = Core(own_library())
         core.marked = inject_marked

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from . import _generated as c
-from . import _trampolines, _values
+from . import _trampolines, _uncaught, _values
 from ._core import Core
 from ._describe import check_callback
-from ._failures import text
+from ._failures import describe, text
 from .errors import ArgumentError
 
 STOP_GRACE = 30.0  # seconds
@@ -34,8 +34,6 @@ class LogLevel(enum.IntEnum):
         return self.name.lower()
 
 
-LOGGER = "invivo"  # the logger of runtimes that are given none
-
 _LOGGING = {
     LogLevel.TRACE: logging.DEBUG,
     LogLevel.DEBUG: logging.DEBUG,
@@ -49,31 +47,33 @@ class LogItem:
     def __init__(self, core: Core, log: Log | logging.Logger) -> None:
         self.core = core
         self.logger = log if isinstance(log, logging.Logger) else None
-        self.log = to_logger(log) if isinstance(log, logging.Logger) else log
+        self.log = None if isinstance(log, logging.Logger) else log
 
     def takes(self, level: LogLevel) -> bool:
         return self.logger is None or self.logger.isEnabledFor(_LOGGING[level])
 
+    def failed(self, problem: BaseException) -> None:
+        if self.logger is not None:
+            raise problem  # by one of its handlers
+        _uncaught.log(problem, f"the log function raised {describe(problem)}")
 
-@_trampolines.telling(c.invivo_runtime_options, "log", user_data=0)
+
+@_trampolines.telling(c.invivo_runtime_options, "log", user_data=0, failed=LogItem.failed)
 def _log(item: LogItem, _: int, entry: Any) -> None:
     one = entry[0]
-    if not item.takes(LogLevel(one.level)):
+    level, logger = LogLevel(one.level), item.logger
+    # The exception that it is about goes with a record of a logger.
+    raised = None if logger is None else _uncaught.take()
+    if not item.takes(level):
         return
     fields = {}
     for index in range(one.field_count):
         pair = one.fields[index]
         fields[_values.pair_name(pair)] = _values.read(item.core, pair.value)
-    item.log(LogLevel(one.level), text(one.message), text(one.path), fields)
-
-
-def to_logger(logger: logging.Logger) -> Log:
-    """A log callback that hands everything to a logger of the standard library."""
-
-    def log(level: int, message: str, path: str, fields: Mapping[str, Any]) -> None:
-        logger.log(_LOGGING[LogLevel(level)], message, extra={"invivo": dict(fields)})
-
-    return log
+    if logger is not None:
+        logger.log(_LOGGING[level], text(one.message), extra={"invivo": fields}, exc_info=raised)
+    elif item.log is not None:
+        item.log(level, text(one.message), text(one.path), fields)
 
 
 def make_options(
@@ -132,10 +132,11 @@ def make_options(
     if not quote_content:
         options.flags |= c.INVIVO_RUNTIME_WITHOUT_CONTENT
     options.log_level = level = _level(log_level)
-    if level is not LogLevel.SILENT:
+    core.is_silent = level is LogLevel.SILENT
+    if not core.is_silent:
         if log is not None and not isinstance(log, logging.Logger):
             check_callback(log, ("level", "message", "path", "fields"), "a log")
-        item = LogItem(core, log if log is not None else logging.getLogger(LOGGER))
+        item = LogItem(core, log if log is not None else logging.getLogger(_uncaught.LOGGER))
         options.log, options.log_destroy = _log.of(core.library), _trampolines.destroy.of(core.library)
         options.log_user_data = _trampolines.enroll(item)
     return options

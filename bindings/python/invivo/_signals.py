@@ -59,9 +59,14 @@ def _keep(problem: BaseException) -> None:
         _waiting.append(problem)
 
 
+def is_kept(problem: BaseException) -> bool:
+    """Whether `note` keeps an exception of a callback."""
+    return bool(_formers) and threading.get_ident() == main and is_from_handler(problem)
+
+
 def note(problem: BaseException) -> bool:
     """Keeps what a signal's handler raised in a callback, for the library call to raise; answers whether it did."""
-    if not _formers or threading.get_ident() != main or not is_from_handler(problem):
+    if not is_kept(problem):
         return False
     _keep(problem)
     return True

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from . import _generated as c
-from . import _signals
+from . import _signals, _uncaught
 from .errors import ExistsError
 
 if TYPE_CHECKING:
@@ -190,18 +190,40 @@ def leading(structure: type[ctypes.Structure], field: str, user_data: int) -> Ca
 
 
 def telling(
-    structure: type[ctypes.Structure], field: str, user_data: int, *, repeats: bool = False
+    structure: type[ctypes.Structure],
+    field: str,
+    user_data: int,
+    *,
+    repeats: bool = False,
+    failed: Callable[[Any, BaseException], None] | None = None,
 ) -> Callable[[Callable[..., None]], Any]:
-    """A callback that answers nothing. What goes wrong in it reaches `sys.unraisablehook`. ``repeats``: the body is run
-    again from its begin when a signal's handler raises in it."""
+    """A callback that answers nothing. An exception in it is logged, or given to ``failed`` with the item; what these
+    raise reaches `sys.unraisablehook`. ``repeats``: the body is run again from its begin when a signal's handler raises
+    in it."""
 
     def wrap(body: Callable[..., None]) -> Any:
         def run(cell: Any, *arguments: Any) -> None:
             item = _items.get(arguments[user_data])
             if not repeats:
                 cell[0] = c.INVIVO_OK
-            if item is not None and not _over:
+            if item is None or _over:
+                cell[0] = c.INVIVO_OK
+                return
+            try:
                 body(item, *arguments)
+                cell[0] = c.INVIVO_OK
+                return
+            except BaseException as problem:
+                if _signals.is_kept(problem):
+                    raise
+                raised = problem
+            try:
+                if failed is None:
+                    _uncaught.report(item.core, raised, sys.exc_info()[1])
+                else:
+                    failed(item, raised)
+            finally:
+                del raised  # which holds this frame
             cell[0] = c.INVIVO_OK
 
         return Trampoline(structure, field, _storing(run, None))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import sys
+import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +171,138 @@ def test_what_a_handler_raises_stops_no_reload(monkeypatch: pytest.MonkeyPatch) 
     finally:
         logger.removeHandler(handler)
     assert raised == [LookupError]
+
+
+# ---- exceptions that have no caller to go to ---------------------------------------------------------------
+
+
+@pytest.fixture
+def unraisable(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What ctypes would print to standard error."""
+    found: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", found.append)
+    return found
+
+
+def raising(*_: Any) -> None:
+    raise LookupError("no such stream")
+
+
+def errors(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str, list[str]]]:
+    """The logger, message and innermost function of each error that was logged."""
+    found = []
+    for record in caplog.records:
+        if record.levelno >= logging.WARNING:
+            steps = traceback.extract_tb(record.exc_info[2]) if record.exc_info else []
+            found.append((record.name, record.getMessage(), [step.name for step in steps][-1:]))
+    return found
+
+
+def observing(runtime: invivo.Runtime) -> None:
+    runtime.observe(raising)
+    runtime.define(Player, "synth.other")
+
+
+def observing_config(runtime: invivo.Runtime) -> None:
+    runtime.observe_config("synth", raising)
+    runtime.configure("synth.size", 3)
+
+
+def scoped(runtime: invivo.Runtime) -> None:
+    runtime.scope("request", lambda: 1, raising)
+    app = invivo.Assembly("scoped")
+    app.in_scope("request", Player)
+    runtime.activate(app)
+    runtime.resolve("scoped.player")
+
+
+@pytest.mark.parametrize("fail", [observing, observing_config, scoped])
+def test_what_a_callback_without_a_caller_raises_is_logged_once_with_its_traceback(
+    caplog: pytest.LogCaptureFixture, unraisable: list[Any], fail: Callable[[invivo.Runtime], None]
+) -> None:
+    said = "LookupError: no such stream"
+    with invivo.Runtime(assembly()) as runtime:
+        fail(runtime)
+        assert str(runtime.last_error) == said
+    with invivo.Runtime(assembly(), log=logging.getLogger("studio")) as runtime:
+        fail(runtime)
+    assert errors(caplog) == [("invivo", said, ["raising"]), ("studio", said, ["raising"])]
+    assert unraisable == []
+
+
+def test_what_was_handled_when_the_library_was_called_is_no_cause(caplog: pytest.LogCaptureFixture) -> None:
+    with invivo.Runtime() as runtime:
+        runtime.observe(raising)
+        try:
+            raise KeyError("before")
+        except KeyError:
+            runtime.define(Player, "synth.other")
+        assert str(runtime.last_error) == "LookupError: no such stream"
+    assert errors(caplog) == [("invivo", "LookupError: no such stream", ["raising"])]
+
+
+def test_a_log_function_gets_the_message_and_the_logger_the_traceback(
+    caplog: pytest.LogCaptureFixture, unraisable: list[Any]
+) -> None:
+    heard: list[str] = []
+    with invivo.Runtime(log=lambda level, message, path, fields: heard.append(message), log_level="error") as runtime:
+        observing(runtime)
+    assert heard == ["LookupError: no such stream"]
+    assert errors(caplog) == [("invivo", "LookupError: no such stream", ["raising"])]
+    with invivo.Runtime(log_level="silent") as runtime:
+        observing(runtime)
+        assert str(runtime.last_error) == "LookupError: no such stream"
+    assert len(errors(caplog)) == 1
+    assert unraisable == []
+
+
+def test_what_a_log_function_raises_is_logged_once_with_its_traceback(
+    caplog: pytest.LogCaptureFixture, unraisable: list[Any]
+) -> None:
+    with invivo.Runtime(assembly(), log=raising, log_level="warning", pending_targets=True) as runtime:
+        runtime.source("b.yaml", "traits:\n  synth.palyer: [ Set: { tempo: 60 } ]\n")
+    failed = ("invivo", "the log function raised LookupError: no such stream", ["raising"])
+    assert errors(caplog) == [failed]
+    caplog.clear()
+    with invivo.Runtime(log=raising, log_level="error") as runtime:
+        observing(runtime)
+    assert errors(caplog) == [failed, ("invivo", "LookupError: no such stream", ["raising"])]
+    assert unraisable == []
+
+
+def test_a_handler_that_leads_to_what_it_logs_ends(unraisable: list[Any]) -> None:
+    class Leading(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            runtime.resolve("scoped.player")
+
+    places = itertools.count(1)
+    app = invivo.Assembly("scoped")
+    app.in_scope("request", Player)
+    handler = Leading()
+    logging.getLogger("invivo").addHandler(handler)
+    try:
+        with invivo.Runtime(log=raising, log_level="error") as runtime:
+            runtime.scope("request", lambda: next(places), raising)
+            runtime.activate(app)
+            runtime.resolve("scoped.player")
+    finally:
+        logging.getLogger("invivo").removeHandler(handler)
+    # In the handler: of the log function and of the listener, for each of the two that were logged before.
+    assert [one.exc_type for one in unraisable] == [LookupError] * 4
+
+
+def test_a_program_that_configures_no_logging_sees_a_traceback_once(script: Any) -> None:
+    done = script(
+        "import invivo\n"
+        "def failing(report): raise LookupError('no such stream')\n"
+        "with invivo.Runtime() as runtime:\n"
+        "    runtime.observe(failing)\n"
+        "    runtime.define_block('a.b', gain=1.0)\n"
+    )
+    lines = done.stderr.splitlines()
+    assert (lines[0], lines[1]) == ("LookupError: no such stream", "Traceback (most recent call last):")
+    assert lines[-1] == "LookupError: no such stream"
+    assert done.stderr.count("Traceback") == 1
 
 
 PROGRAM = """
