@@ -35,7 +35,8 @@ extension SwiftAPI {
             }
             try withRuntime { runtime throws in
                 let outside = failure {
-                    try runtime.define(Block("synth.lead", Tuning(), typeName: "Tuning") { $0.field("gain", \.gain, in: 0.75...1) })
+                    try runtime.define(
+                        Block("synth.lead", Tuning(), typeName: "Tuning") { $0.field("gain", \.gain, in: 0.75...1) })
                 }
                 #expect(outside.code == .argument)
                 #expect(outside.description.contains("Tuning.gain: the initial value: 0.5 is outside 0.75...1"))
