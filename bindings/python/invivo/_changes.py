@@ -35,6 +35,7 @@ class Changes:
         self._core = core
         self._definitions: dict[str, Definition] = {}
         self._removed: dict[str, None] = {}
+        self._withdrawn: set[str] = set()  # removed after this set had defined them: they may be undefined otherwise
         self._others: list[Callable[[c.invivo_changes], None]] = []
         self._sources: list[Source] = []
         self._done = False
@@ -222,7 +223,8 @@ class Changes:
     def remove(self, key: str) -> None:
         """Takes a definition away."""
         self._open()
-        self._definitions.pop(key, None)
+        if self._definitions.pop(key, None) is not None:
+            self._withdrawn.add(key)
         self._homes.pop(key, None)
         self._removed[key] = None
 
@@ -447,7 +449,8 @@ class Changes:
     def _write(self, handle: c.invivo_changes, plans: list[Plan]) -> tuple[dict[str, Definition], list[str]]:
         core, library = self._core, self._core.library
         defined = {plan.definition.key: plan.definition for plan in plans}
-        gone = [*self._removed, *self._orphans(defined)]
+        removed = [key for key in self._removed if key not in self._withdrawn or self._is_defined(key)]
+        gone = [*removed, *self._orphans(defined)]
         for key in gone:
             library.call("changes_remove", handle, _values.name_bytes(key, "key"))
         for name in self._ended():
@@ -466,6 +469,12 @@ class Changes:
         for apply in self._others:
             apply(handle)
         return defined, gone
+
+    def _is_defined(self, key: str) -> bool:
+        found = c.invivo_key()
+        name = _values.name_bytes(key, "key")
+        status: int = self._core.library.key_find(self._core.handle, name, ctypes.byref(found), None)
+        return status == 0
 
     def _by_assembly(self, plans: list[Plan]) -> tuple[list[Plan], dict[Assembly, list[Plan]]]:
         """What is defined by itself, and what comes with an assembly."""
