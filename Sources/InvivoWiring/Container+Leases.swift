@@ -35,6 +35,7 @@ extension Recipe {
             chooser.forEachLease(body)
             for option in options { option.use?.forEachLease(body) }
         }
+        for parameter in definition.body.parameters?.parameters ?? [] { parameter.defaultValue?.forEachLease(body) }
         for slot in slots { slot.source.forEachLease(body) }
         for step in steps + before + after + afterAll {
             for source in step.sources { source.forEachLease(body) }

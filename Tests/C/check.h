@@ -71,9 +71,10 @@ static inline int check_ok_(const char *file, int line, const char *call, invivo
     return status == INVIVO_OK;
 }
 
-/* expects_error(call(..., E), code, "the whole text"): a NULL text compares the code alone. */
 /* How the error about a key that no target has ends. */
 #define LATER " (pending_targets, or --wait, permits keys that come later)"
+
+/* expects_error(call(..., E), code, "the whole text"): a NULL text compares the code alone. */
 #define expects_error(call, code, text) (check_error = NULL, check_expected_(__FILE__, __LINE__, #call, (call), code, text))
 static inline int check_expected_(const char *file, int line, const char *call, invivo_status status, invivo_status code,
                                   const char *text) {
