@@ -159,7 +159,7 @@ extension InvivoError.Code {
     public static let stop = Self(rawValue: -41)
     /// The definition is dormant: something that it needs is not there (`INVIVO_E_DORMANT`).
     public static let dormant = Self(rawValue: -42)
-    /// What lives long would hold what must not live so long, or be touched there (`INVIVO_E_CAPTIVE`).
+    /// A longer-lived object would hold a shorter-lived or thread-confined one (`INVIVO_E_CAPTIVE`).
     public static let captive = Self(rawValue: -49)
     /// The configuration says nothing there (`INVIVO_E_NOT_CONFIGURED`).
     public static let notConfigured = Self(rawValue: -39)

@@ -49,7 +49,7 @@ public final class Report: @unchecked Sendable {
     }
 
     /// Created on first use. Observers in several domains read one report at the same time.
-    private struct Derived: @unchecked Sendable {
+    private struct Derived: Sendable {
         var untracked: [String: UInt64]?
         var strings: ReportStrings?
     }
@@ -122,7 +122,7 @@ public final class Report: @unchecked Sendable {
     }
 }
 
-/// The C side of a report: borrowed strings stay valid as long as it.
+/// The C side of a report: borrowed strings stay valid as long as it. Sendable because nothing of it changes after `init`.
 public final class ReportStrings: @unchecked Sendable {
     private let storage = CStrings()
     public let cause: UnsafePointer<CChar>

@@ -140,7 +140,7 @@ extension ManifestChecker {
         guard let node else { return [] }
         let items = checker.list(node, "of runtime arguments", path: path) ?? []
         var names: Set<String> = []
-        func isNew(_ name: String, _ place: Place, _ path: SpecPath) {
+        func noteName(_ name: String, _ place: Place, _ path: SpecPath) {
             if !names.insert(name).inserted {
                 checker.fail("two runtime arguments are named '\(name)'", path: path, at: place)
             }
@@ -148,7 +148,7 @@ extension ManifestChecker {
         return items.enumerated().compactMap { index, item in
             let path = path.item(index)
             if let name = item.text, !name.isEmpty {
-                isNew(name, item.place, path)
+                noteName(name, item.place, path)
                 return ManifestParameter(
                     name: name, kind: nil, isOptional: false, type: nil, defaultValue: nil, place: item.place)
             }
@@ -159,7 +159,7 @@ extension ManifestChecker {
                 if map["name"] == nil { checker.fail("the key 'name' is missing", path: path, at: item.place) }
                 return nil
             }
-            isNew(name, node.place, path.key("name"))
+            noteName(name, node.place, path.key("name"))
             return ManifestParameter(
                 name: name,
                 kind: map["kind"].flatMap { checker.text($0, "the name of a kind", path: path.key("kind")) },

@@ -218,8 +218,9 @@ public final class BuildChain: @unchecked Sendable {
         return instances + root.foundInstances
     }
 
-    /// Notes that something of `instance` was resolved.
+    /// Notes that something of `instance` was resolved while an object is being created, which may be tracked.
     func note(_ instance: ScopeInstance) {
+        guard !frames.isEmpty || parent != nil else { return }
         let root = root
         let isKnown = root.foundInstances.contains { $0.scope === instance.scope && $0.place == instance.place }
         if !isKnown { root.foundInstances.append(instance) }

@@ -135,7 +135,7 @@ public final class Job: @unchecked Sendable {
     }
     let domain: Domain
     let container: Container
-    /// Nil when it is done. Whoever has changed the state from waiting is alone in using it.
+    /// Nil when it is done. Used only by the thread that has changed the state from waiting.
     private var body: (() throws(Failure) -> Void)?
     let postedAt: UInt64
     /// The chain of builds on whose behalf it runs.

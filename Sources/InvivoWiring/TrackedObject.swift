@@ -1,7 +1,7 @@
 public import InvivoBase
 
 /// An object that is known and not kept: by its handle, and where its instance is counted elsewhere by its type's weak reference.
-struct WeakObject: @unchecked Sendable {
+struct WeakObject: Sendable {
     let object: UInt64
     private let weak: WeakInstance?
 

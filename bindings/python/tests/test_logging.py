@@ -178,7 +178,7 @@ def test_what_a_handler_raises_stops_no_reload(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture
 def unraisable(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What ctypes would print to standard error."""
+    """The exceptions that ctypes would print to standard error."""
     found: list[Any] = []
     monkeypatch.setattr(sys, "unraisablehook", found.append)
     return found

@@ -544,7 +544,7 @@ template <typename T> INVIVO_LOCAL invivo_type type<T>::add(invivo_runtime runti
     std::vector<invivo_injection> needs;
     for (const std::shared_ptr<injection> &each : needs_) needs.push_back(each->raw(room, handed));
     options_.needs = needs.data(), options_.need_count = needs.size();
-    // The runtime refuses these. What a constructor with parameters begins with is unknown.
+    // The runtime refuses these. The initial values of a constructor with parameters are unknown.
     for (auto &[index, start] : outside_) properties_[index].initial_value = options_.parameter_count ? nullptr : &start.raw();
     options_.properties = properties_.empty() ? nullptr : properties_.data(), options_.property_count = properties_.size();
     options_.methods = methods_.empty() ? nullptr : methods_.data(), options_.method_count = methods_.size();
