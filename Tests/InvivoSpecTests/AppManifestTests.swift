@@ -120,6 +120,10 @@ import Testing
             "1:41: components.a.properties: expected a map of properties and values, found a list"
         ),
         (
+            "components: { a: { type: X, parameters: [note, { name: note }] } }",
+            "1:57: components.a.parameters[1].name: two runtime arguments are named 'note'"
+        ),
+        (
             "components: { a: { type: X, init: $b } }",
             "1:35: components.a.init: expected a map of parameters and values, or a list of values, found the text '$b'"
         ),
