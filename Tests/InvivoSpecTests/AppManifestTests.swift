@@ -121,7 +121,7 @@ import Testing
         ),
         (
             "components: { a: { type: X, parameters: [note, { name: note }] } }",
-            "1:57: components.a.parameters[1].name: two runtime arguments are named 'note'"
+            "1:56: components.a.parameters[1].name: two runtime arguments are named 'note'"
         ),
         (
             "components: { a: { type: X, init: $b } }",
