@@ -40,7 +40,6 @@ extension Engine {
         guard container.monitor.locked({ !container.soughtPaths.isEmpty }) else { return [:] }
         var found: Repetitions = [:]
         var sought: Set<String> = []
-        let patterns = patternsNext(plan)
         for entry in plan.settings where entry.node != nil && entry.path.contains(".") {
             let (isNew, isSought) = container.monitor.locked {
                 let id = container.keys.id(ofConfig: entry.path)
@@ -49,9 +48,8 @@ extension Engine {
             }
             if isNew && isSought { sought.insert(entry.path) }
         }
-        for (path, holders) in patterns where path.contains(".") {
-            let new = holders.filter { plan.definitions[$0] != nil }
-            if !new.isEmpty { found[path, default: []].formUnion(new) }
+        for case let pattern? in plan.definitions.values {
+            if let path = pattern.body.each, path.contains(".") { found[path, default: []].insert(pattern.id) }
         }
         var seen: Set<UInt32> = []
         for (count, recipe) in plan.recipes.values.enumerated() {
@@ -72,6 +70,8 @@ extension Engine {
                 }
             }
         }
+        guard !sought.isEmpty else { return found }
+        let patterns = patternsNext(plan)
         for path in sought where found[path] == nil { found[path] = patterns[path] ?? [] }
         return found
     }
