@@ -23,11 +23,45 @@ extension Container {
         let isBuilt =
             arguments.isEmpty && graph.cell(recipe.id).map { cell in monitor.locked { cell.isBuilt } } ?? false
         if isBuilt && domain?.isCurrent ?? true { return work() }
-        guard let domain else { return try resolvers.run(work) }
-        post(
-            to: domain, isPatient: true,
-            onDrop: { hand(.failure(Failure(.host, "the domain '\(domain.name)' dropped its job", path: recipe.key))) },
-            work)
+        let workIn = { [self] (domain: Domain) in
+            post(
+                to: domain, isPatient: true,
+                onDrop: {
+                    hand(.failure(Failure(.host, "the domain '\(domain.name)' dropped its job", path: recipe.key)))
+                },
+                work)
+        }
+        if let domain { return workIn(domain) }
+        guard case .choice = recipe.maker else { return try resolvers.run(work) }
+        try resolvers.run { [self] in
+            if let domain = domainOfChoice(id, kept) { workIn(domain) } else { work() }
+        }
+    }
+
+    /// Where what a choice leads to belongs; nil on any thread, and where it leads nowhere: who resolves it learns why.
+    private func domainOfChoice(_ id: UInt32, _ arguments: [Value]) -> Domain? {
+        try? whole { (chain) throws(Failure) in
+            var (id, arguments) = (id, arguments)
+            // It may lead back to itself with other arguments.
+            for _ in 0..<Self.deepest {
+                guard let recipe = chain.graph.recipe(id) else { return nil }
+                switch recipe.maker {
+                case .alias(let target):
+                    let given = try passed(by: recipe, arguments) { (given) throws(Failure) in
+                        try values(of: recipe.slots.map(\.source), recipe, given, chain)
+                    }
+                    (id, arguments) = (target, given ?? [])
+                case .choice(let chooser, let options):
+                    arguments = try checked(arguments, recipe)
+                    let value = try value(of: chooser, recipe, arguments, chain)
+                    guard let chosen = try chosen(value, options, recipe, chain) else { return nil }
+                    id = chosen.id
+                    arguments = try values(of: chosen.sources, recipe, arguments, chain)
+                default: return recipe.type?.domain
+                }
+            }
+            return nil
+        }
     }
 
     private func resolveNow(_ id: UInt32, _ arguments: [Value]) -> Result<UInt64, Failure> {

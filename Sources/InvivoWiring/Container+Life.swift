@@ -88,6 +88,8 @@ extension Container {
     }
 
     private func start(_ start: BuildChain.Start, _ chain: BuildChain) throws(Failure) {
+        let stopTimeout = start.definition?.body.stopTimeout ?? 0
+        if stopTimeout > 0 { monitor.locked { extra(start.record).stopTimeout = stopTimeout } }
         try self.start(start.record, start.name, limit: limit(of: start), chain)
     }
 
@@ -160,12 +162,10 @@ extension Container {
         return failure ?? overrun(of: record, monotonicNow() - begun)
     }
 
-    /// How long a stop may take: as the definition of the object's key declares, or the runtime's options.
+    /// How long a stop may take: as the definition declares that made the object, or the runtime's options.
     private func stopLimit(of record: Record) -> UInt64 {
-        guard record.pointee.key > 0,
-            let own = currentGraph().recipe(record.pointee.key - 1)?.definition.body.stopTimeout, own > 0
-        else { return stopTimeout }
-        return own
+        let own = monitor.locked { extra(record).stopTimeout }
+        return own == 0 ? stopTimeout : own
     }
 
     /// Of a stop that took so long.

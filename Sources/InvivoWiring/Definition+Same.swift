@@ -56,7 +56,7 @@ private func same<Thing>(_ a: Thing?, _ b: Thing?, _ compare: (Thing, Thing) -> 
     switch (a, b) {
     case (nil, nil): true
     case (let a?, let b?): compare(a, b)
-    default: false
+    case (nil, _), (_, nil): false
     }
 }
 
@@ -75,7 +75,7 @@ extension DefinitionChoice.When {
         case (.equal(let a), .equal(let b)): a.isSame(as: b)
         case (.exact(let a), .exact(let b)), (.kind(let a), .kind(let b)): a.isSameName(as: b)
         case (.named, .named), (.otherwise, .otherwise): true
-        default: false
+        case (.equal, _), (.exact, _), (.kind, _), (.named, _), (.otherwise, _): false
         }
     }
 }
@@ -85,34 +85,50 @@ extension Injection.Source {
         func all(_ a: [Injection.Source], _ b: [Injection.Source]) -> Bool {
             a.elementsEqual(b) { $0.isSame(as: $1) }
         }
-        return switch (self, other) {
-        case (.value(let a), .value(let b)): a.isSame(as: b)
-        case (.reference(let a, let given, let isOptional), .reference(let b, let others, let isOtherOptional)):
-            a.isSameName(as: b) && isOptional == isOtherOptional && all(given, others)
-        case (.type(let a), .type(let b)), (.all(let a), .all(let b)): a == b
-        case (.argument(let a), .argument(let b)): a == b
-        case (.arguments, .arguments), (.resolver, .resolver), (.asker, .asker): true
-        case (.path(let a, let path, let isOptional), .path(let b, let otherPath, let isOtherOptional)):
-            a.isSame(as: b) && path.elementsEqual(otherPath) { $0.isSameName(as: $1) } && isOptional == isOtherOptional
-        case (.list(let a), .list(let b)), (.set(let a), .set(let b)): all(a, b)
-        case (.map(let a), .map(let b)):
-            a.elementsEqual(b) { $0.name.isSameName(as: $1.name) && $0.source.isSame(as: $1.source) }
-        case (
-            .config(let a, let other, let isOptional, let kind),
-            .config(let b, let otherOther, let isOtherOptional, let otherKind)
-        ):
-            a.isSameName(as: b) && kind == otherKind && isOptional == isOtherOptional
-                && same(other, otherOther) { $0.isSame(as: $1) }
-        case (.entry(let a, let other, let isOptional), .entry(let b, let otherOther, let isOtherOptional)):
-            a.isSameName(as: b) && isOptional == isOtherOptional
-                && all(other.map { [$0] } ?? [], otherOther.map { [$0] } ?? [])
-        case (.entryName, .entryName): true
-        case (.said(let a), .said(let b)): a.value.isSame(as: b.value)
-        case (.text(let a, let converter), .text(let b, let otherConverter)):
-            converter.isSameName(as: otherConverter) && a.isSame(as: b)
-        case (.provider(let a), .provider(let b)), (.lazy(let a), .lazy(let b)), (.weak(let a), .weak(let b)):
-            a.isSame(as: b)
-        default: false
+        // No case is left to a default: what is added must be compared.
+        switch self {
+        case .value(let a): if case .value(let b) = other { return a.isSame(as: b) }
+        case .reference(let a, let given, let isOptional):
+            if case .reference(let b, let otherGiven, let isOtherOptional) = other {
+                return a.isSameName(as: b) && isOptional == isOtherOptional && all(given, otherGiven)
+            }
+        case .type(let a): if case .type(let b) = other { return a == b }
+        case .all(let a): if case .all(let b) = other { return a == b }
+        case .argument(let a): if case .argument(let b) = other { return a == b }
+        case .arguments: if case .arguments = other { return true }
+        case .resolver: if case .resolver = other { return true }
+        case .asker: if case .asker = other { return true }
+        case .path(let a, let path, let isOptional):
+            if case .path(let b, let otherPath, let isOtherOptional) = other {
+                return a.isSame(as: b) && path.elementsEqual(otherPath) { $0.isSameName(as: $1) }
+                    && isOptional == isOtherOptional
+            }
+        case .list(let a): if case .list(let b) = other { return all(a, b) }
+        case .set(let a): if case .set(let b) = other { return all(a, b) }
+        case .map(let a):
+            if case .map(let b) = other {
+                return a.elementsEqual(b) { $0.name.isSameName(as: $1.name) && $0.source.isSame(as: $1.source) }
+            }
+        case .config(let a, let fallback, let isOptional, let kind):
+            if case .config(let b, let otherFallback, let isOtherOptional, let otherKind) = other {
+                return a.isSameName(as: b) && kind == otherKind && isOptional == isOtherOptional
+                    && same(fallback, otherFallback) { $0.isSame(as: $1) }
+            }
+        case .entry(let a, let fallback, let isOptional):
+            if case .entry(let b, let otherFallback, let isOtherOptional) = other {
+                return a.isSameName(as: b) && isOptional == isOtherOptional
+                    && same(fallback, otherFallback) { $0.isSame(as: $1) }
+            }
+        case .entryName: if case .entryName = other { return true }
+        case .said(let a): if case .said(let b) = other { return a.value.isSame(as: b.value) }
+        case .text(let a, let converter):
+            if case .text(let b, let otherConverter) = other {
+                return converter.isSameName(as: otherConverter) && a.isSame(as: b)
+            }
+        case .provider(let a): if case .provider(let b) = other { return a.isSame(as: b) }
+        case .lazy(let a): if case .lazy(let b) = other { return a.isSame(as: b) }
+        case .weak(let a): if case .weak(let b) = other { return a.isSame(as: b) }
         }
+        return false
     }
 }

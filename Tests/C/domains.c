@@ -375,6 +375,40 @@ static void a_job_inside_a_job_leaves_the_outer_one_where_it_is(void) {
     end();
 }
 
+/* What a choice leads to is created where it belongs, whatever the choice itself says of it. */
+static void an_asynchronous_resolve_of_a_choice_runs_in_the_domain_of_what_it_leads_to(void) {
+    const invivo_parameter parameter = {.name = "size", .kind = INVIVO_KIND_INT64};
+    const invivo_injection argument = {.how = INVIVO_INJECT_ARGUMENT, .index = 0};
+    const invivo_option options[] = {
+        {.when = INVIVO_WHEN_EQUAL, .value = invivo_int64(1), .use = {.how = INVIVO_INJECT_REFERENCE, .reference = "a.voice"}},
+        {.when = INVIVO_WHEN_OTHERWISE, .use = {.how = INVIVO_INJECT_REFERENCE, .reference = "a.inner", .items = &argument, .item_count = 1}},
+    };
+    invivo_value size = invivo_int64(2);
+    invivo_key key;
+    begin_posted(0), deliveries = 0, seen = (invivo_object){0};
+    const invivo_definition voice_definition = {.struct_size = sizeof(invivo_definition), .key = "a.voice", .scope = INVIVO_SCOPE_PROTOTYPE, .type = type};
+    OK(invivo_define(runtime, &voice_definition, NULL, E));
+    const invivo_definition alias = {.struct_size = sizeof(alias), .key = "a.other", .alias = "a.voice"};
+    OK(invivo_define(runtime, &alias, NULL, E));
+    const invivo_option inner_options[] = {
+        {.when = INVIVO_WHEN_EQUAL, .value = size, .use = {.how = INVIVO_INJECT_REFERENCE, .reference = "a.other"}}};
+    const invivo_definition inner = {.struct_size = sizeof(inner), .key = "a.inner", .chooser = &argument, .options = inner_options,
+                                     .option_count = 1, .parameters = &parameter, .parameter_count = 1};
+    OK(invivo_define(runtime, &inner, NULL, E));
+    const invivo_definition choice = {.struct_size = sizeof(choice), .key = "a.choice", .chooser = &argument, .options = options,
+                                      .option_count = 2, .parameters = &parameter, .parameter_count = 1};
+    OK(invivo_define(runtime, &choice, NULL, E));
+    OK(invivo_key_find(runtime, "a.choice", &key, E));
+    for (int i = 1; i <= 2; i++) {
+        size = invivo_int64(i);
+        OK(invivo_resolve_async(runtime, key, &size, 1, see, NULL, (invivo_domain){0}, E));
+        CHECK_EQUAL(invivo_job_run(next_job(i)), INVIVO_OK);
+        CHECK_EQUAL(deliveries, i);
+        OK(invivo_object_release(seen));
+    }
+    end();
+}
+
 static invivo_status late_definition;
 static bool is_late_definition_over;
 static void *define_voice_maybe_late(void *unused) {
@@ -1126,6 +1160,7 @@ int main(void) {
     the_loop_thread_applies_changes_by_itself();
     a_posted_job_runs_once();
     a_job_inside_a_job_leaves_the_outer_one_where_it_is();
+    an_asynchronous_resolve_of_a_choice_runs_in_the_domain_of_what_it_leads_to();
     a_job_run_after_its_deadline_does_nothing();
     a_job_finished_after_its_deadline_is_undone();
     an_object_made_after_the_deadline_is_dropped();

@@ -786,6 +786,21 @@ static void stops_that_fail_are_gathered(void) {
     CHECK_EQUAL(invivo_runtime_close(runtime, E), INVIVO_E_STOP);
     CHECK(tells_how_long(invivo_error_text(check_error), "s.c: the stop of Service took "));
     invivo_error_release(check_error);
+    /* What is replaced has the limit of its own definition, not that of the next. */
+    begin();
+    heard = malloc(sizeof *heard);
+    listener_open(heard, runtime);
+    describe();
+    ADD("s.c", SINGLETON, shared_type, .stop_timeout_ms = SHORT_LIMIT_MS);
+    commit();
+    slow_at = "stop:c", slow_ms = OVERRUN_MS;
+    describe();
+    ADD("s.c", SINGLETON, shared_type);
+    commit();
+    CHECK(tells_how_long(heard->reports[1].stop_error, "s.c: the stop of Service took "));
+    end();
+    listener_end(heard);
+    free(heard);
 }
 
 /* ---- by hand ----------------------------------------------------------------------------------------- */
