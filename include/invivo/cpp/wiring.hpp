@@ -161,7 +161,9 @@ public:
     /// The key being made, and the one that it is made for; "" when there is none.
     std::string key() const { return raw_->key.bits ? invivo_key_name(raw_->key) : ""; }
     std::string asker() const { return raw_->asker.bits ? invivo_key_name(raw_->asker) : ""; }
-    /// Resolves another key, which becomes a dependency.
+    /// Resolves another key, which becomes a dependency. An object that keeps it stores the `ref`: a plain pointer may outlive
+    /// what a reload replaces. What `with` gives is kept alive for the object by the runtime, and takes part in the checks at
+    /// activation (missing keys, shared objects that keep those of shorter scopes).
     template <typename T> INVIVO_LOCAL ref<T> resolve(const char *key) const {
         invivo_object found{};
         detail::checked([&](invivo_error **e) { return invivo_resolve_name(raw_->runtime, key, &found, e); });
