@@ -102,7 +102,14 @@ extension Definition {
                 throw InvivoError(.argument, "what makes it is a method of an assembly, and it stands in none")
             }
             let part = try home.assembly.as(Part.self)
-            return try instance(of: member(part)(repeat try arguments.next((each Argument).self)))
+            let made = try instance(of: member(part)(repeat try arguments.next((each Argument).self)))
+            guard MemberFrame.hasRun else {
+                throw InvivoError(
+                    .argument,
+                    "its method does not call its definition, so each call of it answers another object: its body is 'try _member { ... }', around what makes the object"
+                )
+            }
+            return made
         }
         var draft = Draft(Value.self, scope, isShared: isShared, making, file, line)
         draft.resolves = true

@@ -49,12 +49,13 @@ public func wired<Value, each Parameter>(
     for (index, injection) in injections.enumerated() where index < wanted.count {
         wanted[index] = injection.placed(in: types[index])
     }
-    let count = types.count
-    let tooMany = injections.count > count ? injections.count : 0
-    return Maker(injections: wanted) { _, arguments in
-        guard tooMany == 0 else {
-            throw InvivoError(.arity, "\(tooMany) values are given to \(count) parameters")
-        }
-        return try instance(of: make(repeat try arguments.next((each Parameter).self)))
+    let problem =
+        injections.count > types.count
+        ? InvivoError(
+            .arity,
+            "\(injections.count) injections are declared, and \(types.count) parameters take one: leave out the last")
+        : nil
+    return Maker(injections: wanted, problem: problem) { _, arguments in
+        try instance(of: make(repeat try arguments.next((each Parameter).self)))
     }
 }

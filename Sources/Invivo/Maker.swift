@@ -4,6 +4,14 @@ internal import CInvivo
 public struct Maker<Value, each Argument>: @unchecked Sendable {
     let injections: [Injection]
     let make: Draft.Make
+    /// What is wrong with it, told when its assembly is activated.
+    let problem: InvivoError?
+
+    init(injections: [Injection], problem: InvivoError? = nil, make: @escaping Draft.Make) {
+        self.injections = injections
+        self.make = make
+        self.problem = problem
+    }
 }
 
 /// An initializer whose first parameter is a runtime argument: `prototype(wired(Voice.init, taking: Int.self))`.
@@ -89,7 +97,9 @@ extension Definition {
         _ line: UInt
     ) -> Definition {
         let making = Draft.Making.factory(maker.injections, maker.make)
-        let definition = Definition(Draft(Value.self, scope, isShared: isShared, making, file, line))
+        var draft = Draft(Value.self, scope, isShared: isShared, making, file, line)
+        if let problem = maker.problem { draft.problems.append(problem) }
+        let definition = Definition(draft)
         definition.declareParameters()
         return definition
     }

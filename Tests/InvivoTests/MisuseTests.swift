@@ -111,6 +111,36 @@ extension SwiftAPI {
             }
         }
 
+        @Test func aMethodThatDoesNotCallItsDefinitionIsTold() throws {
+            class Doubles: Assembly {
+                let _leaf = singleton(Doubles.leaf)
+                func leaf() throws -> Leaf { Leaf(1) }
+            }
+            final class Once: Doubles {
+                override func leaf() throws -> Leaf { try _leaf { try super.leaf() } }
+            }
+            try withRuntime { runtime throws in
+                let error = failure { try runtime.activate(Doubles()) }
+                #expect(error.code == .argument && error.path == "doubles.leaf")
+                #expect(error.message.contains("does not call its definition"))
+            }
+            try withRuntime { runtime throws in
+                let once = try runtime.activate(Once())
+                #expect(try once.leaf() === once.leaf())
+            }
+        }
+
+        @Test func moreInjectionsThanParametersAreRefusedAtActivation() throws {
+            final class Surplus: Assembly {
+                let leaf = lazySingleton(
+                    wired(.config("a", default: 1), .config("b", default: 2), by: { (a: Int) in Leaf(a) }))
+            }
+            try withRuntime { runtime throws in
+                let error = failure { try runtime.activate(Surplus()) }
+                #expect(error.code == .arity && error.message.contains("2 injections are declared"))
+            }
+        }
+
         @Test func whatMakesAListIsInjectedWhereItIsNamed() throws {
             final class Sums: Assembly {
                 let numbers = lazySingleton { [1, 2, 3] }
