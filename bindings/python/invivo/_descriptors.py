@@ -258,7 +258,7 @@ def _options(core: Core, packer: _values.Packer, options: Sequence[Option]) -> t
         slot.when = option.when
         if option.when == c.INVIVO_WHEN_EQUAL:
             packer.fill(slot.value, option.value)
-        elif isinstance(option.value, type):
+        elif option.value is not None:
             slot.name = _values.name_bytes(core.wish(option.value))
         if option.use is not None:
             made, _ = injections(core, packer, (option.use,))

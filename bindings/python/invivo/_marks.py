@@ -18,6 +18,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=type)
 
 
+def is_class(what: Any) -> bool:
+    """Whether it is a class, or a generic one with arguments: ``Repository[User]``."""
+    return isinstance(what, type) or isinstance(typing.get_origin(what), type)
+
+
 @dataclasses.dataclass(frozen=True)
 class Kind:
     """In ``Annotated[int, Kind(...)]``: the exact kind of a number. Use the names below."""

@@ -51,7 +51,7 @@ class Processor:
         options.struct_size = ctypes.sizeof(options)
         options.name = _values.name_bytes(self.name)
         options.key = None if self.key is None else _values.name_bytes(self.key, "key")
-        wanted = core.wish(self.type) if isinstance(self.type, type) else self.type
+        wanted = self.type if self.type is None or isinstance(self.type, str) else core.wish(self.type)
         options.type = None if wanted is None else _values.name_bytes(wanted)
         options.priority = self.priority
         number = 0

@@ -17,6 +17,7 @@ from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast, overload
 
 from . import _generated as c
 from ._managed import Existing
+from ._marks import is_class
 from .errors import ArgumentError, ExistsError, PropertyError
 
 P = ParamSpec("P")
@@ -689,7 +690,7 @@ def choice(
     for when, use in options.items() if isinstance(options, Mapping) else options or ():
         if isinstance(when, Exactly):
             found.append((c.INVIVO_WHEN_EXACT, when.cls, use))
-        elif isinstance(when, type):
+        elif is_class(when):
             found.append((c.INVIVO_WHEN_KIND, when, use))
         else:
             found.append((c.INVIVO_WHEN_EQUAL, when, use))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _config, _signals, _tunings, _values
 from . import _generated as c
+from ._marks import is_class
 from ._objects import PropertyInfo
 from .errors import BusyError, DomainError, NotFoundError, StaleError, WrongTypeError
 
@@ -215,7 +216,7 @@ class View:
         While a reload sets them one by one, and after that, a view that was begun before reads the former values.
         """
         view = self._open()
-        if isinstance(key, type):
+        if is_class(key):
             key = self._core.key_of_type(key)
         if not isinstance(key, str):
             raise WrongTypeError(f"expected a key or a class, got {key!r}")

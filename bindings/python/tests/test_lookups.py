@@ -277,3 +277,38 @@ def test_generic_arguments_are_asked_for_everywhere_a_class_is() -> None:
         assert holder.every == holder.listed == runtime.resolve_all(Repository[User]) == [user]
         assert runtime.resolve_type(Repository[str], optional=True) is None
         assert len(runtime.resolve_all(Repository)) == 2
+
+
+class Tuned(Repository[User]):
+    gain: float = invivo.tunable(1.0)
+
+
+class Chooses(invivo.Assembly):
+    @invivo.lazy_singleton
+    def users(self) -> Tuned:
+        return invivo.new(Tuned)
+
+    @invivo.lazy_singleton
+    def orders(self) -> Repository[Order]:
+        return invivo.new(Repository[Order])
+
+    @invivo.define
+    def chosen(self, by: Any) -> Repository[Any]:
+        return invivo.choice(by, {Repository[User]: self.users()}, otherwise=self.orders())
+
+
+def test_classes_with_generic_arguments_are_taken_wherever_a_class_is() -> None:
+    seen: list[str] = []
+    chooses = Chooses()
+
+    @chooses.process(type=Repository[User])
+    def visit(described: Any) -> None:
+        seen.append(described.key)
+
+    with invivo.Runtime(chooses) as runtime:
+        users, orders = runtime[Repository[User]], runtime[Repository[Order]]
+        with runtime.view() as view:
+            assert dict(view.block(Repository[User])) == dict(view.block("chooses.users")) == {"gain": 1.0}
+        assert seen == ["chooses.users"]
+        assert runtime.resolve("chooses.chosen", users) is users
+        assert runtime.resolve("chooses.chosen", orders) is orders
