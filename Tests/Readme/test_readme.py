@@ -91,15 +91,21 @@ def library() -> Path:
     return Path(shown.stdout.strip()) / "libInvivoC.so"
 
 
-def says(command: list[str], folder: Path, mistake: str, environment: dict[str, str] | None = None) -> None:
-    """Runs a sample of docs/wiring.md: it prints what the document says that it prints, and then the mistake."""
+def says(
+    command: list[str],
+    folder: Path,
+    mistake: str,
+    environment: dict[str, str] | None = None,
+    document: str = "docs/wiring.md",
+) -> None:
+    """Runs a sample of a document: it prints what the document says that it prints, and then the mistake."""
     ran = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, timeout=LIMIT, env={**os.environ, **(environment or {})}
     )
     assert ran.returncode == 0, ran.stderr
     said = ran.stdout.splitlines()
-    assert said[:2] == sample("text", "docs/wiring.md").splitlines()
-    assert len(said) == 3 and re.search(mistake, said[2]), said[2:]
+    assert said[:-1] == sample("text", document).splitlines()
+    assert re.search(mistake, said[-1]), said
 
 
 def compile_with(compiler: list[str], source: str, folder: Path) -> list[str]:
@@ -153,6 +159,12 @@ def test_wiring_in_cpp(tmp_path: Path) -> None:
 def test_wiring_in_swift(tmp_path: Path) -> None:
     program = swift_program(sample("swift", "docs/wiring.md"), tmp_path)
     says([str(program)], tmp_path, r"^synth\.laed: .* did you mean 'synth\.lead'\?")
+
+
+def test_swift_page(tmp_path: Path) -> None:
+    program = swift_program(sample("swift", "docs/swift.md"), tmp_path)
+    mistake = r"^conversion: .*studio\.channels: .* expected a number"
+    says([str(program)], tmp_path, mistake, document="docs/swift.md")
 
 
 def test_wiring_in_python(tmp_path: Path) -> None:
