@@ -11,6 +11,13 @@ extension Container {
         if Self.type(record).hasLife, record.pointee.instance != nil, state(of: record) == .made,
             ObjectTable.leaseKnownAlive(object)
         {
+            let body = recipe.definition.body
+            if body.startTimeout > 0 || body.stopTimeout > 0 {
+                monitor.locked {
+                    let extra = extra(record)
+                    (extra.startTimeout, extra.stopTimeout) = (body.startTimeout, body.stopTimeout)
+                }
+            }
             chain.starts.append(
                 BuildChain.Start(
                     lease: ObjectLease(owning: object), record: record, definition: recipe.definition, needs: needs))
@@ -77,7 +84,7 @@ extension Container {
     public func prepareAll(_ chain: BuildChain) throws(Failure) {
         for start in chain.starts where state(of: start.record) == .made {
             do throws(Failure) {
-                let limit = limit(of: start)
+                let limit = startLimit(of: extra(start.record))
                 try inDomain(of: start.record, .prepare, chain, limit) {
                     (description, instance, _) throws(Failure) in
                     try description.prepare(instance)
@@ -88,19 +95,18 @@ extension Container {
     }
 
     private func start(_ start: BuildChain.Start, _ chain: BuildChain) throws(Failure) {
-        let stopTimeout = start.definition?.body.stopTimeout ?? 0
-        if stopTimeout > 0 { monitor.locked { extra(start.record).stopTimeout = stopTimeout } }
-        try self.start(start.record, start.name, limit: limit(of: start), chain)
+        try self.start(start.record, start.name, chain)
     }
 
-    /// How long a start may take: as its definition declares, or the runtime's options.
-    private func limit(of start: BuildChain.Start) -> UInt64 {
-        let limit = start.definition?.body.startTimeout ?? 0
-        return limit == 0 ? startTimeout : limit
+    /// How long a start may take: as the definition declares that made the object, or the runtime's options.
+    private func startLimit(of extra: ObjectExtra) -> UInt64 {
+        let own = monitor.locked { extra.startTimeout }
+        return own == 0 ? startTimeout : own
     }
 
     /// Starts one object. One that takes too long has failed, and is stopped again.
-    private func start(_ record: Record, _ name: String, limit: UInt64, _ chain: BuildChain?) throws(Failure) {
+    private func start(_ record: Record, _ name: String, _ chain: BuildChain?) throws(Failure) {
+        let limit = startLimit(of: extra(record))
         set(.starting, record)
         let begun = monotonicNow()
         do throws(Failure) {
@@ -151,26 +157,25 @@ extension Container {
             return true
         }
         guard isMine else { return nil }
-        let begun = monotonicNow()
+        let (begun, limit) = (monotonicNow(), stopLimit(of: extra(record)))
         var failure: Failure?
         do throws(Failure) {
-            try inDomain(of: record, .stop, chain, stopLimit(of: record), inRun: inRun) {
+            try inDomain(of: record, .stop, chain, limit, inRun: inRun) {
                 (description, instance, _) throws(Failure) in try description.stop(instance)
             }
         } catch { failure = error.named(name, place(of: record, chain)) }
         set(.stopped, record)
-        return failure ?? overrun(of: record, monotonicNow() - begun)
+        return failure ?? overrun(of: record, monotonicNow() - begun, limit)
     }
 
     /// How long a stop may take: as the definition declares that made the object, or the runtime's options.
-    private func stopLimit(of record: Record) -> UInt64 {
-        let own = monitor.locked { extra(record).stopTimeout }
+    private func stopLimit(of extra: ObjectExtra) -> UInt64 {
+        let own = monitor.locked { extra.stopTimeout }
         return own == 0 ? stopTimeout : own
     }
 
     /// Of a stop that took so long.
-    private func overrun(of record: Record, _ took: UInt64) -> Failure? {
-        let limit = stopLimit(of: record)
+    private func overrun(of record: Record, _ took: UInt64, _ limit: UInt64) -> Failure? {
         guard took > limit else { return nil }
         return Failure(
             .timeout,
@@ -284,8 +289,7 @@ extension Container {
             return true
         }
         guard isMine else { return }
-        let limit = currentGraph().recipe(id)?.definition.body.startTimeout ?? 0
-        try start(record, name(of: record), limit: limit == 0 ? startTimeout : limit, currentChain)
+        try start(record, name(of: record), currentChain)
     }
 
     /// Stops a key's shared instance if it is started.
@@ -308,7 +312,7 @@ extension Container {
     /// Starts it again after the reload failed.
     public func restart(_ object: UInt64) -> Failure? {
         guard let record = ObjectTable.record(object), state(of: record) == .stopped else { return nil }
-        do throws(Failure) { try start(record, name(of: record), limit: startTimeout, nil) } catch {
+        do throws(Failure) { try start(record, name(of: record), nil) } catch {
             var failure = error
             failure.message = "could not be started again: \(error.message)"
             return failure
@@ -320,7 +324,7 @@ extension Container {
     func startNow(_ record: Record) throws(Failure) {
         guard Self.type(record).hasLife, let instance = record.pointee.instance else { return }
         try Self.type(record).description.prepare(instance)
-        try start(record, Self.type(record).name, limit: startTimeout, currentChain)
+        try start(record, Self.type(record).name, currentChain)
     }
 
     // MARK: disposal
@@ -336,7 +340,7 @@ extension Container {
         do throws(Failure) { try Self.type(record).description.stop(instance) } catch {
             return noteStopFailure(error.named(name(of: record), place(of: record, nil)))
         }
-        if let failure = overrun(of: record, monotonicNow() - begun) { noteStopFailure(failure) }
+        if let failure = overrun(of: record, monotonicNow() - begun, stopLimit(of: extra)) { noteStopFailure(failure) }
     }
 
     /// Whatever fails in a stop that nobody waits for is told in the log, and to who gathers it.

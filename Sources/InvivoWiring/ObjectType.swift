@@ -95,7 +95,8 @@ public final class ObjectExtra: @unchecked Sendable {
     public var tellsOfDisposal = false
     /// Where the object is in its life. Guarded by the container's monitor.
     public var life = LifeState.made
-    /// How long its stop may take, in nanoseconds; 0: as the runtime's options say. Guarded by the container's monitor.
+    /// How long its start and stop may take, in nanoseconds; 0: as the runtime's options say. Guarded by the container's monitor.
+    var startTimeout: UInt64 = 0
     var stopTimeout: UInt64 = 0
     /// Whether what its type needs was filled when it was made without a definition.
     var hasNeeds = false

@@ -596,6 +596,31 @@ static void a_start_that_overruns_its_deadline_fails_with_how_long_it_took(void)
     end();
 }
 
+/* What a failed change set starts again has the limit of its own definition. */
+static void what_is_started_again_has_the_limit_of_its_definition(void) {
+    invivo_runtime_options options;
+    invivo_runtime_options_init(&options);
+    options.start_timeout_ms = SHORT_LIMIT_MS;
+    begin_with(&options);
+    describe();
+    ADD("s.a", SINGLETON, shared_type, .flags = INVIVO_DEFINITION_EXCLUSIVE, .start_timeout_ms = 10000);
+    commit();
+    slow_at = "start:a", slow_ms = OVERRUN_MS, fail_at = "start:z";
+    describe();
+    ADD("s.a", SINGLETON, shared_type, .flags = INVIVO_DEFINITION_EXCLUSIVE, .start_timeout_ms = 20000);
+    ADD("s.z", SINGLETON, shared_type);
+    check_error = NULL;
+    CHECK_EQUAL(invivo_changes_commit(changes, E), INVIVO_E_HOST);
+    CHECK(!strstr(invivo_error_text(check_error), "could not be started again"));
+    invivo_error_release(check_error);
+    CHECK_TEXT(state_of("s.a"), "started");
+    fail_at = NULL;
+    OK(invivo_stop(runtime, key_of("s.a"), E));
+    OK(invivo_start(runtime, key_of("s.a"), E));
+    slow_at = NULL;
+    end();
+}
+
 /* A start hook resolves a lazy singleton of its own change set, which is complete and started then; the commit fails later. */
 static void resolves_helper(const char *name) {
     invivo_object object = {0};
@@ -1029,6 +1054,7 @@ int main(void) {
     a_nested_failure_that_is_caught_takes_nothing_back();
     a_hook_that_fails_says_where_its_definition_is_declared();
     a_start_that_overruns_its_deadline_fails_with_how_long_it_took();
+    what_is_started_again_has_the_limit_of_its_definition();
     what_a_start_hook_resolved_ends_with_a_failed_commit();
     a_start_that_does_not_return_holds_up_its_own_change_set_alone();
     a_stop_that_does_not_return_is_an_error_of_the_report();
