@@ -1,6 +1,7 @@
 // The configuration from C++: injected, read in views, observed, converted; choices and one of each entry.
 #include "check.hpp"
 
+#include <filesystem>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -177,7 +178,59 @@ static void a_report_has_the_warnings() {
     CHECK(warned == "'synth.nubmer' is not read by anything; did you mean 'synth.number'?");
 }
 
+static void names_and_paths_may_be_strings_and_paths() {
+    invivo::runtime own;
+    describe(own);
+    const std::string key = "synth.part", number = "number", path = "synth.number";
+    own.configure(path, 3);
+    own.define(definition(key).of<part>().lazy_singleton().give(number, invivo::configured(number)));
+    CHECK(own.resolve<part>(key)->number == 3 && own.resolve<part>(own.key_of<part>(key))->number == 3);
+    own.resolve<part>(key).held().set(number, 4);
+    CHECK(own.resolve<part>(key).held().get(number).as<int>() == 4);
+    own.start(key), own.stop(key), own.reset(key);
+    CHECK(own.resolve<part>(key)->number == 3);
+    invivo::changes(own).remove(key).commit();
+    own.unconfigure(path);
+    const std::filesystem::path nowhere = "/nowhere/settings.yaml";
+    CHECK(throws(INVIVO_E_NOT_FOUND, "settings.yaml", [&] { own.watch(nowhere); }));
+    CHECK(throws(INVIVO_E_NOT_FOUND, "settings.yaml", [&] { invivo::source lost = own.follow(nowhere); }));
+}
+
+class clockwork {
+public:
+    explicit clockwork(std::chrono::milliseconds period, std::filesystem::path file) : period(period), file(std::move(file)) {}
+    std::chrono::milliseconds period;
+    std::chrono::duration<float> pause{};
+    std::filesystem::path file;
+};
+
+static void times_are_seconds_and_paths_are_strings() {
+    using namespace std::chrono_literals;
+    invivo::runtime own;
+    invivo::type<clockwork>("Clockwork")
+        .constructor<std::chrono::milliseconds, std::filesystem::path>({"period", "file"})
+        .property<&clockwork::period>("period")
+        .property<&clockwork::pause>("pause")
+        .add(own);
+    own.configure("synth.period", "1 min 250 ms");
+    own.configure("synth.number", 0.0016);
+    own.configure("synth.file", std::filesystem::path("/tmp/a"));
+    CHECK(own.config<std::chrono::milliseconds>("synth.period") == 60250ms);
+    CHECK(own.config<std::chrono::milliseconds>("synth.number") == 2ms && own.config<std::filesystem::path>("synth.file") == "/tmp/a");
+    CHECK(own.config<std::chrono::seconds>("synth.none", 5s) == 5s);
+    own.configure("synth.file", 1e300);
+    CHECK(throws(INVIVO_E_RANGE, "does not fit", [&] { own.config<std::chrono::nanoseconds>("synth.file"); }));
+    own.define(definition("synth.clock").of<clockwork>().lazy_singleton().with(250ms, std::filesystem::path("/tmp/b")));
+    invivo::source tuned = own.document("t", "traits: { synth.clock: [Set: { pause: 1.5 s }] }");
+    invivo::ref<clockwork> made = own.resolve<clockwork>("synth.clock");
+    CHECK(made->period == 250ms && made->file == "/tmp/b" && made->pause == 1.5s);
+    made.held().set("period", 10ms);
+    CHECK(made->period == 10ms && made.held().get("period").as<std::chrono::microseconds>() == 10000us);
+}
+
 int main() {
+    times_are_seconds_and_paths_are_strings();
+    names_and_paths_may_be_strings_and_paths();
     a_report_has_the_warnings();
     a_change_set_takes_a_file();
     a_cache_hears_of_commits();

@@ -148,19 +148,19 @@ public:
         return *this;
     }
     changes &define(definition &&what) { return define(what); }
-    changes &remove(const char *key) {
+    changes &remove(c_text key) {
         detail::checked([&](invivo_error **e) { return invivo_changes_remove(raw_, key, e); });
         return *this;
     }
     /// The base value of a tunable property.
-    template <typename T> INVIVO_LOCAL changes &set(const char *key, const char *property, const T &to) {
+    template <typename T> INVIVO_LOCAL changes &set(c_text key, c_text property, const T &to) {
         detail::scratch room;
         invivo_value given = detail::convert<T>::borrow(to, room);
         detail::checked([&](invivo_error **e) { return invivo_changes_set(raw_, key, property, &given, e); });
         return *this;
     }
     /// The text of a document in memory.
-    changes &document(const char *name, std::string_view text) {
+    changes &document(c_text name, std::string_view text) {
         detail::checked([&](invivo_error **e) { return invivo_changes_document(raw_, name, text.data(), text.size(), e); });
         return *this;
     }
@@ -177,13 +177,13 @@ public:
         return source(opened);
     }
     /// Says what the configuration is at a whole path, over what documents say (nullptr removes it); takes that back.
-    template <typename T> INVIVO_LOCAL changes &configure(const char *path, const T &to) {
+    template <typename T> INVIVO_LOCAL changes &configure(c_text path, const T &to) {
         detail::scratch room;
         invivo_value given = detail::convert<T>::borrow(to, room);
         detail::checked([&](invivo_error **e) { return invivo_changes_configure(raw_, path, &given, e); });
         return *this;
     }
-    changes &unconfigure(const char *path) {
+    changes &unconfigure(c_text path) {
         detail::checked([&](invivo_error **e) { return invivo_changes_configure(raw_, path, nullptr, e); });
         return *this;
     }
@@ -193,12 +193,12 @@ public:
         });
         return *this;
     }
-    changes &unprocess(const char *name) {
+    changes &unprocess(c_text name) {
         detail::checked([&](invivo_error **e) { return invivo_changes_unprocess(raw_, name, e); });
         return *this;
     }
     /// Lets go of a key's shared instances (INVIVO_RESET_DEPENDENCIES: of what they got too); of those of a scope.
-    changes &reset(const char *key, uint32_t flags = 0) {
+    changes &reset(c_text key, uint32_t flags = 0) {
         detail::checked([&](invivo_error **e) { return invivo_changes_reset(raw_, key, flags, e); });
         return *this;
     }
@@ -208,7 +208,7 @@ public:
     }
     /// An assembly that its runtime knows (`runtime.describe`), under its name or a prefix.
     changes &activate(const assembly &described) { return activate(described.described()); }
-    changes &mount(const assembly &described, const char *prefix, const remaps &to = {}) {
+    changes &mount(const assembly &described, c_text prefix, const remaps &to = {}) {
         invivo_assembly raw = described.described();
         std::vector<invivo_remap> pairs = detail::raw_remaps(to);
         detail::checked([&](invivo_error **e) {
@@ -216,7 +216,7 @@ public:
         });
         return *this;
     }
-    changes &deactivate(const char *name) {
+    changes &deactivate(c_text name) {
         detail::checked([&](invivo_error **e) { return invivo_changes_deactivate(raw_, name, e); });
         return *this;
     }

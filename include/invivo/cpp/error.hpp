@@ -20,6 +20,19 @@
 
 namespace invivo {
 
+/// The text of a parameter, with a zero at its end: a literal, a std::string, a std::filesystem::path, or nullptr where that is
+/// said. Valid as long as what it was made from.
+class c_text {
+public:
+    constexpr c_text(const char *text) noexcept : text_(text) {}
+    template <typename T, typename = std::enable_if_t<std::is_convertible_v<decltype(std::declval<const T &>().c_str()), const char *>>>
+    c_text(const T &text) noexcept : text_(text.c_str()) {}
+    operator const char *() const noexcept { return text_; }
+
+private:
+    const char *text_;
+};
+
 /// What a call of Invivo answered instead of success. Copies share one immutable error; any thread may read it.
 class error : public std::exception {
 public:

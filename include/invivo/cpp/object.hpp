@@ -57,10 +57,10 @@ public:
         return key.bits ? invivo_key_name(key) : "";
     }
     /// A property by name, in the object's domain.
-    value get(const char *property) const;
-    template <typename T> INVIVO_LOCAL void set(const char *property, const T &to) const;
+    value get(c_text property) const;
+    template <typename T> INVIVO_LOCAL void set(c_text property, const T &to) const;
     /// A method by name.
-    template <typename... Arguments> INVIVO_LOCAL value call(const char *method, const Arguments &...arguments) const;
+    template <typename... Arguments> INVIVO_LOCAL value call(c_text method, const Arguments &...arguments) const;
 
 private:
     invivo_object raw_{};

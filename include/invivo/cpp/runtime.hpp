@@ -40,20 +40,20 @@ public:
         detail::checked([&](invivo_error **e) { return invivo_activate(raw_, pointers, 1 + sizeof...(More), nullptr, e); });
     }
     /// Activates it under a prefix of its own, beside others of it.
-    void mount(const assembly &what, const char *prefix, const remaps &to = {}) const {
+    void mount(const assembly &what, c_text prefix, const remaps &to = {}) const {
         describe(what);
         changes(raw_).mount(what, prefix, to).commit();
     }
-    void deactivate(const char *name) const { changes(raw_).deactivate(name).commit(); }
+    void deactivate(c_text name) const { changes(raw_).deactivate(name).commit(); }
     void process(const processor &what) const { changes(raw_).process(what).commit(); }
-    void unprocess(const char *name) const { changes(raw_).unprocess(name).commit(); }
-    void reset(const char *key, uint32_t flags = 0) const { changes(raw_).reset(key, flags).commit(); }
+    void unprocess(c_text name) const { changes(raw_).unprocess(name).commit(); }
+    void reset(c_text key, uint32_t flags = 0) const { changes(raw_).reset(key, flags).commit(); }
     /// A scope of the program's own: `find` says where the calling code is, 0 = nowhere.
     void scope(const std::string &name, std::function<uint64_t()> find, scope_listener keep = {}, scope_listener drop = {}) const {
         detail::scope_register(raw_, name, {raw_, std::move(find), std::move(keep), std::move(drop)});
     }
     /// Ends a place of a scope: what was made there is let go, last made first.
-    void end_scope(const char *name, uint64_t place) const {
+    void end_scope(c_text name, uint64_t place) const {
         detail::checked([&](invivo_error **e) { return invivo_scope_end(raw_, name, place, e); });
     }
     [[nodiscard]] override_guard override_with(definition &what) const {
@@ -67,7 +67,7 @@ public:
 
     // ---- resolving
 
-    template <typename T> INVIVO_LOCAL key<T> key_of(const char *name) const {
+    template <typename T> INVIVO_LOCAL key<T> key_of(c_text name) const {
         key<T> found = find_key<T>(name);
         if constexpr (!std::is_void_v<T>) {
             invivo_view now = invivo_view_begin(raw_);
@@ -91,7 +91,7 @@ public:
         }
         return ref<T>(object(found));
     }
-    template <typename T, typename... Arguments> INVIVO_LOCAL ref<T> resolve(const char *name, const Arguments &...arguments) const {
+    template <typename T, typename... Arguments> INVIVO_LOCAL ref<T> resolve(c_text name, const Arguments &...arguments) const {
         return resolve(find_key<T>(name), arguments...);
     }
     /// What the one definition of the type makes.
@@ -100,7 +100,7 @@ public:
     template <typename T> INVIVO_LOCAL ref<T> find() const { return resolve_type<T>(detail::name_of<T>(), INVIVO_LOOKUP_OPTIONAL); }
     /// Resolves the one definition of a type by the type's name, with generic arguments where it has some: "Repository[User]".
     /// `name` selects the definition with that key, or that end of its key. INVIVO_LOOKUP_EXACT, _OPTIONAL.
-    template <typename T> INVIVO_LOCAL ref<T> resolve_type(const std::string &type, uint32_t flags = 0, const char *name = nullptr) const {
+    template <typename T> INVIVO_LOCAL ref<T> resolve_type(const std::string &type, uint32_t flags = 0, c_text name = nullptr) const {
         invivo_object found{};
         detail::checked([&](invivo_error **e) { return invivo_resolve_type(raw_, type.c_str(), name, flags, &found, e); });
         return ref<T>(object(found));
@@ -115,7 +115,7 @@ public:
         return ref<T>(object(found));
     }
     /// What the definition of the type makes that has this name, "lead" or "synth.lead"; INVIVO_LOOKUP_EXACT, _OPTIONAL.
-    template <typename T> INVIVO_LOCAL ref<T> resolve_named(const char *name, uint32_t flags = 0) const {
+    template <typename T> INVIVO_LOCAL ref<T> resolve_named(c_text name, uint32_t flags = 0) const {
         return resolve_type<T>(detail::name_of<T>(), flags, name);
     }
     /// One object of each definition of the type, by rank, then as declared.
@@ -160,23 +160,23 @@ public:
     }
     /// Injects into an object made elsewhere, as the key's definition says, or (nullptr) that of its type, or what its type
     /// needs. INVIVO_INTO_SHARED: it becomes the key's shared object.
-    void inject(const object &thing, const char *key = nullptr, uint32_t flags = 0) const {
+    void inject(const object &thing, c_text key = nullptr, uint32_t flags = 0) const {
         invivo_key raw{};
         if (key) detail::checked([&](invivo_error **e) { return invivo_key_find(raw_, key, &raw, e); });
         detail::checked([&](invivo_error **e) { return invivo_inject_with(thing.raw(), raw, flags, e); });
     }
     /// Injects into an object and all that its types say are its children, by the keys that they name or by their types.
-    void inject_tree(const object &root, const char *key = nullptr, uint32_t flags = 0) const {
+    void inject_tree(const object &root, c_text key = nullptr, uint32_t flags = 0) const {
         invivo_tree tree{};
         tree.struct_size = sizeof(tree), tree.key = key, tree.flags = flags;
         detail::checked([&](invivo_error **e) { return invivo_inject_tree(root.raw(), &tree, e); });
     }
     /// Starts a shared instance again, or stops it; it stays where it is.
-    void start(const char *key) const {
+    void start(c_text key) const {
         invivo_key raw = key_of<void>(key).raw;
         detail::checked([&](invivo_error **e) { return invivo_start(raw_, raw, e); });
     }
-    void stop(const char *key) const {
+    void stop(c_text key) const {
         invivo_key raw = key_of<void>(key).raw;
         detail::checked([&](invivo_error **e) { return invivo_stop(raw_, raw, e); });
     }
@@ -191,8 +191,13 @@ public:
 
     // ---- configuration
 
-    /// What holds now at a whole path, as a T.
-    template <typename T> INVIVO_LOCAL T config(const std::string &path) const { return detail::config_read(raw_, path).as<T>(); }
+    /// What holds now at a whole path, as a T. A time may be a number of seconds or a text such as "250 ms".
+    template <typename T> INVIVO_LOCAL T config(const std::string &path) const {
+        const value found = detail::config_read(raw_, path);
+        if constexpr (detail::is_time<T>::value)
+            if (found.raw().kind == INVIVO_KIND_STRING) return convert<T>("duration", found.as<std::string>());
+        return found.as<T>();
+    }
     /// The same, or `otherwise` where there is nothing.
     template <typename T> INVIVO_LOCAL T config(const std::string &path, T otherwise) const {
         try {
@@ -204,8 +209,8 @@ public:
     }
     /// For reading in views, at the price of a shared object.
     template <typename T> INVIVO_LOCAL invivo::config_id<T> config_id(const std::string &path) const { return {raw_, path}; }
-    template <typename T> INVIVO_LOCAL void configure(const char *path, const T &to) const { changes(raw_).configure(path, to).commit(); }
-    void unconfigure(const char *path) const { changes(raw_).unconfigure(path).commit(); }
+    template <typename T> INVIVO_LOCAL void configure(c_text path, const T &to) const { changes(raw_).configure(path, to).commit(); }
+    void unconfigure(c_text path) const { changes(raw_).unconfigure(path).commit(); }
     /// Calls `told(value, generation)` after each reload that changed what is at the path or below it; the value is null
     /// where nothing is.
     template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe_config(const std::string &path, F told) const {
@@ -237,7 +242,7 @@ public:
     // ---- tuning and following
 
     /// Follows a document for the life of the runtime.
-    void watch(const char *path) const {
+    void watch(c_text path) const {
         detail::checked([&](invivo_error **e) { return invivo_watch(raw_, path, e); });
     }
     /// Follows a file until the source ends. INVIVO_SOURCE_WAIT: it need not be there or be good yet.
@@ -348,7 +353,7 @@ private:
             kept->second(std::move(typed), wrong ? &*wrong : nullptr);
         });
     }
-    template <typename T> INVIVO_LOCAL key<T> find_key(const char *name) const {
+    template <typename T> INVIVO_LOCAL key<T> find_key(c_text name) const {
         key<T> found;
         detail::checked([&](invivo_error **e) { return invivo_key_find(raw_, name, &found.raw, e); });
         return found;

@@ -212,9 +212,11 @@ public:
     /// is a pointer to a described class takes an object, which is there for as long as this one has it: circles close by it.
     /// `add` refuses a number that begins outside of its range, as `double gain = 5;` in 0...1, if the compiler can compute it:
     /// the default constructor is used and is constexpr, as the implicit one is where those of all members are. Otherwise the
-    /// initial value is not checked, because only an object has it and registering a type creates none.
+    /// initial value is not checked, because only an object has it and registering a type creates none. The unit of a
+    /// std::chrono::duration is "s" unless another is said: documents may say 250 ms.
     template <auto Member> INVIVO_LOCAL type &property(const char *called, facts said = {}) {
         using field = typename detail::member_of<decltype(Member)>::field;
+        if (detail::is_time<std::remove_const_t<field>>::value && !said.unit) said.unit = "s";
         if constexpr (std::is_arithmetic_v<field>) {
             if constexpr (detail::is_start_known<T, Member>::value) {
                 constexpr field start = T().*Member;
@@ -232,8 +234,9 @@ public:
     }
     /// By a getter and a setter.
     template <auto Getter, auto Setter> INVIVO_LOCAL type &property(const char *called, facts said = {}) {
-        using result = typename detail::method_of<decltype(Getter)>::result;
-        return property(called, detail::convert<std::remove_cv_t<std::remove_reference_t<result>>>::kind,
+        using result = std::remove_cv_t<std::remove_reference_t<typename detail::method_of<decltype(Getter)>::result>>;
+        if (detail::is_time<result>::value && !said.unit) said.unit = "s";
+        return property(called, detail::convert<result>::kind,
                         detail::thunks<T>::template ask<Getter>, detail::thunks<T>::template tell<Setter>, said);
     }
     template <auto Method> INVIVO_LOCAL type &method(const char *called, const std::vector<std::string> &names = {}) {

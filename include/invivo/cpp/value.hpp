@@ -4,10 +4,14 @@
 
 #include "object.hpp"
 
+#include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <filesystem>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -120,6 +124,28 @@ template <> struct convert<double> {
     }
 };
 
+/// Times go by their seconds, as the converter "duration" reads them. What does not fit a count of whole units is rounded to the
+/// nearest.
+template <typename Number, typename Period> struct convert<std::chrono::duration<Number, Period>> {
+    using time = std::chrono::duration<Number, Period>;
+    using seconds = std::chrono::duration<double>;
+    static constexpr bool is_optional = false;
+    static constexpr invivo_kind kind = INVIVO_KIND_DOUBLE;
+    static std::string type_name() { return {}; }
+    static invivo_value borrow(time span, scratch &) { return invivo_double(std::chrono::duration_cast<seconds>(span).count()); }
+    static time read(const invivo_value &from) {
+        const std::chrono::duration<double, Period> units = seconds(convert<double>::read(from));
+        if constexpr (std::is_floating_point_v<Number>) return time(static_cast<Number>(units.count()));
+        const double whole = std::round(units.count());
+        const double limit = std::ldexp(1.0, std::numeric_limits<Number>::digits);
+        if (!(whole < limit && whole >= -limit))
+            throw error(INVIVO_E_RANGE, "a time of " + std::to_string(convert<double>::read(from)) + " s does not fit");
+        return time(static_cast<Number>(whole));
+    }
+};
+template <typename T> struct is_time : std::false_type {};
+template <typename Number, typename Period> struct is_time<std::chrono::duration<Number, Period>> : std::true_type {};
+
 /// Enumerations go by their numbers.
 template <typename T> struct convert<T, std::enable_if_t<std::is_enum_v<T>>> {
     using number = std::underlying_type_t<T>;
@@ -148,6 +174,12 @@ template <> struct convert<std::string_view> : text_kind {
         if (from.kind != kind) throw error(INVIVO_E_TYPE, std::string("a ") + invivo_kind_name(from.kind) + " where a string is needed");
         return {from.as.string.data, static_cast<size_t>(from.as.string.length)};
     }
+};
+template <> struct convert<std::filesystem::path> : text_kind {
+    static invivo_value borrow(const std::filesystem::path &path, scratch &) {
+        return invivo_string_n(path.native().data(), path.native().size());
+    }
+    static std::filesystem::path read(const invivo_value &from) { return convert<std::string>::read(from); }
 };
 template <> struct convert<const char *> : text_kind {
     static invivo_value borrow(const char *text, scratch &) { return text ? invivo_string(text) : invivo_null(); }
@@ -316,17 +348,17 @@ template <typename T> INVIVO_LOCAL value value::of(const T &thing) {
 }
 template <typename T> INVIVO_LOCAL T value::as() const { return detail::convert<T>::read(raw_); }
 
-inline value object::get(const char *property) const {
+inline value object::get(c_text property) const {
     value found;
     detail::checked([&](invivo_error **e) { return invivo_object_get(raw_, property, found.out(), e); });
     return found;
 }
-template <typename T> INVIVO_LOCAL void object::set(const char *property, const T &to) const {
+template <typename T> INVIVO_LOCAL void object::set(c_text property, const T &to) const {
     detail::scratch room;
     invivo_value given = detail::convert<T>::borrow(to, room);
     detail::checked([&](invivo_error **e) { return invivo_object_set(raw_, property, &given, e); });
 }
-template <typename... Arguments> INVIVO_LOCAL value object::call(const char *method, const Arguments &...arguments) const {
+template <typename... Arguments> INVIVO_LOCAL value object::call(c_text method, const Arguments &...arguments) const {
     value result;
     detail::borrowed<Arguments...> given(arguments...);
     detail::checked([&](invivo_error **e) {

@@ -164,7 +164,7 @@ public:
     /// Resolves another key, which becomes a dependency. An object that keeps it stores the `ref`: a plain pointer may outlive
     /// what a reload replaces. What `with` gives is kept alive for the object by the runtime, and takes part in the checks at
     /// activation (missing keys, shared objects that keep those of shorter scopes).
-    template <typename T> INVIVO_LOCAL ref<T> resolve(const char *key) const {
+    template <typename T> INVIVO_LOCAL ref<T> resolve(c_text key) const {
         invivo_object found{};
         detail::checked([&](invivo_error **e) { return invivo_resolve_name(raw_->runtime, key, &found, e); });
         return ref<T>(object(found));
