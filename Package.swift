@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Arrows point one way: Base <- Spec, Wiring <- Traits; Loop, Modules on Base; Reload above them; App above Reload;
+// Arrows point one way: Base <- Config <- Wiring <- Traits; Base <- Spec <- Traits; Loop, Modules on Base; Reload above them; App above Reload;
 // ABI above all. `Invivo` and the bindings know only include/ (CInvivo).
 let package = Package(
     name: "invivo",
@@ -12,7 +12,8 @@ let package = Package(
         .executable(name: "invivo", targets: ["InvivoTool"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     ],
     targets: [
         .systemLibrary(name: "CInvivo", path: "include"),
@@ -22,17 +23,26 @@ let package = Package(
         .systemLibrary(name: "CSwiftRuntime"),
 
         .target(name: "InvivoBase", dependencies: ["CInvivo", "CPlatform"]),
+        .target(
+            name: "InvivoConfig",
+            dependencies: ["InvivoBase", .product(name: "HashTreeCollections", package: "swift-collections")]),
         .target(name: "InvivoSpec", dependencies: ["InvivoBase", "CYaml"]),
-        .target(name: "InvivoWiring", dependencies: ["InvivoBase"]),
+        .target(name: "InvivoWiring", dependencies: ["InvivoBase", "InvivoConfig"]),
         .target(name: "InvivoTraits", dependencies: ["InvivoWiring", "InvivoSpec"]),
         .target(name: "InvivoLoop", dependencies: ["InvivoBase", "CUv"]),
         .target(name: "InvivoModules", dependencies: ["CInvivo", "InvivoBase"]),
         .target(
             name: "InvivoReload",
-            dependencies: ["InvivoBase", "InvivoSpec", "InvivoWiring", "InvivoTraits", "InvivoLoop", "InvivoModules"]),
-        .target(name: "InvivoApp", dependencies: ["InvivoReload", "InvivoSpec", "InvivoTraits", "InvivoLoop"]),
+            dependencies: [
+                "InvivoBase", "InvivoConfig", "InvivoSpec", "InvivoWiring", "InvivoTraits", "InvivoLoop",
+                "InvivoModules",
+            ]),
+        .target(
+            name: "InvivoApp",
+            dependencies: ["InvivoConfig", "InvivoReload", "InvivoSpec", "InvivoTraits", "InvivoLoop"]),
         .target(name: "InvivoTable", dependencies: ["CInvivo"]),
-        .target(name: "InvivoABI", dependencies: ["CInvivo", "InvivoApp", "InvivoReload", "InvivoTable"]),
+        .target(
+            name: "InvivoABI", dependencies: ["CInvivo", "InvivoApp", "InvivoConfig", "InvivoReload", "InvivoTable"]),
         .target(name: "InvivoStubs", dependencies: ["CInvivo"]),
         .target(name: "Invivo", dependencies: ["CInvivo", "CSwiftRuntime"]),
         .executableTarget(
@@ -47,6 +57,7 @@ let package = Package(
             path: "Benchmarks/swift"),
 
         .testTarget(name: "InvivoBaseTests", dependencies: ["InvivoBase"]),
+        .testTarget(name: "InvivoConfigTests", dependencies: ["InvivoBase", "InvivoConfig"]),
         .testTarget(name: "InvivoSpecTests", dependencies: ["InvivoSpec"]),
         .testTarget(name: "InvivoLoopTests", dependencies: ["InvivoLoop"]),
         .testTarget(name: "InvivoModulesTests", dependencies: ["CInvivo", "InvivoBase", "InvivoModules"]),

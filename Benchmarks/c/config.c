@@ -3,6 +3,7 @@
 #include "row.h"
 #include <invivo/invivo.h>
 #include <string.h>
+#include <yaml.h>
 
 typedef struct { double gain; } voice;
 
@@ -83,6 +84,122 @@ static double load_paths(int paths) {
     return best;
 }
 
+/* What the documents of `config.one.of.N` look like. */
+enum shape { FLAT, GROUPED };
+
+/* A document of so many values, the first of which is `first`; of a grouped one each hundred lie in a map of their own. */
+static char *document_of(int values, enum shape shape, int first, size_t *length) {
+    size_t size = (size_t)values * 40 + 128;
+    char *text = malloc(size);
+    *length = (size_t)snprintf(text, size, "config:\n  bench:\n");
+    for (int i = 0; i < values; i++) {
+        if (shape == GROUPED && i % 100 == 0) *length += (size_t)snprintf(text + *length, size - *length, "    group%03d:\n", i / 100);
+        *length += (size_t)snprintf(text + *length, size - *length, "%s    gain%05d: %d\n", shape == GROUPED ? "  " : "", i, i ? i : first);
+    }
+    return text;
+}
+
+/* libyaml's events of a text, microseconds: the best of some passes. */
+static double event_pass(const char *text, size_t length) {
+    double best = 0;
+    for (int i = 0; i < rounds; i++) {
+        double begun = cpu_ns();
+        yaml_parser_t parser;
+        yaml_event_t event;
+        yaml_event_type_t type;
+        yaml_parser_initialize(&parser);
+        yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
+        do {
+            if (!yaml_parser_parse(&parser, &event)) exit(1);
+            type = event.type;
+            yaml_event_delete(&event);
+        } while (type != YAML_STREAM_END_EVENT);
+        yaml_parser_delete(&parser);
+        double took = (cpu_ns() - begun) / 1e3;
+        if (i == 0 || took < best) best = took;
+    }
+    return best;
+}
+
+typedef struct { double document, api, pass; } edits;
+
+/* One value of so many edited, in the document and by the API, microseconds: the best of some. */
+static edits edit_one(int values, enum shape shape) {
+    invivo_runtime_options options;
+    invivo_runtime_options_init(&options);
+    options.max_document_bytes = 1 << 24, options.max_document_nodes = 1 << 20, options.load_timeout_ms = INVIVO_LOAD_UNLIMITED;
+    invivo_runtime runtime;
+    must(invivo_runtime_open(&runtime, &options, &error));
+    const char *path = shape == GROUPED ? "bench.group000.gain00001" : "bench.gain00001";
+    edits best = {0};
+    for (int i = 0; i < 20 * rounds; i++) {
+        size_t length;
+        char *text = document_of(values, shape, i, &length);
+        invivo_changes changes;
+        must(invivo_changes_open(runtime, &changes, &error));
+        must(invivo_changes_document(changes, "bench.yaml", text, length, &error));
+        double begun = cpu_ns();
+        must(invivo_changes_commit(changes, &error));
+        double took = (cpu_ns() - begun) / 1e3;
+        if (i == 1 || (i && took < best.document)) best.document = took;
+        if (i == 0) best.pass = event_pass(text, length);
+        free(text);
+    }
+    for (int i = 0; i < 20 * rounds; i++) {
+        invivo_changes changes;
+        invivo_value gain = invivo_double(i + 0.5);
+        must(invivo_changes_open(runtime, &changes, &error));
+        must(invivo_changes_configure(changes, path, &gain, &error));
+        double begun = cpu_ns();
+        must(invivo_changes_commit(changes, &error));
+        double took = (cpu_ns() - begun) / 1e3;
+        if (i == 1 || (i && took < best.api)) best.api = took;
+    }
+    must(invivo_runtime_close(runtime, &error));
+    return best;
+}
+
+/* One of so many documents of one value each, edited, microseconds: the best of some. */
+static double edit_document(int documents) {
+    invivo_runtime runtime;
+    must(invivo_runtime_open(&runtime, NULL, &error));
+    double best = 0;
+    invivo_changes changes;
+    must(invivo_changes_open(runtime, &changes, &error));
+    for (int i = 0; i < documents; i++) {
+        char name[32], text[64];
+        snprintf(name, sizeof name, "d%05d.yaml", i);
+        int length = snprintf(text, sizeof text, "config: { bench: { gain%05d: 1 } }", i);
+        must(invivo_changes_document(changes, name, text, (size_t)length, &error));
+    }
+    must(invivo_changes_commit(changes, &error));
+    for (int i = 0; i < 20 * rounds; i++) {
+        char text[64];
+        int length = snprintf(text, sizeof text, "config: { bench: { gain00003: %d } }", i + 2);
+        must(invivo_changes_open(runtime, &changes, &error));
+        must(invivo_changes_document(changes, "d00003.yaml", text, (size_t)length, &error));
+        double begun = cpu_ns();
+        must(invivo_changes_commit(changes, &error));
+        double took = (cpu_ns() - begun) / 1e3;
+        if (i == 0 || took < best) best = took;
+    }
+    must(invivo_runtime_close(runtime, &error));
+    return best;
+}
+
+static void one_of(int many) {
+    static const char *const names[] = {"flat", "grouped"};
+    for (enum shape shape = FLAT; shape <= GROUPED; shape++) {
+        char name[64];
+        edits few = edit_one(10, shape), all = edit_one(many, shape);
+        double floor = 3 * all.pass + few.document;
+        snprintf(name, sizeof name, "config.one.of.%d.%s", many, names[shape]);
+        row(name, all.document, "us", "3 libyaml event passes + one of 10", floor, "<= 1 times", all.document <= floor);
+        snprintf(name, sizeof name, "config.one.of.%d.%s.api", many, names[shape]);
+        row(name, all.api, "us", "one of 10", few.api, "<= 2 times", all.api <= 2 * few.api);
+    }
+}
+
 int main(int argc, char **argv) {
     int many = 1000;
     if (argc > 1 && !strcmp(argv[1], "--quick")) count = 500000, rounds = 3, changes_of_each = 100;
@@ -122,6 +239,10 @@ int main(int argc, char **argv) {
     value = load_paths(20000);
     /* In proportion to their number it is 10, with its square 100. */
     row("config.load.paths.20000", value, "us", "2000 of them", few, "<= 20 times", value <= 20 * few);
+    one_of(10000);
+    few = edit_document(10);
+    value = edit_document(1000);
+    row("config.documents.1000", value, "us", "one of 10", few, "<= 2 times", value <= 2 * few);
     must(invivo_runtime_close(few_runtime, &error));
     must(invivo_runtime_close(runtime, &error));
     return 0;

@@ -1,6 +1,7 @@
 internal import CInvivo
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoConfig
 internal import InvivoReload
 internal import InvivoWiring
 

@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoConfig
 internal import InvivoLoop
 internal import InvivoReload
 internal import InvivoSpec

@@ -1,4 +1,5 @@
 public import InvivoBase
+public import InvivoConfig
 public import InvivoWiring
 
 /// What one reload is to change. Everything that changes the graph becomes one of these: there is no second way.

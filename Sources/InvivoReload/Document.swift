@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoConfig
 public import InvivoLoop
 internal import InvivoSpec
 internal import InvivoWiring

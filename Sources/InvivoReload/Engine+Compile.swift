@@ -107,7 +107,7 @@ extension Engine {
         }
         var types = graph.types
         // To look through parents only; compiles nothing.
-        let config = container.configLookup((plan.config ?? self.config).tree)
+        let config = container.configLookup(plan.config ?? self.config)
         let lookup = RecipeCompiler(types: types, described: described, identify: identify, knownKeys: { [] })
         var names: Set<String> = []
         var replaced: [TypeIndex.Change] = []

@@ -1,39 +1,19 @@
 internal import CInvivo
 public import InvivoBase
+public import InvivoConfig
 public import InvivoSpec
 internal import InvivoTraits
 public import InvivoWiring
-
-/// The configuration as it is said and as it holds. Of the turn.
-struct ConfigState: Sendable {
-    var tree = ConfigTree()
-    /// What operators say, in the order in which they began to say it.
-    var operators: [(path: String, node: ConfigNode)] = []
-}
 
 extension Engine {
     /// Works out the next configuration, if this plan changes it, and what that concerns.
     func planConfig(_ plan: inout Plan, _ graph: Graph, _ failures: inout [Failure]) throws(Failure) {
         let set = plan.staged.set
-        let saysSomething = plan.staged.documents.contains { $0.document.state.config != nil || $0.next.config != nil }
-        guard saysSomething || !set.configured.isEmpty else { return }
+        let said = plan.staged.documents.filter { $0.document.state.config != nil || $0.next.config != nil }
+        guard !said.isEmpty || !set.configured.isEmpty else { return }
         var next = config
-        for (path, node) in set.configured {
-            if let node {
-                next.operators.removeAll { $0.path.isSameName(as: path) }
-                next.operators.append((path, node))
-            } else {
-                next.operators.removeAll {
-                    $0.path.isSameName(as: path) || path.isEmpty || $0.path.rest(after: path + ".") != nil
-                }
-            }
-        }
-        next.tree = ConfigTree()
-        for state in documentStates(plan) {
-            if let said = state.config { try next.tree.lay(said) }
-        }
-        for (path, node) in next.operators { try next.tree.lay(node, at: path) }
-        plan.settings = try next.tree.changes(since: config.tree)
+        plan.settings = try next.say(
+            documents: said.map { ($0.document.order, $0.next.config) }, operators: set.configured)
         plan.config = next
         container.monitor.locked {
             for change in plan.settings {
@@ -45,15 +25,6 @@ extension Engine {
             plan.changes.append(
                 Report.Change(key: change.path, what: UInt32(INVIVO_CHANGED_CONFIGURED), property: ""))
         }
-    }
-
-    /// What all documents will say, in their order.
-    private func documentStates(_ plan: Plan) -> [Document.State] {
-        var states: [ObjectIdentifier: Document.State] = [:]
-        for (document, next) in plan.staged.documents { states[ObjectIdentifier(document)] = next }
-        let opened = plan.staged.documents.map(\.document).filter { !$0.state.isOpen }
-        return (container.monitor.locked { openDocuments.filter(\.state.isOpen) } + opened)
-            .sorted { $0.order < $1.order }.map { states[ObjectIdentifier($0)] ?? $0.state }
     }
 
     /// What hosts read in views must be what they said they read.
@@ -161,28 +132,38 @@ extension Engine {
 }
 
 extension ConfigNode {
-    /// What a document says under `config:`. A key at the top may be a path.
-    public init(document node: SpecNode) throws(Failure) {
+    /// What a document says under `config:`. A key at the top may be a path. What it says as it did before is shared with `former`.
+    public init(document node: SpecNode, like former: ConfigNode? = nil) throws(Failure) {
         let root = GrowingMap(at: node.place)
         var steps = LoadSteps()
         for entry in node.entries ?? [] {
-            try root.add(try ConfigNode(spec: entry.value, &steps), at: ConfigPath.names(entry.key)[...], entry)
+            let before = former?.find(entry.key)
+            try root.add(
+                try ConfigNode(spec: entry.value, like: before, &steps), at: ConfigPath.names(entry.key)[...], entry)
         }
-        self = root.node
+        self = root.node(like: former)
     }
 
-    init(spec node: SpecNode, _ steps: inout LoadSteps) throws(Failure) {
+    init(spec node: SpecNode, like former: ConfigNode?, _ steps: inout LoadSteps) throws(Failure) {
         try steps.step()
         switch node.content {
         case .list(let items):
             var nodes: [ConfigNode] = []
-            for item in items { nodes.append(try ConfigNode(spec: item, &steps)) }
+            for item in items { nodes.append(try ConfigNode(spec: item, like: nil, &steps)) }
             self.init(ConfigNode.Content.list(nodes), at: node.place)
         case .map(let entries):
-            var pairs: [(name: String, node: ConfigNode)] = []
-            for entry in entries { pairs.append((entry.key, try ConfigNode(spec: entry.value, &steps))) }
-            self.init(ConfigNode.Content.map(pairs), at: node.place)
-        default: self.init(try Value(spec: node), at: node.place)
+            var names: [String] = []
+            var nodes: [ConfigNode] = []
+            names.reserveCapacity(entries.count)
+            nodes.reserveCapacity(entries.count)
+            for entry in entries {
+                names.append(entry.key)
+                // Of a value nothing can be shared.
+                let before = entry.value.entries == nil ? nil : former?[entry.key]
+                nodes.append(try ConfigNode(spec: entry.value, like: before, &steps))
+            }
+            self.init(names: names, nodes: nodes, at: node.place, like: former)
+        default: self.init(ConfigNode.Content.value(try Value(spec: node)), at: node.place)
         }
     }
 }
@@ -202,15 +183,15 @@ private final class GrowingMap {
     init(at place: Place) { self.place = place }
 
     /// The map with what has been added.
-    var node: ConfigNode {
+    func node(like former: ConfigNode?) -> ConfigNode {
         ConfigNode(
-            ConfigNode.Content.map(
-                parts.map { name, part in
-                    switch part {
-                    case .node(let node): (name, node)
-                    case .map(let map): (name, map.node)
-                    }
-                }), at: place)
+            names: parts.map(\.name),
+            nodes: parts.map { name, part in
+                switch part {
+                case .node(let node): node
+                case .map(let map): map.node(like: former?[name])
+                }
+            }, at: place, like: former)
     }
 
     /// Adds what an entry of the document says of a path below this map.
@@ -230,7 +211,7 @@ private final class GrowingMap {
         }
         let inner = try map(at: index, entry)
         guard rest.isEmpty else { return try inner.add(said, at: rest, entry) }
-        guard let pairs = said.pairs else { throw Self.twice(entry) }
+        guard let pairs = said.map else { throw Self.twice(entry) }
         for (name, node) in pairs { try inner.add(node, at: [name], entry) }
     }
 
@@ -239,7 +220,7 @@ private final class GrowingMap {
         switch parts[index].part {
         case .map(let map): return map
         case .node(let node):
-            guard let pairs = node.pairs else { throw Self.twice(entry) }
+            guard let pairs = node.map else { throw Self.twice(entry) }
             let map = GrowingMap(at: node.place)
             for (name, node) in pairs {
                 map.places[name] = map.parts.count

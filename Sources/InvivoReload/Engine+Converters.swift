@@ -1,5 +1,6 @@
 internal import Glibc
 internal import InvivoBase
+internal import InvivoConfig
 internal import InvivoSpec
 internal import InvivoWiring
 

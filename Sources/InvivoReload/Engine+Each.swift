@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoConfig
 internal import InvivoSpec
 internal import InvivoWiring
 
@@ -144,7 +145,7 @@ extension Engine {
 
     /// By what an entry of a list is known again.
     private func name(of item: ConfigNode, _ path: String) throws(Failure) -> String {
-        let named = item.pairs == nil ? item : item["name"]
+        let named = item.map == nil ? item : item["name"]
         switch named?.value {
         case .string(let text)?: return text
         case .some(let value):

@@ -1,6 +1,7 @@
 internal import CInvivo
 internal import CPlatform
 public import InvivoBase
+internal import InvivoConfig
 internal import InvivoLoop
 internal import InvivoSpec
 internal import InvivoTraits
@@ -504,7 +505,9 @@ extension Engine {
                     bytes, file: document.name, format: SpecFormat.of(fileName: document.name),
                     limits: options.specLimits)
                 let said = try TraitDocument(parsed)
-                next.config = try said.config.map { config throws(Failure) in try ConfigNode(document: config) }
+                next.config = try said.config.map { config throws(Failure) in
+                    try ConfigNode(document: config, like: document.state.config)
+                }
                 for entry in said.entries {
                     next.traits[entry.target, default: []] += entry.traits
                     if next.places[entry.target] == nil { next.places[entry.target] = entry.targetPlace }

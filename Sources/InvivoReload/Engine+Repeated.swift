@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoConfig
 internal import InvivoWiring
 
 /// Paths of definitions that repeat the name of their assembly: `synth.size` in `synth` leads to `synth.synth.size`. Where such a

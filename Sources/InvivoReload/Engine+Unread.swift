@@ -1,4 +1,5 @@
 public import InvivoBase
+internal import InvivoConfig
 internal import InvivoWiring
 
 /// An entry of the configuration that nothing reads.
@@ -51,7 +52,7 @@ extension Engine {
     /// read.
     private func resemblingNewPaths(_ plan: Plan) throws(Failure) -> ConfigTree.Resembling? {
         let tree = plan.config?.tree ?? config.tree
-        guard tree.root.pairs?.isEmpty == false else { return nil }
+        guard tree.root.map?.isEmpty == false else { return nil }
         let others = container.monitor.locked { container.soughtPaths.others }
         var seen: Set<UInt32> = []
         var search = ConfigTree.Resembling(budget: Self.searched)
@@ -101,7 +102,7 @@ extension Engine {
             let isCounted = readers.isPattern(id) || readers.isPattern(outer.last?.id)
             var isDone = outer.last?.isDone == true || readers.isRead(id)
             if !isDone, !isCounted, let node = entry.node, isNew(id), !readers.isRead(below: entry.path) {
-                let isValue = node.pairs.map(\.isEmpty) ?? true
+                let isValue = node.map?.isEmpty ?? true
                 let near = misspelled < Failure.most ? readers.nearest(to: entry.path, &budget) : nil
                 if near != nil { misspelled += 1 }
                 if near != nil || isValue {

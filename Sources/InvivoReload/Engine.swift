@@ -1,6 +1,7 @@
 internal import CInvivo
 internal import CPlatform
 public import InvivoBase
+internal import InvivoConfig
 internal import InvivoLoop
 public import InvivoSpec
 internal import InvivoTraits
@@ -73,7 +74,7 @@ public final class Engine: @unchecked Sendable {
     }()
 
     // Of the turn.
-    var config = ConfigState()
+    var config = ConfigLayers()
     var definitions = DefinitionTable()
     /// By the names under which they are active.
     var assemblies: NameTable<ActiveAssembly> = [:]

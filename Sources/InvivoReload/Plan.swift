@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoConfig
 internal import InvivoTraits
 internal import InvivoWiring
 
@@ -23,7 +24,7 @@ struct Plan {
     /// What the component of each decorator needs.
     var decoratorReaches: [ObjectIdentifier: Set<UInt32>]?
     /// The configuration after the plan, if it is another one, with what operators say, and which paths changed.
-    var config: ConfigState?
+    var config: ConfigLayers?
     var settings: [ConfigTree.Change] = []
     /// The ids of those of them that anybody names.
     var settingIDs: Set<UInt32> = []

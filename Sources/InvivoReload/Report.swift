@@ -1,5 +1,6 @@
 internal import CInvivo
 public import InvivoBase
+internal import InvivoConfig
 internal import InvivoWiring
 internal import Synchronization
 

@@ -1,5 +1,6 @@
 public import CInvivo
 public import InvivoBase
+public import InvivoConfig
 
 /// The value at one path in the generations in which it is the same, as views read it. Never written.
 public final class ConfigValue: @unchecked Sendable {
@@ -41,21 +42,26 @@ extension KeyTable {
 /// What the compiler of recipes must know of the configuration of the next generation.
 public struct ConfigLookup {
     public let tree: ConfigTree
+    let placeOfNull: (String) -> Place?
     let intern: (String) -> UInt32
     let converter: (String) -> TextConverter?
     let converters: () -> [String]
 
     public init(
-        tree: ConfigTree, intern: @escaping (String) -> UInt32, converter: @escaping (String) -> TextConverter?,
+        tree: ConfigTree, placeOfNull: @escaping (String) -> Place?, intern: @escaping (String) -> UInt32,
+        converter: @escaping (String) -> TextConverter?,
         converters: @escaping () -> [String]
     ) {
         self.tree = tree
+        self.placeOfNull = placeOfNull
         self.intern = intern
         self.converter = converter
         self.converters = converters
     }
 
     public static var none: ConfigLookup {
-        ConfigLookup(tree: ConfigTree(), intern: { _ in .max }, converter: { _ in nil }, converters: { [] })
+        ConfigLookup(
+            tree: ConfigTree(), placeOfNull: { _ in nil }, intern: { _ in .max }, converter: { _ in nil },
+            converters: { [] })
     }
 }

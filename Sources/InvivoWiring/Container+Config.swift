@@ -1,5 +1,6 @@
 internal import CPlatform
 public import InvivoBase
+public import InvivoConfig
 
 /// Choosing, and reading the configuration, while objects are made.
 extension Container {
@@ -81,12 +82,16 @@ extension Container {
     func configLookup(of graph: Graph) -> ConfigLookup {
         configLookup(
             monitor.locked { keys.id(ofConfig: "") }.flatMap { graph.setting($0) }.map { ConfigTree(root: $0.node) }
-                ?? ConfigTree())
+                ?? ConfigTree(), { _ in nil })
     }
 
-    public func configLookup(_ tree: ConfigTree) -> ConfigLookup {
+    public func configLookup(_ layers: ConfigLayers) -> ConfigLookup {
+        configLookup(layers.tree, layers.placeOfNull)
+    }
+
+    private func configLookup(_ tree: ConfigTree, _ placeOfNull: @escaping (String) -> Place?) -> ConfigLookup {
         ConfigLookup(
-            tree: tree,
+            tree: tree, placeOfNull: placeOfNull,
             intern: { [self] path in monitor.locked { soughtID(path) ?? .max } },
             converter: { [self] name in monitor.locked { converters[name] }.map(noted) },
             converters: { [self] in monitor.locked { converters.keys.sorted() } })

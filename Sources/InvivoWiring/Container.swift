@@ -1,5 +1,6 @@
 internal import CPlatform
 public import InvivoBase
+public import InvivoConfig
 
 /// The engine's wiring: keys, types, domains, the current graph, and resolving.
 ///

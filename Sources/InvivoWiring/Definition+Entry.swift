@@ -1,4 +1,5 @@
 internal import InvivoBase
+public import InvivoConfig
 
 /// One entry of a map or list of the configuration, for which there is one of a definition.
 public struct ConfigEntry: Sendable {

@@ -1,4 +1,5 @@
 public import InvivoBase
+public import InvivoConfig
 
 /// One thing injected, as it was described: into a parameter or property, or by position.
 public struct Injection: Sendable {

@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoConfig
 
 /// Values of the configuration, and texts: both become constants of the recipe. What they were found at are edges of it, so
 /// that a change of the configuration is a change of what names it, as that of a key is.
@@ -80,7 +81,7 @@ extension RecipeCompiler {
     /// The advice for a path at which there is nothing.
     private func hint(_ path: String, _ candidates: [String]) -> String {
         for candidate in candidates {
-            if let place = config.tree.nulls[candidate]?.text {
+            if let place = config.placeOfNull(candidate)?.text {
                 return "; null removes '\(candidate)'" + (place.isEmpty ? "" : " at \(place)")
             }
         }

@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoConfig
 
 /// Where what is injected comes from.
 extension RecipeCompiler {

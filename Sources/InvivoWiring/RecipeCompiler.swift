@@ -1,4 +1,5 @@
 public import InvivoBase
+internal import InvivoConfig
 
 /// Turns definitions into recipes, and finds all that is wrong with them without running anything.
 public struct RecipeCompiler {

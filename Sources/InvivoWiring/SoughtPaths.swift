@@ -1,4 +1,5 @@
 internal import InvivoBase
+public import InvivoConfig
 
 /// The paths of the configuration that were ever looked for. Some are looked for no more: `Dependents` knows of which that holds.
 public struct SoughtPaths: Sendable {

@@ -20,7 +20,7 @@ extension ConfigTree {
             difference: Int
         ) {
             guard let name = names.first else { return found += outer }
-            for (other, inner) in node.pairs ?? [] where !other.isEmpty && !other.contains(".") {
+            for (other, inner) in node.map ?? .empty where !ConfigPath.isNameless(other) {
                 guard budget > 0 else { return }
                 budget -= 1
                 let difference = difference + abs(other.utf8.count - name.utf8.count)

@@ -34,7 +34,7 @@ public final class TextConverter: Sendable {
     }
 
     /// The same, each call of its functions made by `around`.
-    func within(
+    public func within(
         _ around: @escaping @Sendable (_ call: () throws(Failure) -> Value) throws(Failure) -> Value
     ) -> TextConverter {
         var outer: (@Sendable (Value) throws(Failure) -> Value)?
@@ -47,7 +47,7 @@ public final class TextConverter: Sendable {
     }
 
     /// What it reads from a node; nil where that is no string and it reads nothing else.
-    func value(of node: ConfigNode, _ wish: TextWish) throws(Failure) -> Value? {
+    public func value(of node: ConfigNode, _ wish: TextWish) throws(Failure) -> Value? {
         if let reader {
             let said = node.value
             guard !said.isNull else { return .null }
@@ -70,14 +70,14 @@ public final class TextConverter: Sendable {
 }
 
 /// What takes a value: as far as the value must be made to fit.
-enum Taker {
+public enum Taker {
     case any
     /// Somebody else checks it later; what it must be then is known.
     case kind(ValueKind)
     case property(Property)
     case parameter(Signature, Parameter)
 
-    var kind: ValueKind {
+    public var kind: ValueKind {
         switch self {
         case .any: .any
         case .kind(let kind): kind
@@ -87,7 +87,7 @@ enum Taker {
     }
 
     /// The converter that reads texts for it; nil where a text stays one.
-    var converter: String? {
+    public var converter: String? {
         switch self {
         case .any: return nil
         case .kind(let kind): return Self.converter(for: kind)
@@ -97,19 +97,19 @@ enum Taker {
     }
 
     /// The same, or what is known of a place that says nothing.
-    func orKind(_ kind: ValueKind) -> Taker {
+    public func orKind(_ kind: ValueKind) -> Taker {
         switch self {
         case .any: kind == .any ? self : .kind(kind)
         default: self
         }
     }
 
-    static func converter(for kind: ValueKind) -> String? {
+    public static func converter(for kind: ValueKind) -> String? {
         kind.isNumber ? "number" : kind == .bool ? "bool" : kind == .bytes ? "base64" : nil
     }
 
     /// In the kind that it takes, inside its range.
-    func checked(_ value: Value) throws(Failure) -> Value {
+    public func checked(_ value: Value) throws(Failure) -> Value {
         switch self {
         case .any: value
         case .kind(let kind): value.isNull ? value : try value.converted(to: kind)
@@ -122,7 +122,7 @@ enum Taker {
 extension ConfigNode {
     /// Its value as a place takes it, texts read where the place's type says by whom. A failure has the place of what is
     /// wrong, down to the field of a map.
-    func value(for taker: Taker, _ converter: (String) -> TextConverter?) throws(Failure) -> Value {
+    public func value(for taker: Taker, _ converter: (String) -> TextConverter?) throws(Failure) -> Value {
         let property: Property? = if case .property(let property) = taker { property } else { nil }
         let read = try read(property, taker.kind, taker.converter, converter)
         do throws(Failure) { return try taker.checked(read) } catch {
@@ -158,9 +158,9 @@ extension ConfigNode {
             return try converter.value(text, TextWish(kind: kind, unit: property?.unit, folder: folder), at: place)
         case .value(let value): return value
         case .list(let items): return .list(items.map(\.value))
-        case .map(let pairs):
+        case .map(let map):
             var values: [(name: String, value: Value)] = []
-            for pair in pairs {
+            for pair in map {
                 let field = property?.fields.first {
                     $0.name.isSameName(as: pair.name) || $0.was.contains(where: pair.name.isSameName(as:))
                 }
@@ -172,7 +172,7 @@ extension ConfigNode {
     }
 
     /// Of the document that says it.
-    var folder: String? {
+    public var folder: String? {
         guard let slash = place.file.lastIndex(of: "/") else { return nil }
         return slash == place.file.startIndex ? "/" : String(place.file[..<slash])
     }

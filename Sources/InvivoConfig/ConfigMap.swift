@@ -1,0 +1,212 @@
+internal import HashTreeCollections
+internal import InvivoBase
+
+/// Nodes by name, in the order in which the names were given; no name comes twice. Immutable: a map in which one node is another
+/// shares all but 64 nodes with it.
+public final class ConfigMap: RandomAccessCollection, Sendable {
+    typealias Leaf = ContiguousArray<ConfigNode>
+
+    /// The names of a map. Maps of the same names in the same order share them.
+    fileprivate final class Names: Sendable {
+        private static let comparedOneByOne = 16
+
+        let leaves: [ContiguousArray<String>]
+        let count: Int
+        /// Where each name is; of a few names nil.
+        private let places: TreeDictionary<Name, UInt32>?
+
+        private init(leaves: [ContiguousArray<String>], count: Int, places: TreeDictionary<Name, UInt32>?) {
+            self.leaves = leaves
+            self.count = count
+            self.places = places
+        }
+
+        convenience init(_ names: [String]) {
+            self.init(leaves: leavesOf(names), count: names.count, places: Self.places(names))
+        }
+
+        private static func places(_ names: [String]) -> TreeDictionary<Name, UInt32>? {
+            guard names.count > comparedOneByOne else { return nil }
+            var places: TreeDictionary<Name, UInt32> = [:]
+            for (place, name) in names.enumerated() { places[Name(name)] = UInt32(place) }
+            return places
+        }
+
+        subscript(place: Int) -> String { leaves[place / leafSize][place % leafSize] }
+
+        func place(of name: String) -> Int? {
+            if let places { return places[Name(name)].map(Int.init) }
+            return leaves.first?.firstIndex { $0.isSameName(as: name) }
+        }
+
+        func appending(_ name: String) -> Names {
+            var leaves = leaves
+            if count % leafSize == 0 { leaves.append([]) }
+            leaves[count / leafSize].append(name)
+            guard count >= Self.comparedOneByOne else { return Names(leaves: leaves, count: count + 1, places: nil) }
+            var places = places ?? Self.places(leaves.flatMap(\.self)) ?? [:]
+            places[Name(name)] = UInt32(count)
+            return Names(leaves: leaves, count: count + 1, places: places)
+        }
+
+        /// Whether the other names begin with these, in this order.
+        func isPrefix(of other: Names) -> Bool {
+            if self === other { return true }
+            guard count <= other.count else { return false }
+            for (leaf, others) in zip(leaves, other.leaves) {
+                for (name, other) in zip(leaf, others) where !name.isSameName(as: other) { return false }
+            }
+            return true
+        }
+    }
+
+    fileprivate let names: Names
+    fileprivate let leaves: [Leaf]
+    /// Nothing in it removes anything: laid over nothing it stays what it is.
+    let isPlain: Bool
+
+    fileprivate init(_ names: Names, _ leaves: [Leaf], isPlain: Bool) {
+        self.names = names
+        self.leaves = leaves
+        self.isPlain = isPlain
+    }
+
+    static let empty = ConfigMap(Names([]), [], isPlain: true)
+
+    /// Of names that differ. What is the same in `former`, places included, is taken from there.
+    convenience init(names: [String], nodes: [ConfigNode], like former: ConfigMap?) {
+        let isKnown = former.map { $0.count == names.count && $0.names.elements(are: names) } ?? false
+        var leaves = leavesOf(nodes)
+        if let former {
+            for (index, old) in former.leaves.enumerated() where index < leaves.count && areIdentical(old, leaves[index]) {
+                leaves[index] = old
+            }
+        }
+        self.init(
+            isKnown ? former!.names : Names(names), leaves, isPlain: nodes.allSatisfy(\.isPlain))
+    }
+
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { names.count }
+
+    public subscript(place: Int) -> (name: String, node: ConfigNode) { (names[place], node(at: place)) }
+
+    func node(at place: Int) -> ConfigNode { leaves[place / leafSize][place % leafSize] }
+
+    public func place(of name: String) -> Int? { names.place(of: name) }
+
+    public subscript(name: String) -> ConfigNode? { names.place(of: name).map(node(at:)) }
+
+    /// Whether both have the same nodes under the same names, in the same order and from the same places.
+    func isIdentical(to other: ConfigMap) -> Bool {
+        if self === other { return true }
+        return names === other.names && leaves.count == other.leaves.count
+            && zip(leaves, other.leaves).allSatisfy { haveSameStorage($0, $1) }
+    }
+
+    // MARK: changing a copy
+
+    /// A copy that is changed.
+    struct Editor {
+        private var names: Names
+        private var leaves: [Leaf]
+        private var isPlain: Bool
+        private(set) var isChanged = false
+
+        init(_ map: ConfigMap) {
+            names = map.names
+            leaves = map.leaves
+            isPlain = map.isPlain
+        }
+
+        mutating func replace(at place: Int, by node: ConfigNode) {
+            leaves[place / leafSize][place % leafSize] = node
+            note(node)
+        }
+
+        mutating func append(_ name: String, _ node: ConfigNode) {
+            names = names.appending(name)
+            if leaves.isEmpty || leaves[leaves.count - 1].count == leafSize { leaves.append([]) }
+            leaves[leaves.count - 1].append(node)
+            note(node)
+        }
+
+        private mutating func note(_ node: ConfigNode) {
+            isPlain = isPlain && node.isPlain
+            isChanged = true
+        }
+
+        var map: ConfigMap { ConfigMap(names, leaves, isPlain: isPlain) }
+    }
+
+    // MARK: comparing
+
+    /// What one map has and another one has not.
+    struct Difference {
+        /// In the order of the later map, then of the earlier one.
+        var entries: [(name: String, old: ConfigNode?, new: ConfigNode?)] = []
+        /// Both have the same names in the same order; the later one may have more behind them.
+        var keepsOrder = true
+    }
+
+    static func difference(_ old: ConfigMap?, _ new: ConfigMap?, _ steps: inout LoadSteps) throws(Failure) -> Difference {
+        var found = Difference()
+        let (old, new) = (old ?? .empty, new ?? .empty)
+        if old.isIdentical(to: new) { return found }
+        if old.names.isPrefix(of: new.names) {
+            for (index, leaf) in new.leaves.enumerated() {
+                let former = index < old.leaves.count ? old.leaves[index] : []
+                guard !haveSameStorage(leaf, former) else { continue }
+                for (offset, node) in leaf.enumerated() {
+                    try steps.step()
+                    let before = offset < former.count ? former[offset] : nil
+                    guard before?.isIdentical(to: node) != true else { continue }
+                    found.entries.append((new.names[index * leafSize + offset], before, node))
+                }
+            }
+            return found
+        }
+        found.keepsOrder = false
+        for (name, node) in new {
+            try steps.step()
+            let before = old[name]
+            if before?.isIdentical(to: node) != true { found.entries.append((name, before, node)) }
+        }
+        for (name, node) in old where new.place(of: name) == nil {
+            try steps.step()
+            found.entries.append((name, node, nil))
+        }
+        return found
+    }
+}
+
+extension ConfigMap.Names {
+    fileprivate func elements(are others: [String]) -> Bool {
+        var place = 0
+        for leaf in leaves {
+            for name in leaf {
+                guard name.isSameName(as: others[place]) else { return false }
+                place += 1
+            }
+        }
+        return true
+    }
+}
+
+private let leafSize = 64
+
+private func leavesOf<Element>(_ elements: [Element]) -> [ContiguousArray<Element>] {
+    stride(from: 0, to: elements.count, by: leafSize).map {
+        ContiguousArray(elements[$0..<min($0 + leafSize, elements.count)])
+    }
+}
+
+/// Whether both are one array, without looking at what is in it.
+private func haveSameStorage(_ one: ConfigMap.Leaf, _ other: ConfigMap.Leaf) -> Bool {
+    one.count == other.count
+        && one.withUnsafeBufferPointer { a in other.withUnsafeBufferPointer { a.baseAddress == $0.baseAddress } }
+}
+
+private func areIdentical(_ one: ConfigMap.Leaf, _ other: ConfigMap.Leaf) -> Bool {
+    one.count == other.count && zip(one, other).allSatisfy { $0.isIdentical(to: $1) }
+}

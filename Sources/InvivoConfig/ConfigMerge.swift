@@ -1,0 +1,139 @@
+internal import InvivoBase
+
+/// Merges what several layers say, the later over the earlier: maps merge, lists and scalars are replaced, null removes.
+struct ConfigMerge {
+    private var steps = LoadSteps()
+
+    /// What one layer said at a path, and says now.
+    struct Change {
+        let old: ConfigNode?
+        let new: ConfigNode?
+    }
+
+    /// What `layers` say together at a path; nil when nothing is there. `former` is what they said together before the changes:
+    /// what these do not concern is shared with it and not looked at.
+    mutating func merged(
+        _ layers: [ConfigNode], _ changes: [Change], former: ConfigNode?
+    ) throws(Failure) -> ConfigNode? {
+        try steps.step()
+        guard !changes.isEmpty else { return former }
+        // Alone it is the configuration as it stands.
+        if layers.count == 1, layers[0].isPlain { return layers[0] }
+        let wereMaps = changes.allSatisfy { $0.old.map { $0.map != nil } ?? true }
+        guard wereMaps, let map = former?.map, layers.allSatisfy({ $0.map != nil }), let last = layers.last else {
+            return try whole(layers)
+        }
+        return ConfigNode(.map(try merged(layers, changes, map)), at: last.place)
+    }
+
+    /// The same without knowing anything of before.
+    mutating func whole(_ layers: [ConfigNode]) throws(Failure) -> ConfigNode? {
+        let start = layers.lastIndex { $0.map == nil } ?? layers.startIndex
+        var found: ConfigNode?
+        for layer in layers[start...] { found = try laid(found, layer) }
+        return found
+    }
+
+    // MARK: all of it
+
+    private mutating func laid(_ earlier: ConfigNode?, _ later: ConfigNode) throws(Failure) -> ConfigNode? {
+        try steps.step()
+        guard let said = later.map else { return later.isNull ? nil : later }
+        let map = earlier?.map ?? .empty
+        if map.isEmpty && later.isPlain { return later }
+        var order = Order(map)
+        var nodes: NameTable<ConfigNode> = [:]
+        for (name, node) in said {
+            if let left = try laid(map[name], node) { nodes[name] = left }
+            order.add(name, node)
+        }
+        return ConfigNode(.map(order.map { nodes[$0] ?? map[$0] }), at: later.place)
+    }
+
+    // MARK: what has changed
+
+    /// Layers that all say maps, as they did before.
+    private mutating func merged(
+        _ layers: [ConfigNode], _ changes: [Change], _ former: ConfigMap
+    ) throws(Failure) -> ConfigMap {
+        var inner: [(name: String, changes: [Change])] = []
+        var places: NameTable<Int> = [:]
+        var keepsOrder = true
+        for change in changes {
+            let difference = try ConfigMap.difference(change.old?.map, change.new?.map, &steps)
+            keepsOrder = keepsOrder && difference.keepsOrder
+            for (name, old, new) in difference.entries {
+                let isFirst = changes.count == 1
+                if !isFirst, let place = places[name] {
+                    inner[place].changes.append(Change(old: old, new: new))
+                } else {
+                    if !isFirst { places[name] = inner.count }
+                    inner.append((name, [Change(old: old, new: new)]))
+                }
+                // What comes or goes may change the order, unless it comes last of all.
+                keepsOrder = keepsOrder && old?.isNull != true && new?.isNull != true && new != nil
+                if old == nil && layers.count > 1 {
+                    keepsOrder = keepsOrder && changes.count == 1 && isLast(change, of: layers)
+                }
+            }
+        }
+        var editor = ConfigMap.Editor(former)
+        var nodes: NameTable<ConfigNode?> = [:]
+        for (name, changes) in inner {
+            let place = former.place(of: name)
+            let node = try merged(layers.compactMap { $0[name] }, changes, former: place.map(former.node(at:)))
+            if !keepsOrder { nodes[name] = .some(node) }
+            switch (node, place) {
+            case (let node?, let place?): if keepsOrder { editor.replace(at: place, by: node) }
+            case (let node?, nil): if keepsOrder { editor.append(name, node) }
+            case (nil, _): break
+            }
+        }
+        guard !keepsOrder else { return editor.isChanged ? editor.map : former }
+        var order = Order(.empty)
+        for layer in layers {
+            for (name, node) in layer.map ?? .empty {
+                try steps.step()
+                order.add(name, node)
+            }
+        }
+        return order.map(like: former) { nodes[$0] ?? former[$0] }
+    }
+
+    private func isLast(_ change: Change, of layers: [ConfigNode]) -> Bool {
+        guard let said = change.new?.map, let last = layers.last?.map else { return false }
+        return said === last
+    }
+
+    /// The names of a map in the order in which layers bring them.
+    private struct Order {
+        private var names: [String?]
+        private var places: NameTable<Int> = [:]
+
+        init(_ map: ConfigMap) {
+            names = map.map { $0.name }
+            for (place, pair) in map.enumerated() { places[pair.name] = place }
+        }
+
+        /// What a layer says of a name.
+        mutating func add(_ name: String, _ node: ConfigNode) {
+            if node.isNull {
+                if let place = places.removeValue(forKey: name) { names[place] = nil }
+            } else if places[name] == nil {
+                places[name] = names.count
+                names.append(name)
+            }
+        }
+
+        func map(like former: ConfigMap? = nil, _ node: (String) -> ConfigNode?) -> ConfigMap {
+            var kept: [String] = []
+            var nodes: [ConfigNode] = []
+            for case let name? in names {
+                guard let node = node(name) else { continue }
+                kept.append(name)
+                nodes.append(node)
+            }
+            return ConfigMap(names: kept, nodes: nodes, like: former)
+        }
+    }
+}

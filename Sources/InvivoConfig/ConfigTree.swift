@@ -1,0 +1,81 @@
+public import InvivoBase
+
+/// The whole configuration of one generation: one map, merged from what was said, the last word last.
+public struct ConfigTree: Sendable {
+    public let root: ConfigNode
+
+    public init() { root = ConfigNode(.map(.empty)) }
+    public init(root: ConfigNode) { self.root = root }
+
+    public func find(_ path: String) -> ConfigNode? { root.find(path) }
+
+    /// Every path at which there is something, the outer before the inner.
+    public var paths: [String] {
+        var found: [String] = []
+        func visit(_ node: ConfigNode, _ path: String) {
+            for (name, inner) in node.map ?? .empty where !ConfigPath.isNameless(name) {
+                let path = path.isEmpty ? name : "\(path).\(name)"
+                found.append(path)
+                visit(inner, path)
+            }
+        }
+        visit(root, "")
+        return found
+    }
+
+    public struct Change: Sendable {
+        public let path: String
+        /// Nil: nothing is there any more.
+        public let node: ConfigNode?
+        /// Nothing that changed lies below it.
+        public let isLeaf: Bool
+    }
+
+    /// Every path whose value is another one than in `former`, the outer before the inner. What both trees share is not looked at.
+    public func changes(since former: ConfigTree) throws(Failure) -> [Change] {
+        var comparison = Comparison()
+        try comparison.compare(former.root, root, "")
+        return comparison.found
+    }
+
+    private struct Comparison {
+        var found: [Change] = []
+        private var steps = LoadSteps()
+
+        mutating func compare(_ old: ConfigNode?, _ new: ConfigNode?, _ path: String) throws(Failure) {
+            try steps.step()
+            let place = found.count
+            found.append(Change(path: path, node: new, isLeaf: true))
+            guard try differ(old, new, path) else {
+                found.removeLast()
+                return
+            }
+            found[place] = Change(path: path, node: new, isLeaf: place == found.count - 1)
+        }
+
+        /// Whether the values differ. What differs below them has been found then.
+        private mutating func differ(_ old: ConfigNode?, _ new: ConfigNode?, _ path: String) throws(Failure) -> Bool {
+            let (before, after) = (old?.map, new?.map)
+            guard before != nil || after != nil else {
+                guard let old, let new else { return old != nil || new != nil }
+                return !old.value.isSame(as: new.value)
+            }
+            var differs = before == nil || after == nil
+            for (name, old, new) in try ConfigMap.difference(before, after, &steps).entries {
+                if case .value(let one)? = old?.content, case .value(let two)? = new?.content, one.isSame(as: two) { continue }
+                // What no path leads to is part of the map around it.
+                if ConfigPath.isNameless(name) {
+                    guard let old, let new, old.value.isSame(as: new.value) else {
+                        differs = true
+                        continue
+                    }
+                } else {
+                    let count = found.count
+                    try compare(old, new, path.isEmpty ? name : "\(path).\(name)")
+                    if found.count > count { differs = true }
+                }
+            }
+            return differs
+        }
+    }
+}

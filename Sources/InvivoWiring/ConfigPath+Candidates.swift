@@ -1,0 +1,21 @@
+public import InvivoConfig
+
+extension ConfigPath {
+    /// Where a definition looks for a path, in this order: its own scopes from the inside out, those of the assembly that it
+    /// comes from, then what is global.
+    public static func candidates(_ path: String, for definition: Definition) -> [String] {
+        if path.hasPrefix("/") { return [whole(path)] }
+        var found: [String] = []
+        for key in [definition.key] + (definition.body.origin.map { [$0] } ?? []) {
+            var scope = key[...]
+            while let dot = scope.lastIndex(of: ".") {
+                scope = scope[..<dot]
+                let candidate = "\(scope).\(path)"
+                if !found.contains(candidate) { found.append(candidate) }
+            }
+        }
+        // A key of no assembly looks from the top.
+        if found.isEmpty { found.append(path) }
+        return found + ["global.\(path)"]
+    }
+}

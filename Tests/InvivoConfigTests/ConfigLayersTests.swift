@@ -1,0 +1,217 @@
+import InvivoBase
+import Testing
+
+@testable import InvivoConfig
+
+/// The configuration against a plain model: every layer laid over the ones before it, from nothing, each time.
+@Suite struct ConfigLayersTests {
+    /// Documents by their order and the words of operators in theirs.
+    private struct Model {
+        var documents: [UInt64: Value] = [:]
+        var words: [(path: String, value: Value)] = []
+
+        var value: Value {
+            var found: Value? = nil
+            for order in documents.keys.sorted() { found = Self.laid(found, documents[order]!) }
+            for (path, value) in words {
+                let node = ConfigPath.names(path).reversed().reduce(value) { inner, name in .map([(name, inner)]) }
+                found = Self.laid(found, node)
+            }
+            return found ?? .map([])
+        }
+
+        static func laid(_ earlier: Value?, _ later: Value) -> Value? {
+            guard case .map(let said) = later else { return later.isNull ? nil : later }
+            var pairs: [(name: String, value: Value)] = if case .map(let pairs)? = earlier { pairs } else { [] }
+            for (name, value) in said {
+                let place = pairs.firstIndex { $0.name == name }
+                switch (laid(place.map { pairs[$0].value }, value), place) {
+                case (let value?, let place?): pairs[place].value = value
+                case (let value?, nil): pairs.append((name, value))
+                case (nil, let place?): pairs.remove(at: place)
+                case (nil, nil): break
+                }
+            }
+            return .map(pairs)
+        }
+
+        /// Every path whose value is another one, and whether something below it is.
+        static func changes(_ old: Value?, _ new: Value?, _ path: String = "") -> [(path: String, isLeaf: Bool)] {
+            if old == nil && new == nil { return [] }
+            if let old, let new, old.isSame(as: new) { return [] }
+            var inner: [(path: String, isLeaf: Bool)] = []
+            let (before, after) = (names(old), names(new))
+            for name in after + before.filter({ !after.contains($0) }) {
+                inner += changes(old?[name], new?[name], path.isEmpty ? name : "\(path).\(name)")
+            }
+            return [(path, inner.isEmpty)] + inner
+        }
+
+        private static func names(_ value: Value?) -> [String] {
+            if case .map(let pairs)? = value { pairs.map(\.name) } else { [] }
+        }
+    }
+
+    private static func random(_ depth: Int, _ width: Int, _ generator: inout SystemRandomNumberGenerator) -> Value {
+        switch Int.random(in: 0..<10, using: &generator) {
+        case 0: return .null
+        case 1: return .list([.int64(.random(in: 0...2, using: &generator))])
+        case 2..<5 where depth > 0: break
+        case 5..<10 where depth > 1: break
+        default: return .int64(.random(in: 0...3, using: &generator))
+        }
+        return map(depth, width, &generator)
+    }
+
+    private static func map(_ depth: Int, _ width: Int, _ generator: inout SystemRandomNumberGenerator) -> Value {
+        let names = (0..<width).map { "n\($0)" }.shuffled(using: &generator)
+        return .map(
+            names.prefix(.random(in: 0...width, using: &generator)).map { ($0, random(depth - 1, min(width, 4), &generator)) })
+    }
+
+    /// One value of a map changed, so that most of it is the same as before.
+    private static func edited(_ value: Value, _ generator: inout SystemRandomNumberGenerator) -> Value {
+        guard case .map(var pairs) = value, let place = pairs.indices.randomElement(using: &generator) else {
+            return random(0, 1, &generator)
+        }
+        switch Int.random(in: 0..<6, using: &generator) {
+        case 0: pairs.remove(at: place)
+        case 1: pairs.append(("m\(Int.random(in: 0...5, using: &generator))", .bool(true)))
+        default: pairs[place].value = edited(pairs[place].value, &generator)
+        }
+        var seen: Set<String> = []
+        return .map(pairs.filter { seen.insert($0.name).inserted })
+    }
+
+    private static func node(_ value: Value, like former: ConfigNode?) -> ConfigNode {
+        guard case .map(let pairs) = value else { return ConfigNode(value) }
+        return ConfigNode(
+            names: pairs.map(\.name), nodes: pairs.map { node($0.value, like: former?[$0.name]) }, at: Place(), like: former)
+    }
+
+    private static func check(_ layers: ConfigLayers, _ changes: [ConfigTree.Change], _ before: Value, _ model: Model) throws {
+        let expected = model.value
+        try #require(layers.tree.root.value.isSame(as: expected), "\(layers.tree.root.value) is not \(expected)")
+        let wanted = Model.changes(before, expected).map { "\($0.path) \($0.isLeaf)" }.sorted()
+        try #require(changes.map { "\($0.path) \($0.isLeaf)" }.sorted() == wanted)
+        for change in changes {
+            let there = layers.tree.find(change.path)
+            try #require((there == nil) == (change.node == nil))
+            if let there, let node = change.node { try #require(there.value.isSame(as: node.value)) }
+        }
+    }
+
+    /// As it is written: also the order of names.
+    private static func text(_ value: Value) -> String { "\(value)" }
+
+    @Test(arguments: [2, 5, 80]) func documentsAreMergedAsIfAllWereLaidAnew(_ width: Int) throws {
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<60 {
+            var model = Model()
+            var layers = ConfigLayers()
+            var said: [UInt64: ConfigNode] = [:]
+            for _ in 0..<12 {
+                let before = model.value
+                var changed: [(order: UInt64, node: ConfigNode?)] = []
+                for order in Set((0..<Int.random(in: 1...3)).map { _ in UInt64.random(in: 1...4) }) {
+                    let value: Value? =
+                        switch (Int.random(in: 0..<5), model.documents[order]) {
+                        case (0, _): nil
+                        case (1...3, let former?): Self.edited(former, &generator)
+                        default: Self.map(3, width, &generator)
+                        }
+                    let isMap = value.map { $0.kind == .map } ?? true
+                    guard isMap else { continue }
+                    model.documents[order] = value
+                    let node = value.map { Self.node($0, like: said[order]) }
+                    said[order] = node
+                    changed.append((order, node))
+                }
+                let changes = try layers.say(documents: changed, operators: [])
+                try Self.check(layers, changes, before, model)
+                // The order of the names is that of a fresh runtime as well.
+                try #require(Self.text(layers.tree.root.value) == Self.text(model.value))
+            }
+        }
+    }
+
+    @Test func operatorsAreHeardOverDocumentsInTheirOrder() throws {
+        var generator = SystemRandomNumberGenerator()
+        let paths = ["n0", "n1", "n0.n1", "n0.n2", "n1.n0", "n2.n0.n1", "n2.n0", ""]
+        for round in 0..<300 {
+            // Some rounds speak of disjoint paths only.
+            let known = round % 2 == 0 ? paths : ["n0.n1", "n0.n2", "n1.n0", "n2"]
+            var model = Model()
+            var layers = ConfigLayers()
+            for _ in 0..<12 {
+                let before = model.value
+                var words: [(path: String, node: ConfigNode?)] = []
+                for _ in 0..<Int.random(in: 0...2) {
+                    let path = known.randomElement()!
+                    if Int.random(in: 0..<4) == 0 {
+                        words.append((path, nil))
+                        model.words.removeAll { $0.path == path || path.isEmpty || $0.path.hasPrefix(path + ".") }
+                    } else {
+                        let value = path.isEmpty ? Self.map(2, 3, &generator) : Self.random(2, 3, &generator)
+                        words.append((path, ConfigNode(value)))
+                        model.words.removeAll { $0.path == path }
+                        model.words.append((path, value))
+                    }
+                }
+                var changed: [(order: UInt64, node: ConfigNode?)] = []
+                if Int.random(in: 0..<3) == 0 {
+                    let value = Self.map(3, 3, &generator)
+                    model.documents[1] = value
+                    changed.append((1, ConfigNode(value)))
+                }
+                let changes = try layers.say(documents: changed, operators: words)
+                try Self.check(layers, changes, before, model)
+            }
+        }
+    }
+
+    /// An edit shares all that it does not concern, however much that is.
+    @Test func anEditSharesWhatItDoesNotConcern() throws {
+        let names = (0..<1000).map { "n\($0)" }
+        func document(_ first: Int64, like former: ConfigNode?) -> ConfigNode {
+            let inner = ConfigNode(
+                names: names, nodes: names.indices.map { ConfigNode(.int64($0 == 0 ? first : 1)) }, at: Place(), like: former?["a"])
+            return ConfigNode(names: ["a", "b"], nodes: [inner, ConfigNode(.map([("c", .int64(1))]))], at: Place(), like: former)
+        }
+        var layers = ConfigLayers()
+        let first = document(1, like: nil)
+        _ = try layers.say(documents: [(1, first)], operators: [])
+        let second = document(2, like: first)
+        let changes = try layers.say(documents: [(1, second)], operators: [("a.n5", ConfigNode(.int64(7)))])
+        #expect(changes.map(\.path) == ["", "a", "a.n0", "a.n5"])
+        #expect(layers.tree.find("a.n5")?.value.isSame(as: .int64(7)) == true)
+        #expect(layers.tree.find("b")?.map === second["b"]?.map)
+        #expect(try layers.say(documents: [(1, document(2, like: second))], operators: []).isEmpty)
+    }
+
+    /// The same values on other lines are no change; errors are told the new lines.
+    @Test func otherPlacesAreNoChange() throws {
+        func document(_ line: UInt32, like former: ConfigNode?) -> ConfigNode {
+            ConfigNode(
+                names: ["a"], nodes: [ConfigNode(.value(.int64(1)), at: Place(file: "f", line: line, column: 1))],
+                at: Place(file: "f", line: 1, column: 1), like: former)
+        }
+        var layers = ConfigLayers()
+        let first = document(3, like: nil)
+        _ = try layers.say(documents: [(1, first)], operators: [])
+        #expect(try layers.say(documents: [(1, document(9, like: first))], operators: []).isEmpty)
+        #expect(layers.tree.find("a")?.place.line == 9)
+    }
+
+    @Test func thePlaceOfANullIsKnown() throws {
+        let null = ConfigNode(.value(.null), at: Place(file: "f", line: 4, column: 2))
+        var layers = ConfigLayers()
+        _ = try layers.say(documents: [(1, ConfigNode(names: ["a"], nodes: [null], at: Place()))], operators: [])
+        #expect(layers.placeOfNull("a")?.line == 4 && layers.placeOfNull("b") == nil && layers.tree.find("a") == nil)
+    }
+
+    @Test func aNameThatAHostGivesTwiceIsThereOnce() {
+        let node = ConfigNode(.map([("a", .map([("b", .int64(1))])), ("c", .int64(2)), ("a", .map([("d", .int64(3))]))]))
+        #expect(node.value.isSame(as: .map([("a", .map([("b", .int64(1)), ("d", .int64(3))])), ("c", .int64(2))])))
+    }
+}
