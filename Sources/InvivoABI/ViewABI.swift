@@ -38,6 +38,12 @@ public func invivo_view_key(_ view: invivo_view, _ name: UnsafePointer<CChar>!, 
 }
 
 @c @implementation
+public func invivo_view_config_late(_ view: invivo_view, _ id: invivo_config) -> UnsafePointer<invivo_value>! {
+    guard let graph = view.graph, UInt32(truncatingIfNeeded: id.bits >> 32) == graph.pointee.owner else { return nil }
+    return Graph.read(graph)?.setting(UInt32(truncatingIfNeeded: id.bits))?.raw
+}
+
+@c @implementation
 public func invivo_view_get_confined(_ view: invivo_view, _ key: invivo_key) -> UnsafeMutableRawPointer! {
     guard let entry = invivo_view_entry(view, key) else { return nil }
     return Container.confinedInstance(entry)

@@ -135,5 +135,7 @@ private struct OperatorLayer: Sendable {
         return ConfigNode(.map(editor.map), at: node.place)
     }
 
-    private static func node(_ node: ConfigNode, at names: ArraySlice<String>) -> ConfigNode { setting(nil, names, node) }
+    private static func node(_ node: ConfigNode, at names: ArraySlice<String>) -> ConfigNode {
+        setting(nil, names, node)
+    }
 }

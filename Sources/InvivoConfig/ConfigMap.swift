@@ -78,7 +78,8 @@ public final class ConfigMap: RandomAccessCollection, Sendable {
         let isKnown = former.map { $0.count == names.count && $0.names.elements(are: names) } ?? false
         var leaves = leavesOf(nodes)
         if let former {
-            for (index, old) in former.leaves.enumerated() where index < leaves.count && areIdentical(old, leaves[index]) {
+            for (index, old) in former.leaves.enumerated()
+            where index < leaves.count && areIdentical(old, leaves[index]) {
                 leaves[index] = old
             }
         }
@@ -149,7 +150,8 @@ public final class ConfigMap: RandomAccessCollection, Sendable {
         var keepsOrder = true
     }
 
-    static func difference(_ old: ConfigMap?, _ new: ConfigMap?, _ steps: inout LoadSteps) throws(Failure) -> Difference {
+    static func difference(_ old: ConfigMap?, _ new: ConfigMap?, _ steps: inout LoadSteps) throws(Failure) -> Difference
+    {
         var found = Difference()
         let (old, new) = (old ?? .empty, new ?? .empty)
         if old.isIdentical(to: new) { return found }

@@ -62,7 +62,9 @@ public struct ConfigTree: Sendable {
             }
             var differs = before == nil || after == nil
             for (name, old, new) in try ConfigMap.difference(before, after, &steps).entries {
-                if case .value(let one)? = old?.content, case .value(let two)? = new?.content, one.isSame(as: two) { continue }
+                if case .value(let one)? = old?.content, case .value(let two)? = new?.content, one.isSame(as: two) {
+                    continue
+                }
                 // What no path leads to is part of the map around it.
                 if ConfigPath.isNameless(name) {
                     guard let old, let new, old.value.isSame(as: new.value) else {

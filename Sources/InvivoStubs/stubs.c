@@ -1261,10 +1261,16 @@ static invivo_status not_ready_runtime_generation(invivo_runtime runtime, uint64
     return INVIVO_E_NOT_READY;
 }
 
+static const invivo_value *not_ready_view_config_late(invivo_view view, invivo_config id) {
+    (void)view;
+    (void)id;
+    return 0;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 182,
+    .function_count = 183,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1447,6 +1453,7 @@ static const struct invivo_table not_ready = {
     .report_warning = not_ready_report_warning,
     .key_describe = not_ready_key_describe,
     .runtime_generation = not_ready_runtime_generation,
+    .view_config_late = not_ready_view_config_late,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2196,6 +2203,10 @@ invivo_status invivo_key_describe(invivo_runtime runtime, invivo_key key, invivo
 
 invivo_status invivo_runtime_generation(invivo_runtime runtime, uint64_t *out, invivo_error **error) {
     return functions()->runtime_generation(runtime, out, error);
+}
+
+const invivo_value *invivo_view_config_late(invivo_view view, invivo_config id) {
+    return functions()->view_config_late(view, id);
 }
 
 #pragma GCC visibility pop

@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 182,
+    .function_count = 183,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -187,6 +187,7 @@ static const struct invivo_table instance = {
     .report_warning = invivo_report_warning,
     .key_describe = invivo_key_describe,
     .runtime_generation = invivo_runtime_generation,
+    .view_config_late = invivo_view_config_late,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

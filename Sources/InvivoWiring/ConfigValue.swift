@@ -1,22 +1,52 @@
 public import CInvivo
+internal import CPlatform
 public import InvivoBase
 public import InvivoConfig
 
-/// The value at one path in the generations in which it is the same, as views read it. Never written.
+/// The value at one path in the generations in which it is the same, as views read it. Never written, but that a list or map is
+/// made when it is first read: an edit of a value costs nothing for the maps around it.
 public final class ConfigValue: @unchecked Sendable {
     public let node: ConfigNode
-    /// Freed with this; the chunk that leads here holds it.
-    public let raw: UnsafeMutablePointer<invivo_value>
+    /// Where the value is; nil until it is made. Freed with this; the chunk that leads here holds it.
+    private let made: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+    let isLate: Bool
 
     public init(_ node: ConfigNode) {
         self.node = node
-        raw = .allocate(capacity: 1)
+        isLate = if case .value = node.content { false } else { true }
+        made = .allocate(capacity: 1)
+        made.initialize(to: isLate ? nil : Self.value(of: node))
+    }
+
+    private static func value(of node: ConfigNode) -> UnsafeMutableRawPointer {
+        let raw = UnsafeMutablePointer<invivo_value>.allocate(capacity: 1)
         raw.initialize(to: node.value.owned())
+        return UnsafeMutableRawPointer(raw)
+    }
+
+    private static func free(_ raw: UnsafeMutableRawPointer) {
+        let raw = raw.assumingMemoryBound(to: invivo_value.self)
+        Value.free(&raw.pointee)
+        raw.deallocate()
+    }
+
+    /// What an entry has as its block: the value, or the pointer to it.
+    var block: UnsafeRawPointer { isLate ? UnsafeRawPointer(made) : UnsafeRawPointer(made.pointee!) }
+
+    /// The value, made if nobody has read it before. Any thread; waits for nobody.
+    public var raw: UnsafePointer<invivo_value> {
+        var there = iv_load_pointer(made)
+        if there == nil {
+            let own = Self.value(of: node)
+            there = iv_settle_pointer(made, own)
+            if there != own { Self.free(own) }
+        }
+        return UnsafePointer(there!.assumingMemoryBound(to: invivo_value.self))
     }
 
     deinit {
-        Value.free(&raw.pointee)
-        raw.deallocate()
+        if let there = made.pointee { Self.free(there) }
+        made.deallocate()
     }
 }
 

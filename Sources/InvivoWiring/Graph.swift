@@ -150,8 +150,8 @@ final class Chunk: @unchecked Sendable {
     /// Of a path of the configuration: views read it where keys have their block.
     func set(_ setting: ConfigValue?, at index: Int) {
         settings[index] = setting
-        entries[index].block = setting.map { UnsafeRawPointer($0.raw) }
-        entries[index].type = setting == nil ? 0 : UInt64(INVIVO_ENTRY_CONFIG)
+        entries[index].block = setting?.block
+        entries[index].type = setting.map { UInt64($0.isLate ? INVIVO_ENTRY_CONFIG_LATE : INVIVO_ENTRY_CONFIG) } ?? 0
     }
 }
 
@@ -212,6 +212,13 @@ public final class Graph: @unchecked Sendable {
         self.init(
             generation: generation, owner: keys.owner, keys: keys.raw, pages: [], chunkCount: 0, changed: [],
             former: nil, types: TypeIndex())
+    }
+
+    /// The graph of a view, which keeps it until it ends.
+    public static func read(_ raw: UnsafePointer<invivo_graph>) -> Graph? {
+        UnsafeRawPointer(raw).assumingMemoryBound(to: iv_graph.self).pointee.graph.map {
+            Unmanaged<Graph>.fromOpaque($0).takeUnretainedValue()
+        }
     }
 
     public var generation: UInt64 { raw.pointee.generation }

@@ -691,6 +691,10 @@ static invivo_status call_key_describe(const arguments *use) {
 static invivo_status call_runtime_generation(const arguments *use) {
     return invivo_runtime_generation((invivo_runtime){use->runtime}, (uint64_t *)out_of(use, 1), use->error);
 }
+static invivo_status call_view_config_late(const arguments *use) {
+    (void)invivo_view_config_late(use->view, (invivo_config){use->config});
+    return INVIVO_OK;
+}
 
 static const every_call every_calls[] = {
     {"invivo_status_name", call_status_name, 0, "", NULL, 0},
@@ -875,6 +879,7 @@ static const every_call every_calls[] = {
     {"invivo_report_warning", call_report_warning, 0, "", NULL, 0},
     {"invivo_key_describe", call_key_describe, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 0},
     {"invivo_runtime_generation", call_runtime_generation, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 0},
+    {"invivo_view_config_late", call_view_config_late, TAKES_HANDLE, "config", NULL, 0},
 };
 
 #endif

@@ -519,6 +519,8 @@ static void views_read_values_of_one_generation_by_id(void) {
     CHECK_TEXT(invivo_view_config_string(view, name, "?"), "lead");
     CHECK(invivo_view_config_bool(view, on, false));
     CHECK_EQUAL(invivo_view_config(view, whole)->as.map.count, 4);
+    CHECK(invivo_view_config(view, whole) == invivo_view_config(view, whole) && invivo_view_config_late(view, whole));
+    CHECK(invivo_view_config_late(view, none) == NULL && invivo_view_config_late(view, (invivo_config){0}) == NULL);
     CHECK_TEXT(invivo_view_config_string(view, none, "default"), "default");
     CHECK(invivo_view_config(view, (invivo_config){0}) == NULL);
     invivo_view_end(view);
@@ -534,31 +536,40 @@ static void views_read_values_of_one_generation_by_id(void) {
     invivo_view_end(view);
 }
 
-static struct { invivo_config a, b; int mixed; bool done; uint64_t reads; } race;
+/* A map is made when it is first read, by whichever of the readers comes first: all see one. */
+static struct { invivo_config a, b, both; int mixed; bool done; uint64_t reads; } race;
+static bool is_mixed(invivo_view view) {
+    int64_t a = invivo_view_config_int64(view, race.a, 0);
+    const invivo_value *both = invivo_view_config(view, race.both);
+    if (a != invivo_view_config_int64(view, race.b, 0) || both != invivo_view_config(view, race.both)) return true;
+    if (!both) return a != 0;
+    return both->as.map.count != 2 || both->as.map.pairs[0].value.as.signed_integer != a || both->as.map.pairs[1].value.as.signed_integer != a;
+}
 static void *read_on(void *unused) {
     (void)unused;
     while (!__atomic_load_n(&race.done, __ATOMIC_ACQUIRE)) {
         invivo_view view = invivo_view_begin(runtime);
-        if (invivo_view_config_int64(view, race.a, 0) != invivo_view_config_int64(view, race.b, 0)) race.mixed++;
+        if (is_mixed(view)) __atomic_add_fetch(&race.mixed, 1, __ATOMIC_RELAXED);
         invivo_view_end(view);
         __atomic_add_fetch(&race.reads, 1, __ATOMIC_RELEASE);
     }
     return NULL;
 }
 static void values_read_in_one_view_are_never_mixed_while_reloads_commit(void) {
-    pthread_t reader;
+    pthread_t readers[3];
     char text[128];
     open_runtime();
     OK(invivo_config_id(runtime, "s.a", INVIVO_KIND_INT64, &race.a, E));
     OK(invivo_config_id(runtime, "s.b", INVIVO_KIND_INT64, &race.b, E));
-    pthread_create(&reader, NULL, read_on, NULL);
+    OK(invivo_config_id(runtime, "s", INVIVO_KIND_MAP, &race.both, E));
+    for (int i = 0; i < 3; i++) pthread_create(&readers[i], NULL, read_on, NULL);
     while (__atomic_load_n(&race.reads, __ATOMIC_ACQUIRE) == 0) sched_yield(); /* a busy machine may start it late */
     for (int i = 1; i <= 300; i++) {
         snprintf(text, sizeof(text), "config: { s: { a: %d, b: %d } }", i, i);
         OK(says("a.yaml", text, E));
     }
     __atomic_store_n(&race.done, true, __ATOMIC_RELEASE);
-    pthread_join(reader, NULL);
+    for (int i = 0; i < 3; i++) pthread_join(readers[i], NULL);
     CHECK_EQUAL(race.mixed, 0);
     close_runtime();
 }

@@ -349,7 +349,7 @@ static void zeroed_views_read_nothing(const arguments *live) {
     CHECK(!invivo_view_get(none, key) && !invivo_view_get(none, (invivo_key){0}) && !invivo_view_get_confined(none, key));
     CHECK(!invivo_view_block(none, key) && !invivo_view_find(none, "a.voice", 7) && !invivo_view_entry(none, key));
     CHECK(invivo_view_key(none, "a.voice", 7).bits == 0);
-    CHECK(!invivo_view_config(none, (invivo_config){live->config}));
+    CHECK(!invivo_view_config(none, (invivo_config){live->config}) && !invivo_view_config_late(none, (invivo_config){live->config}));
     invivo_view_end(none);
 }
 

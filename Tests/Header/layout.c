@@ -656,6 +656,7 @@ int main(void) {
     NUMBER(INVIVO_PHASE_OUTAGE);
     NUMBER(INVIVO_PHASE_COUNT);
     NUMBER(INVIVO_ENTRY_CONFIG);
+    NUMBER(INVIVO_ENTRY_CONFIG_LATE);
     NUMBER(INVIVO_ABI_VERSION);
     TEXT(INVIVO_MODULE_NOTE_NAME);
     TEXT(INVIVO_MODULE_ENTRY_NAME);
@@ -853,5 +854,6 @@ int main(void) {
     OFFSET(invivo_table, report_warning, sizeof(void (*)(void)));
     OFFSET(invivo_table, key_describe, sizeof(void (*)(void)));
     OFFSET(invivo_table, runtime_generation, sizeof(void (*)(void)));
+    OFFSET(invivo_table, view_config_late, sizeof(void (*)(void)));
     return 0;
 }

@@ -66,7 +66,9 @@ import Testing
     private static func map(_ depth: Int, _ width: Int, _ generator: inout SystemRandomNumberGenerator) -> Value {
         let names = (0..<width).map { "n\($0)" }.shuffled(using: &generator)
         return .map(
-            names.prefix(.random(in: 0...width, using: &generator)).map { ($0, random(depth - 1, min(width, 4), &generator)) })
+            names.prefix(.random(in: 0...width, using: &generator)).map {
+                ($0, random(depth - 1, min(width, 4), &generator))
+            })
     }
 
     /// One value of a map changed, so that most of it is the same as before.
@@ -86,10 +88,13 @@ import Testing
     private static func node(_ value: Value, like former: ConfigNode?) -> ConfigNode {
         guard case .map(let pairs) = value else { return ConfigNode(value) }
         return ConfigNode(
-            names: pairs.map(\.name), nodes: pairs.map { node($0.value, like: former?[$0.name]) }, at: Place(), like: former)
+            names: pairs.map(\.name), nodes: pairs.map { node($0.value, like: former?[$0.name]) }, at: Place(),
+            like: former)
     }
 
-    private static func check(_ layers: ConfigLayers, _ changes: [ConfigTree.Change], _ before: Value, _ model: Model) throws {
+    private static func check(_ layers: ConfigLayers, _ changes: [ConfigTree.Change], _ before: Value, _ model: Model)
+        throws
+    {
         let expected = model.value
         try #require(layers.tree.root.value.isSame(as: expected), "\(layers.tree.root.value) is not \(expected)")
         let wanted = Model.changes(before, expected).map { "\($0.path) \($0.isLeaf)" }.sorted()
@@ -175,8 +180,10 @@ import Testing
         let names = (0..<1000).map { "n\($0)" }
         func document(_ first: Int64, like former: ConfigNode?) -> ConfigNode {
             let inner = ConfigNode(
-                names: names, nodes: names.indices.map { ConfigNode(.int64($0 == 0 ? first : 1)) }, at: Place(), like: former?["a"])
-            return ConfigNode(names: ["a", "b"], nodes: [inner, ConfigNode(.map([("c", .int64(1))]))], at: Place(), like: former)
+                names: names, nodes: names.indices.map { ConfigNode(.int64($0 == 0 ? first : 1)) }, at: Place(),
+                like: former?["a"])
+            return ConfigNode(
+                names: ["a", "b"], nodes: [inner, ConfigNode(.map([("c", .int64(1))]))], at: Place(), like: former)
         }
         var layers = ConfigLayers()
         let first = document(1, like: nil)
@@ -211,7 +218,8 @@ import Testing
     }
 
     @Test func aNameThatAHostGivesTwiceIsThereOnce() {
-        let node = ConfigNode(.map([("a", .map([("b", .int64(1))])), ("c", .int64(2)), ("a", .map([("d", .int64(3))]))]))
+        let node = ConfigNode(
+            .map([("a", .map([("b", .int64(1))])), ("c", .int64(2)), ("a", .map([("d", .int64(3))]))]))
         #expect(node.value.isSame(as: .map([("a", .map([("b", .int64(1)), ("d", .int64(3))])), ("c", .int64(2))])))
     }
 }

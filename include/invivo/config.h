@@ -32,17 +32,25 @@ INVIVO_API const char *invivo_config_path(invivo_runtime runtime, invivo_config 
 INVIVO_API invivo_status invivo_config_read(invivo_runtime runtime, const char *path, invivo_value *out,
                                             invivo_error **error) INVIVO_WAITS;
 
-/* What `type` of an entry is where a configuration value lies in `block`. No type has these bits. */
-enum { INVIVO_ENTRY_CONFIG = 1 };
+/* What `type` of an entry is where a configuration value lies in `block`. No type has these bits. Of a list or map `block` leads
+ * to a pointer to the value, which is NULL until somebody reads it: INVIVO_ENTRY_CONFIG_LATE. */
+enum { INVIVO_ENTRY_CONFIG = 1, INVIVO_ENTRY_CONFIG_LATE = 2 };
+
+/* The part of invivo_view_config that needs to look closer: a list or map, whose value is made when it is first read. */
+INVIVO_API const invivo_value *invivo_view_config_late(invivo_view view, invivo_config id) INVIVO_NOWAIT;
 
 /* The value, borrowed until the view ends; NULL when there is none. Values read in one view are of one generation. Integers
  * are INT64 (UINT64 above its range), other numbers DOUBLE; the bytes of a string are followed by a NUL. */
 static inline const invivo_value *invivo_view_config(invivo_view view, invivo_config id) {
     const invivo_entry *entry;
+    const invivo_value *value;
     uint32_t index = (uint32_t)id.bits;
     if (!view.graph || (uint32_t)(id.bits >> 32) != view.graph->owner || index >= view.graph->count) return NULL;
     entry = &view.graph->chunks[index >> INVIVO_CHUNK_SHIFT][index & INVIVO_CHUNK_MASK];
-    return entry->type == INVIVO_ENTRY_CONFIG ? (const invivo_value *)entry->block : NULL;
+    if (entry->type == INVIVO_ENTRY_CONFIG) return (const invivo_value *)entry->block;
+    if (entry->type != INVIVO_ENTRY_CONFIG_LATE) return NULL;
+    value = __atomic_load_n((const invivo_value *const *)entry->block, __ATOMIC_ACQUIRE);
+    return value ? value : invivo_view_config_late(view, id);
 }
 
 /* The same as what C works with; `otherwise` when there is none, or when the id was made for another kind and the value is of

@@ -210,6 +210,7 @@ struct invivo_table {
     const char *(*report_warning)(const invivo_report *report, size_t index);
     invivo_status (*key_describe)(invivo_runtime runtime, invivo_key key, invivo_value *out, invivo_error **error);
     invivo_status (*runtime_generation)(invivo_runtime runtime, uint64_t *out, invivo_error **error);
+    const invivo_value *(*view_config_late)(invivo_view view, invivo_config id);
 };
 
 INVIVO_EXTERN_C_END

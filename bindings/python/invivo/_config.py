@@ -174,9 +174,13 @@ def in_view(core: Core, view: c.invivo_view, number: int) -> Any:
     if number >> 32 != graph.owner or index >= graph.count:
         return None
     entry = graph.chunks[index >> c.INVIVO_CHUNK_SHIFT][index & c.INVIVO_CHUNK_MASK]
-    if entry.type != c.INVIVO_ENTRY_CONFIG or not entry.block:
+    if entry.type == c.INVIVO_ENTRY_CONFIG:
+        value = ctypes.cast(entry.block, ctypes.POINTER(c.invivo_value))
+    elif entry.type == c.INVIVO_ENTRY_CONFIG_LATE:
+        value = core.library.view_config_late(view, c.invivo_config(number))
+    else:
         return None
-    return _values.read(core, ctypes.cast(entry.block, ctypes.POINTER(c.invivo_value))[0])
+    return _values.read(core, value[0]) if value else None
 
 
 __all__ = ["ConfigObserver", "config_id", "configure", "convert", "in_view", "read", "register"]

@@ -195,6 +195,7 @@ INVIVO_PHASE_TOTAL = 5
 INVIVO_PHASE_OUTAGE = 6
 INVIVO_PHASE_COUNT = 7
 INVIVO_ENTRY_CONFIG = 1
+INVIVO_ENTRY_CONFIG_LATE = 2
 INVIVO_ABI_VERSION = 1
 INVIVO_MODULE_NOTE_NAME = "Invivo"
 INVIVO_MODULE_ENTRY_NAME = "invivo_module_entry"
@@ -1308,6 +1309,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_report_warning": (ctypes.c_char_p, [ctypes.c_void_p, ctypes.c_size_t], True),
     "invivo_key_describe": (ctypes.c_int32, [invivo_runtime, invivo_key, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_runtime_generation": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_view_config_late": (ctypes.POINTER(invivo_value), [invivo_view, invivo_config], True),
 }
 
 # The function table's entries, in its order.
@@ -1494,6 +1496,7 @@ TABLE: list[str] = [
     "invivo_report_warning",
     "invivo_key_describe",
     "invivo_runtime_generation",
+    "invivo_view_config_late",
 ]
 
 
