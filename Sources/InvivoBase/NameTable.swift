@@ -135,6 +135,9 @@ public struct NameSet: Sequence, Sendable, ExpressibleByArrayLiteral {
 
     public mutating func formUnion(_ other: some Sequence<String>) { names.formUnion(other.lazy.map(Name.init)) }
 
+    /// Keeps the memory for the next names.
+    public mutating func removeAll() { names.removeAll(keepingCapacity: true) }
+
     public func makeIterator() -> AnyIterator<String> {
         var names = names.makeIterator()
         return AnyIterator { names.next()?.text }

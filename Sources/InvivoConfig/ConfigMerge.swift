@@ -28,26 +28,24 @@ struct ConfigMerge {
 
     /// The same without knowing anything of before.
     mutating func whole(_ layers: [ConfigNode]) throws(Failure) -> ConfigNode? {
-        let start = layers.lastIndex { $0.map == nil } ?? layers.startIndex
-        var found: ConfigNode?
-        for layer in layers[start...] { found = try laid(found, layer) }
-        return found
-    }
-
-    // MARK: all of it
-
-    private mutating func laid(_ earlier: ConfigNode?, _ later: ConfigNode) throws(Failure) -> ConfigNode? {
         try steps.step()
-        guard let said = later.map else { return later.isNull ? nil : later }
-        let map = earlier?.map ?? .empty
-        if map.isEmpty && later.isPlain { return later }
-        var order = Order(map)
-        var nodes: NameTable<ConfigNode> = [:]
-        for (name, node) in said {
-            if let left = try laid(map[name], node) { nodes[name] = left }
-            order.add(name, node)
+        guard let last = layers.last else { return nil }
+        guard last.map != nil else { return last.isNull ? nil : last }
+        // A list or a value removes what lies under it.
+        let maps = layers.suffix(from: layers.lastIndex { $0.map == nil }.map { $0 + 1 } ?? layers.startIndex)
+        if maps.count == 1, last.isPlain { return last }
+        var order = Order()
+        var inner: NameTable<[ConfigNode]> = [:]
+        for layer in maps {
+            for (name, node) in layer.map ?? .empty {
+                try steps.step()
+                order.add(name, node)
+                inner[name, default: []].append(node)
+            }
         }
-        return ConfigNode(.map(order.map { nodes[$0] ?? map[$0] }), at: later.place)
+        var nodes: NameTable<ConfigNode> = [:]
+        for name in order.kept { nodes[name] = try whole(inner[name] ?? []) }
+        return ConfigNode(.map(order.map { nodes[$0] }), at: last.place)
     }
 
     // MARK: what has changed
@@ -90,7 +88,7 @@ struct ConfigMerge {
             }
         }
         guard !keepsOrder else { return editor.isChanged ? editor.map : former }
-        var order = Order(.empty)
+        var order = Order()
         for layer in layers {
             for (name, node) in layer.map ?? .empty {
                 try steps.step()
@@ -107,13 +105,10 @@ struct ConfigMerge {
 
     /// The names of a map in the order in which layers bring them.
     private struct Order {
-        private var names: [String?]
+        private var names: [String?] = []
         private var places: NameTable<Int> = [:]
 
-        init(_ map: ConfigMap) {
-            names = map.map { $0.name }
-            for (place, pair) in map.enumerated() { places[pair.name] = place }
-        }
+        var kept: [String] { names.compactMap(\.self) }
 
         /// What a layer says of a name.
         mutating func add(_ name: String, _ node: ConfigNode) {
@@ -126,14 +121,8 @@ struct ConfigMerge {
         }
 
         func map(like former: ConfigMap? = nil, _ node: (String) -> ConfigNode?) -> ConfigMap {
-            var kept: [String] = []
-            var nodes: [ConfigNode] = []
-            for case let name? in names {
-                guard let node = node(name) else { continue }
-                kept.append(name)
-                nodes.append(node)
-            }
-            return ConfigMap(names: kept, nodes: nodes, like: former)
+            let found = kept.compactMap { name in node(name).map { (name, $0) } }
+            return ConfigMap(names: found.map(\.0), nodes: found.map(\.1), like: former)
         }
     }
 }

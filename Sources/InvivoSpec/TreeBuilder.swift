@@ -11,7 +11,7 @@ struct TreeBuilder {
         var key: String?
         var keyPlace = Place()
         /// The keys, once there are too many to compare one by one.
-        var seen: NameSet = []
+        var seen: NameSet?
     }
 
     let limits: SpecLimits
@@ -19,6 +19,8 @@ struct TreeBuilder {
     private(set) var problems = FailureList()
     private var stack: [Frame] = []
     private var nodes = 0
+    /// Sets of maps that have ended, emptied, for the next ones.
+    private var spareSets: [NameSet] = []
     private var steps = LoadSteps()
     private static let comparedOneByOne = 8
 
@@ -61,15 +63,12 @@ struct TreeBuilder {
     mutating func key(_ key: String, at place: Place) throws(Failure) {
         try checkLength(key.utf8.count, at: place)
         let top = stack.count - 1
-        if let first = firstUse(of: key) {
+        if isUsed(key), let first = stack[top].entries.first(where: { $0.key.isSameName(as: key) })?.keyPlace {
             let message = "the key \(quoted(key)) is given twice, first in line \(first.line); keep one of them"
             try report(.syntax, message, at: place)
         }
         stack[top].key = key
         stack[top].keyPlace = place
-        let known = stack[top].entries.count
-        if known == Self.comparedOneByOne { stack[top].seen.formUnion(stack[top].entries.lazy.map(\.key)) }
-        if known >= Self.comparedOneByOne { stack[top].seen.insert(key) }
     }
 
     mutating func add(_ content: SpecNode.Content, at place: Place) throws(Failure) {
@@ -79,6 +78,10 @@ struct TreeBuilder {
 
     mutating func end() {
         guard let frame = stack.popLast() else { return }
+        if var seen = frame.seen {
+            seen.removeAll()
+            spareSets.append(seen)
+        }
         put(SpecNode(frame.isMap ? .map(frame.entries) : .list(frame.items), at: frame.place))
     }
 
@@ -119,10 +122,18 @@ struct TreeBuilder {
         }
     }
 
-    private func firstUse(of key: String) -> Place? {
+    /// Whether the innermost map has the key; notes it.
+    private mutating func isUsed(_ key: String) -> Bool {
         let top = stack.count - 1
-        if stack[top].entries.count > Self.comparedOneByOne && !stack[top].seen.contains(key) { return nil }
-        return stack[top].entries.first { $0.key.isSameName(as: key) }?.keyPlace
+        let known = stack[top].entries.count
+        guard known >= Self.comparedOneByOne else {
+            return stack[top].entries.contains { $0.key.isSameName(as: key) }
+        }
+        if stack[top].seen == nil {
+            stack[top].seen = spareSets.popLast() ?? []
+            for entry in stack[top].entries { stack[top].seen?.insert(entry.key) }
+        }
+        return stack[top].seen?.insert(key).inserted == false
     }
 }
 
