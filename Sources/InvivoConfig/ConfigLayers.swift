@@ -4,8 +4,9 @@ public import InvivoBase
 /// What documents and operators say, and the configuration that follows from it. A value: planning changes a copy. An edit costs
 /// what it changes, however much else is said.
 public struct ConfigLayers: Sendable {
-    /// What one document says. Those of a higher order win.
-    private var documents: [(order: UInt64, node: ConfigNode)] = []
+    /// What documents say, and the order of each, which ascends: later ones win.
+    private var documents: [ConfigNode] = []
+    private var orders: [UInt64] = []
     private var operators = OperatorLayer()
     public private(set) var tree = ConfigTree()
 
@@ -18,19 +19,24 @@ public struct ConfigLayers: Sendable {
     ) throws(Failure) -> [ConfigTree.Change] {
         var changes: [ConfigMerge.Change] = []
         for (order, node) in said {
-            let place = documents.firstPlace { $0.order >= order }
-            let isKnown = place < documents.count && documents[place].order == order
-            let old = isKnown ? documents[place].node : nil
-            if let node {
-                if isKnown { documents[place].node = node } else { documents.insert((order, node), at: place) }
-            } else if isKnown {
+            let place = orders.firstPlace { $0 >= order }
+            let isKnown = place < orders.count && orders[place] == order
+            let old = isKnown ? documents[place] : nil
+            switch (node, isKnown) {
+            case (let node?, true): documents[place] = node
+            case (let node?, false):
+                documents.insert(node, at: place)
+                orders.insert(order, at: place)
+            case (nil, true):
                 documents.remove(at: place)
+                orders.remove(at: place)
+            case (nil, false): break
             }
             if old != nil || node != nil { changes.append(ConfigMerge.Change(old: old, new: node)) }
         }
         let former = operators
         for (path, node) in words { operators.say(path, node) }
-        var layers = documents.map(\.node)
+        var layers = documents
         var merge = ConfigMerge()
         let root: ConfigNode?
         if let old = former.merged, let new = operators.merged {
@@ -47,7 +53,7 @@ public struct ConfigLayers: Sendable {
 
     /// Where null was said of a path. Something may have been said of it again.
     public func placeOfNull(_ path: String) -> Place? {
-        (documents.map(\.node) + operators.each).last { $0.find(path)?.isNull == true }?.find(path)?.place
+        (documents + operators.each).last { $0.find(path)?.isNull == true }?.find(path)?.place
     }
 }
 

@@ -20,10 +20,21 @@ struct ConfigMerge {
         // Alone it is the configuration as it stands.
         if layers.count == 1, layers[0].isPlain { return layers[0] }
         let wereMaps = changes.allSatisfy { $0.old.map { $0.map != nil } ?? true }
-        guard wereMaps, let map = former?.map, layers.allSatisfy({ $0.map != nil }), let last = layers.last else {
+        guard wereMaps, let map = former?.map, let last = layers.last, let maps = Self.maps(layers) else {
             return try whole(layers)
         }
-        return ConfigNode(.map(try merged(layers, changes, map)), at: last.place)
+        return ConfigNode(.map(try merged(maps, changes, map)), at: last.place)
+    }
+
+    /// Those of all layers; nil where one is no map.
+    private static func maps(_ layers: [ConfigNode]) -> [ConfigMap]? {
+        var maps: [ConfigMap] = []
+        maps.reserveCapacity(layers.count)
+        for layer in layers {
+            guard case .map(let map) = layer.content else { return nil }
+            maps.append(map)
+        }
+        return maps
     }
 
     /// The same without knowing anything of before.
@@ -52,7 +63,7 @@ struct ConfigMerge {
 
     /// Layers that all say maps, as they did before.
     private mutating func merged(
-        _ layers: [ConfigNode], _ changes: [Change], _ former: ConfigMap
+        _ layers: [ConfigMap], _ changes: [Change], _ former: ConfigMap
     ) throws(Failure) -> ConfigMap {
         var inner: [(name: String, changes: [Change])] = []
         var places: NameTable<Int> = [:]
@@ -79,7 +90,7 @@ struct ConfigMerge {
         var nodes: NameTable<ConfigNode?> = [:]
         for (name, changes) in inner {
             let place = former.place(of: name)
-            let node = try merged(layers.compactMap { $0[name] }, changes, former: place.map(former.node(at:)))
+            let node = try merged(Self.nodes(name, in: layers), changes, former: place.map(former.node(at:)))
             if !keepsOrder { nodes[name] = .some(node) }
             switch (node, place) {
             case (let node?, let place?): if keepsOrder { editor.replace(at: place, by: node) }
@@ -90,7 +101,7 @@ struct ConfigMerge {
         guard !keepsOrder else { return editor.isChanged ? editor.map : former }
         var order = Order()
         for layer in layers {
-            for (name, node) in layer.map ?? .empty {
+            for (name, node) in layer {
                 try steps.step()
                 order.add(name, node)
             }
@@ -98,8 +109,16 @@ struct ConfigMerge {
         return order.map(like: former) { nodes[$0] ?? former[$0] }
     }
 
-    private func isLast(_ change: Change, of layers: [ConfigNode]) -> Bool {
-        guard let said = change.new?.map, let last = layers.last?.map else { return false }
+    private static func nodes(_ name: String, in layers: [ConfigMap]) -> [ConfigNode] {
+        var nodes: [ConfigNode] = []
+        for layer in layers {
+            if let place = layer.place(of: name) { nodes.append(layer.node(at: place)) }
+        }
+        return nodes
+    }
+
+    private func isLast(_ change: Change, of layers: [ConfigMap]) -> Bool {
+        guard let said = change.new?.map, let last = layers.last else { return false }
         return said === last
     }
 

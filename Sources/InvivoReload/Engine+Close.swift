@@ -51,14 +51,14 @@ extension Engine {
             defer {
                 follower = nil
                 worker = nil
-                openDocuments = []
+                openDocuments = OpenDocuments()
                 owed = []
                 followed = [:]
                 pending = []
                 goneTargets = []
             }
             // Change sets hold callbacks of hosts, targets leases: they are let go without the monitor.
-            return (follower, worker, openDocuments, pending, goneTargets, owed)
+            return (follower, worker, openDocuments.all, pending, goneTargets, owed)
         }
         former.follower?.stop()
         former.worker?.join()

@@ -104,7 +104,7 @@ extension Engine {
         container.monitor.locked {
             for new in set.opened where new.document.phase == .new {
                 new.document.phase = .open
-                openDocuments.append(new.document)
+                openDocuments.insert(new.document)
             }
         }
     }
@@ -132,7 +132,7 @@ extension Engine {
 
     private func unfollow(_ document: Document) {
         let (id, follower) = container.monitor.locked { () -> (FollowID?, FileFollower?) in
-            openDocuments.removeAll { $0 === document }
+            openDocuments.remove(document)
             owed.removeAll { $0 === document }
             if let id = document.follow { followed[id] = nil }
             return (document.follow, self.follower)
@@ -151,7 +151,7 @@ extension Engine {
                 switch entry {
                 case .named(let name, let content):
                     said = content
-                    if let found = openDocuments.first(where: { $0.path == nil && $0.name.isSameName(as: name) }) {
+                    if let found = openDocuments.inMemory(name) {
                         document = found
                     } else {
                         document = Document(name: name, path: nil, engine: self)
@@ -176,8 +176,7 @@ extension Engine {
     func keepNamedDocuments(_ committed: [Document]) {
         container.monitor.locked {
             for document in committed where document.path == nil && document.handleBits == 0 {
-                openDocuments.removeAll { $0 === document }
-                if document.state.isOpen { openDocuments.append(document) }
+                if document.state.isOpen { openDocuments.insert(document) } else { openDocuments.remove(document) }
             }
         }
     }

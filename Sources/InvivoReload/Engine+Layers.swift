@@ -15,7 +15,7 @@ extension Engine {
         ids.formUnion(plan.reconfigured.filter { plan.recipes[$0]?.type?.description.blockSize ?? 0 > 0 })
         ids.formUnion(set.attached.map(\.id))
         ids.formUnion(set.detached.map(\.id))
-        let documents = DocumentsNext(plan, container.monitor.locked { openDocuments })
+        let documents = DocumentsNext(plan, container.monitor.locked { openDocuments.all })
         // Names that are no key: nobody defines, attaches or declares them. They do not become keys, which are for ever, by
         // being named.
         var unknown: NameSet = []
@@ -62,21 +62,27 @@ extension Engine {
     }
 
     /// What documents say after a plan.
-    private struct DocumentsNext {
+    private final class DocumentsNext {
         /// The keys that those of the plan named or name.
-        var changed: NameSet = []
-        private let states: [Document.State]
+        private(set) var changed: NameSet = []
+        private let staged: [(document: Document, next: Document.State)]
+        private let open: [Document]
+        /// In the order in which later ones win; not needed where no key is concerned.
+        private lazy var states: [Document.State] = {
+            var next: [ObjectIdentifier: Document.State] = [:]
+            for (document, state) in staged { next[ObjectIdentifier(document)] = state }
+            let opened = staged.map(\.document).filter { !$0.state.isOpen }
+            return (open.filter(\.state.isOpen) + opened).sorted { $0.order < $1.order }
+                .map { next[ObjectIdentifier($0)] ?? $0.state }
+        }()
 
         /// By the thread that has the turn.
         init(_ plan: Plan, _ open: [Document]) {
-            var next: [ObjectIdentifier: Document.State] = [:]
-            for (document, state) in plan.staged.documents {
-                next[ObjectIdentifier(document)] = state
+            self.open = open
+            staged = plan.staged.documents
+            for (document, state) in staged {
                 changed.formUnion(NameSet(document.state.traits.keys + state.traits.keys))
             }
-            let opened = plan.staged.documents.map(\.document).filter { !$0.state.isOpen }
-            states = (open.filter(\.state.isOpen) + opened).sorted { $0.order < $1.order }
-                .map { next[ObjectIdentifier($0)] ?? $0.state }
         }
 
         /// Nil when no document names it.
@@ -94,7 +100,7 @@ extension Engine {
     /// What is wrong with the traits of a plan that has failed already, as far as the types of their targets are known.
     func checkTraits(_ plan: Plan, _ graph: Graph, _ failures: inout [Failure]) {
         let set = plan.staged.set
-        let documents = DocumentsNext(plan, container.monitor.locked { openDocuments })
+        let documents = DocumentsNext(plan, container.monitor.locked { openDocuments.all })
         // Where definitions change too, a key may be missing because of what is wrong with them.
         let knowsKeys = set.definitions.isEmpty && set.assemblies.isEmpty && patterns.isEmpty
         var warnings: [(String, Place)] = []

@@ -68,7 +68,7 @@ extension Engine {
     /// The documents, in the order in which later ones win.
     public func sources() -> [SourceFacts] {
         let (documents, follower) = container.monitor.locked {
-            (openDocuments.sorted { $0.order < $1.order }.map { ($0, $0.follow) }, self.follower)
+            (openDocuments.all.sorted { $0.order < $1.order }.map { ($0, $0.follow) }, self.follower)
         }
         return documents.map { document, follow in
             var facts = SourceFacts(name: document.name, path: document.path?.shown ?? "", follows: "memory")

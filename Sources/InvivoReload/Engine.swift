@@ -52,7 +52,7 @@ public final class Engine: @unchecked Sendable {
     var reloads: UInt64 = 0
     var failures: UInt64 = 0
     var followed: [FollowID: Document] = [:]
-    var openDocuments: [Document] = []
+    var openDocuments = OpenDocuments()
     var documentCount: UInt64 = 0
     /// Handles of change sets that hosts are writing; stale when the runtime is closed.
     var openChanges: Set<UInt64> = []

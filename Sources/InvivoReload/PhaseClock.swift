@@ -1,0 +1,42 @@
+internal import CInvivo
+internal import CPlatform
+internal import InvivoBase
+
+/// The time of each phase.
+struct PhaseClock {
+    private var phases = [UInt64](repeating: 0, count: Int(INVIVO_PHASE_COUNT))
+    private var last: UInt64
+    private var first: UInt64
+
+    init(_ set: ChangeSet) {
+        let now = monotonicNow()
+        phases[Int(INVIVO_PHASE_DETECT)] = set.lastEvent &- set.firstEvent
+        phases[Int(INVIVO_PHASE_SETTLE)] = now &- set.lastEvent
+        first = set.firstEvent
+        last = now
+    }
+
+    mutating func end(_ phase: Int) {
+        let now = monotonicNow()
+        phases[phase] += now &- last
+        last = now
+    }
+
+    /// Nanoseconds that were counted elsewhere.
+    mutating func note(_ phase: Int, _ nanoseconds: UInt64) { phases[phase] = nanoseconds }
+
+    /// A file says when it was changed: an honest total counts from there, where the clocks allow it.
+    mutating func fileChanged(wall: UInt64) {
+        let now = monotonicNow()
+        let wallNow = iv_wall_ns()
+        guard wall <= wallNow, wallNow - wall < now else { return }
+        let changed = now - (wallNow - wall)
+        // A file that was there long before the event is not what the event was about.
+        if changed < first && first - changed < 1_000_000_000 { first = changed }
+    }
+
+    mutating func finish() -> [UInt64] {
+        phases[Int(INVIVO_PHASE_TOTAL)] = monotonicNow() &- first
+        return phases
+    }
+}
