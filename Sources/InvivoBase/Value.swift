@@ -113,6 +113,33 @@ public enum Value: Sendable {
         return pairs.first { $0.name.isSameName(as: name) }?.value
     }
 
+    /// Calls `body` with it and all that lies in it, the outer before the inner. Without recursion: values may lie deep in each other
+    /// and the stack may be small.
+    public func forEach(_ body: (Value) -> Void) {
+        _ = contains {
+            body($0)
+            return false
+        }
+    }
+
+    /// Whether it, or what lies in it, is such a value.
+    public func contains(where isMeant: (Value) -> Bool) -> Bool {
+        switch self {
+        case .list, .map: break
+        default: return isMeant(self)
+        }
+        var left = [self]
+        while let value = left.popLast() {
+            if isMeant(value) { return true }
+            switch value {
+            case .list(let items): left += items.reversed()
+            case .map(let pairs): for pair in pairs.reversed() { left.append(pair.value) }
+            default: break
+            }
+        }
+        return false
+    }
+
     /// The same kind and the same content, exactly: floating-point numbers by their bits (NaN is itself, -0 is not 0),
     /// objects, types and callables by identity, enumerations by number, maps whatever their order.
     ///

@@ -45,28 +45,14 @@ extension Recipe {
 
 extension Recipe.Source {
     fileprivate func forEachLease(_ body: (ObjectLease) -> Void) {
-        switch self {
-        case .value(let value): value.forEachLease(body)
-        case .object(_, let arguments, _), .late(_, let arguments, _):
-            for source in arguments { source.forEachLease(body) }
-        case .path(let source, _, _): source.forEachLease(body)
-        case .list(let items), .set(let items): for source in items { source.forEachLease(body) }
-        case .map(let pairs): for pair in pairs { pair.source.forEachLease(body) }
-        case .config(_, let source): source.forEachLease(body)
-        case .all, .argument, .arguments, .resolver, .asker, .setting: break
-        }
+        forEach { if case .value(let value) = $0 { value.forEachLease(body) } }
     }
 }
 
 extension Value {
     /// The leases in it.
     func forEachLease(_ body: (ObjectLease) -> Void) {
-        switch self {
-        case .object(let lease): body(lease)
-        case .list(let items): for item in items { item.forEachLease(body) }
-        case .map(let pairs): for pair in pairs { pair.value.forEachLease(body) }
-        default: break
-        }
+        forEach { if case .object(let lease) = $0 { body(lease) } }
     }
 
     /// The same with leases of its own, for who keeps it: each is then counted where it is.

@@ -66,23 +66,10 @@ extension Definition {
 extension Injection.Source {
     /// With what an entry says in the place of what asks for it.
     fileprivate func filled(_ entry: ConfigEntry) -> Injection.Source {
-        func all(_ sources: [Injection.Source]) -> [Injection.Source] { sources.map { $0.filled(entry) } }
-        return switch self {
+        switch self {
         case .entry(let path, let other, let isOptional): entry.source(path, other?.filled(entry), isOptional)
         case .entryName: .value(.string(entry.name))
-        case .reference(let key, let arguments, let isOptional):
-            .reference(key, arguments: all(arguments), isOptional: isOptional)
-        case .path(let object, let path, let isOptional): .path(object.filled(entry), path, isOptional: isOptional)
-        case .list(let items): .list(all(items))
-        case .set(let items): .set(all(items))
-        case .map(let pairs): .map(pairs.map { ($0.name, $0.source.filled(entry)) })
-        case .provider(let target): .provider(target.filled(entry))
-        case .lazy(let target): .lazy(target.filled(entry))
-        case .weak(let target): .weak(target.filled(entry))
-        case .config(let path, let other, let isOptional, let kind):
-            .config(path, default: other?.filled(entry), isOptional: isOptional, kind: kind)
-        case .text(let text, let converter): .text(text.filled(entry), converter: converter)
-        default: self
+        default: mapParts { $0.filled(entry) }
         }
     }
 }

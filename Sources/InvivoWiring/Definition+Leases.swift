@@ -36,16 +36,6 @@ extension Invocation {
 
 extension Injection.Source {
     func forEachLease(_ see: (ObjectLease) -> Void) {
-        switch self {
-        case .value(let value): value.forEachLease(see)
-        case .reference(_, let arguments, _): for source in arguments { source.forEachLease(see) }
-        case .path(let source, _, _), .provider(let source), .lazy(let source), .weak(let source),
-            .text(let source, _):
-            source.forEachLease(see)
-        case .list(let items), .set(let items): for source in items { source.forEachLease(see) }
-        case .map(let pairs): for pair in pairs { pair.source.forEachLease(see) }
-        case .config(_, let other, _, _), .entry(_, let other, _): other?.forEachLease(see)
-        case .type, .all, .argument, .arguments, .resolver, .asker, .entryName, .said: break
-        }
+        forEach { if case .value(let value) = $0 { value.forEachLease(see) } }
     }
 }

@@ -69,51 +69,23 @@ extension Invocation {
 extension Injection.Source {
     /// The same, each key in it renamed.
     func renamed(_ rename: (String) -> String) -> Injection.Source {
-        switch self {
-        case .reference(let key, let arguments, let isOptional):
-            .reference(rename(key), arguments: arguments.map { $0.renamed(rename) }, isOptional: isOptional)
-        case .path(let object, let path, let isOptional):
-            .path(object.renamed(rename), path, isOptional: isOptional)
-        case .list(let items): .list(items.map { $0.renamed(rename) })
-        case .set(let items): .set(items.map { $0.renamed(rename) })
-        case .map(let pairs): .map(pairs.map { ($0.name, $0.source.renamed(rename)) })
-        case .provider(let target): .provider(target.renamed(rename))
-        case .lazy(let target): .lazy(target.renamed(rename))
-        case .weak(let target): .weak(target.renamed(rename))
-        case .config(let path, let other, let isOptional, let kind):
-            .config(path, default: other?.renamed(rename), isOptional: isOptional, kind: kind)
-        case .entry(let path, let other, let isOptional):
-            .entry(path, default: other?.renamed(rename), isOptional: isOptional)
-        case .text(let text, let converter): .text(text.renamed(rename), converter: converter)
-        default: self
-        }
-    }
-
-    /// What is directly in it.
-    private var parts: [Injection.Source] {
-        switch self {
-        case .reference(_, let arguments, _): arguments
-        case .path(let object, _, _): [object]
-        case .list(let items), .set(let items): items
-        case .map(let pairs): pairs.map(\.source)
-        case .provider(let target), .lazy(let target), .weak(let target), .text(let target, _): [target]
-        case .config(_, let other, _, _), .entry(_, let other, _): other.map { [$0] } ?? []
-        default: []
-        }
+        let inner = mapParts { $0.renamed(rename) }
+        guard case .reference(let key, let arguments, let isOptional) = inner else { return inner }
+        return .reference(rename(key), arguments: arguments, isOptional: isOptional)
     }
 
     var usesArguments: Bool {
-        switch self {
-        case .argument, .arguments: true
-        default: parts.contains(where: \.usesArguments)
+        contains { source in
+            switch source {
+            case .argument, .arguments: true
+            default: false
+            }
         }
     }
 
     fileprivate func reads(config path: String) -> Bool {
-        if case .config(path, _, _, _) = self { true } else { parts.contains { $0.reads(config: path) } }
+        contains { if case .config(path, _, _, _) = $0 { true } else { false } }
     }
 
-    var usesAsker: Bool {
-        if case .asker = self { true } else { parts.contains(where: \.usesAsker) }
-    }
+    var usesAsker: Bool { contains { if case .asker = $0 { true } else { false } } }
 }

@@ -115,19 +115,14 @@ final class LateTable: @unchecked Sendable {
 }
 
 extension Value {
-    var holdsLate: Bool {
-        var found = false
-        forEachLate { _ in found = true }
-        return found
-    }
+    var holdsLate: Bool { contains { $0.claims != nil } }
 
     /// What the providers, lazies and weak references in it claim.
     func forEachLate(_ body: (LateClaims) -> Void) {
-        switch self {
-        case .callable(let callable): if let claims = callable.claims as? LateClaims { body(claims) }
-        case .list(let items): for item in items { item.forEachLate(body) }
-        case .map(let pairs): for pair in pairs { pair.value.forEachLate(body) }
-        default: break
-        }
+        forEach { if let claims = $0.claims { body(claims) } }
+    }
+
+    private var claims: LateClaims? {
+        if case .callable(let callable) = self { callable.claims as? LateClaims } else { nil }
     }
 }

@@ -3,67 +3,51 @@ public import InvivoBase
 extension Value {
     /// Whether it leads to an object or callable, which must then be kept by whoever refers to it.
     public var holdsReference: Bool {
-        switch self {
-        case .object, .callable: return true
-        case .list, .map: break
-        default: return false
-        }
-        // Without recursion: values may lie deep in each other and the stack may be small.
-        var inner = [self]
-        while let value = inner.popLast() {
+        contains { value in
             switch value {
-            case .object, .callable: return true
-            case .list(let items): inner += items
-            case .map(let pairs): for pair in pairs { inner.append(pair.value) }
-            default: break
+            case .object, .callable: true
+            default: false
             }
         }
-        return false
     }
 }
 
 extension Recipe.Source {
     /// Whether it resolves one of `ids` (nil: anything) when it is worked out.
     func names(_ ids: Set<UInt32>?) -> Bool {
-        switch self {
-        case .value, .argument, .arguments, .resolver, .asker, .setting: false
-        // What it resolves is nothing to its holder; what it was given for that is.
-        case .late(_, let arguments, _): arguments.contains { $0.names(ids) }
-        case .config(let paths, let source):
-            (ids.map { paths.contains(where: $0.contains) } ?? true) || source.names(ids)
-        case .object(let id, let arguments, _): (ids?.contains(id) ?? true) || arguments.contains { $0.names(ids) }
-        case .all(let all): ids.map { all.contains(where: $0.contains) } ?? true
-        case .path(let source, _, _): source.names(ids)
-        case .list(let items), .set(let items): items.contains { $0.names(ids) }
-        case .map(let pairs): pairs.contains { $0.source.names(ids) }
+        contains { source in
+            switch source {
+            case .object(let id, _, _): ids?.contains(id) ?? true
+            case .all(let all), .config(let all, _): ids.map { all.contains(where: $0.contains) } ?? true
+            // What it resolves is nothing to its holder; what it was given for that is.
+            case .late, .value, .argument, .arguments, .resolver, .asker, .setting, .path, .list, .set, .map: false
+            }
         }
     }
 
     /// The keys that it names, in their order; nil where a provider, lazy or weak reference has none.
     var keys: [UInt32?] {
-        switch self {
-        case .value, .argument, .arguments, .resolver, .asker, .setting: []
-        case .late(let id, let arguments, _): [id] + arguments.flatMap(\.keys)
-        case .config(_, let source), .path(let source, _, _): source.keys
-        case .object(let id, let arguments, _): [id] + arguments.flatMap(\.keys)
-        case .all(let all): all
-        case .list(let items), .set(let items): items.flatMap(\.keys)
-        case .map(let pairs): pairs.flatMap(\.source.keys)
+        var found: [UInt32?] = []
+        forEach { source in
+            switch source {
+            case .late(let id, _, _): found.append(id)
+            case .object(let id, _, _): found.append(id)
+            case .all(let all): found += all.map(Optional.some)
+            case .value, .argument, .arguments, .resolver, .asker, .setting, .config, .path, .list, .set, .map: break
+            }
         }
+        return found
     }
 
     /// Calls `body` with each key that it resolves without arguments when it is worked out.
     func forEachKey(_ body: (UInt32) -> Void) {
-        switch self {
-        case .value, .argument, .arguments, .resolver, .asker, .setting: break
-        case .late(_, let arguments, _): for source in arguments { source.forEachKey(body) }
-        case .config(_, let source), .path(let source, _, _): source.forEachKey(body)
-        case .object(let id, let arguments, _):
-            if arguments.isEmpty { body(id) }
-            for source in arguments { source.forEachKey(body) }
-        case .all(let all): for id in all { body(id) }
-        case .list(let items), .set(let items): for item in items { item.forEachKey(body) }
-        case .map(let pairs): for pair in pairs { pair.source.forEachKey(body) }
+        forEach { source in
+            switch source {
+            case .object(let id, let arguments, _): if arguments.isEmpty { body(id) }
+            case .all(let all): all.forEach(body)
+            case .late, .value, .argument, .arguments, .resolver, .asker, .setting, .config, .path, .list, .set, .map:
+                break
+            }
         }
     }
 }

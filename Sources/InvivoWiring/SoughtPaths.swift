@@ -66,13 +66,8 @@ extension Container {
 extension Injection.Source {
     /// The paths of the configuration in it.
     fileprivate var configPaths: [String] {
-        switch self {
-        case .config(let path, let otherwise, _, _): [path] + (otherwise?.configPaths ?? [])
-        case .text(let source, _), .path(let source, _, _), .provider(let source), .lazy(let source), .weak(let source):
-            source.configPaths
-        case .list(let sources), .set(let sources), .reference(_, let sources, _): sources.flatMap(\.configPaths)
-        case .map(let pairs): pairs.flatMap(\.source.configPaths)
-        default: []
-        }
+        var found: [String] = []
+        forEach { if case .config(let path, _, _, _) = $0 { found.append(path) } }
+        return found
     }
 }
