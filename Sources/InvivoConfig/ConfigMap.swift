@@ -1,18 +1,17 @@
 internal import HashTreeCollections
 internal import InvivoBase
 
-/// Nodes by name, in the order in which the names were given; no name comes twice. Immutable: a map in which one node is another
-/// shares all but 64 nodes with it.
+/// An immutable ordered map from unique names to nodes. A copy with one changed node shares all but 64 nodes with the original.
 public final class ConfigMap: RandomAccessCollection, Sendable {
     typealias Leaf = ContiguousArray<ConfigNode>
 
-    /// The names of a map. Maps of the same names in the same order share them.
+    /// The names of a map, shared by maps that have the same names in the same order.
     fileprivate final class Names: Sendable {
-        private static let comparedOneByOne = 16
+        private static let longestLinearSearch = 16
 
         let leaves: [ContiguousArray<String>]
         let count: Int
-        /// Where each name is; of a few names nil.
+        /// The index of each name; nil for short maps, which are searched linearly.
         private let places: TreeDictionary<Name, UInt32>?
 
         private init(leaves: [ContiguousArray<String>], count: Int, places: TreeDictionary<Name, UInt32>?) {
@@ -26,7 +25,7 @@ public final class ConfigMap: RandomAccessCollection, Sendable {
         }
 
         private static func places(_ names: [String]) -> TreeDictionary<Name, UInt32>? {
-            guard names.count > comparedOneByOne else { return nil }
+            guard names.count > longestLinearSearch else { return nil }
             var places: TreeDictionary<Name, UInt32> = [:]
             for (place, name) in names.enumerated() { places[Name(name)] = UInt32(place) }
             return places
@@ -43,13 +42,13 @@ public final class ConfigMap: RandomAccessCollection, Sendable {
             var leaves = leaves
             if count % leafSize == 0 { leaves.append([]) }
             leaves[count / leafSize].append(name)
-            guard count >= Self.comparedOneByOne else { return Names(leaves: leaves, count: count + 1, places: nil) }
+            guard count >= Self.longestLinearSearch else { return Names(leaves: leaves, count: count + 1, places: nil) }
             var places = places ?? Self.places(leaves.flatMap(\.self)) ?? [:]
             places[Name(name)] = UInt32(count)
             return Names(leaves: leaves, count: count + 1, places: places)
         }
 
-        /// Whether the other names begin with these, in this order.
+        /// Returns whether `other` begins with these names, in this order.
         func isPrefix(of other: Names) -> Bool {
             if self === other { return true }
             guard count <= other.count else { return false }
@@ -62,7 +61,7 @@ public final class ConfigMap: RandomAccessCollection, Sendable {
 
     fileprivate let names: Names
     fileprivate let leaves: [Leaf]
-    /// Nothing in it removes anything: laid over nothing it stays what it is.
+    /// Whether the map contains no null. Merging such a map over nothing yields the map itself.
     let isPlain: Bool
 
     fileprivate init(_ names: Names, _ leaves: [Leaf], isPlain: Bool) {
@@ -73,7 +72,7 @@ public final class ConfigMap: RandomAccessCollection, Sendable {
 
     static let empty = ConfigMap(Names([]), [], isPlain: true)
 
-    /// Of names that differ. What is the same in `former`, places included, is taken from there.
+    /// Creates a map of unique names. Leaves that are identical in `former`, source locations included, are shared with it.
     convenience init(names: [String], nodes: [ConfigNode], like former: ConfigMap?) {
         let isKnown = former.map { $0.count == names.count && $0.names.elements(are: names) } ?? false
         var leaves = leavesOf(nodes)
@@ -98,16 +97,16 @@ public final class ConfigMap: RandomAccessCollection, Sendable {
 
     public subscript(name: String) -> ConfigNode? { names.place(of: name).map(node(at:)) }
 
-    /// Whether both have the same nodes under the same names, in the same order and from the same places.
+    /// Returns whether both share their names and all their leaves.
     func isIdentical(to other: ConfigMap) -> Bool {
         if self === other { return true }
         return names === other.names && leaves.count == other.leaves.count
             && zip(leaves, other.leaves).allSatisfy { haveSameStorage($0, $1) }
     }
 
-    // MARK: changing a copy
+    // MARK: editing
 
-    /// A copy that is changed.
+    /// A copy that is being edited.
     struct Editor {
         private var names: Names
         private var leaves: [Leaf]
@@ -142,11 +141,11 @@ public final class ConfigMap: RandomAccessCollection, Sendable {
 
     // MARK: comparing
 
-    /// What one map has and another one has not.
+    /// The differences between two maps.
     struct Difference {
-        /// In the order of the later map, then of the earlier one.
+        /// Changed and added entries in the order of the new map, then removed entries in the order of the old one.
         var entries: [(name: String, old: ConfigNode?, new: ConfigNode?)] = []
-        /// Both have the same names in the same order; the later one may have more behind them.
+        /// Whether the names of the new map begin with those of the old one, in the same order.
         var keepsOrder = true
     }
 
@@ -203,7 +202,7 @@ private func leavesOf<Element>(_ elements: [Element]) -> [ContiguousArray<Elemen
     }
 }
 
-/// Whether both are one array, without looking at what is in it.
+/// Returns whether both arrays share their storage, without comparing elements.
 private func haveSameStorage(_ one: ConfigMap.Leaf, _ other: ConfigMap.Leaf) -> Bool {
     one.count == other.count
         && one.withUnsafeBufferPointer { a in other.withUnsafeBufferPointer { a.baseAddress == $0.baseAddress } }

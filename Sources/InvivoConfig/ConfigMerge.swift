@@ -1,23 +1,23 @@
 internal import InvivoBase
 
-/// Merges what several layers say, the later over the earlier: maps merge, lists and scalars are replaced, null removes.
+/// Merges layers, later ones over earlier ones: maps merge, lists and scalars are replaced, null removes.
 struct ConfigMerge {
     private var steps = LoadSteps()
 
-    /// What one layer said at a path, and says now.
+    /// The former and the new content of one layer at a path.
     struct Change {
         let old: ConfigNode?
         let new: ConfigNode?
     }
 
-    /// What `layers` say together at a path; nil when nothing is there. `former` is what they said together before the changes:
-    /// what these do not concern is shared with it and not looked at.
+    /// Merges the content of `layers` at a path; nil if it is empty. `former` is the result before the changes. Parts that the
+    /// changes do not affect are shared with it and not visited.
     mutating func merged(
         _ layers: [ConfigNode], _ changes: [Change], former: ConfigNode?
     ) throws(Failure) -> ConfigNode? {
         try steps.step()
         guard !changes.isEmpty else { return former }
-        // Alone it is the configuration as it stands.
+        // A single layer without null is the result itself.
         if layers.count == 1, layers[0].isPlain { return layers[0] }
         let wereMaps = changes.allSatisfy { $0.old.map { $0.map != nil } ?? true }
         guard wereMaps, let map = former?.map, let last = layers.last, let maps = Self.maps(layers) else {
@@ -26,7 +26,7 @@ struct ConfigMerge {
         return ConfigNode(.map(try merged(maps, changes, map)), at: last.place)
     }
 
-    /// Those of all layers; nil where one is no map.
+    /// The maps of all layers; nil if one layer is not a map.
     private static func maps(_ layers: [ConfigNode]) -> [ConfigMap]? {
         var maps: [ConfigMap] = []
         maps.reserveCapacity(layers.count)
@@ -37,12 +37,12 @@ struct ConfigMerge {
         return maps
     }
 
-    /// The same without knowing anything of before.
+    /// Merges all layers from scratch.
     mutating func whole(_ layers: [ConfigNode]) throws(Failure) -> ConfigNode? {
         try steps.step()
         guard let last = layers.last else { return nil }
         guard last.map != nil else { return last.isNull ? nil : last }
-        // A list or a value removes what lies under it.
+        // A list or scalar hides all layers below it.
         let maps = layers.suffix(from: layers.lastIndex { $0.map == nil }.map { $0 + 1 } ?? layers.startIndex)
         if maps.count == 1, last.isPlain { return last }
         var order = Order()
@@ -59,9 +59,9 @@ struct ConfigMerge {
         return ConfigNode(.map(order.map { nodes[$0] }), at: last.place)
     }
 
-    // MARK: what has changed
+    // MARK: incremental
 
-    /// Layers that all say maps, as they did before.
+    /// Merges layers that are all maps and were all maps before.
     private mutating func merged(
         _ layers: [ConfigMap], _ changes: [Change], _ former: ConfigMap
     ) throws(Failure) -> ConfigMap {
@@ -79,7 +79,7 @@ struct ConfigMerge {
                     if !isFirst { places[name] = inner.count }
                     inner.append((name, [Change(old: old, new: new)]))
                 }
-                // What comes or goes may change the order, unless it comes last of all.
+                // Adding or removing a name may change the order, except an addition at the end of the last layer.
                 keepsOrder = keepsOrder && old?.isNull != true && new?.isNull != true && new != nil
                 if old == nil && layers.count > 1 {
                     keepsOrder = keepsOrder && changes.count == 1 && isLast(change, of: layers)
@@ -122,14 +122,14 @@ struct ConfigMerge {
         return said === last
     }
 
-    /// The names of a map in the order in which layers bring them.
+    /// The order of names in a merged map: the order in which layers first add them.
     private struct Order {
         private var names: [String?] = []
         private var places: NameTable<Int> = [:]
 
         var kept: [String] { names.compactMap(\.self) }
 
-        /// What a layer says of a name.
+        /// Records an entry of the next layer.
         mutating func add(_ name: String, _ node: ConfigNode) {
             if node.isNull {
                 if let place = places.removeValue(forKey: name) { names[place] = nil }

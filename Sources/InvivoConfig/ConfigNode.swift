@@ -1,9 +1,9 @@
 public import InvivoBase
 
-/// One value of the configuration, with the place that says it. Immutable.
+/// One value of the configuration with its source location. Immutable.
 public struct ConfigNode: Sendable {
     public enum Content: Sendable {
-        /// Neither a list nor a map. Null removes what lies under it; what is merged holds none.
+        /// Neither a list nor a map. Null removes the value of lower layers; a merged tree contains no null.
         case value(Value)
         case list([ConfigNode])
         case map(ConfigMap)
@@ -17,7 +17,7 @@ public struct ConfigNode: Sendable {
         self.place = place
     }
 
-    /// A map of names that differ. What it has in common with `former`, places included, it shares.
+    /// Creates a map of unique names. Parts that are identical in `former`, source locations included, are shared with it.
     public init(names: [String], nodes: [ConfigNode], at place: Place, like former: ConfigNode? = nil) {
         let formerMap = former?.map
         let map = ConfigMap(names: names, nodes: nodes, like: formerMap)
@@ -25,7 +25,7 @@ public struct ConfigNode: Sendable {
         self.place = place
     }
 
-    /// A value that no document says. Of a name that comes twice the later value is laid over the earlier.
+    /// Creates a node from a value without a document. If a map contains a name twice, the second value is merged over the first.
     public init(_ value: Value, at place: Place = Place()) {
         switch value {
         case .list(let items):
@@ -37,7 +37,7 @@ public struct ConfigNode: Sendable {
             for pair in pairs {
                 let node = ConfigNode(pair.value, at: place)
                 if let known = places[pair.name] {
-                    nodes[known] = nodes[known].and(node)
+                    nodes[known] = nodes[known].merged(with: node)
                 } else {
                     places[pair.name] = names.count
                     names.append(pair.name)
@@ -50,13 +50,13 @@ public struct ConfigNode: Sendable {
         self.place = place
     }
 
-    /// What both say, one after the other: maps merge, else the later one counts.
-    private func and(_ later: ConfigNode) -> ConfigNode {
+    /// Merges two maps; for all other content the later node wins.
+    private func merged(with later: ConfigNode) -> ConfigNode {
         guard let map, let said = later.map else { return later }
         var editor = ConfigMap.Editor(map)
         for (name, node) in said {
             if let place = map.place(of: name) {
-                editor.replace(at: place, by: map.node(at: place).and(node))
+                editor.replace(at: place, by: map.node(at: place).merged(with: node))
             } else {
                 editor.append(name, node)
             }
@@ -64,7 +64,7 @@ public struct ConfigNode: Sendable {
         return ConfigNode(.map(editor.map), at: later.place)
     }
 
-    /// Texts as texts, numbers as they were written.
+    /// The value without source locations.
     public var value: Value {
         switch content {
         case .value(let value): value
@@ -77,10 +77,10 @@ public struct ConfigNode: Sendable {
         if case .map(let map) = content { map } else { nil }
     }
 
-    /// What a name leads to, if this is a map that has it.
+    /// The node with a name, if this is a map that contains it.
     public subscript(name: String) -> ConfigNode? { map?[name] }
 
-    /// What a path leads to below it.
+    /// The node at a path below this one.
     public func find(_ path: String) -> ConfigNode? {
         var node: ConfigNode? = self
         for name in ConfigPath.names(path) { node = node?[name] }
@@ -91,7 +91,7 @@ public struct ConfigNode: Sendable {
         if case .value(.null) = content { true } else { false }
     }
 
-    /// Nothing in it removes anything: laid over nothing it stays what it is.
+    /// Whether it contains no null outside of lists.
     var isPlain: Bool {
         switch content {
         case .value(let value): !value.isNull
@@ -100,7 +100,7 @@ public struct ConfigNode: Sendable {
         }
     }
 
-    /// Whether both say the same at the same place, down to what lies in them.
+    /// Returns whether both have the same content and source locations. Maps are compared by storage.
     func isIdentical(to other: ConfigNode) -> Bool {
         guard place == other.place else { return false }
         switch (content, other.content) {

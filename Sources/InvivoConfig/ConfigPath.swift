@@ -5,7 +5,7 @@ public enum ConfigPath {
     /// As deep as values lie in each other.
     public static let deepest = 64
 
-    /// Whole, without the slash that it may begin with.
+    /// Returns the path without its optional leading slash.
     public static func whole(_ path: String) -> String { path.hasPrefix("/") ? String(path.dropFirst()) : path }
 
     public static func names(_ path: String) -> [String] {
@@ -14,7 +14,7 @@ public enum ConfigPath {
             : path.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map { String($0) ?? "" }
     }
 
-    /// Checks a whole path of the host's; "" is everything.
+    /// Validates an absolute path; "" is the root.
     public static func checked(_ path: String) throws(Failure) -> String {
         let path = whole(path)
         let names = names(path)
@@ -30,6 +30,6 @@ public enum ConfigPath {
         return path
     }
 
-    /// Whether no path leads to an entry of this name: it is part of the map around it.
+    /// Returns whether no path can name an entry with this name. Such an entry is part of the value of its map.
     static func isNameless(_ name: String) -> Bool { name.isEmpty || name.utf8.contains(UInt8(ascii: ".")) }
 }

@@ -1,6 +1,6 @@
 public import InvivoBase
 
-/// The whole configuration of one generation: one map, merged from what was said, the last word last.
+/// The whole configuration of one generation: all layers merged into one map.
 public struct ConfigTree: Sendable {
     public let root: ConfigNode
 
@@ -9,7 +9,7 @@ public struct ConfigTree: Sendable {
 
     public func find(_ path: String) -> ConfigNode? { root.find(path) }
 
-    /// Every path at which there is something, the outer before the inner.
+    /// All paths that have a value, parents before children.
     public var paths: [String] {
         var found: [String] = []
         func visit(_ node: ConfigNode, _ path: String) {
@@ -25,13 +25,13 @@ public struct ConfigTree: Sendable {
 
     public struct Change: Sendable {
         public let path: String
-        /// Nil: nothing is there any more.
+        /// The new node; nil if the value was removed.
         public let node: ConfigNode?
-        /// Nothing that changed lies below it.
+        /// Whether no path below it changed.
         public let isLeaf: Bool
     }
 
-    /// Every path whose value is another one than in `former`, the outer before the inner. What both trees share is not looked at.
+    /// Returns all paths whose value differs from `former`, parents before children. Shared subtrees are skipped.
     public func changes(since former: ConfigTree) throws(Failure) -> [Change] {
         var comparison = Comparison()
         try comparison.compare(former.root, root, "")
@@ -53,7 +53,7 @@ public struct ConfigTree: Sendable {
             found[place] = Change(path: path, node: new, isLeaf: place == found.count - 1)
         }
 
-        /// Whether the values differ. What differs below them has been found then.
+        /// Returns whether the values differ, after recording the differences below them.
         private mutating func differ(_ old: ConfigNode?, _ new: ConfigNode?, _ path: String) throws(Failure) -> Bool {
             let (before, after) = (old?.map, new?.map)
             guard before != nil || after != nil else {
@@ -65,7 +65,7 @@ public struct ConfigTree: Sendable {
                 if case .value(let one)? = old?.content, case .value(let two)? = new?.content, one.isSame(as: two) {
                     continue
                 }
-                // What no path leads to is part of the map around it.
+                // An entry that no path can name is part of the value of its map.
                 if ConfigPath.isNameless(name) {
                     guard let old, let new, old.value.isSame(as: new.value) else {
                         differs = true

@@ -12,8 +12,8 @@ extension Engine {
         let said = plan.staged.documents.filter { $0.document.state.config != nil || $0.next.config != nil }
         guard !said.isEmpty || !set.configured.isEmpty else { return }
         var next = config
-        plan.settings = try next.say(
-            documents: said.map { ($0.document.order, $0.next.config) }, operators: set.configured)
+        plan.settings = try next.apply(
+            documents: said.map { ($0.document.order, $0.next.config) }, settings: set.configured)
         plan.config = next
         container.monitor.locked {
             for change in plan.settings {

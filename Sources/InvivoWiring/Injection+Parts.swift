@@ -6,7 +6,8 @@ extension Injection.Source {
         case .reference(_, let arguments, _): arguments
         case .list(let items), .set(let items): items
         case .map(let pairs): pairs.map(\.source)
-        case .path(let inner, _, _), .provider(let inner), .lazy(let inner), .weak(let inner), .text(let inner, _): [inner]
+        case .path(let inner, _, _), .provider(let inner), .lazy(let inner), .weak(let inner), .text(let inner, _):
+            [inner]
         case .config(_, let other, _, _), .entry(_, let other, _): other.map { [$0] } ?? []
         case .value, .type, .all, .argument, .arguments, .resolver, .asker, .entryName, .said: []
         }

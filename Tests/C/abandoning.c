@@ -91,7 +91,7 @@ static void an_edit_that_a_refused_close_has_abandoned_takes_effect(void) {
 int main(void) {
     check_directory();
     check_begin();
-    close_ends_the_wait_for_a_writer();
-    an_edit_that_a_refused_close_has_abandoned_takes_effect();
+    RUN_TEST(close_ends_the_wait_for_a_writer);
+    RUN_TEST(an_edit_that_a_refused_close_has_abandoned_takes_effect);
     return check_end();
 }

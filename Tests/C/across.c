@@ -228,13 +228,13 @@ static void two_threads_that_wait_for_each_others_runtimes_get_what_they_need(vo
 
 int main(void) {
     check_begin();
-    a_circle_through_another_runtime_is_answered();
-    a_circle_through_three_runtimes_and_what_is_made_each_time_is_answered();
-    what_leads_back_to_something_else_is_none();
-    a_circle_through_pools_is_answered();
-    a_circle_of_two_threads_is_answered();
-    a_circle_of_two_threads_with_more_on_the_way_is_answered();
-    a_circle_of_two_threads_through_pools_is_answered();
-    two_threads_that_wait_for_each_others_runtimes_get_what_they_need();
+    RUN_TEST(a_circle_through_another_runtime_is_answered);
+    RUN_TEST(a_circle_through_three_runtimes_and_what_is_made_each_time_is_answered);
+    RUN_TEST(what_leads_back_to_something_else_is_none);
+    RUN_TEST(a_circle_through_pools_is_answered);
+    RUN_TEST(a_circle_of_two_threads_is_answered);
+    RUN_TEST(a_circle_of_two_threads_with_more_on_the_way_is_answered);
+    RUN_TEST(a_circle_of_two_threads_through_pools_is_answered);
+    RUN_TEST(two_threads_that_wait_for_each_others_runtimes_get_what_they_need);
     return check_end();
 }

@@ -259,12 +259,12 @@ static void strings_of_a_report_are_the_same_in_all_domains(void) {
 
 int main(void) {
     check_begin();
-    strings_of_a_report_are_the_same_in_all_domains();
-    a_definition_that_waits_sees_the_type_of_a_block();
-    an_optional_dependency_on_a_dormant_key_is_null_without_a_definition_too();
-    an_object_that_a_type_needs_does_not_hinder_a_close();
-    spellings_of_a_path_are_compared_by_their_bytes();
-    a_processor_configures_nothing();
-    joined_sets_leave_no_inline_definition_of_a_former_one();
+    RUN_TEST(strings_of_a_report_are_the_same_in_all_domains);
+    RUN_TEST(a_definition_that_waits_sees_the_type_of_a_block);
+    RUN_TEST(an_optional_dependency_on_a_dormant_key_is_null_without_a_definition_too);
+    RUN_TEST(an_object_that_a_type_needs_does_not_hinder_a_close);
+    RUN_TEST(spellings_of_a_path_are_compared_by_their_bytes);
+    RUN_TEST(a_processor_configures_nothing);
+    RUN_TEST(joined_sets_leave_no_inline_definition_of_a_former_one);
     return check_end();
 }

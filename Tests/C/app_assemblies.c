@@ -199,12 +199,12 @@ int main(void) {
     CHECK(mkdtemp(directory) != NULL);
     snprintf(manifest, sizeof manifest, "%s/app.yaml", directory);
     check_begin();
-    the_manifest_activates_and_mounts();
-    the_host_may_give_them_instead();
-    what_is_wrong_is_told_with_its_place();
-    a_component_must_not_take_a_members_key();
-    a_component_may_be_one_for_each_entry();
-    the_host_may_give_documents();
+    RUN_TEST(the_manifest_activates_and_mounts);
+    RUN_TEST(the_host_may_give_them_instead);
+    RUN_TEST(what_is_wrong_is_told_with_its_place);
+    RUN_TEST(a_component_must_not_take_a_members_key);
+    RUN_TEST(a_component_may_be_one_for_each_entry);
+    RUN_TEST(the_host_may_give_documents);
     unlink(manifest);
     rmdir(directory);
     return check_end();

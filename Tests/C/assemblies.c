@@ -640,24 +640,24 @@ static void an_assembly_that_grows_stays_in_its_place(void) {
 
 int main(void) {
     check_begin();
-    an_assembly_is_a_set_of_definitions_under_its_name();
-    before_activation_every_resolve_names_the_assembly();
-    activation_is_idempotent();
-    a_replaced_assembly_keeps_what_did_not_change();
-    a_single_definition_of_an_assembly_is_replaced_and_removed();
-    what_was_changed_by_itself_stays_so_when_the_same_is_activated_again();
-    a_table_may_extend_an_assembly();
-    a_key_that_comes_twice_names_both_places();
-    the_most_derived_wins_and_nothing_bleeds();
-    collaborators_are_found_by_interface_in_any_order_and_in_circles();
-    a_derived_assembly_stands_in_for_the_one_asked_for();
-    an_unmet_collaborator_is_an_error();
-    an_inline_definition_has_the_key_of_its_place();
-    what_a_definition_holds_is_given_back_once();
-    what_is_overridden_stays_its_callers();
-    what_a_call_refuses_stays_its_callers();
-    a_set_of_assemblies_is_all_or_nothing();
-    a_type_is_looked_for_when_the_definition_takes_effect();
-    an_assembly_that_grows_stays_in_its_place();
+    RUN_TEST(an_assembly_is_a_set_of_definitions_under_its_name);
+    RUN_TEST(before_activation_every_resolve_names_the_assembly);
+    RUN_TEST(activation_is_idempotent);
+    RUN_TEST(a_replaced_assembly_keeps_what_did_not_change);
+    RUN_TEST(a_single_definition_of_an_assembly_is_replaced_and_removed);
+    RUN_TEST(what_was_changed_by_itself_stays_so_when_the_same_is_activated_again);
+    RUN_TEST(a_table_may_extend_an_assembly);
+    RUN_TEST(a_key_that_comes_twice_names_both_places);
+    RUN_TEST(the_most_derived_wins_and_nothing_bleeds);
+    RUN_TEST(collaborators_are_found_by_interface_in_any_order_and_in_circles);
+    RUN_TEST(a_derived_assembly_stands_in_for_the_one_asked_for);
+    RUN_TEST(an_unmet_collaborator_is_an_error);
+    RUN_TEST(an_inline_definition_has_the_key_of_its_place);
+    RUN_TEST(what_a_definition_holds_is_given_back_once);
+    RUN_TEST(what_is_overridden_stays_its_callers);
+    RUN_TEST(what_a_call_refuses_stays_its_callers);
+    RUN_TEST(a_set_of_assemblies_is_all_or_nothing);
+    RUN_TEST(a_type_is_looked_for_when_the_definition_takes_effect);
+    RUN_TEST(an_assembly_that_grows_stays_in_its_place);
     return check_end();
 }

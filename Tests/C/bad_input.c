@@ -313,8 +313,8 @@ static void fields_that_do_not_fit_are_refused(void) {
 }
 
 int main(void) {
-    an_unreadable_file_is_tried_by_somebody_else();
-    begin_cases();
+    RUN_TEST(an_unreadable_file_is_tried_by_somebody_else);
+    RUN_TEST(begin_cases);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         int before = check_failures;
         if (cases[i].make == make_unreadable && geteuid() == 0) continue; /* see above */
@@ -322,10 +322,10 @@ int main(void) {
         a_bad_first_start_leaves_nothing_running(&cases[i]);
         if (check_failures > before) fprintf(stderr, "  in the case: %s\n", cases[i].rule);
     }
-    fields_that_do_not_fit_are_refused();
-    an_empty_map_takes_all_layers_away();
-    every_error_of_a_document_is_told();
-    a_good_file_beside_a_bad_one_is_not_lost();
-    the_former_text_again_clears_the_error();
+    RUN_TEST(fields_that_do_not_fit_are_refused);
+    RUN_TEST(an_empty_map_takes_all_layers_away);
+    RUN_TEST(every_error_of_a_document_is_told);
+    RUN_TEST(a_good_file_beside_a_bad_one_is_not_lost);
+    RUN_TEST(the_former_text_again_clears_the_error);
     return check_end();
 }

@@ -328,13 +328,13 @@ static void a_status_counts_only_where_the_host_has_stored_it(void) {
 int main(void) {
     check_begin();
     check_directory();
-    a_type_says_what_it_takes();
-    versions_and_cells_are_read_where_they_lie();
-    a_confined_object_is_read_in_its_domain_alone();
-    what_making_comes_to_is_a_list_of_steps();
-    the_definition_in_force_is_described();
-    a_manifest_is_checked_without_making_anything();
-    callbacks_end_before_the_runtimes_that_call_them();
-    a_status_counts_only_where_the_host_has_stored_it();
+    RUN_TEST(a_type_says_what_it_takes);
+    RUN_TEST(versions_and_cells_are_read_where_they_lie);
+    RUN_TEST(a_confined_object_is_read_in_its_domain_alone);
+    RUN_TEST(what_making_comes_to_is_a_list_of_steps);
+    RUN_TEST(the_definition_in_force_is_described);
+    RUN_TEST(a_manifest_is_checked_without_making_anything);
+    RUN_TEST(callbacks_end_before_the_runtimes_that_call_them);
+    RUN_TEST(a_status_counts_only_where_the_host_has_stored_it);
     return check_end();
 }

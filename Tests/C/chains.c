@@ -111,8 +111,8 @@ static void a_chain_longer_than_any_stack_ends(void) {
 int main(void) {
     check_begin();
     main_thread = pthread_self();
-    a_wiring_that_never_ends_is_an_error();
-    a_long_chain_is_an_error_on_a_small_stack_and_no_crash();
-    a_chain_longer_than_any_stack_ends();
+    RUN_TEST(a_wiring_that_never_ends_is_an_error);
+    RUN_TEST(a_long_chain_is_an_error_on_a_small_stack_and_no_crash);
+    RUN_TEST(a_chain_longer_than_any_stack_ends);
     return check_end();
 }

@@ -140,8 +140,20 @@ static inline void check_begin(void) {
     check_descriptors = check_entries("/proc/self/fd");
 }
 
+/* Runs a test, or leaves it out where INVIVO_TEST in the environment names another one. What `main` calls by itself always runs. */
+static int check_run;
+static inline bool check_wanted(const char *test) {
+    const char *wanted = getenv("INVIVO_TEST");
+    if (wanted && *wanted && strcmp(wanted, test) != 0) return false;
+    check_run++;
+    return true;
+}
+#define RUN_TEST(test) ((void)(check_wanted(#test) && (test(), true)))
+
 /* The program's exit status. */
 static inline int check_end(void) {
+    const char *wanted = getenv("INVIVO_TEST");
+    if (wanted && *wanted && !check_run) check_failed(__FILE__, __LINE__, "there is no test '%s' here", wanted);
     invivo_live_counts live = {.struct_size = sizeof(live)};
     struct timespec now;
     time_t limit;

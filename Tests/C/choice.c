@@ -259,9 +259,9 @@ static void what_is_wrong_with_a_choice_is_told_at_activation(void) {
 
 int main(void) {
     check_begin();
-    the_first_option_that_fits_the_configuration_is_taken();
-    an_argument_chooses_by_value_by_type_and_by_name();
-    a_choice_is_found_by_its_type_and_checked_against_it();
-    what_is_wrong_with_a_choice_is_told_at_activation();
+    RUN_TEST(the_first_option_that_fits_the_configuration_is_taken);
+    RUN_TEST(an_argument_chooses_by_value_by_type_and_by_name);
+    RUN_TEST(a_choice_is_found_by_its_type_and_checked_against_it);
+    RUN_TEST(what_is_wrong_with_a_choice_is_told_at_activation);
     return check_end();
 }

@@ -501,16 +501,16 @@ int main(int argc, char **argv) {
     if (argc > 1) race_rounds = atoi(argv[1]);
     check_begin();
     check_directory();
-    close_waits_for_a_build_under_way();
-    a_build_that_takes_too_long_refuses_close();
-    what_would_wait_for_itself_is_refused_at_once();
-    a_lease_that_a_component_takes_itself_is_left_to_the_deferring_close();
-    what_definitions_hold_is_not_a_hosts();
-    what_definitions_hold_is_not_a_hosts_where_others_lie_over_them();
-    a_refused_close_loses_no_edit();
-    a_domain_whose_thread_is_gone_does_not_keep_close();
-    a_call_that_races_with_close_gets_a_status();
-    what_ends_while_it_is_closed_ends_once();
-    an_object_attached_by_two_threads_has_one_key();
+    RUN_TEST(close_waits_for_a_build_under_way);
+    RUN_TEST(a_build_that_takes_too_long_refuses_close);
+    RUN_TEST(what_would_wait_for_itself_is_refused_at_once);
+    RUN_TEST(a_lease_that_a_component_takes_itself_is_left_to_the_deferring_close);
+    RUN_TEST(what_definitions_hold_is_not_a_hosts);
+    RUN_TEST(what_definitions_hold_is_not_a_hosts_where_others_lie_over_them);
+    RUN_TEST(a_refused_close_loses_no_edit);
+    RUN_TEST(a_domain_whose_thread_is_gone_does_not_keep_close);
+    RUN_TEST(a_call_that_races_with_close_gets_a_status);
+    RUN_TEST(what_ends_while_it_is_closed_ends_once);
+    RUN_TEST(an_object_attached_by_two_threads_has_one_key);
     return check_end();
 }

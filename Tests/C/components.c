@@ -274,12 +274,12 @@ static void what_is_exclusive_is_stopped_first(void) {
 int main(void) {
     check_directory();
     check_begin();
-    scopes_are_said_by_their_names();
-    who_is_found_by_type_and_who_takes_another_is_said();
-    a_tracked_component_follows();
-    what_may_be_null_says_so();
-    the_resolver_is_a_callable();
-    a_choice_is_made_by_what_an_argument_is();
-    what_is_exclusive_is_stopped_first();
+    RUN_TEST(scopes_are_said_by_their_names);
+    RUN_TEST(who_is_found_by_type_and_who_takes_another_is_said);
+    RUN_TEST(a_tracked_component_follows);
+    RUN_TEST(what_may_be_null_says_so);
+    RUN_TEST(the_resolver_is_a_callable);
+    RUN_TEST(a_choice_is_made_by_what_an_argument_is);
+    RUN_TEST(what_is_exclusive_is_stopped_first);
     return check_end();
 }

@@ -237,9 +237,9 @@ static void every_kind_comes_as_it_was_said_wherever_it_goes(void) {
 
 int main(void) {
     check_begin();
-    numbers_go_in_exactly_up_to_their_limits();
-    what_would_lose_something_is_refused_and_nothing_is_made();
-    texts_bytes_enumerations_and_structs_go_in_whole();
-    every_kind_comes_as_it_was_said_wherever_it_goes();
+    RUN_TEST(numbers_go_in_exactly_up_to_their_limits);
+    RUN_TEST(what_would_lose_something_is_refused_and_nothing_is_made);
+    RUN_TEST(texts_bytes_enumerations_and_structs_go_in_whole);
+    RUN_TEST(every_kind_comes_as_it_was_said_wherever_it_goes);
     return check_end();
 }

@@ -300,10 +300,10 @@ static void a_reader_gets_values_of_every_kind_and_its_errors_their_place(void) 
 int main(void) {
     check_begin();
     if (chdir("/tmp") != 0) return 2;
-    texts_are_read_exactly_or_refused_with_the_place_in_them();
-    the_hosts_own_reads_what_goes_to_places_of_its_type();
-    each_runtime_has_its_own();
-    texts_are_read_by_the_converter_that_is_named_or_that_the_place_has();
-    a_reader_gets_values_of_every_kind_and_its_errors_their_place();
+    RUN_TEST(texts_are_read_exactly_or_refused_with_the_place_in_them);
+    RUN_TEST(the_hosts_own_reads_what_goes_to_places_of_its_type);
+    RUN_TEST(each_runtime_has_its_own);
+    RUN_TEST(texts_are_read_by_the_converter_that_is_named_or_that_the_place_has);
+    RUN_TEST(a_reader_gets_values_of_every_kind_and_its_errors_their_place);
     return check_end();
 }

@@ -291,17 +291,17 @@ static void the_parent_of_what_is_under_an_override_stays(void) {
 
 int main(void) {
     check_begin();
-    what_a_waiting_step_made_inside_a_reload_is_made_once();
-    who_has_something_by_an_alias_with_arguments_follows_as_it_has_it();
-    a_step_that_waits_for_what_is_null_in_the_end_gets_null();
-    a_circle_through_a_runtime_argument_ends();
-    a_circle_that_a_reload_closes_through_a_runtime_argument_ends();
-    a_circle_that_a_reload_closes_through_an_alias_ends();
-    a_name_of_what_is_bound_anew_leads_to_the_same();
-    what_named_nothing_is_put_back_as_it_was();
-    what_was_an_alias_is_not_given_more_than_it_takes();
-    what_a_prototype_resolved_while_it_was_made_went_into_its_holders();
-    the_parent_of_what_is_under_an_override_stays();
-    a_name_of_names_of_any_number_is_followed_to_its_end();
+    RUN_TEST(what_a_waiting_step_made_inside_a_reload_is_made_once);
+    RUN_TEST(who_has_something_by_an_alias_with_arguments_follows_as_it_has_it);
+    RUN_TEST(a_step_that_waits_for_what_is_null_in_the_end_gets_null);
+    RUN_TEST(a_circle_through_a_runtime_argument_ends);
+    RUN_TEST(a_circle_that_a_reload_closes_through_a_runtime_argument_ends);
+    RUN_TEST(a_circle_that_a_reload_closes_through_an_alias_ends);
+    RUN_TEST(a_name_of_what_is_bound_anew_leads_to_the_same);
+    RUN_TEST(what_named_nothing_is_put_back_as_it_was);
+    RUN_TEST(what_was_an_alias_is_not_given_more_than_it_takes);
+    RUN_TEST(what_a_prototype_resolved_while_it_was_made_went_into_its_holders);
+    RUN_TEST(the_parent_of_what_is_under_an_override_stays);
+    RUN_TEST(a_name_of_names_of_any_number_is_followed_to_its_end);
     return check_end();
 }

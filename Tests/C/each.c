@@ -288,16 +288,16 @@ static void a_parent_and_an_override_reach_the_instance_of_an_entry(void) {
 int main(void) {
     thing_concurrency = INVIVO_CONFINED; /* whose properties are set again where they are */
     check_begin();
-    each_entry_of_a_map_has_one();
-    an_entry_that_comes_changes_or_goes_concerns_its_own_alone();
-    entries_of_a_list_are_known_by_what_they_say();
-    entries_may_be_plain_values();
-    a_pattern_changes_and_goes_with_all_of_its_own();
-    what_stands_in_a_pattern_changes_in_each();
-    an_entry_takes_no_key_that_is_defined();
-    what_is_for_each_entry_asks_for_one();
-    entries_are_listed_in_the_order_of_the_configuration();
-    every_edit_is_followed_by_the_order();
-    a_parent_and_an_override_reach_the_instance_of_an_entry();
+    RUN_TEST(each_entry_of_a_map_has_one);
+    RUN_TEST(an_entry_that_comes_changes_or_goes_concerns_its_own_alone);
+    RUN_TEST(entries_of_a_list_are_known_by_what_they_say);
+    RUN_TEST(entries_may_be_plain_values);
+    RUN_TEST(a_pattern_changes_and_goes_with_all_of_its_own);
+    RUN_TEST(what_stands_in_a_pattern_changes_in_each);
+    RUN_TEST(an_entry_takes_no_key_that_is_defined);
+    RUN_TEST(what_is_for_each_entry_asks_for_one);
+    RUN_TEST(entries_are_listed_in_the_order_of_the_configuration);
+    RUN_TEST(every_edit_is_followed_by_the_order);
+    RUN_TEST(a_parent_and_an_override_reach_the_instance_of_an_entry);
     return check_end();
 }

@@ -294,7 +294,7 @@ int main(void) {
         TAKES_EFFECT_ONCE(by_vim_with_backup);
         TAKES_EFFECT_ONCE(in_place);
     }
-    the_same_bytes_are_no_change();
+    RUN_TEST(the_same_bytes_are_no_change);
     TAKES_EFFECT_ONCE(link_switched);
     TAKES_EFFECT_ONCE(link_target_written);
     TAKES_EFFECT_ONCE(by_ln_sfn);
@@ -330,7 +330,7 @@ int main(void) {
         TAKES_EFFECT_ONCE(by_git_checkout);
         TAKES_EFFECT_ONCE(in_place);
     }
-    endless_writes_cannot_starve_it();
+    RUN_TEST(endless_writes_cannot_starve_it);
     OK(invivo_runtime_close(runtime, E));
     listener_end(&heard);
     return check_end();

@@ -341,6 +341,6 @@ int main(void) {
     the_end_of_what_was_asked_may_resolve(visit_all_others);
     the_end_of_what_was_asked_may_resolve(visit_itself_and_the_next);
     the_end_of_what_was_asked_may_resolve(visit_what_is_made);
-    who_is_asked_may_resolve();
+    RUN_TEST(who_is_asked_may_resolve);
     return check_end();
 }

@@ -85,8 +85,8 @@ int main(void) {
     snprintf(text, sizeof(text), "%llu", (unsigned long long)(uintptr_t)&calls);
     setenv("BELLS_CALLS", text, 1);
     check_begin();
-    what_is_needed_works();
+    RUN_TEST(what_is_needed_works);
     if (check_failures) return fprintf(stderr, "nothing is shown\n"), 0;
-    a_failed_entry_leaves_nothing_and_the_corrected_file_is_accepted();
+    RUN_TEST(a_failed_entry_leaves_nothing_and_the_corrected_file_is_accepted);
     return check_end();
 }

@@ -145,15 +145,15 @@ static void the_version_is_that_of_the_header(void) {
 
 int main(void) {
     check_begin();
-    every_part_is_what_was_said();
-    nothing_is_neutral();
-    two_are_told_as_one();
-    a_copy_says_the_same_and_is_ones_own();
-    a_chain_of_causes_may_be_of_any_length();
-    a_chain_of_ordinary_length_is_kept_whole();
-    chains_of_several_errors_end_too();
-    any_thread_may_read_it();
-    codes_have_names_and_texts();
-    the_version_is_that_of_the_header();
+    RUN_TEST(every_part_is_what_was_said);
+    RUN_TEST(nothing_is_neutral);
+    RUN_TEST(two_are_told_as_one);
+    RUN_TEST(a_copy_says_the_same_and_is_ones_own);
+    RUN_TEST(a_chain_of_causes_may_be_of_any_length);
+    RUN_TEST(a_chain_of_ordinary_length_is_kept_whole);
+    RUN_TEST(chains_of_several_errors_end_too);
+    RUN_TEST(any_thread_may_read_it);
+    RUN_TEST(codes_have_names_and_texts);
+    RUN_TEST(the_version_is_that_of_the_header);
     return check_end();
 }

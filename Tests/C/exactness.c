@@ -458,16 +458,16 @@ static void several_plain_fields_come_back(void) {
 
 int main(void) {
     check_begin();
-    what_one_setter_moves_of_another_comes_back();
-    several_plain_fields_come_back();
-    a_refused_removal_keeps_the_base();
-    what_could_not_be_undone_is_restored_by_the_next_change();
-    a_failing_getter_says_which_property_and_where();
-    each_field_of_a_struct_has_layers_of_its_own();
-    somebody_elses_change_is_left_however_often_the_rest_changes();
-    bytes_that_are_no_text_come_back();
-    what_is_attached_gets_its_values_back_when_the_runtime_closes();
-    a_target_is_let_go_inside_a_callback();
-    a_runtime_closes_with_a_target_being_let_go();
+    RUN_TEST(what_one_setter_moves_of_another_comes_back);
+    RUN_TEST(several_plain_fields_come_back);
+    RUN_TEST(a_refused_removal_keeps_the_base);
+    RUN_TEST(what_could_not_be_undone_is_restored_by_the_next_change);
+    RUN_TEST(a_failing_getter_says_which_property_and_where);
+    RUN_TEST(each_field_of_a_struct_has_layers_of_its_own);
+    RUN_TEST(somebody_elses_change_is_left_however_often_the_rest_changes);
+    RUN_TEST(bytes_that_are_no_text_come_back);
+    RUN_TEST(what_is_attached_gets_its_values_back_when_the_runtime_closes);
+    RUN_TEST(a_target_is_let_go_inside_a_callback);
+    RUN_TEST(a_runtime_closes_with_a_target_being_let_go);
     return check_end();
 }

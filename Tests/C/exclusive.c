@@ -247,10 +247,10 @@ static void a_reset_replaces_it_at_once(void) {
 
 int main(void) {
     check_begin();
-    a_listening_socket_across_100_reloads_of_which_10_fail();
-    what_fails_before_causes_no_outage();
-    the_failure_to_start_again_is_told();
-    exclusive_needs_start_stop_and_one_instance();
-    a_reset_replaces_it_at_once();
+    RUN_TEST(a_listening_socket_across_100_reloads_of_which_10_fail);
+    RUN_TEST(what_fails_before_causes_no_outage);
+    RUN_TEST(the_failure_to_start_again_is_told);
+    RUN_TEST(exclusive_needs_start_stop_and_one_instance);
+    RUN_TEST(a_reset_replaces_it_at_once);
     return check_end();
 }

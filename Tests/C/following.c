@@ -250,10 +250,10 @@ int main(void) {
     check_begin();
     a_holder_hears_what_comes_and_goes(&mixer_type);
     a_holder_hears_what_comes_and_goes(&shared_mixer);
-    a_candidate_that_nobody_changed_stays();
+    RUN_TEST(a_candidate_that_nobody_changed_stays);
     a_reload_that_fails_leaves_a_list_in_its_order(&mixer_type);
     a_reload_that_fails_leaves_a_list_in_its_order(&shared_mixer);
-    candidates_need_two_methods_and_a_list();
-    a_tracked_prototype_follows();
+    RUN_TEST(candidates_need_two_methods_and_a_list);
+    RUN_TEST(a_tracked_prototype_follows);
     return check_end();
 }

@@ -412,8 +412,8 @@ int main(int count, char **arguments) {
     OK(invivo_changes_open(runtime, &unfinished, E));
     in_a_child(child, true);
     in_a_child(grandchild, true);
-    an_open_view_stays_readable();
-    a_fork_in_a_commit_gives_the_former_generation();
+    RUN_TEST(an_open_view_stays_readable);
+    RUN_TEST(a_fork_in_a_commit_gives_the_former_generation);
     forks_under_load(count > 1 ? atoi(arguments[1]) : FORKS);
     invivo_changes_discard(unfinished);
     OK(invivo_object_release(leased_shared));

@@ -253,11 +253,11 @@ int main(void) {
     a_hook_is_called_again_with_what_took_the_place(INVIVO_SCOPE_SINGLETON, 0);
     a_hook_is_called_again_with_what_took_the_place(INVIVO_SCOPE_LAZY_SINGLETON, 0);
     a_hook_is_called_again_with_what_took_the_place(INVIVO_SCOPE_PROTOTYPE, INVIVO_DEFINITION_TRACKED);
-    a_refused_hook_gets_the_former_back();
-    an_object_of_a_shared_type_is_made_anew();
-    a_hook_follows_the_configuration();
-    a_lookup_by_type_in_a_hook_is_bound_anew();
-    the_last_hook_may_ask_for_whom_its_object_was_made();
-    a_type_takes_its_runtime_when_all_is_complete();
+    RUN_TEST(a_refused_hook_gets_the_former_back);
+    RUN_TEST(an_object_of_a_shared_type_is_made_anew);
+    RUN_TEST(a_hook_follows_the_configuration);
+    RUN_TEST(a_lookup_by_type_in_a_hook_is_bound_anew);
+    RUN_TEST(the_last_hook_may_ask_for_whom_its_object_was_made);
+    RUN_TEST(a_type_takes_its_runtime_when_all_is_complete);
     return check_end();
 }

@@ -409,12 +409,12 @@ int main(void) {
     check_directory();
     exit_without_close_neither_hangs_nor_crashes(false);
     exit_without_close_neither_hangs_nor_crashes(true);
-    nothing_of_the_process_is_changed();
-    signals_go_to_threads_of_the_host();
-    faults_on_threads_of_the_runtime_are_the_hosts();
-    a_host_that_changes_its_directory_is_followed_to_the_same_file();
-    a_forked_child_is_told_and_may_open_its_own();
-    forks_at_any_moment();
+    RUN_TEST(nothing_of_the_process_is_changed);
+    RUN_TEST(signals_go_to_threads_of_the_host);
+    RUN_TEST(faults_on_threads_of_the_runtime_are_the_hosts);
+    RUN_TEST(a_host_that_changes_its_directory_is_followed_to_the_same_file);
+    RUN_TEST(a_forked_child_is_told_and_may_open_its_own);
+    RUN_TEST(forks_at_any_moment);
     umask(022);
     return check_end();
 }

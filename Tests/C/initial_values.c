@@ -214,11 +214,11 @@ static void a_hosts_own_value_comes_back_as_itself(void) {
 int main(void) {
     check_begin();
     OK(invivo_runtime_open(&runtime, NULL, E));
-    a_block_begins_with_the_bytes_it_was_given();
-    one_type_name_with_other_initial_values_is_refused();
-    an_initial_value_is_exact();
-    sizes_beyond_reason_are_refused();
-    a_hosts_own_value_comes_back_as_itself();
+    RUN_TEST(a_block_begins_with_the_bytes_it_was_given);
+    RUN_TEST(one_type_name_with_other_initial_values_is_refused);
+    RUN_TEST(an_initial_value_is_exact);
+    RUN_TEST(sizes_beyond_reason_are_refused);
+    RUN_TEST(a_hosts_own_value_comes_back_as_itself);
     OK(invivo_runtime_close(runtime, E));
     CHECK_EQUAL(kept_count, 0);
     return check_end();

@@ -167,12 +167,12 @@ static void a_key_is_a_function(void) {
 
 int main(void) {
     check_begin();
-    what_is_written_is_as_the_golden_files_have_it();
-    keys_are_written_as_text_whatever_is_in_them();
-    keys_of_one_name_are_refused();
+    RUN_TEST(what_is_written_is_as_the_golden_files_have_it);
+    RUN_TEST(keys_are_written_as_text_whatever_is_in_them);
+    RUN_TEST(keys_of_one_name_are_refused);
 #if !defined(KEYS_BOOTSTRAP)
-    a_key_is_a_function();
-    a_function_knows_its_key_in_every_runtime_and_generation();
+    RUN_TEST(a_key_is_a_function);
+    RUN_TEST(a_function_knows_its_key_in_every_runtime_and_generation);
 #endif
     return check_end();
 }

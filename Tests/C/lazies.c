@@ -402,16 +402,16 @@ static void reloads_replace_what_threads_ask_lazies_for(void) {
 
 int main(void) {
     check_begin();
-    circles_through_lazies_end_in_every_scope();
-    a_lazy_asked_by_its_own_holder_closes_the_circle();
-    a_hundred_thousand_circles_leave_nothing();
-    reloads_replace_circles_and_leave_nothing();
-    close_counts_what_waits_for_its_domain();
-    what_a_lazy_remembers_ends_when_a_reload_replaces_it();
-    what_a_provider_is_given_is_followed_and_ends_in_circles();
-    a_callable_that_outlives_its_holder_still_resolves();
-    a_lazy_of_what_each_place_has_one_of_gives_that_of_the_place();
-    several_threads_get_one_object_of_a_lazy();
-    reloads_replace_what_threads_ask_lazies_for();
+    RUN_TEST(circles_through_lazies_end_in_every_scope);
+    RUN_TEST(a_lazy_asked_by_its_own_holder_closes_the_circle);
+    RUN_TEST(a_hundred_thousand_circles_leave_nothing);
+    RUN_TEST(reloads_replace_circles_and_leave_nothing);
+    RUN_TEST(close_counts_what_waits_for_its_domain);
+    RUN_TEST(what_a_lazy_remembers_ends_when_a_reload_replaces_it);
+    RUN_TEST(what_a_provider_is_given_is_followed_and_ends_in_circles);
+    RUN_TEST(a_callable_that_outlives_its_holder_still_resolves);
+    RUN_TEST(a_lazy_of_what_each_place_has_one_of_gives_that_of_the_place);
+    RUN_TEST(several_threads_get_one_object_of_a_lazy);
+    RUN_TEST(reloads_replace_what_threads_ask_lazies_for);
     return check_end();
 }

@@ -211,11 +211,11 @@ static void the_details_are_there_for_whoever_wants_them(void) {
 int main(void) {
     check_begin();
     check_directory();
-    a_failing_stop_is_logged();
-    after_a_deferred_close_nothing_is_logged();
-    an_open_change_set_ends_with_its_runtime();
-    a_failed_open_takes_nothing_over();
-    documents_of_change_sets_are_open_when_they_are_committed();
-    the_details_are_there_for_whoever_wants_them();
+    RUN_TEST(a_failing_stop_is_logged);
+    RUN_TEST(after_a_deferred_close_nothing_is_logged);
+    RUN_TEST(an_open_change_set_ends_with_its_runtime);
+    RUN_TEST(a_failed_open_takes_nothing_over);
+    RUN_TEST(documents_of_change_sets_are_open_when_they_are_committed);
+    RUN_TEST(the_details_are_there_for_whoever_wants_them);
     return check_end();
 }

@@ -282,14 +282,14 @@ static void a_type_may_say_later_that_it_is_something_more(void) {
 int main(void) {
     check_begin();
     main_thread = pthread_self();
-    types_are_looked_up();
-    the_exact_type_is_preferred_at_equal_rank();
-    generic_arguments_are_preferred_after_rank_and_type();
-    what_stands_for_a_type_is_found_exactly();
-    what_nothing_has_is_left_out();
-    bindings_by_type_stay_unless_they_are_greedy();
-    hosts_objects_are_injected_into();
-    what_is_said_last_of_a_key_in_one_change_set_counts();
-    a_type_may_say_later_that_it_is_something_more();
+    RUN_TEST(types_are_looked_up);
+    RUN_TEST(the_exact_type_is_preferred_at_equal_rank);
+    RUN_TEST(generic_arguments_are_preferred_after_rank_and_type);
+    RUN_TEST(what_stands_for_a_type_is_found_exactly);
+    RUN_TEST(what_nothing_has_is_left_out);
+    RUN_TEST(bindings_by_type_stay_unless_they_are_greedy);
+    RUN_TEST(hosts_objects_are_injected_into);
+    RUN_TEST(what_is_said_last_of_a_key_in_one_change_set_counts);
+    RUN_TEST(a_type_may_say_later_that_it_is_something_more);
     return check_end();
 }

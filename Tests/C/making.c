@@ -456,19 +456,19 @@ static void methods_of_other_objects_make_and_factories_know_who_asks(void) {
 int main(void) {
     check_begin();
     main_thread = pthread_self();
-    graph_scope_is_one_for_each_outermost_resolve();
-    a_prototype_referred_to_from_inside_its_making_is_itself();
-    circles_through_properties_are_made_and_end();
-    an_object_may_be_injected_into_itself();
-    an_initializer_may_close_a_circle_with_a_property();
-    shared_objects_are_kept_for_each_set_of_arguments();
-    arguments_are_passed_on_and_bound();
-    an_alias_with_parameters_arranges_what_its_target_gets();
-    a_child_takes_over_from_its_parents();
-    a_line_of_parents_may_be_of_any_length();
-    providers_make_each_time_and_lazies_once();
-    collections_are_fresh_and_paths_are_followed();
-    null_goes_only_where_it_may();
-    methods_of_other_objects_make_and_factories_know_who_asks();
+    RUN_TEST(graph_scope_is_one_for_each_outermost_resolve);
+    RUN_TEST(a_prototype_referred_to_from_inside_its_making_is_itself);
+    RUN_TEST(circles_through_properties_are_made_and_end);
+    RUN_TEST(an_object_may_be_injected_into_itself);
+    RUN_TEST(an_initializer_may_close_a_circle_with_a_property);
+    RUN_TEST(shared_objects_are_kept_for_each_set_of_arguments);
+    RUN_TEST(arguments_are_passed_on_and_bound);
+    RUN_TEST(an_alias_with_parameters_arranges_what_its_target_gets);
+    RUN_TEST(a_child_takes_over_from_its_parents);
+    RUN_TEST(a_line_of_parents_may_be_of_any_length);
+    RUN_TEST(providers_make_each_time_and_lazies_once);
+    RUN_TEST(collections_are_fresh_and_paths_are_followed);
+    RUN_TEST(null_goes_only_where_it_may);
+    RUN_TEST(methods_of_other_objects_make_and_factories_know_who_asks);
     return check_end();
 }

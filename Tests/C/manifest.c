@@ -389,13 +389,13 @@ int main(void) {
     check_directory();
     check_begin();
     write_text("tuning.yaml", "config: { a: { name: bass } }\n");
-    everything_that_is_data_can_be_said();
-    a_component_hears_of_candidates();
-    a_component_may_stand_in_another();
-    a_component_refers_weakly_to_others();
-    components_decorate_others();
-    a_start_tells_what_is_wrong_with_components_and_traits();
-    what_is_wrong_is_told_with_its_place();
-    a_key_without_its_dollar_sign_is_told();
+    RUN_TEST(everything_that_is_data_can_be_said);
+    RUN_TEST(a_component_hears_of_candidates);
+    RUN_TEST(a_component_may_stand_in_another);
+    RUN_TEST(a_component_refers_weakly_to_others);
+    RUN_TEST(components_decorate_others);
+    RUN_TEST(a_start_tells_what_is_wrong_with_components_and_traits);
+    RUN_TEST(what_is_wrong_is_told_with_its_place);
+    RUN_TEST(a_key_without_its_dollar_sign_is_told);
     return check_end();
 }

@@ -559,14 +559,14 @@ static void a_view_ended_twice_leaves_later_ones_protected(void) {
 
 int main(void) {
     check_begin();
-    handles_that_are_zero_foreign_or_of_another_kind();
-    everything_after_close_is_refused();
-    releasing_twice_takes_nobody_elses();
-    null_is_refused();
-    defaults_end_with_the_callers_structure();
-    wrong_struct_sizes_are_refused();
-    what_belongs_together_is_given_together();
-    unknown_flags_are_refused();
-    a_view_ended_twice_leaves_later_ones_protected();
+    RUN_TEST(handles_that_are_zero_foreign_or_of_another_kind);
+    RUN_TEST(everything_after_close_is_refused);
+    RUN_TEST(releasing_twice_takes_nobody_elses);
+    RUN_TEST(null_is_refused);
+    RUN_TEST(defaults_end_with_the_callers_structure);
+    RUN_TEST(wrong_struct_sizes_are_refused);
+    RUN_TEST(what_belongs_together_is_given_together);
+    RUN_TEST(unknown_flags_are_refused);
+    RUN_TEST(a_view_ended_twice_leaves_later_ones_protected);
     return check_end();
 }

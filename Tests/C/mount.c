@@ -227,10 +227,10 @@ static void who_asks_is_known_through_aliases_and_mounts_and_gets_one_of_its_own
 
 int main(void) {
     check_begin();
-    mounts_of_one_assembly_stand_beside_each_other();
-    a_mount_comes_and_goes_alone();
-    another_assembly_is_not_replaced();
-    a_mount_that_cannot_be_is_told();
-    who_asks_is_known_through_aliases_and_mounts_and_gets_one_of_its_own();
+    RUN_TEST(mounts_of_one_assembly_stand_beside_each_other);
+    RUN_TEST(a_mount_comes_and_goes_alone);
+    RUN_TEST(another_assembly_is_not_replaced);
+    RUN_TEST(a_mount_that_cannot_be_is_told);
+    RUN_TEST(who_asks_is_known_through_aliases_and_mounts_and_gets_one_of_its_own);
     return check_end();
 }

@@ -319,19 +319,19 @@ static void the_nearest_name_by_letters_that_changed_places(void) {
 int main(void) {
     check_begin();
     check_directory();
-    keys_and_what_documents_say_of_them();
-    documents_speak_of_each_alone();
-    types_and_their_members();
-    the_configuration();
-    assemblies_and_what_is_in_them();
-    manifests();
-    pools();
-    converters();
-    scopes();
-    processors();
-    lookups_by_type();
-    prefixes();
-    what_is_defined_anew();
-    the_nearest_name_by_letters_that_changed_places();
+    RUN_TEST(keys_and_what_documents_say_of_them);
+    RUN_TEST(documents_speak_of_each_alone);
+    RUN_TEST(types_and_their_members);
+    RUN_TEST(the_configuration);
+    RUN_TEST(assemblies_and_what_is_in_them);
+    RUN_TEST(manifests);
+    RUN_TEST(pools);
+    RUN_TEST(converters);
+    RUN_TEST(scopes);
+    RUN_TEST(processors);
+    RUN_TEST(lookups_by_type);
+    RUN_TEST(prefixes);
+    RUN_TEST(what_is_defined_anew);
+    RUN_TEST(the_nearest_name_by_letters_that_changed_places);
     return check_end();
 }

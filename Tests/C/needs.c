@@ -192,15 +192,15 @@ static void a_failing_need_leaves_nothing(void) {
 
 int main(void) {
     check_begin();
-    what_a_type_needs_is_filled_in_what_definitions_make();
-    a_definitions_own_injection_of_a_property_wins();
-    objects_without_a_definition_get_what_they_need();
-    what_factories_and_methods_answer_gets_it_too();
-    another_key_fills_no_needs_in_what_a_definition_made();
-    a_reload_brings_what_a_type_needs();
-    needs_are_turned_off_for_a_runtime();
-    an_unmet_need_is_an_error();
-    needs_that_cannot_be_are_refused_with_their_type();
-    a_failing_need_leaves_nothing();
+    RUN_TEST(what_a_type_needs_is_filled_in_what_definitions_make);
+    RUN_TEST(a_definitions_own_injection_of_a_property_wins);
+    RUN_TEST(objects_without_a_definition_get_what_they_need);
+    RUN_TEST(what_factories_and_methods_answer_gets_it_too);
+    RUN_TEST(another_key_fills_no_needs_in_what_a_definition_made);
+    RUN_TEST(a_reload_brings_what_a_type_needs);
+    RUN_TEST(needs_are_turned_off_for_a_runtime);
+    RUN_TEST(an_unmet_need_is_an_error);
+    RUN_TEST(needs_that_cannot_be_are_refused_with_their_type);
+    RUN_TEST(a_failing_need_leaves_nothing);
     return check_end();
 }

@@ -244,10 +244,10 @@ static void what_a_key_has_from_its_parents_stays(void) {
 int main(void) {
     check_begin();
     main_thread = pthread_self();
-    overrides_lie_on_each_other_and_go_in_any_order();
-    what_is_defined_under_an_override_is_checked();
-    an_object_stands_in_for_a_key();
-    what_does_not_fit_where_it_is_needed_is_refused();
-    what_a_key_has_from_its_parents_stays();
+    RUN_TEST(overrides_lie_on_each_other_and_go_in_any_order);
+    RUN_TEST(what_is_defined_under_an_override_is_checked);
+    RUN_TEST(an_object_stands_in_for_a_key);
+    RUN_TEST(what_does_not_fit_where_it_is_needed_is_refused);
+    RUN_TEST(what_a_key_has_from_its_parents_stays);
     return check_end();
 }

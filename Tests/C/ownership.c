@@ -131,9 +131,9 @@ static void a_factory_method_that_returns_an_existing_object_adds_no_lease(void)
 
 int main(void) {
     check_begin();
-    a_failing_call_leaves_what_it_was_given();
-    the_data_of_an_alias_ends_with_it();
-    defaults_that_are_objects_do_not_hinder_a_close();
-    a_factory_method_that_returns_an_existing_object_adds_no_lease();
+    RUN_TEST(a_failing_call_leaves_what_it_was_given);
+    RUN_TEST(the_data_of_an_alias_ends_with_it);
+    RUN_TEST(defaults_that_are_objects_do_not_hinder_a_close);
+    RUN_TEST(a_factory_method_that_returns_an_existing_object_adds_no_lease);
     return check_end();
 }

@@ -707,21 +707,21 @@ static void a_pool_grows_with_what_lives_only(void) {
 int main(int argc, char **argv) {
     if (argc > 1) steps = atoi(argv[1]);
     check_begin();
-    an_entry_lives_as_long_as_somebody_holds_it();
-    keys_are_equal_by_value();
-    one_object_may_be_in_several_pools_under_several_keys();
-    pools_are_found_by_name_and_end();
-    clearing_is_a_reload_that_forgets();
-    what_many_ask_for_is_made_once();
-    who_waits_for_a_making_that_fails_gets_its_error();
-    a_circle_of_makings_is_an_error_and_no_deadlock();
-    circles_through_definitions_are_found();
-    an_entry_lives_as_long_as_the_hosts_own_instance();
-    a_pool_grows_with_instances_that_live_only();
-    a_key_removed_while_its_entry_is_made_keeps_nothing();
+    RUN_TEST(an_entry_lives_as_long_as_somebody_holds_it);
+    RUN_TEST(keys_are_equal_by_value);
+    RUN_TEST(one_object_may_be_in_several_pools_under_several_keys);
+    RUN_TEST(pools_are_found_by_name_and_end);
+    RUN_TEST(clearing_is_a_reload_that_forgets);
+    RUN_TEST(what_many_ask_for_is_made_once);
+    RUN_TEST(who_waits_for_a_making_that_fails_gets_its_error);
+    RUN_TEST(a_circle_of_makings_is_an_error_and_no_deadlock);
+    RUN_TEST(circles_through_definitions_are_found);
+    RUN_TEST(an_entry_lives_as_long_as_the_hosts_own_instance);
+    RUN_TEST(a_pool_grows_with_instances_that_live_only);
+    RUN_TEST(a_key_removed_while_its_entry_is_made_keeps_nothing);
     threads_find_what_a_model_says(false);
     threads_find_what_a_model_says(true);
-    entries_that_are_over_are_swept();
-    a_pool_grows_with_what_lives_only();
+    RUN_TEST(entries_that_are_over_are_swept);
+    RUN_TEST(a_pool_grows_with_what_lives_only);
     return check_end();
 }

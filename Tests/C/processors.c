@@ -569,24 +569,24 @@ static void overrides_lie_above_processors(void) {
 
 int main(void) {
     check_begin();
-    a_decorator_takes_the_place_of_what_was_made();
-    decorators_come_in_the_order_of_their_priority();
-    a_reference_back_is_set_when_the_object_is_decorated();
-    an_object_may_refer_to_its_own_decorated_self();
-    an_initializer_that_takes_the_bare_object_is_an_error_that_names_both();
-    a_component_decorates_and_what_it_needs_is_left_alone();
-    a_method_of_a_component_decorates();
-    a_failing_decorator_fails_the_resolve_and_leaves_nothing();
-    documents_tune_and_reloads_inject_into_what_was_made();
-    a_decorator_that_answers_the_object_itself_leaves_it();
-    constants_are_not_decorated();
-    shared_objects_with_arguments_are_decorated_each();
-    what_a_program_makes_is_decorated_as_soon_as_somebody_asks();
-    processors_change_definitions_one_after_the_other();
-    processors_see_parents_and_their_children_follow();
-    a_definition_that_is_copied_says_the_same();
-    a_processor_defines_what_it_visits_and_nothing_else();
-    nothing_is_lost_in_a_copy();
-    overrides_lie_above_processors();
+    RUN_TEST(a_decorator_takes_the_place_of_what_was_made);
+    RUN_TEST(decorators_come_in_the_order_of_their_priority);
+    RUN_TEST(a_reference_back_is_set_when_the_object_is_decorated);
+    RUN_TEST(an_object_may_refer_to_its_own_decorated_self);
+    RUN_TEST(an_initializer_that_takes_the_bare_object_is_an_error_that_names_both);
+    RUN_TEST(a_component_decorates_and_what_it_needs_is_left_alone);
+    RUN_TEST(a_method_of_a_component_decorates);
+    RUN_TEST(a_failing_decorator_fails_the_resolve_and_leaves_nothing);
+    RUN_TEST(documents_tune_and_reloads_inject_into_what_was_made);
+    RUN_TEST(a_decorator_that_answers_the_object_itself_leaves_it);
+    RUN_TEST(constants_are_not_decorated);
+    RUN_TEST(shared_objects_with_arguments_are_decorated_each);
+    RUN_TEST(what_a_program_makes_is_decorated_as_soon_as_somebody_asks);
+    RUN_TEST(processors_change_definitions_one_after_the_other);
+    RUN_TEST(processors_see_parents_and_their_children_follow);
+    RUN_TEST(a_definition_that_is_copied_says_the_same);
+    RUN_TEST(a_processor_defines_what_it_visits_and_nothing_else);
+    RUN_TEST(nothing_is_lost_in_a_copy);
+    RUN_TEST(overrides_lie_above_processors);
     return check_end();
 }

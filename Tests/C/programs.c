@@ -267,11 +267,11 @@ static void graphs_come_and_go_without_a_trace(void) {
 int main(void) {
     check_begin();
     main_thread = pthread_self();
-    a_graph_made_by_a_program_is_the_same_graph();
-    a_program_that_fails_takes_all_of_it_back();
-    an_init_in_a_program_resolves_in_the_same_graph();
-    programs_run_in_many_threads_while_reloads_change_them();
-    a_program_ends_in_the_generation_in_which_it_began();
-    graphs_come_and_go_without_a_trace();
+    RUN_TEST(a_graph_made_by_a_program_is_the_same_graph);
+    RUN_TEST(a_program_that_fails_takes_all_of_it_back);
+    RUN_TEST(an_init_in_a_program_resolves_in_the_same_graph);
+    RUN_TEST(programs_run_in_many_threads_while_reloads_change_them);
+    RUN_TEST(a_program_ends_in_the_generation_in_which_it_began);
+    RUN_TEST(graphs_come_and_go_without_a_trace);
     return check_end();
 }

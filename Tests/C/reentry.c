@@ -113,11 +113,11 @@ static void a_start_that_asks_a_pool_for_what_is_being_made_is_a_circle(void) {
 
 int main(void) {
     check_begin();
-    a_destroy_is_a_callback_that_may_not_wait();
+    RUN_TEST(a_destroy_is_a_callback_that_may_not_wait);
     what_the_log_resolves_is_a_graph_of_its_own(INVIVO_SCOPE_SINGLETON);
     what_the_log_resolves_is_a_graph_of_its_own(INVIVO_SCOPE_LAZY_SINGLETON);
     what_the_log_resolves_is_a_graph_of_its_own(INVIVO_SCOPE_WEAK_SINGLETON);
     what_the_log_resolves_is_a_graph_of_its_own(INVIVO_SCOPE_THREAD);
-    a_start_that_asks_a_pool_for_what_is_being_made_is_a_circle();
+    RUN_TEST(a_start_that_asks_a_pool_for_what_is_being_made_is_a_circle);
     return check_end();
 }

@@ -198,12 +198,12 @@ static void a_cache_is_called_before_and_after_a_commit_becomes_visible(void) {
 
 int main(void) {
     check_begin();
-    everything_wrong_in_a_struct_is_told_by_its_field();
-    a_property_is_given_once_whatever_its_name();
-    a_key_that_nobody_has_is_told_though_nothing_is_said_of_it();
-    a_long_report_is_cut_and_says_by_how_much();
-    naming_a_key_does_not_make_it_one();
-    a_report_counts_what_lives_on_untracked();
-    a_cache_is_called_before_and_after_a_commit_becomes_visible();
+    RUN_TEST(everything_wrong_in_a_struct_is_told_by_its_field);
+    RUN_TEST(a_property_is_given_once_whatever_its_name);
+    RUN_TEST(a_key_that_nobody_has_is_told_though_nothing_is_said_of_it);
+    RUN_TEST(a_long_report_is_cut_and_says_by_how_much);
+    RUN_TEST(naming_a_key_does_not_make_it_one);
+    RUN_TEST(a_report_counts_what_lives_on_untracked);
+    RUN_TEST(a_cache_is_called_before_and_after_a_commit_becomes_visible);
     return check_end();
 }

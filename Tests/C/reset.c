@@ -261,9 +261,9 @@ static void resets_do_what_a_model_says(void) {
 
 int main(void) {
     check_begin();
-    a_key_alone_is_let_go_and_its_dependents_follow();
-    a_key_with_its_dependencies_is_let_go();
-    a_scope_is_let_go();
-    resets_do_what_a_model_says();
+    RUN_TEST(a_key_alone_is_let_go_and_its_dependents_follow);
+    RUN_TEST(a_key_with_its_dependencies_is_let_go);
+    RUN_TEST(a_scope_is_let_go);
+    RUN_TEST(resets_do_what_a_model_says);
     return check_end();
 }

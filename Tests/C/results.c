@@ -139,9 +139,9 @@ static void a_path_that_ends_early_is_an_error_unless_it_is_optional(void) {
 
 int main(void) {
     check_begin();
-    null_runs_no_hook_is_not_decorated_and_is_not_kept();
-    what_is_null_is_left_out_of_lists_and_of_optional_places();
-    callbacks_build_and_inject_beside_what_is_declared();
-    a_path_that_ends_early_is_an_error_unless_it_is_optional();
+    RUN_TEST(null_runs_no_hook_is_not_decorated_and_is_not_kept);
+    RUN_TEST(what_is_null_is_left_out_of_lists_and_of_optional_places);
+    RUN_TEST(callbacks_build_and_inject_beside_what_is_declared);
+    RUN_TEST(a_path_that_ends_early_is_an_error_unless_it_is_optional);
     return check_end();
 }

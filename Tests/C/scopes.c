@@ -288,12 +288,12 @@ static void another_scope_of_the_host_s_is_another_definition(void) {
 
 int main(void) {
     check_begin();
-    each_thread_has_its_own_until_it_ends();
-    the_host_says_where_its_code_is();
-    what_many_ask_for_at_one_place_is_made_once();
-    places_end_while_others_resolve();
-    a_context_is_missing_outside_of_one();
-    a_place_that_ends_while_something_is_kept_there_holds_nothing();
-    another_scope_of_the_host_s_is_another_definition();
+    RUN_TEST(each_thread_has_its_own_until_it_ends);
+    RUN_TEST(the_host_says_where_its_code_is);
+    RUN_TEST(what_many_ask_for_at_one_place_is_made_once);
+    RUN_TEST(places_end_while_others_resolve);
+    RUN_TEST(a_context_is_missing_outside_of_one);
+    RUN_TEST(a_place_that_ends_while_something_is_kept_there_holds_nothing);
+    RUN_TEST(another_scope_of_the_host_s_is_another_definition);
     return check_end();
 }

@@ -324,18 +324,18 @@ static void a_closed_standard_error_is_left_alone(void) {
 int main(void) {
     check_begin();
     check_directory();
-    a_broken_edit_of_a_followed_file_is_written_once();
-    another_edit_with_the_same_error_is_written_too();
-    an_edit_that_a_call_was_refused_before_is_written();
-    a_document_that_may_come_later_is_an_error_until_it_is_good();
-    what_a_call_answers_is_not_written_too();
-    a_warning_that_holds_is_written_once();
-    the_level_and_silence_are_the_hosts();
-    a_dropped_job_that_nobody_waits_for_is_a_warning();
-    a_closed_pipe_or_socket_raises_no_signal();
-    a_closed_pipe_raises_no_signal_where_it_cannot_be_opened_again();
-    a_full_pipe_or_socket_blocks_nobody();
-    a_socket_and_a_file_are_written_to_as_well();
-    a_closed_standard_error_is_left_alone();
+    RUN_TEST(a_broken_edit_of_a_followed_file_is_written_once);
+    RUN_TEST(another_edit_with_the_same_error_is_written_too);
+    RUN_TEST(an_edit_that_a_call_was_refused_before_is_written);
+    RUN_TEST(a_document_that_may_come_later_is_an_error_until_it_is_good);
+    RUN_TEST(what_a_call_answers_is_not_written_too);
+    RUN_TEST(a_warning_that_holds_is_written_once);
+    RUN_TEST(the_level_and_silence_are_the_hosts);
+    RUN_TEST(a_dropped_job_that_nobody_waits_for_is_a_warning);
+    RUN_TEST(a_closed_pipe_or_socket_raises_no_signal);
+    RUN_TEST(a_closed_pipe_raises_no_signal_where_it_cannot_be_opened_again);
+    RUN_TEST(a_full_pipe_or_socket_blocks_nobody);
+    RUN_TEST(a_socket_and_a_file_are_written_to_as_well);
+    RUN_TEST(a_closed_standard_error_is_left_alone);
     return check_end();
 }

@@ -168,8 +168,8 @@ static void an_asynchronous_resolve_starts_there_too(void) {
 
 int main(void) {
     check_begin();
-    confined_ones_start_and_stop_in_order_where_they_belong();
-    a_start_that_fails_there_stops_what_was_started_there();
-    an_asynchronous_resolve_starts_there_too();
+    RUN_TEST(confined_ones_start_and_stop_in_order_where_they_belong);
+    RUN_TEST(a_start_that_fails_there_stops_what_was_started_there);
+    RUN_TEST(an_asynchronous_resolve_starts_there_too);
     return check_end();
 }

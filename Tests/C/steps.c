@@ -198,12 +198,12 @@ static void what_a_caught_failure_took_back_gets_no_more_steps(void) {
 int main(void) {
     check_begin();
     main_thread = pthread_self();
-    what_could_not_be_put_back_is_what_is_put_back_later();
-    an_error_names_who_needed_what_failed();
-    hooks_run_in_their_order();
-    a_failing_step_leaves_nothing_half_made();
-    a_hook_may_resolve_and_that_completes_by_itself();
-    properties_are_set_in_declared_order();
-    what_a_caught_failure_took_back_gets_no_more_steps();
+    RUN_TEST(what_could_not_be_put_back_is_what_is_put_back_later);
+    RUN_TEST(an_error_names_who_needed_what_failed);
+    RUN_TEST(hooks_run_in_their_order);
+    RUN_TEST(a_failing_step_leaves_nothing_half_made);
+    RUN_TEST(a_hook_may_resolve_and_that_completes_by_itself);
+    RUN_TEST(properties_are_set_in_declared_order);
+    RUN_TEST(what_a_caught_failure_took_back_gets_no_more_steps);
     return check_end();
 }

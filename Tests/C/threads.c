@@ -577,17 +577,17 @@ static void a_wait_beneath_a_job_is_answered_as_an_error(void) {
 
 int main(void) {
     check_begin();
-    a_cold_object_is_made_once_by_64_threads();
-    who_waits_for_a_build_that_fails_gets_its_failure();
-    nobody_waits_for_a_strangers_constructor();
-    chains_of_other_threads_are_no_circle();
-    a_commit_and_a_resolve_that_need_what_the_other_makes_both_end();
-    a_shared_object_is_made_elsewhere_and_handed_over();
-    a_confined_object_is_resolved_where_it_belongs();
-    it_is_delivered_in_the_domain_that_was_asked_for();
-    failures_are_handed_over_too();
-    close_answers_what_still_waits();
-    a_resolve_does_not_come_between_the_steps_of_a_build();
-    a_wait_beneath_a_job_is_answered_as_an_error();
+    RUN_TEST(a_cold_object_is_made_once_by_64_threads);
+    RUN_TEST(who_waits_for_a_build_that_fails_gets_its_failure);
+    RUN_TEST(nobody_waits_for_a_strangers_constructor);
+    RUN_TEST(chains_of_other_threads_are_no_circle);
+    RUN_TEST(a_commit_and_a_resolve_that_need_what_the_other_makes_both_end);
+    RUN_TEST(a_shared_object_is_made_elsewhere_and_handed_over);
+    RUN_TEST(a_confined_object_is_resolved_where_it_belongs);
+    RUN_TEST(it_is_delivered_in_the_domain_that_was_asked_for);
+    RUN_TEST(failures_are_handed_over_too);
+    RUN_TEST(close_answers_what_still_waits);
+    RUN_TEST(a_resolve_does_not_come_between_the_steps_of_a_build);
+    RUN_TEST(a_wait_beneath_a_job_is_answered_as_an_error);
     return check_end();
 }

@@ -264,14 +264,14 @@ static void an_object_that_fails_to_become_shared_leaves_its_key_cold(void) {
 
 int main(void) {
     check_begin();
-    a_tree_is_injected_by_type_and_completes_children_first();
-    each_is_injected_by_the_key_it_names();
-    callbacks_walk_the_tree_in_the_place_of_its_types();
-    what_a_definition_made_is_left_alone_with_everything_below();
-    everything_that_is_wrong_with_a_tree_is_told_before_anything_is_injected();
-    a_failing_hook_fails_the_whole_tree();
-    a_tree_without_end_is_an_error_on_any_stack();
-    what_is_injected_becomes_shared_only_when_asked();
-    an_object_that_fails_to_become_shared_leaves_its_key_cold();
+    RUN_TEST(a_tree_is_injected_by_type_and_completes_children_first);
+    RUN_TEST(each_is_injected_by_the_key_it_names);
+    RUN_TEST(callbacks_walk_the_tree_in_the_place_of_its_types);
+    RUN_TEST(what_a_definition_made_is_left_alone_with_everything_below);
+    RUN_TEST(everything_that_is_wrong_with_a_tree_is_told_before_anything_is_injected);
+    RUN_TEST(a_failing_hook_fails_the_whole_tree);
+    RUN_TEST(a_tree_without_end_is_an_error_on_any_stack);
+    RUN_TEST(what_is_injected_becomes_shared_only_when_asked);
+    RUN_TEST(an_object_that_fails_to_become_shared_leaves_its_key_cold);
     return check_end();
 }

@@ -225,13 +225,13 @@ static void sources_are_listed(void) {
 int main(void) {
     check_begin();
     check_directory();
-    limits_have_defaults_and_errors_name_what_permits_more();
-    errors_quote_little_of_a_document_or_nothing();
-    names_of_entries_are_keys();
-    loading_that_takes_too_long_is_abandoned();
-    close_abandons_loading();
-    a_module_that_others_can_write_is_refused_or_warned_about();
-    a_check_without_modules_runs_nothing();
-    sources_are_listed();
+    RUN_TEST(limits_have_defaults_and_errors_name_what_permits_more);
+    RUN_TEST(errors_quote_little_of_a_document_or_nothing);
+    RUN_TEST(names_of_entries_are_keys);
+    RUN_TEST(loading_that_takes_too_long_is_abandoned);
+    RUN_TEST(close_abandons_loading);
+    RUN_TEST(a_module_that_others_can_write_is_refused_or_warned_about);
+    RUN_TEST(a_check_without_modules_runs_nothing);
+    RUN_TEST(sources_are_listed);
     return check_end();
 }

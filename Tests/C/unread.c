@@ -302,15 +302,15 @@ static void many_values_are_searched_in_a_bounded_time(void) {
 
 int main(void) {
     check_begin();
-    what_is_misspelled_names_the_nearest_path();
-    names_that_are_other_names_are_no_mistakes();
-    it_is_told_once_for_the_edit_that_brings_it();
-    what_reads_later_is_told_of_misspelled_entries();
-    what_is_removed_reads_nothing_any_more();
-    what_a_change_set_takes_away_reads_nothing_of_its_document();
-    entries_are_no_mistakes();
-    what_is_configured_by_hand_is_logged_each_time();
-    whatever_reads_counts();
-    many_values_are_searched_in_a_bounded_time();
+    RUN_TEST(what_is_misspelled_names_the_nearest_path);
+    RUN_TEST(names_that_are_other_names_are_no_mistakes);
+    RUN_TEST(it_is_told_once_for_the_edit_that_brings_it);
+    RUN_TEST(what_reads_later_is_told_of_misspelled_entries);
+    RUN_TEST(what_is_removed_reads_nothing_any_more);
+    RUN_TEST(what_a_change_set_takes_away_reads_nothing_of_its_document);
+    RUN_TEST(entries_are_no_mistakes);
+    RUN_TEST(what_is_configured_by_hand_is_logged_each_time);
+    RUN_TEST(whatever_reads_counts);
+    RUN_TEST(many_values_are_searched_in_a_bounded_time);
     return check_end();
 }

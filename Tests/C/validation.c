@@ -329,13 +329,13 @@ static void what_is_of_one_place_is_not_held_beyond_it(void) {
 
 int main(void) {
     check_begin();
-    everything_is_told_at_once();
-    what_cannot_go_into_a_place_is_told_by_its_kind();
-    what_can_never_be_made_is_told_with_what_names_it();
-    what_a_definition_lacks_is_told();
-    what_is_wrong_with_parents_is_told_once();
-    circles_of_initializers_show_their_way();
-    what_is_asked_for_later_is_no_captive();
-    what_is_of_one_place_is_not_held_beyond_it();
+    RUN_TEST(everything_is_told_at_once);
+    RUN_TEST(what_cannot_go_into_a_place_is_told_by_its_kind);
+    RUN_TEST(what_can_never_be_made_is_told_with_what_names_it);
+    RUN_TEST(what_a_definition_lacks_is_told);
+    RUN_TEST(what_is_wrong_with_parents_is_told_once);
+    RUN_TEST(circles_of_initializers_show_their_way);
+    RUN_TEST(what_is_asked_for_later_is_no_captive);
+    RUN_TEST(what_is_of_one_place_is_not_held_beyond_it);
     return check_end();
 }

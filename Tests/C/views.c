@@ -158,8 +158,8 @@ int main(int count, char **arguments) {
     int rounds = count > 1 ? atoi(arguments[1]) : ROUNDS;
     pthread_t readers[READERS], counter;
     check_begin();
-    a_view_ends_with_its_thread();
-    open_runtime();
+    RUN_TEST(a_view_ends_with_its_thread);
+    RUN_TEST(open_runtime);
     for (int i = 0; i < READERS; i++) pthread_create(&readers[i], NULL, read_views, NULL);
     pthread_create(&counter, NULL, count_what_lives, NULL);
     for (int round = 0; round < rounds && !check_failures; round++) {

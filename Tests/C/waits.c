@@ -367,14 +367,14 @@ static void who_is_awake_is_what_a_model_says(void) {
 
 int main(void) {
     check_begin();
-    it_sleeps_until_its_needs_come_and_again_when_they_go();
-    what_needs_a_sleeper_sleeps_or_is_refused();
-    two_that_wait_for_each_other_come_together();
-    a_sleeper_provides_its_type_when_it_wakes();
-    optional_needs_and_lists_do_without_sleepers();
-    a_sleeper_names_an_optional_key_that_comes();
-    it_sleeps_until_the_configuration_says_something();
-    it_sleeps_until_its_type_is_registered();
-    who_is_awake_is_what_a_model_says();
+    RUN_TEST(it_sleeps_until_its_needs_come_and_again_when_they_go);
+    RUN_TEST(what_needs_a_sleeper_sleeps_or_is_refused);
+    RUN_TEST(two_that_wait_for_each_other_come_together);
+    RUN_TEST(a_sleeper_provides_its_type_when_it_wakes);
+    RUN_TEST(optional_needs_and_lists_do_without_sleepers);
+    RUN_TEST(a_sleeper_names_an_optional_key_that_comes);
+    RUN_TEST(it_sleeps_until_the_configuration_says_something);
+    RUN_TEST(it_sleeps_until_its_type_is_registered);
+    RUN_TEST(who_is_awake_is_what_a_model_says);
     return check_end();
 }

@@ -251,10 +251,10 @@ static void what_takes_the_place_of_a_weak_singleton_is_shared_though_it_has_ano
 int main(void) {
     check_begin();
     main_thread = pthread_self();
-    a_weak_singleton_lives_as_long_as_somebody_holds_it();
-    a_weak_singleton_that_its_host_counts_is_found_again();
-    what_was_stopped_is_never_found_again();
-    what_its_host_counts_leaves_its_arguments_when_it_is_gone();
-    what_takes_the_place_of_a_weak_singleton_is_shared_though_it_has_another_type();
+    RUN_TEST(a_weak_singleton_lives_as_long_as_somebody_holds_it);
+    RUN_TEST(a_weak_singleton_that_its_host_counts_is_found_again);
+    RUN_TEST(what_was_stopped_is_never_found_again);
+    RUN_TEST(what_its_host_counts_leaves_its_arguments_when_it_is_gone);
+    RUN_TEST(what_takes_the_place_of_a_weak_singleton_is_shared_though_it_has_another_type);
     return check_end();
 }

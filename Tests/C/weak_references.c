@@ -417,15 +417,15 @@ static void threads_that_ask_while_the_last_lease_goes_get_what_lives_or_null(vo
 int main(void) {
     check_begin();
     main_thread = pthread_self();
-    shared_ones_that_are_built_are_there_and_nothing_is_made();
-    arguments_say_which_one_is_meant();
-    what_has_places_is_that_of_the_calling_place();
-    what_is_never_shared_is_refused();
-    constants_are_there_and_what_lies_dormant_is_not();
-    it_sets_no_order_and_makes_no_circle();
-    what_is_redone_needs_no_reload_of_the_holder();
-    confined_ones_are_for_their_domain_and_close_ends_it();
-    what_its_host_counts_is_found_without_handles();
-    threads_that_ask_while_the_last_lease_goes_get_what_lives_or_null();
+    RUN_TEST(shared_ones_that_are_built_are_there_and_nothing_is_made);
+    RUN_TEST(arguments_say_which_one_is_meant);
+    RUN_TEST(what_has_places_is_that_of_the_calling_place);
+    RUN_TEST(what_is_never_shared_is_refused);
+    RUN_TEST(constants_are_there_and_what_lies_dormant_is_not);
+    RUN_TEST(it_sets_no_order_and_makes_no_circle);
+    RUN_TEST(what_is_redone_needs_no_reload_of_the_holder);
+    RUN_TEST(confined_ones_are_for_their_domain_and_close_ends_it);
+    RUN_TEST(what_its_host_counts_is_found_without_handles);
+    RUN_TEST(threads_that_ask_while_the_last_lease_goes_get_what_lives_or_null);
     return check_end();
 }

@@ -720,23 +720,23 @@ static void names_that_are_only_asked_for_are_not_kept(void) {
 
 int main(void) {
     check_begin();
-    names_that_are_only_asked_for_are_not_kept();
-    an_alias_shows_what_is_made_later();
-    scopes_say_how_often_and_when();
-    injection_goes_by_position_name_and_property();
-    wrong_wiring_is_told_at_once();
-    aliases_are_the_key_they_name();
-    exactly_the_dependents_are_redone();
-    a_resolve_while_building_is_a_dependency();
-    removal_with_dependents_is_refused();
-    base_values_are_set_in_the_kept_instance();
-    a_failing_constructor_leaves_everything_as_it_was();
-    cycles_are_answered_with_their_path();
-    a_cold_build_happens_once_under_64_threads();
-    two_threads_that_wait_for_each_other_are_told();
-    a_lease_keeps_a_replaced_instance();
-    a_view_keeps_its_generation();
-    what_was_built_for_a_replaced_graph_stays_while_a_view_may_see_it();
-    objects_outlive_a_deferred_close();
+    RUN_TEST(names_that_are_only_asked_for_are_not_kept);
+    RUN_TEST(an_alias_shows_what_is_made_later);
+    RUN_TEST(scopes_say_how_often_and_when);
+    RUN_TEST(injection_goes_by_position_name_and_property);
+    RUN_TEST(wrong_wiring_is_told_at_once);
+    RUN_TEST(aliases_are_the_key_they_name);
+    RUN_TEST(exactly_the_dependents_are_redone);
+    RUN_TEST(a_resolve_while_building_is_a_dependency);
+    RUN_TEST(removal_with_dependents_is_refused);
+    RUN_TEST(base_values_are_set_in_the_kept_instance);
+    RUN_TEST(a_failing_constructor_leaves_everything_as_it_was);
+    RUN_TEST(cycles_are_answered_with_their_path);
+    RUN_TEST(a_cold_build_happens_once_under_64_threads);
+    RUN_TEST(two_threads_that_wait_for_each_other_are_told);
+    RUN_TEST(a_lease_keeps_a_replaced_instance);
+    RUN_TEST(a_view_keeps_its_generation);
+    RUN_TEST(what_was_built_for_a_replaced_graph_stays_while_a_view_may_see_it);
+    RUN_TEST(objects_outlive_a_deferred_close);
     return check_end();
 }

@@ -5,7 +5,7 @@ import Testing
 
 /// The configuration against a plain model: every layer laid over the ones before it, from nothing, each time.
 @Suite struct ConfigLayersTests {
-    /// Documents by their order and the words of operators in theirs.
+    /// Documents by their order, and runtime settings in theirs.
     private struct Model {
         var documents: [UInt64: Value] = [:]
         var words: [(path: String, value: Value)] = []
@@ -132,7 +132,7 @@ import Testing
                     said[order] = node
                     changed.append((order, node))
                 }
-                let changes = try layers.say(documents: changed, operators: [])
+                let changes = try layers.apply(documents: changed, settings: [])
                 try Self.check(layers, changes, before, model)
                 // The order of the names is that of a fresh runtime as well.
                 try #require(Self.text(layers.tree.root.value) == Self.text(model.value))
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func operatorsAreHeardOverDocumentsInTheirOrder() throws {
+    @Test func runtimeSettingsWinOverDocumentsInTheirOrder() throws {
         var generator = SystemRandomNumberGenerator()
         let paths = ["n0", "n1", "n0.n1", "n0.n2", "n1.n0", "n2.n0.n1", "n2.n0", ""]
         for round in 0..<300 {
@@ -169,7 +169,7 @@ import Testing
                     model.documents[1] = value
                     changed.append((1, ConfigNode(value)))
                 }
-                let changes = try layers.say(documents: changed, operators: words)
+                let changes = try layers.apply(documents: changed, settings: words)
                 try Self.check(layers, changes, before, model)
             }
         }
@@ -187,13 +187,13 @@ import Testing
         }
         var layers = ConfigLayers()
         let first = document(1, like: nil)
-        _ = try layers.say(documents: [(1, first)], operators: [])
+        _ = try layers.apply(documents: [(1, first)], settings: [])
         let second = document(2, like: first)
-        let changes = try layers.say(documents: [(1, second)], operators: [("a.n5", ConfigNode(.int64(7)))])
+        let changes = try layers.apply(documents: [(1, second)], settings: [("a.n5", ConfigNode(.int64(7)))])
         #expect(changes.map(\.path) == ["", "a", "a.n0", "a.n5"])
         #expect(layers.tree.find("a.n5")?.value.isSame(as: .int64(7)) == true)
         #expect(layers.tree.find("b")?.map === second["b"]?.map)
-        #expect(try layers.say(documents: [(1, document(2, like: second))], operators: []).isEmpty)
+        #expect(try layers.apply(documents: [(1, document(2, like: second))], settings: []).isEmpty)
     }
 
     /// The same values on other lines are no change; errors are told the new lines.
@@ -205,15 +205,15 @@ import Testing
         }
         var layers = ConfigLayers()
         let first = document(3, like: nil)
-        _ = try layers.say(documents: [(1, first)], operators: [])
-        #expect(try layers.say(documents: [(1, document(9, like: first))], operators: []).isEmpty)
+        _ = try layers.apply(documents: [(1, first)], settings: [])
+        #expect(try layers.apply(documents: [(1, document(9, like: first))], settings: []).isEmpty)
         #expect(layers.tree.find("a")?.place.line == 9)
     }
 
     @Test func thePlaceOfANullIsKnown() throws {
         let null = ConfigNode(.value(.null), at: Place(file: "f", line: 4, column: 2))
         var layers = ConfigLayers()
-        _ = try layers.say(documents: [(1, ConfigNode(names: ["a"], nodes: [null], at: Place()))], operators: [])
+        _ = try layers.apply(documents: [(1, ConfigNode(names: ["a"], nodes: [null], at: Place()))], settings: [])
         #expect(layers.placeOfNull("a")?.line == 4 && layers.placeOfNull("b") == nil && layers.tree.find("a") == nil)
     }
 
