@@ -39,6 +39,15 @@ enum { INVIVO_ENTRY_CONFIG = 1, INVIVO_ENTRY_CONFIG_LATE = 2 };
 /* The part of invivo_view_config that needs to look closer: a list or map, whose value is made when it is first read. */
 INVIVO_API const invivo_value *invivo_view_config_late(invivo_view view, invivo_config id) INVIVO_NOWAIT;
 
+/* The value of a path that is neither a list nor a map; NULL when there is none. For the functions below. */
+static inline const invivo_value *invivo_view_config_scalar(invivo_view view, invivo_config id) {
+    const invivo_entry *entry;
+    uint32_t index = (uint32_t)id.bits;
+    if (!view.graph || (uint32_t)(id.bits >> 32) != view.graph->owner || index >= view.graph->count) return NULL;
+    entry = &view.graph->chunks[index >> INVIVO_CHUNK_SHIFT][index & INVIVO_CHUNK_MASK];
+    return entry->type == INVIVO_ENTRY_CONFIG ? (const invivo_value *)entry->block : NULL;
+}
+
 /* The value, borrowed until the view ends; NULL when there is none. Values read in one view are of one generation. Integers
  * are INT64 (UINT64 above its range), other numbers DOUBLE; the bytes of a string are followed by a NUL. */
 static inline const invivo_value *invivo_view_config(invivo_view view, invivo_config id) {
@@ -56,11 +65,11 @@ static inline const invivo_value *invivo_view_config(invivo_view view, invivo_co
 /* The same as what C works with; `otherwise` when there is none, or when the id was made for another kind and the value is of
  * a third. An integer reads as a double where that is exact, a whole double as an integer. */
 static inline bool invivo_view_config_bool(invivo_view view, invivo_config id, bool otherwise) {
-    const invivo_value *value = invivo_view_config(view, id);
+    const invivo_value *value = invivo_view_config_scalar(view, id);
     return value && value->kind == INVIVO_KIND_BOOL ? value->as.boolean : otherwise;
 }
 static inline int64_t invivo_view_config_int64(invivo_view view, invivo_config id, int64_t otherwise) {
-    const invivo_value *value = invivo_view_config(view, id);
+    const invivo_value *value = invivo_view_config_scalar(view, id);
     if (!value) return otherwise;
     if (value->kind == INVIVO_KIND_INT64) return value->as.signed_integer;
     if (value->kind == INVIVO_KIND_DOUBLE && value->as.number >= -9223372036854775808.0 &&
@@ -69,7 +78,7 @@ static inline int64_t invivo_view_config_int64(invivo_view view, invivo_config i
     return otherwise;
 }
 static inline double invivo_view_config_double(invivo_view view, invivo_config id, double otherwise) {
-    const invivo_value *value = invivo_view_config(view, id);
+    const invivo_value *value = invivo_view_config_scalar(view, id);
     if (!value) return otherwise;
     if (value->kind == INVIVO_KIND_DOUBLE) return value->as.number;
     if (value->kind == INVIVO_KIND_INT64) return (double)value->as.signed_integer;
@@ -78,7 +87,7 @@ static inline double invivo_view_config_double(invivo_view view, invivo_config i
 }
 /* NUL-terminated. */
 static inline const char *invivo_view_config_string(invivo_view view, invivo_config id, const char *otherwise) {
-    const invivo_value *value = invivo_view_config(view, id);
+    const invivo_value *value = invivo_view_config_scalar(view, id);
     return value && value->kind == INVIVO_KIND_STRING ? value->as.string.data : otherwise;
 }
 
