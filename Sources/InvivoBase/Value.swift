@@ -113,8 +113,8 @@ public enum Value: Sendable {
         return pairs.first { $0.name.isSameName(as: name) }?.value
     }
 
-    /// Calls `body` with it and all that lies in it, the outer before the inner. Without recursion: values may lie deep in each other
-    /// and the stack may be small.
+    /// Calls `body` with this value and all nested ones, parents before children. Does not recurse: nesting may be deep and the
+    /// stack small.
     public func forEach(_ body: (Value) -> Void) {
         _ = contains {
             body($0)
@@ -122,7 +122,7 @@ public enum Value: Sendable {
         }
     }
 
-    /// Whether it, or what lies in it, is such a value.
+    /// Returns whether this value or a nested one satisfies `isMeant`.
     public func contains(where isMeant: (Value) -> Bool) -> Bool {
         switch self {
         case .list, .map: break

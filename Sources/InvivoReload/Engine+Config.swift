@@ -132,7 +132,8 @@ extension Engine {
 }
 
 extension ConfigNode {
-    /// What a document says under `config:`. A key at the top may be a path. What it says as it did before is shared with `former`.
+    /// Reads the map under `config:` of a document. A key at the top may be a path. Parts that have not changed are shared with
+    /// `former`.
     public init(document node: SpecNode, like former: ConfigNode? = nil) throws(Failure) {
         let root = GrowingMap(at: node.place)
         var steps = LoadSteps()

@@ -30,7 +30,7 @@ public final class ConfigValue: @unchecked Sendable {
         raw.deallocate()
     }
 
-    /// What an entry has as its block: the value, or the pointer to it.
+    /// The block of the entry in the graph: a pointer to the value, or to the pointer to a deferred one.
     var block: UnsafeRawPointer { isLate ? UnsafeRawPointer(made) : UnsafeRawPointer(made.pointee!) }
 
     /// The value, made if nobody has read it before. Any thread; waits for nobody.

@@ -1,6 +1,6 @@
-/// What lies in a source: the one place that knows it. A new kind of source is added here and where it means something.
+/// The nested sources of a source. Every traversal uses these functions, so a new kind of source is added here once.
 extension Injection.Source {
-    /// What is directly in it, in its order.
+    /// The directly nested sources, in order.
     var parts: [Injection.Source] {
         switch self {
         case .reference(_, let arguments, _): arguments
@@ -13,7 +13,7 @@ extension Injection.Source {
         }
     }
 
-    /// The same with other parts.
+    /// Returns a copy in which `change` has replaced each part.
     func mapParts(_ change: (Injection.Source) -> Injection.Source) -> Injection.Source {
         switch self {
         case .reference(let key, let arguments, let isOptional):
@@ -34,21 +34,21 @@ extension Injection.Source {
         }
     }
 
-    /// Calls `body` with it and all that lies in it, the outer before the inner.
+    /// Calls `body` with this source and all nested ones, parents before children.
     func forEach(_ body: (Injection.Source) -> Void) {
         body(self)
         for part in parts { part.forEach(body) }
     }
 
-    /// Whether it, or what lies in it, is such a source.
+    /// Returns whether this source or a nested one satisfies `isMeant`.
     func contains(where isMeant: (Injection.Source) -> Bool) -> Bool {
         isMeant(self) || parts.contains { $0.contains(where: isMeant) }
     }
 }
 
-/// The same of sources that are compiled.
+/// The same traversals for compiled sources.
 extension Recipe.Source {
-    /// What is directly in it, in its order.
+    /// The directly nested sources, in order.
     var parts: [Recipe.Source] {
         switch self {
         case .object(_, let arguments, _), .late(_, let arguments, _): arguments

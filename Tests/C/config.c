@@ -520,6 +520,8 @@ static void views_read_values_of_one_generation_by_id(void) {
     CHECK(invivo_view_config_bool(view, on, false));
     CHECK_EQUAL(invivo_view_config(view, whole)->as.map.count, 4);
     CHECK(invivo_view_config(view, whole) == invivo_view_config(view, whole) && invivo_view_config_late(view, whole));
+    CHECK(invivo_view_config_scalar(view, whole) == NULL && invivo_view_config_scalar(view, none) == NULL);
+    CHECK_EQUAL(invivo_view_config_scalar(view, part)->as.signed_integer, 8);
     CHECK(invivo_view_config_late(view, none) == NULL && invivo_view_config_late(view, (invivo_config){0}) == NULL);
     CHECK_TEXT(invivo_view_config_string(view, none, "default"), "default");
     CHECK(invivo_view_config(view, (invivo_config){0}) == NULL);

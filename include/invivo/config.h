@@ -39,7 +39,7 @@ enum { INVIVO_ENTRY_CONFIG = 1, INVIVO_ENTRY_CONFIG_LATE = 2 };
 /* The part of invivo_view_config that needs to look closer: a list or map, whose value is made when it is first read. */
 INVIVO_API const invivo_value *invivo_view_config_late(invivo_view view, invivo_config id) INVIVO_NOWAIT;
 
-/* The value of a path that is neither a list nor a map; NULL when there is none. For the functions below. */
+/* The scalar at a path, borrowed until the view ends; NULL for a list, a map or a missing value. */
 static inline const invivo_value *invivo_view_config_scalar(invivo_view view, invivo_config id) {
     const invivo_entry *entry;
     uint32_t index = (uint32_t)id.bits;

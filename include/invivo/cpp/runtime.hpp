@@ -191,7 +191,7 @@ public:
 
     // ---- configuration
 
-    /// What holds now at a whole path, as a T. A time may be a number of seconds or a text such as "250 ms".
+    /// Reads the configuration at an absolute path as a T. A duration may be a number of seconds or a string such as "250 ms".
     template <typename T> INVIVO_LOCAL T config(const std::string &path) const {
         const value found = detail::config_read(raw_, path);
         if constexpr (detail::is_time<T>::value)

@@ -124,8 +124,8 @@ template <> struct convert<double> {
     }
 };
 
-/// Times go by their seconds, as the converter "duration" reads them. What does not fit a count of whole units is rounded to the
-/// nearest.
+/// A std::chrono::duration is a number of seconds, as with the converter "duration". Integral durations are rounded to the nearest
+/// unit.
 template <typename Number, typename Period> struct convert<std::chrono::duration<Number, Period>> {
     using time = std::chrono::duration<Number, Period>;
     using seconds = std::chrono::duration<double>;
