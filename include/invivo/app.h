@@ -1,4 +1,5 @@
-/* app.h: an application manifest, run. What `invivo run` and `python3 -m invivo run` share. */
+/** @file app.h
+ * Running an application manifest. `invivo run` and `python3 -m invivo run` use these functions. */
 #ifndef INVIVO_APP_H
 #define INVIVO_APP_H
 
@@ -6,46 +7,51 @@
 
 INVIVO_EXTERN_C_BEGIN
 
+/** Options of invivo_app_open. */
 typedef struct invivo_app_options {
     size_t struct_size;
-    const char *manifest;                  /* path of APP.yaml */
-    const invivo_runtime_options *runtime; /* may be NULL; the default domain is then the loop thread */
+    const char *manifest;                  /**< path of the manifest */
+    const invivo_runtime_options *runtime; /**< may be NULL: the default domain is then the loop thread */
     uint32_t flags;                        /* INVIVO_APP_... */
     uint32_t reserved;
-    /* Loads a module that is not a shared library (a .py file). NULL: such a module is INVIVO_E_UNSUPPORTED. */
+    /** Loads a module that is not a shared library (a .py file). NULL: such a module is INVIVO_E_UNSUPPORTED. */
     invivo_status (*load_module)(void *user_data, invivo_runtime runtime, const char *name, const char *path,
                                  invivo_error **error);
     void *user_data;
-    /* The assemblies that are active from the start, in the place of the manifest's `assemblies`: called once, when the modules
-     * are loaded, with a change set that it fills by invivo_changes_activate, _mount or _define and does not commit. Assemblies
-     * from both are INVIVO_E_EXISTS. May be NULL. */
+    /** Chooses the active assemblies instead of the manifest's `assemblies`. May be NULL.
+     * Called once, after the modules are loaded. It fills the change set with invivo_changes_activate,
+     * invivo_changes_mount or invivo_changes_define and does not commit it. Assemblies from both the manifest and this
+     * function are INVIVO_E_EXISTS. */
     invivo_status (*assemblies)(void *user_data, invivo_runtime runtime, invivo_changes changes, invivo_error **error);
 } invivo_app_options;
 
 enum {
-    INVIVO_APP_WAIT = 1,           /* spec files need not be good yet */
-    INVIVO_APP_WITHOUT_MODULES = 2 /* for invivo_app_check: no module is loaded, so that no code of the manifest's runs. The form of
-                                      the manifest and of its specs is checked, and nothing that needs a type */
+    INVIVO_APP_WAIT = 1,           /**< spec files may be missing or invalid at first */
+    /** for invivo_app_check: loads no module, so no code of the manifest runs; checks the form of the manifest and its
+     * spec files, and nothing that needs a type */
+    INVIVO_APP_WITHOUT_MODULES = 2
 };
 
-/* A manifest is code: it names the shared libraries and Python files that are loaded, and they run with the rights of the process.
- * Whoever can write the manifest, a module, or a directory on the way to one of them decides what runs. Where other users can
- * (writable by group or others, or owned by a user other than this one and root; a sticky directory such as /tmp is safe if the
- * entry in it is this user's or root's), a process of root's refuses it with INVIVO_E_FILE, and others log a warning.
- * INVIVO_RUNTIME_FOREIGN_FILES permits it: containers mount files of other users. A spec file is not code: its writer tunes and selects
- * what the program offers, within the limits of the runtime's options (SECURITY.md).
+/** Opens an application.
  *
- * Reads the manifest, loads its modules, activates those of the assemblies described by them that it lists, defines and builds its
- * components, follows its specs, starts what has a start.
- * Any failure reports every error and leaves nothing running. */
+ * Reads the manifest, loads its modules, activates the listed assemblies, defines and builds the components, follows
+ * the spec files, and starts the objects. On failure it reports all errors, and nothing remains open.
+ *
+ * A manifest is code: it names shared libraries and Python files, which run with the rights of the process. Anyone who
+ * can write the manifest, a module, or a directory on the path to one of them controls that code. A file is unsafe if
+ * group or others can write it or such a directory, or if one of them belongs to a user other than this user and root.
+ * A sticky directory such as /tmp is safe if the entry below it belongs to this user or root. A process of root refuses
+ * an unsafe file with INVIVO_E_FILE; other processes log a warning. INVIVO_RUNTIME_FOREIGN_FILES permits such files,
+ * for containers that mount files of other users. A spec file is not code: it sets properties and selects options
+ * within the limits of the program (SECURITY.md). */
 INVIVO_API invivo_status invivo_app_open(invivo_app *out, const invivo_app_options *options, invivo_error **error) INVIVO_WAITS;
-/* Its runtime, borrowed while the app is open. */
+/** Returns the runtime of an application, borrowed while the application is open. */
 INVIVO_API invivo_status invivo_app_runtime(invivo_app app, invivo_runtime *out, invivo_error **error) INVIVO_WAITS;
-/* Stops what was started, in reverse, and closes the runtime; objects still leased stay valid and are disposed of with their last
- * lease. Stops that fail are gathered: it is closed all the same, and the answer is INVIVO_E_STOP. After another error it is still
- * open. */
+/** Stops the started objects in reverse order and closes the runtime.
+ * Objects with leases stay valid until their last lease ends. If stop functions fail, the application is closed and the
+ * call returns INVIVO_E_STOP with all errors. After any other error the application is still open. */
 INVIVO_API invivo_status invivo_app_close(invivo_app app, invivo_error **error) INVIVO_WAITS;
-/* Whether a manifest names modules that only Python can load, without running anything. */
+/** Reports whether a manifest names modules that only Python can load. Runs no code of the manifest. */
 INVIVO_API invivo_status invivo_app_needs_python(const char *manifest, bool *out, invivo_error **error) INVIVO_WAITS;
 
 INVIVO_EXTERN_C_END

@@ -1,4 +1,5 @@
-/* base.h: versions, status codes, owned errors, and the tags that every declaration carries. */
+/** @file base.h
+ * Version, status codes, errors, handles, and the tags of all declarations. */
 #ifndef INVIVO_BASE_H
 #define INVIVO_BASE_H
 
@@ -16,19 +17,23 @@
 
 #define INVIVO_API extern
 
-/* Tags. Every function carries exactly one of the first two; bindings are generated from them.
+/* Tags. Each function carries exactly one of the first two. The bindings are generated from them.
  *
- * INVIVO_NOWAIT  takes no lock, waits for nobody and runs no host code: may be called while a lock of the
- *                host (Python's GIL, say) is held, and from a real-time thread.
- * INVIVO_WAITS   may take a lock, wait, or run host code (constructors, setters, disposal): call it without
- *                locks of the host. From Python it goes through CDLL, which drops the GIL.
+ * INVIVO_NOWAIT: the function takes no lock, never waits and runs no host code. It may be called while the host holds a
+ * lock (such as Python's GIL), and from a real-time thread.
  *
- * Threads: a function may be called from any thread unless its comment says otherwise.
- * Strings: names and paths are NUL-terminated UTF-8; data is pointer + length. Neither is kept after the
- * call unless the comment says so. A pointer returned by a function is borrowed; what comes through an
- * out parameter is owned by the caller. Out parameters are zeroed when the call fails.
- * Structs: where a struct begins with `struct_size`, the caller sets it to its sizeof. A size that no version has, as one that
- * ends within a field, is INVIVO_E_ARGUMENT. */
+ * INVIVO_WAITS: the function may take a lock, wait, or run host code (constructors, setters, disposal). Call it without
+ * holding locks of the host. Python calls it through CDLL, which releases the GIL.
+ *
+ * Rules for all functions, unless a comment states otherwise:
+ *
+ * - Threads: a function may be called from any thread.
+ * - Strings: names and paths are NUL-terminated UTF-8; data is a pointer and a length. The library copies what it
+ *   keeps.
+ * - Ownership: a returned pointer is borrowed. A value in an out parameter is owned by the caller.
+ * - Errors: a function that returns an invivo_status zeroes its out parameters on failure and sets `*error`.
+ * - Structs: if a struct begins with `struct_size`, the caller sets it to the sizeof of the struct. A size that belongs
+ *   to no version of the struct is INVIVO_E_ARGUMENT. */
 #define INVIVO_NOWAIT
 #define INVIVO_WAITS
 
@@ -40,7 +45,8 @@ INVIVO_EXTERN_C_BEGIN
 
 /* ---- status ------------------------------------------------------------------------------------------ */
 
-/* Zero is good, negative is bad. X(name, number, text). Numbers never change and are never reused. */
+/** The status codes: X(name, number, text).
+ * Zero means success, negative numbers are errors. Numbers never change and are never reused. */
 #define INVIVO_STATUS_TABLE(X)                                                                                  \
     X(OK, 0, "success")                                                                                         \
     X(E_ARGUMENT, -1, "an argument is missing or not allowed")                                                  \
@@ -96,85 +102,107 @@ enum {
     INVIVO_STATUS_LAST = -49
 };
 
-/* The constant's name ("INVIVO_E_RANGE") and its text. Never NULL; unknown numbers give "INVIVO_E_UNKNOWN". */
+/** Returns the name of a status code, such as "INVIVO_E_RANGE".
+ * Never NULL. Returns "INVIVO_E_UNKNOWN" for an unknown number. */
 INVIVO_API const char *invivo_status_name(invivo_status status) INVIVO_NOWAIT;
+/** Returns the text of a status code. Never NULL. */
 INVIVO_API const char *invivo_status_text(invivo_status status) INVIVO_NOWAIT;
 
-/* The library's version: major * 1000000 + minor * 1000 + patch, and as text ("0.1.0"). */
+/** Returns the version of the library: major * 1000000 + minor * 1000 + patch. */
 INVIVO_API uint32_t invivo_version(void) INVIVO_NOWAIT;
+/** Returns the version of the library as a string, such as "0.1.0". */
 INVIVO_API const char *invivo_version_text(void) INVIVO_NOWAIT;
 
 /* ---- errors ------------------------------------------------------------------------------------------ */
 
-/* An owned error. Calls that take `invivo_error **error` set it after a failure when the pointer is not NULL;
- * the caller releases it. Errors may be read from any thread. */
+/** An error that its holder owns.
+ * Functions with a parameter `invivo_error **error` set it on failure, if the pointer is not NULL. The caller releases
+ * the error. Any thread may read it. */
 typedef struct invivo_error invivo_error;
 
-/* Makes an error, for a callback to answer with. `path` (key path, may be NULL) and `message` are copied.
- * `cause` (may be NULL) is taken over; of more than 250 causes beneath each other those in between are left out. Never NULL
- * unless memory is out. */
+/** Creates an error, for a callback to return.
+ *
+ * @param code the status code
+ * @param message the message; copied
+ * @param path the key path, or NULL; copied
+ * @param cause the cause, or NULL; the new error owns it. Of more than 250 nested causes, the middle ones are dropped.
+ * @return the error; NULL only if memory is exhausted */
 INVIVO_API invivo_error *invivo_error_make(invivo_status code, const char *message, const char *path,
                                            invivo_error *cause) INVIVO_NOWAIT;
 
-/* The same for what was found at a place: `file` (may be NULL) is copied, `line` and `column` count from 1, columns in
- * Unicode scalars (0 = unknown). */
+/** Creates an error with a source location.
+ *
+ * @param file the file, or NULL; copied
+ * @param line the line, counted from 1; 0 = unknown
+ * @param column the column in Unicode scalars, counted from 1; 0 = unknown
+ * @see invivo_error_make */
 INVIVO_API invivo_error *invivo_error_make_at(invivo_status code, const char *message, const char *path, const char *file,
                                               uint32_t line, uint32_t column, invivo_error *cause) INVIVO_NOWAIT;
-/* One error for all that two say, in this order, for a callback that found several. Both are taken over; either may be
- * NULL. The first gives the code. */
+/** Combines two errors into one, for a callback that found several errors.
+ *
+ * @param first the first error, or NULL; its code is the code of the result. The result owns it.
+ * @param second the second error, or NULL; the result owns it. */
 INVIVO_API invivo_error *invivo_error_join(invivo_error *first, invivo_error *second) INVIVO_NOWAIT;
-/* Another error that says all that a borrowed one says, with its causes and parts: for a callback to answer with what it keeps
- * itself. NULL gives NULL. */
+/** Copies an error with its causes and parts. Returns NULL for NULL. */
 INVIVO_API invivo_error *invivo_error_copy(const invivo_error *error) INVIVO_NOWAIT;
 
-/* Parts of an error; each answers a neutral value for NULL. Strings are borrowed from the error; "" when there
- * is none. Line and column count from 1; 0 when unknown; a column counts Unicode scalars. */
+/** Returns the status code of an error; INVIVO_OK for NULL. */
 INVIVO_API invivo_status invivo_error_code(const invivo_error *error) INVIVO_NOWAIT;
+/** Returns the message, borrowed from the error; "" for NULL. */
 INVIVO_API const char *invivo_error_message(const invivo_error *error) INVIVO_NOWAIT;
+/** Returns the key path, borrowed from the error; "" if there is none. */
 INVIVO_API const char *invivo_error_path(const invivo_error *error) INVIVO_NOWAIT;
+/** Returns the file, borrowed from the error; "" if there is none. */
 INVIVO_API const char *invivo_error_file(const invivo_error *error) INVIVO_NOWAIT;
+/** Returns the line, counted from 1; 0 if unknown. */
 INVIVO_API uint32_t invivo_error_line(const invivo_error *error) INVIVO_NOWAIT;
+/** Returns the column in Unicode scalars, counted from 1; 0 if unknown. */
 INVIVO_API uint32_t invivo_error_column(const invivo_error *error) INVIVO_NOWAIT;
-/* Of an error that a check of the wiring found: a name that stays, "wiring.missing", "wiring.cycle", "wiring.ambiguous",
- * "wiring.arity", "wiring.unknown-property", "wiring.unknown-method", "wiring.type", "wiring.read-only",
- * "wiring.configuration", "wiring.duplicate", "wiring.captive", "wiring.abstract", "wiring.description", "config.unread"; "" of
- * other errors. */
+/** Returns the name of the wiring rule that the error violates; "" if it violates none.
+ * The names are stable: "wiring.missing", "wiring.cycle", "wiring.ambiguous", "wiring.arity",
+ * "wiring.unknown-property", "wiring.unknown-method", "wiring.type", "wiring.read-only", "wiring.configuration",
+ * "wiring.duplicate", "wiring.captive", "wiring.abstract", "wiring.description", "config.unread". */
 INVIVO_API const char *invivo_error_rule(const invivo_error *error) INVIVO_NOWAIT;
-/* Who needs the definition that is wrong, the outermost first: "app.main -> app.player"; "" when nobody does. */
+/** Returns the dependents of the definition at fault, the outermost first: "app.main -> app.player".
+ * Borrowed from the error; "" if there are none. */
 INVIVO_API const char *invivo_error_needed_by(const invivo_error *error) INVIVO_NOWAIT;
-/* The error underneath, borrowed, or NULL. */
+/** Returns the cause of an error, borrowed, or NULL. */
 INVIVO_API const invivo_error *invivo_error_cause(const invivo_error *error) INVIVO_NOWAIT;
-/* One call may find several errors: how many (1 for a plain error, 0 for NULL), and the one at `index`, borrowed. */
+/** Returns the number of errors in an error: 1 for a plain error, 0 for NULL.
+ * A function that finds several errors returns them as one. */
 INVIVO_API size_t invivo_error_count(const invivo_error *error) INVIVO_NOWAIT;
+/** Returns the error at `index`, borrowed. */
 INVIVO_API const invivo_error *invivo_error_at(const invivo_error *error, size_t index) INVIVO_NOWAIT;
-/* The whole as a person would read it, one line an error: "file:line:column: key.path: message (because ...)". */
+/** Returns the complete text, one line per error: "file:line:column: key.path: message (because ...)". */
 INVIVO_API const char *invivo_error_text(const invivo_error *error) INVIVO_NOWAIT;
 
-/* Releases an error and its causes. NULL does nothing. */
+/** Releases an error and its causes. NULL is a no-op. */
 INVIVO_API void invivo_error_release(invivo_error *error) INVIVO_NOWAIT;
-/* Prints the text to standard error, releases the error, answers 1: `return invivo_error_report(error);` */
+/** Prints the text to standard error, releases the error, and returns 1.
+ * For main: `return invivo_error_report(error);` */
 INVIVO_API int invivo_error_report(invivo_error *error) INVIVO_WAITS;
 
 /* ---- handles ----------------------------------------------------------------------------------------- */
 
-/* A handle is one word; zero is none. All are checked on use: a stale, foreign or wrong-kind handle answers
- * INVIVO_E_HANDLE. Handles may be copied and used from any thread. */
-typedef struct invivo_runtime { uint64_t bits; } invivo_runtime;   /* an engine */
-typedef struct invivo_object { uint64_t bits; } invivo_object;     /* one live instance; holding it is a lease */
-typedef struct invivo_key { uint64_t bits; } invivo_key;           /* a name in the graph; the low 32 bits are dense */
-typedef struct invivo_type { uint64_t bits; } invivo_type;         /* a registered description */
-typedef struct invivo_callable { uint64_t bits; } invivo_callable; /* a function of any language; counted */
-typedef struct invivo_domain { uint64_t bits; } invivo_domain;     /* where objects may be touched */
-typedef struct invivo_job { uint64_t bits; } invivo_job;           /* work posted to a domain of the host's */
-typedef struct invivo_changes { uint64_t bits; } invivo_changes;   /* a change set being written */
-typedef struct invivo_source { uint64_t bits; } invivo_source;     /* where documents come from */
-typedef struct invivo_target { uint64_t bits; } invivo_target;     /* a live object attached to a spec key */
-typedef struct invivo_observer { uint64_t bits; } invivo_observer; /* hears of reloads */
-typedef struct invivo_module { uint64_t bits; } invivo_module;     /* loaded code */
-typedef struct invivo_app { uint64_t bits; } invivo_app;           /* an application manifest run */
-typedef struct invivo_override { uint64_t bits; } invivo_override; /* another recipe in a key's place */
-typedef struct invivo_config { uint64_t bits; } invivo_config;     /* a path of the configuration; dense like keys */
-typedef struct invivo_pool { uint64_t bits; } invivo_pool;         /* a table whose entries live while somebody holds them */
+/* Handles. A handle is one word; zero means no handle. The library checks each handle on use: a stale, foreign or
+ * wrong-kind handle returns INVIVO_E_HANDLE. Any thread may copy and use a handle. */
+typedef struct invivo_runtime { uint64_t bits; } invivo_runtime;   /**< a runtime */
+typedef struct invivo_object { uint64_t bits; } invivo_object;     /**< a live object; its holder has a lease */
+typedef struct invivo_key { uint64_t bits; } invivo_key;           /**< the name of a definition; the low 32 bits are dense */
+typedef struct invivo_type { uint64_t bits; } invivo_type;         /**< a registered type */
+typedef struct invivo_callable { uint64_t bits; } invivo_callable; /**< a function of any language; reference-counted */
+typedef struct invivo_domain { uint64_t bits; } invivo_domain;     /**< a thread or executor for confined objects */
+typedef struct invivo_job { uint64_t bits; } invivo_job;           /**< a job posted to a domain of the host */
+typedef struct invivo_changes { uint64_t bits; } invivo_changes;   /**< an open change set */
+typedef struct invivo_source { uint64_t bits; } invivo_source;     /**< the origin of a document */
+typedef struct invivo_target { uint64_t bits; } invivo_target;     /**< a live object attached to a spec key */
+typedef struct invivo_observer { uint64_t bits; } invivo_observer; /**< an observer of reloads */
+typedef struct invivo_module { uint64_t bits; } invivo_module;     /**< a loaded module */
+typedef struct invivo_app { uint64_t bits; } invivo_app;           /**< a running application */
+typedef struct invivo_override { uint64_t bits; } invivo_override; /**< a temporary replacement of a definition */
+typedef struct invivo_config { uint64_t bits; } invivo_config;     /**< a configuration path; dense like keys */
+/** a table of objects whose entries live as long as their objects are held */
+typedef struct invivo_pool { uint64_t bits; } invivo_pool;
 
 INVIVO_EXTERN_C_END
 

@@ -1,4 +1,5 @@
-/* graph.h: the wiring as it stands, for people and tools: what there is, what holds what, what is alive. */
+/** @file graph.h
+ * Descriptions of the current wiring for people and tools. */
 #ifndef INVIVO_GRAPH_H
 #define INVIVO_GRAPH_H
 
@@ -7,42 +8,49 @@
 INVIVO_EXTERN_C_BEGIN
 
 enum {
-    INVIVO_GRAPH_FACTS = 0,   /* a list of maps, as below */
-    INVIVO_GRAPH_JSON = 1,    /* the same as JSON */
-    INVIVO_GRAPH_DOT = 2,     /* a digraph for Graphviz, an assembly a cluster */
-    INVIVO_GRAPH_MERMAID = 3, /* a Mermaid flowchart */
-    /* A function for each key, with the arguments that its definition declares: what `invivo keys` writes. Names, arguments and
-     * results are then checked by the compiler (by mypy in Python). Keys of abstract and inline definitions have none. Two keys
-     * that would have functions of one name are INVIVO_E_EXISTS. */
-    INVIVO_GRAPH_KEYS_C = 16,     /* a C header, which C++ reads too */
+    INVIVO_GRAPH_FACTS = 0,   /**< a list of maps, see invivo_graph_describe */
+    INVIVO_GRAPH_JSON = 1,    /**< the same as JSON */
+    INVIVO_GRAPH_DOT = 2,     /**< a digraph for Graphviz with one cluster per assembly */
+    INVIVO_GRAPH_MERMAID = 3, /**< a Mermaid flowchart */
+    /** Typed functions, one per key, with the declared runtime arguments. `invivo keys` writes them.
+     * The compiler (mypy for Python) then checks names, arguments and results. Abstract and inline definitions have no
+     * function. Two keys with the same function name are INVIVO_E_EXISTS. */
+    INVIVO_GRAPH_KEYS_C = 16,     /**< a C header, also valid C++ */
     INVIVO_GRAPH_KEYS_SWIFT = 17,
     INVIVO_GRAPH_KEYS_PYTHON = 18,
-    /* Of invivo_app_check alone: the values of the configuration that no definition, type, observer or id of a path reads, a line
-     * each as "FILE:LINE:COLUMN: PATH". Calls that read while the program runs cannot be known. */
+    /** For invivo_app_check only: the configuration values that no definition, type, observer or path id reads.
+     * One line per value: "FILE:LINE:COLUMN: PATH". Reads by function calls at run time are unknown to this check. */
     INVIVO_GRAPH_UNREAD = 32
 };
 
-/* The wiring of the newest generation, an owned value: with FACTS a list, else a text. One map for each key, by key:
+/** Describes the wiring of the newest generation.
  *
- *     key         its name
- *     type        what it makes, a type's name
+ * The result is owned: a list for INVIVO_GRAPH_FACTS, otherwise a string. The list has one map per key, sorted by key:
+ *
+ *     key         the key
+ *     type        the type of its objects
  *     scope       "singleton", "lazy singleton", ...
- *     alias       the key it stands for; only of aliases
- *     abstract    true; only where it is
- *     rank        only where it is not 0
- *     generation  the one that brought what the key has now
- *     live        how many of its objects are alive (0 of a graph that is not live)
- *     built_ns    how long making its shared instance took, with all that was made for it first; only where one is
- *     file, line, column  where it is declared, as far as it was said
- *     needs       a list of maps: key, and how it comes: "initializer", "injection" (property or method), "late" (a
- *                 provider, lazy or weak reference), "asked" (resolved while its shared instance was made), "alias"
+ *     alias       the target; only for aliases
+ *     abstract    true; only for abstract definitions
+ *     rank        only if it is not 0
+ *     generation  the generation that last changed the key
+ *     live        the number of live objects (0 for a graph that is not live)
+ *     built_ns    duration of the build of the shared instance with the objects built for it first; only if it is built
+ *     file, line, column  the source location of the declaration, as far as it is known
+ *     needs       a list of maps with the key of a dependency and how it is received: "initializer", "injection" (property
+ *                 or method), "late" (a provider, lazy or weak reference), "asked" (resolved while the shared
+ *                 instance was built), "alias"
  *
- * Counts of a moment: other threads go on meanwhile. */
+ * The counts are a snapshot; other threads may change them meanwhile. */
 INVIVO_API invivo_status invivo_graph_describe(invivo_runtime runtime, uint32_t format, invivo_value *out, invivo_error **error) INVIVO_WAITS;
 
-/* What `invivo_app_open` would find wrong with a manifest, its modules and its specs, without making anything: the modules
- * are loaded, and no factory, initializer or hook is run. `graph` (may be NULL) receives the wiring that it describes, in
- * `format`, owned; its flag INVIVO_APP_WAIT leaves the specs unread, and INVIVO_APP_WITHOUT_MODULES the modules unloaded. */
+/** Checks a manifest, its modules and its spec files, and returns the errors that invivo_app_open would return.
+ *
+ * Loads the modules, but creates no object and runs no factory, initializer or hook. With INVIVO_APP_WAIT it does not
+ * read the spec files. With INVIVO_APP_WITHOUT_MODULES it loads no module.
+ *
+ * @param format the format of `graph`: INVIVO_GRAPH_...
+ * @param graph receives the wiring that the manifest describes, owned; may be NULL */
 INVIVO_API invivo_status invivo_app_check(const invivo_app_options *options, uint32_t format, invivo_value *graph,
                                           invivo_error **error) INVIVO_WAITS;
 

@@ -1,4 +1,5 @@
-/* invivo.h: everything a program needs of Invivo. Each room has a header of its own. */
+/** @file invivo.h
+ * Includes all headers of the C API. */
 #ifndef INVIVO_INVIVO_H
 #define INVIVO_INVIVO_H
 

@@ -1,13 +1,14 @@
-// invivo.hpp: Invivo for C++17: handles that end by themselves, errors as exceptions, classes described by their members.
-// Header only, over the C ABI of invivo.h; mixes with it freely.
+// invivo.hpp: Invivo for C++17: RAII handles, exceptions, and classes described by their members.
+// Header-only, over the C ABI of invivo.h. Both can be mixed.
 //
 //     invivo::type<voice>("Voice").constructor<clock &, double>({"clock", "gain"}).property<&voice::gain>("gain").add(own.raw());
 //     own.define(invivo::definition("synth.lead").of<voice>().lazy_singleton().with(invivo::by_type<clock>(), 0.5));
 //     invivo::ref<voice> lead = own.resolve<voice>("synth.lead");
 //
-// cpp/error.hpp, object.hpp, value.hpp, type.hpp: errors, leases, values, classes; wiring.hpp, assembly.hpp, processor.hpp:
-// what is said; changes.hpp, runtime.hpp: change sets, views, runtimes; domain.hpp, source.hpp, module.hpp, application.hpp: where
-// code runs, and where documents and code come from; pool.hpp, config.hpp, scope.hpp, graph.hpp: the rest.
+// cpp/error.hpp, object.hpp, value.hpp, type.hpp: errors, leases, values, classes. wiring.hpp, assembly.hpp,
+// processor.hpp: definitions. changes.hpp, runtime.hpp: change sets, views, runtimes. domain.hpp, source.hpp,
+// module.hpp, application.hpp: domains, documents, modules, applications. pool.hpp, config.hpp, scope.hpp, graph.hpp:
+// pools, configuration, scopes, descriptions.
 #ifndef INVIVO_INVIVO_HPP
 #define INVIVO_INVIVO_HPP
 

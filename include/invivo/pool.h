@@ -1,4 +1,5 @@
-/* pool.h: weak pools: tables whose entries live as long as somebody holds them. */
+/** @file pool.h
+ * Weak pools: tables whose entries live as long as their objects have holders. */
 #ifndef INVIVO_POOL_H
 #define INVIVO_POOL_H
 
@@ -6,62 +7,70 @@
 
 INVIVO_EXTERN_C_BEGIN
 
-/* A pool finds what is alive again by a key, and keeps nothing alive. An entry lives as long as its object is held: by a lease or
- * the graph; of a type with weak references (weak_make in invivo_type_options) as long as anybody holds the instance, whatever
- * handles there are. One object may be in several pools, under several keys.
+/* A pool finds live objects by key, and keeps none alive. An entry lives as long as its object has a lease or is in the
+ * graph.
+ * If the type has weak references (weak_make in invivo_type_options), it lives as long as the host language refers to
+ * the instance. An object may be in several pools, under several keys.
  *
- * A key is a number, a text, bytes, a bool, an enumeration, an object, type or callable (by identity), or a list of these.
- * Numbers of any width are one key when they are equal. It is copied, up to 65,535 bytes.
+ * A key is a number, string, bytes, bool, enumeration, object, type or callable (by identity), or a list of these.
+ * Equal numbers of any width are one key. Keys are copied; they have up to 65,535 bytes.
  *
- * Every function may be called from any thread, also from inside callbacks unless it says otherwise. Looking an entry up takes
- * no lock and waits for nobody; who makes, puts or removes one keeps others of the same part of the table out for a moment. */
+ * All functions may be called from any thread and from callbacks, unless a comment states otherwise. Lookups take no
+ * lock and never wait. Creating, adding or removing an entry briefly locks a part of the table. */
 
-/* Makes the object of a key: sets `*out` with one lease for who asked. It may resolve and use pools, this one too; asking for
- * what is just being made for this call answers INVIVO_E_CYCLE. */
+/** Creates the object of a key. Sets `*out` with one lease for the requester.
+ * It may resolve, and use pools, including this one. A request for an entry that is being created for this call returns
+ * INVIVO_E_CYCLE. */
 typedef invivo_status (*invivo_pool_make)(void *user_data, const invivo_value *key, invivo_object *out, invivo_error **error);
 
+/** Options of invivo_pool_open. */
 typedef struct invivo_pool_options {
     size_t struct_size;
-    const char *name;      /* for messages and invivo_pool_find; NULL: the pool has none. Taken: INVIVO_E_EXISTS */
-    invivo_pool_make make; /* how what is missing comes about, unless a call says it; may be NULL */
-    void *user_data;       /* of `make` */
-    void (*destroy)(void *user_data); /* once, when the pool is gone; may be NULL */
+    const char *name;      /**< for messages and invivo_pool_find; NULL = no name. A name that is in use is INVIVO_E_EXISTS */
+    invivo_pool_make make; /**< the default function for missing entries; may be NULL */
+    void *user_data;       /**< for `make` */
+    void (*destroy)(void *user_data); /**< called once, when the pool is gone; may be NULL */
 } invivo_pool_options;
 
-/* Opens a pool of objects of this runtime; `options` may be NULL. It ends with the runtime at the latest. */
+/** Opens a pool for objects of a runtime. `options` may be NULL. Closing the runtime closes it. */
 INVIVO_API invivo_status invivo_pool_open(invivo_runtime runtime, const invivo_pool_options *options, invivo_pool *out,
                                           invivo_error **error) INVIVO_WAITS;
-/* The pool of a name, whatever language opened it; an unknown one is INVIVO_E_NOT_FOUND and names the nearest. */
+/** Finds a pool by name, in all languages. An unknown name is INVIVO_E_NOT_FOUND; the error names the nearest one. */
 INVIVO_API invivo_status invivo_pool_find(invivo_runtime runtime, const char *name, invivo_pool *out,
                                           invivo_error **error) INVIVO_WAITS;
-/* The pool's handle is stale from now on. The objects are who holds them's. */
+/** Closes a pool. Its handle is stale afterwards. Its objects live on with their holders. */
 INVIVO_API invivo_status invivo_pool_close(invivo_pool pool, invivo_error **error) INVIVO_WAITS;
 
-/* The live object of a key, or a new one that `make` (NULL: the pool's own) makes: once, however many threads ask; the others
- * wait for it alone, and get its failure. One lease is yours. Without a `make` what is missing is INVIVO_E_NOT_FOUND.
- * A call that races with the last release gets the living object or a new one. */
+/** Returns the live object of a key, or creates it. The caller owns one lease.
+ * Concurrent requests create one object: the other threads wait for this creation only, and receive its error. Without
+ * a `make` function a missing entry is INVIVO_E_NOT_FOUND. A call that races with the last release returns the live
+ * object or a new one.
+ *
+ * @param make creates a missing object; NULL = the function of the pool */
 INVIVO_API invivo_status invivo_pool_get(invivo_pool pool, const invivo_value *key, invivo_pool_make make, void *user_data,
                                          invivo_object *out, invivo_error **error) INVIVO_WAITS;
-/* The live object of a key with one lease, or INVIVO_E_NOT_FOUND. */
+/** Returns the live object of a key with one lease, or INVIVO_E_NOT_FOUND. */
 INVIVO_API invivo_status invivo_pool_peek(invivo_pool pool, const invivo_value *key, invivo_object *out) INVIVO_WAITS;
-/* The same for a type that counts its instances itself: the instance with one reference of the type's, without a handle.
- * Another type is INVIVO_E_TYPE. */
+/** Returns the live instance of a key with one reference of its language, without a handle.
+ * For types with their own reference counts. Another type is INVIVO_E_TYPE. */
 INVIVO_API invivo_status invivo_pool_peek_instance(invivo_pool pool, const invivo_value *key, invivo_type type, void **out,
                                                    invivo_error **error) INVIVO_WAITS;
-/* Enters an object that exists, in the place of what the key had. What is being made for the key is awaited. */
+/** Adds an existing object, or replaces the entry of the key. Waits if an object of the key is being created. */
 INVIVO_API invivo_status invivo_pool_put(invivo_pool pool, const invivo_value *key, invivo_object object,
                                          invivo_error **error) INVIVO_WAITS;
-/* Forgets an entry; its object lives on. INVIVO_E_NOT_FOUND when there is none. What is being made for the key goes to those who
- * asked, and into no entry. */
+/** Removes an entry. Its object lives on. INVIVO_E_NOT_FOUND if there is none.
+ * An object that is being created for the key goes to its requesters only, and gets no entry. */
 INVIVO_API invivo_status invivo_pool_remove(invivo_pool pool, const invivo_value *key, invivo_error **error) INVIVO_WAITS;
-/* The live entries as an owned list of lists of two: key, object. Their order means nothing; what comes or goes meanwhile may be
- * in it or not. It costs what the pool holds. */
+/** Lists the live entries as an owned list of pairs: key, object.
+ * The order is unspecified. Concurrent changes may or may not be included. The cost is proportional to the size of the
+ * pool. */
 INVIVO_API invivo_status invivo_pool_list(invivo_pool pool, invivo_value *out, invivo_error **error) INVIVO_WAITS;
-/* How many entries are alive, counted now: it costs what the pool holds. */
+/** Counts the live entries. The cost is proportional to the size of the pool. */
 INVIVO_API invivo_status invivo_pool_count(invivo_pool pool, uint64_t *out, invivo_error **error) INVIVO_WAITS;
-/* Forgets all entries, as a reload: observers hear of it with the cause "clear NAME", and `*count` (may be NULL) is how many were
- * alive. Their objects live on with who holds them; who asks afterwards gets new ones. From inside a callback, where
- * waiting for a reload is refused, it answers INVIVO_E_WOULD_WAIT. */
+/** Removes all entries, as a reload with the cause "clear NAME". Their objects live on with their holders.
+ * In a callback, where waiting for a reload is refused, it returns INVIVO_E_WOULD_WAIT.
+ *
+ * @param count receives the number of live entries; may be NULL */
 INVIVO_API invivo_status invivo_pool_clear(invivo_pool pool, uint64_t *count, invivo_error **error) INVIVO_WAITS;
 
 INVIVO_EXTERN_C_END

@@ -1,6 +1,7 @@
-/* table.h: every function of these headers, as a table. Written by scripts/generate from the other headers; do not edit.
+/** @file table.h
+ * A table of all functions of these headers. Written by scripts/generate from the other headers; do not edit.
  *
- * Functions are named without their prefix. The order is only ever appended to. */
+ * The names have no prefix. New functions are only appended. */
 #ifndef INVIVO_TABLE_H
 #define INVIVO_TABLE_H
 
@@ -25,8 +26,8 @@
 INVIVO_EXTERN_C_BEGIN
 
 struct invivo_table {
-    size_t struct_size;      /* what this copy of the library has; a caller built with less is served */
-    uint32_t abi_version;    /* INVIVO_ABI_VERSION */
+    size_t struct_size;      /**< size of the table in this copy of the library; callers may know a shorter table */
+    uint32_t abi_version;    /**< INVIVO_ABI_VERSION */
     uint32_t function_count;
     const char *(*status_name)(invivo_status status);
     const char *(*status_text)(invivo_status status);

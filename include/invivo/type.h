@@ -1,4 +1,5 @@
-/* type.h: describing kinds of host objects: memory, properties, methods. */
+/** @file type.h
+ * Descriptions of host types: memory, properties, methods. */
 #ifndef INVIVO_TYPE_H
 #define INVIVO_TYPE_H
 
@@ -7,227 +8,256 @@
 INVIVO_EXTERN_C_BEGIN
 
 enum {
-    INVIVO_PROPERTY_READ_ONLY = 1, /* cannot be set */
-    INVIVO_PROPERTY_RESTART = 2,   /* a new value takes effect when the object is next made */
-    INVIVO_PROPERTY_BLOCK = 4,     /* lives in the block (block_size), not in the instance */
-    INVIVO_PROPERTY_NOT_TUNABLE = 8 /* for definitions and the program: a spec file that sets it is refused */
+    INVIVO_PROPERTY_READ_ONLY = 1, /**< cannot be set */
+    INVIVO_PROPERTY_RESTART = 2,   /**< a new value takes effect when the object is next created */
+    INVIVO_PROPERTY_BLOCK = 4,     /**< a field of the block (block_size), not of the instance */
+    INVIVO_PROPERTY_NOT_TUNABLE = 8 /**< for definitions and the program only; a spec file that sets it is refused */
 };
 
-/* One name of an enumeration. */
+/** One name of an enumeration. */
 typedef struct invivo_choice { const char *name; int64_t number; } invivo_choice;
 
 typedef struct invivo_property invivo_property;
 
-/* A property: a field at an offset of a plain struct, or a pair of functions. INVIVO_FIELD fills the first kind. */
+/** A property of a type: a field at an offset, or a pair of functions.
+ * INVIVO_FIELD describes a field of a plain struct. */
 struct invivo_property {
     size_t struct_size;
     const char *name;
-    invivo_kind kind;  /* an integer kind with `choices` is an enumeration of that width; MAP with `fields` a nested struct */
+    invivo_kind kind;  /**< an integer kind with `choices` is an enumeration of that width; MAP with `fields` is a nested struct */
     uint32_t flags;    /* INVIVO_PROPERTY_... */
-    uint64_t offset;   /* bytes from the start of instance or block; used when `get` is NULL */
-    uint64_t size;     /* bytes of the field. STRING by offset is char[size], NUL-terminated; BYTES is uint8_t[size], in
-                          specs a text in base64 */
-    double initial;    /* the value at the start, numbers and bool */
-    double min, max;   /* inclusive; there is a range only where min < max. An initial value outside of it is INVIVO_E_ARGUMENT;
-                          what `init` sets, or `get` answers of a new object, is not checked */
-    double step;       /* a hint for editors, not enforced; 0 = none */
-    const char *initial_text; /* the value at the start: strings, and enumerations by name */
-    const char *unit;  /* "Hz"; a spec may then say 1.2 kHz */
-    const char *text;  /* one line for people */
+    uint64_t offset;   /**< offset in bytes from the start of the instance or block; used if `get` is NULL */
+    /** size of the field in bytes; a STRING field is a NUL-terminated char[size], a BYTES field is uint8_t[size] (base64
+     * in spec files) */
+    uint64_t size;
+    double initial;    /**< the initial value of numbers and bool */
+    /** The inclusive range. It applies only if min < max. An initial value outside the range is INVIVO_E_ARGUMENT.
+     * Values that `init` sets, or that `get` returns for a new object, are not checked. */
+    double min, max;
+    double step;       /**< a hint for editors, not enforced; 0 = none */
+    const char *initial_text; /**< the initial value of strings, and of enumerations by name */
+    const char *unit;  /**< a unit such as "Hz"; a spec file may then use 1.2 kHz */
+    const char *text;  /**< a description in one line */
     const invivo_choice *choices;
     uint64_t choice_count;
-    const char *const *was; /* former names, accepted in specs with a warning */
+    const char *const *was; /**< former names; spec files may use them, with a warning */
     uint64_t was_count;
-    const invivo_property *fields; /* of a nested struct; offsets count from the start of the nested struct */
+    const invivo_property *fields; /**< of a nested struct; offsets count from the start of the nested struct */
     uint64_t field_count;
-    /* Read and write by function; called in the object's domain. `*out` becomes an owned value. `set` may clamp or
-     * refuse; the value is read back. NULL `set` with a `get` means read only. */
+    /** Reads and writes the property, in the object's domain. `get` sets `*out` to an owned value. `set` may clamp or
+     * refuse the value, which is read back. A `get` without `set` makes the property read-only. */
     invivo_status (*get)(void *instance, void *user_data, invivo_value *out, invivo_error **error);
     invivo_status (*set)(void *instance, void *user_data, const invivo_value *value, invivo_error **error);
     void *user_data;
-    /* The value at the start where `initial` and `initial_text` cannot say it exactly: integers beyond 2^53, bytes. NULL:
-     * they say it; else they stay zero. Answered by invivo_type_property_at wherever there is a value. */
+    /** The initial value, if `initial` and `initial_text` cannot express it exactly: integers beyond 2^53, bytes.
+     * NULL: those two give it, or it is zero. invivo_type_property_at returns it whenever there is an initial value. */
     const invivo_value *initial_value;
-    /* For properties by function whose values say more than an invivo_value does, as an interpreter's do; all three or none.
-     * `capture` answers what `get` does and sets `*kept` to what `restore` needs to put exactly that back, any number of
-     * times, until `forget`, which may be called on any thread. */
+    /** Save and restore a value exactly, for languages whose values are richer than invivo_value. All three or none.
+     * `capture` does the same as `get`, and sets `*kept` to the data that `restore` needs to set exactly that value
+     * again, any number of times. `forget` frees that data; it may run on any thread. */
     invivo_status (*capture)(void *instance, void *user_data, invivo_value *out, void **kept, invivo_error **error);
     invivo_status (*restore)(void *instance, void *user_data, void *kept, invivo_error **error);
     void (*forget)(void *user_data, void *kept);
     uint64_t reserved; /* zero */
 };
 
+/** A parameter of an initializer, a method or a definition. */
 typedef struct invivo_parameter {
     const char *name;
-    invivo_kind kind;      /* INVIVO_KIND_ANY: whatever comes */
-    uint32_t flags;        /* INVIVO_PARAMETER_OPTIONAL: may be left out or null */
-    const char *type_name; /* for objects: the type wanted; may be NULL */
+    invivo_kind kind;      /**< INVIVO_KIND_ANY: any kind */
+    uint32_t flags;        /**< INVIVO_PARAMETER_OPTIONAL: the argument may be null or left out */
+    const char *type_name; /**< for objects: the expected type; may be NULL */
 } invivo_parameter;
 
 enum { INVIVO_PARAMETER_OPTIONAL = 1 };
 
+/** A method of a type. */
 typedef struct invivo_method {
     size_t struct_size;
     const char *name;
     const char *text;
-    const invivo_parameter *parameters; /* arguments are checked and converted before the call */
+    const invivo_parameter *parameters; /**< arguments are checked and converted before the call */
     uint64_t parameter_count;
-    invivo_kind result;                 /* INVIVO_KIND_ANY when it varies; INVIVO_KIND_NULL for none */
+    invivo_kind result;                 /**< INVIVO_KIND_ANY if it varies; INVIVO_KIND_NULL for none */
     invivo_status (*call)(void *instance, void *user_data, const invivo_value *arguments, size_t count,
                           invivo_value *result, invivo_error **error);
     void *user_data;
 } invivo_method;
 
-/* What a constructor may ask about the object it makes. Valid during the call. */
+/** Information for a constructor about the object that it creates. Valid during the call. */
 typedef struct invivo_build {
     size_t struct_size;
     invivo_runtime runtime;
-    invivo_key key;   /* zero when made without a definition */
+    invivo_key key;   /**< zero if there is no definition */
     invivo_type type;
-    invivo_key asker; /* for whom it is made; zero when nobody's making asked for it */
-    /* Bit i: argument i was given, by the definition or by a resolve, so a null there is an explicit one. Without the bit the
-     * argument was left out. The last bit stands for all further arguments. Zero for a decorator and for `inject`. */
+    invivo_key asker; /**< the key of the object for which this object is created (the requester); zero if there is none */
+    /** Bit i: argument i was given, by the definition or by a resolve. A null argument is then an explicit null. Without
+     * the bit, the argument was left out. The last bit stands for all further arguments. Zero for a decorator and for
+     * `inject`. */
     uint64_t given;
     uint32_t flags; /* INVIVO_BUILD_... */
     uint32_t reserved;
 } invivo_build;
 enum {
-    INVIVO_BUILD_SHARED = 1 /* the object is shared beyond the outermost resolve: its scope is neither prototype nor graph */
+    INVIVO_BUILD_SHARED = 1 /**< the object is shared beyond the outermost resolve: its scope is neither prototype nor graph */
 };
 
 enum {
-    INVIVO_CONFINED = 0, /* touched only in its domain */
-    INVIVO_SHARED = 1    /* any thread may read it; never mutated in place: what is tunable lives in its block, or waits for
-                            the next making (INVIVO_PROPERTY_RESTART); another property is refused in specs */
+    INVIVO_CONFINED = 0, /**< used only in its domain */
+    /** safe to read on every thread; never changed in place Tunable values of a shared object are in its block, or take
+     * effect when the object is next created (INVIVO_PROPERTY_RESTART). A spec file that sets another property is
+     * refused. */
+    INVIVO_SHARED = 1
 };
 
+/** Options of invivo_type_register. */
 typedef struct invivo_type_options {
     size_t struct_size;
     const char *name;
     const char *text;
-    const char *const *supertypes; /* names of types and interfaces it also is; need not be registered */
+    const char *const *supertypes; /**< names of its supertypes and interfaces; they need not be registered */
     uint64_t supertype_count;
     uint32_t concurrency;          /* INVIVO_CONFINED or INVIVO_SHARED */
     uint32_t reserved;
-    invivo_domain domain;          /* of confined objects; zero = the runtime's default */
+    invivo_domain domain;          /**< of confined objects; zero = the default of the runtime */
 
-    /* Memory, first way: the runtime allocates `size` zeroed bytes, sets the properties' initial values, calls init
-     * (may be NULL) and at the end deinit (may be NULL). An init that fails leaves nothing that needs deinit. The alignment is a
-     * power of two; 0 = 16, as malloc's. */
+    /** Memory model 1, for `size` > 0: the runtime allocates `size` zeroed bytes, sets the initial values of the
+     * properties, and calls `init`. At the end it calls `deinit`. Both may be NULL. If `init` fails, `deinit` is not
+     * called. The alignment is a power of two; 0 = 16, as for malloc. */
     uint64_t size, alignment;
     invivo_status (*init)(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
                           void *user_data, invivo_error **error);
     void (*deinit)(void *instance, void *user_data);
-    /* Second way (size 0): make answers an instance with one reference, which release gives back, once. Both are needed. */
+    /** Memory model 2, for `size` 0: `make` returns an instance with one reference, which `release` drops, once. Both
+     * are required. */
     invivo_status (*make)(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count,
                           void *user_data, invivo_error **error);
     void (*release)(void *instance, void *user_data);
 
-    uint64_t block_size;           /* bytes of the block; 0 = none. Fields of it are flagged INVIVO_PROPERTY_BLOCK */
+    uint64_t block_size;           /**< size of the block in bytes; 0 = none. Its fields have the flag INVIVO_PROPERTY_BLOCK */
 
-    const invivo_parameter *parameters; /* of init or make */
+    const invivo_parameter *parameters; /**< of init or make */
     uint64_t parameter_count;
     const invivo_property *properties;
     uint64_t property_count;
     const invivo_method *methods;
     uint64_t method_count;
 
-    /* Life; each may be NULL. When everything that the outermost resolve (or a commit) makes is complete, `prepare` below runs
-     * for each object, then start, each after those of what its object got injected: independent ones of shared types at the
-     * same time, on threads that exist only while they are needed, confined ones one after the other in their domain. Nobody
-     * else gets an object before it is started. A start that fails, or takes longer than its deadline, stops those that had
-     * been started, in reverse, and fails the resolve or the commit. stop runs once, before the object is disposed of and
-     * before what was injected into it is stopped. An object is started once, however often that is asked for. */
+    /** Start and stop an object. Each may be NULL.
+     *
+     * When all objects of an outermost resolve (or a commit) are complete, `prepare` below runs for each of them, then
+     * `start`. An object starts after the objects that were injected into it. Independent objects of shared types start
+     * in parallel, on temporary threads. Confined objects start one after the other in their domain. No other code
+     * receives an object before it is started.
+     *
+     * If a start fails, or exceeds its timeout, the started objects are stopped in reverse order, and the resolve or
+     * commit fails. `stop` runs once, before the object is disposed of and before its dependencies are stopped. An
+     * object is started only once. */
     invivo_status (*start)(void *instance, void *user_data, invivo_error **error);
     invivo_status (*stop)(void *instance, void *user_data, invivo_error **error);
 
-    void *user_data;                   /* handed to init, deinit, make, release, start, stop */
-    void (*destroy)(void *user_data);  /* once, when the type is gone; may be NULL */
+    void *user_data;                   /**< passed to init, deinit, make, release, start, stop */
+    void (*destroy)(void *user_data);  /**< called once, when the type is gone; may be NULL */
 
-    /* Around injection, by definition or invivo_inject; each may be NULL. did_inject runs when everything that the outermost
-     * resolve makes is complete, children before parents. */
+    /** Run before and after injection, by a definition or by invivo_inject. Each may be NULL.
+     * `did_inject` runs when all objects of the outermost resolve are complete, children before parents. */
     invivo_status (*will_inject)(void *instance, void *user_data, invivo_error **error);
     invivo_status (*did_inject)(void *instance, void *user_data, invivo_error **error);
-    /* Weak references to instances that are counted elsewhere (the second way of memory): with them a weak singleton lives
-     * as long as somebody holds the instance, whatever handles there are. weak_load answers an instance with one reference,
-     * or NULL when it is gone; all three or none. Called without locks held. Not called for types with `stop`: an object is stopped when its last
-     * claim goes, unless `count_references` below says that it is still referred to, and a stopped one is not resolved again. */
+    /** Weak references to instances of memory model 2. All three or none.
+     *
+     * With them, a weak singleton lives as long as the host language refers to its instance, with or without handles.
+     * `weak_load` returns an instance with one reference, or NULL if it is gone. They run without locks held. They are
+     * not called for types with `stop`: such an object is stopped when its last claim ends, unless `count_references`
+     * reports further references. A stopped object is never resolved again. */
     void *(*weak_make)(void *instance, void *user_data);
     void *(*weak_load)(void *weak, void *user_data);
     void (*weak_free)(void *weak, void *user_data);
 
-    /* `block_size` bytes: what the block holds at the start, also between its properties; NULL = zeros. The initial value of
-     * a property of the block that has none of its own is read from it. */
+    /** `block_size` bytes: the initial content of the block, including padding; NULL = zeros. A block property without
+     * its own initial value takes it from here. */
     const void *block_initial;
 
-    /* What its objects need: a table of injections (wiring.h), `name` being a property. Filled wherever one of its objects is
-     * made or injected, before what a definition injects, whose own injection of the same property wins; also where it has no
-     * definition: by invivo_object_make and invivo_inject, and in what a factory or another object's method answers. Not in
-     * objects that are constants. Turned off for a runtime by INVIVO_RUNTIME_WITHOUT_NEEDS. What nobody defined is not
-     * injected again when a reload changes what it got. */
+    /** The type needs: injections (wiring.h) for each object of the type, by property name.
+     *
+     * They apply whenever an object of the type is created or injected, before the injections of its definition. If a
+     * definition injects the same property, that injection wins. They also apply without a definition: in
+     * invivo_object_make and invivo_inject, and to objects that a factory or a method of another object returns. They
+     * do not apply to constants. INVIVO_RUNTIME_WITHOUT_NEEDS turns them off. A reload does not inject again into
+     * objects without a definition. */
     const struct invivo_injection *needs;
     uint64_t need_count;
 
-    /* For invivo_inject_tree; each may be NULL. `child` answers the child number `index` with one lease for the caller, zero
-     * after the last; `key_name` the key by which an instance wants to be injected, borrowed during the call, or NULL. */
+    /** For invivo_inject_tree. Each may be NULL. `child` returns the child number `index` with one lease for the caller,
+     * and zero after the last. `key_name` returns the key for an instance, borrowed during the call, or NULL. */
     invivo_status (*child)(void *instance, void *user_data, uint64_t index, invivo_object *out, invivo_error **error);
     invivo_status (*key_name)(void *instance, void *user_data, const char **out, invivo_error **error);
-    /* Before anything that a commit makes is started; may be NULL. It may fail, and has no effect outside: when something
-     * else fails afterwards the object is disposed of, and stop is not called. */
+    /** Prepares an object, before any object of the commit is started. May be NULL.
+     * It may fail, and must have no outside effect: if another step fails, the object is disposed of without `stop`. */
     invivo_status (*prepare)(void *instance, void *user_data, invivo_error **error);
-    /* Hands the runtime over, for whoever wants to resolve later: once for each object, after the hooks `after_all` of its
-     * definition and before did_inject; may be NULL. The handle is valid as long as the runtime is open. */
+    /** Passes the runtime to an object that resolves later. May be NULL.
+     * Called once per object, after the `after_all` hooks of its definition and before `did_inject`. The handle is
+     * valid while the runtime is open. */
     invivo_status (*take_runtime)(void *instance, void *user_data, invivo_runtime runtime, invivo_error **error);
-    /* For languages that count references to instances themselves (the second way of memory); may be NULL. Sets `*out` to the
-     * number of references to the instance, without the one that the runtime has. Used for types with `stop`: called once
-     * when a shared object has been created, before anything else receives it, and then only about retired objects, that is
-     * objects that were replaced or removed, and about weak singletons without leases. These are not stopped while this number
-     * is greater than it was at first, retired objects for at most `stop_grace_ms` (runtime.h). If the call fails, the object is
-     * treated as referenced. Called in the object's domain without locks held. It must not call the runtime. */
+    /** Counts the references to an instance, for languages with their own reference counts (memory model 2). May be
+     * NULL.
+     *
+     * Sets `*out` to the number of references, without the reference of the runtime. Used only for types with `stop`.
+     * The first call is right after the creation of a shared object. Further calls concern retired objects (replaced or
+     * removed ones) and weak singletons without leases. The runtime does not stop such an object while the number is
+     * greater than at first; for retired objects, this ends after `stop_grace_ms` (runtime.h). If the call fails, the
+     * object is treated as referenced. Runs in the object's domain without locks held. It must not call the runtime. */
     invivo_status (*count_references)(void *instance, void *user_data, uint64_t *out, invivo_error **error);
-    /* The name by which lookups by type find definitions of this type as those of the exact type; NULL = `name`. For a type
-     * that stands for another one, whose objects differ only in how they are created and ended. */
+    /** The type name under which lookups find definitions of this type as an exact match; NULL = `name`. For a type that
+     * stands for another one, and whose objects differ only in their creation and disposal. */
     const char *lookup_name;
 } invivo_type_options;
 
-/* Registers a type; everything is copied except functions and user_data; `out` may be NULL. A taken name is
- * INVIVO_E_EXISTS (and `destroy` is not called); property or parameter tables that contradict themselves are
- * INVIVO_E_ARGUMENT, and so is a table of properties or methods whose count is 0. */
+/** Registers a type.
+ * Everything is copied except functions and user_data. `out` may be NULL. A name that is in use is INVIVO_E_EXISTS, and
+ * `destroy` is not called. Contradictory tables of properties or parameters are INVIVO_E_ARGUMENT, and so is a table of
+ * properties or methods with count 0. */
 INVIVO_API invivo_status invivo_type_register(invivo_runtime runtime, const invivo_type_options *options, invivo_type *out,
                                               invivo_error **error) INVIVO_WAITS;
-/* By name; an unknown one is INVIVO_E_NOT_FOUND and names the nearest. */
+/** Finds a type by name. An unknown name is INVIVO_E_NOT_FOUND; the error names the nearest one. */
 INVIVO_API invivo_status invivo_type_find(invivo_runtime runtime, const char *name, invivo_type *out,
                                           invivo_error **error) INVIVO_WAITS;
-/* Says that a registered type is something more: an interface that is found out about when somebody asks for it. From now on
- * its definitions are found by that name too; nothing is bound anew, so say it before what looks for it is defined. Saying it
- * again does nothing. */
+/** Adds a supertype to a registered type.
+ * Lookups for the supertype then find its definitions. Existing bindings do not change, so call it before defining
+ * dependents. Repeating the call is a no-op. */
 INVIVO_API invivo_status invivo_type_extend(invivo_runtime runtime, invivo_type type, const char *supertype,
                                             invivo_error **error) INVIVO_WAITS;
-/* Borrowed while the runtime lives; NULL for a bad handle. */
+/** Returns the name of a type, borrowed while the runtime lives; NULL for an invalid handle. */
 INVIVO_API const char *invivo_type_name(invivo_type type) INVIVO_WAITS;
+/** Returns the number of properties of a type. */
 INVIVO_API uint64_t invivo_type_property_count(invivo_type type) INVIVO_WAITS;
-/* A copy of the description; strings and tables in it are borrowed while the runtime lives. The caller sets `out->struct_size`
- * to what it has room for; 0 means this version's. A size that no version has is INVIVO_E_ARGUMENT, and nothing is written. */
+/** Copies the description of a property.
+ * Its strings and tables are borrowed while the runtime lives. The caller sets `out->struct_size` to the size of its
+ * struct; 0 = this version. A size that belongs to no version is INVIVO_E_ARGUMENT, and nothing is written. */
 INVIVO_API invivo_status invivo_type_property_at(invivo_type type, uint64_t index, invivo_property *out) INVIVO_WAITS;
-/* What `init` or `make` takes. */
+/** Returns the number of parameters of `init` or `make`. */
 INVIVO_API uint64_t invivo_type_parameter_count(invivo_type type) INVIVO_WAITS;
+/** Copies the description of a parameter of `init` or `make`. */
 INVIVO_API invivo_status invivo_type_parameter_at(invivo_type type, uint64_t index, invivo_parameter *out) INVIVO_WAITS;
+/** Returns the number of methods of a type. */
 INVIVO_API uint64_t invivo_type_method_count(invivo_type type) INVIVO_WAITS;
-/* `out->struct_size` as for a property. */
+/** Copies the description of a method. Set `out->struct_size` as for invivo_type_property_at. */
 INVIVO_API invivo_status invivo_type_method_at(invivo_type type, uint64_t index, invivo_method *out) INVIVO_WAITS;
 
 /* ---- describing fields of a C struct ----------------------------------------------------------------- */
 
-/* INVIVO_FIELD(structure, field, .min = 0, .max = 1, ...): kind, offset and size come from the compiler. The others name
- * their members in the order of invivo_property, from `initial` on. _BLOCK_FIELD is for fields of the block, _FLAGGED_ takes
- * the flags. In C++ (17 or later, as gcc and clang have it) they make the same. */
+/** Describes a field of a struct: INVIVO_FIELD(structure, field, .min = 0, .max = 1, ...).
+ *
+ * The compiler supplies kind, offset and size. Further arguments are members of invivo_property, in its order, from
+ * `initial` on. INVIVO_BLOCK_FIELD describes a field of the block; INVIVO_FLAGGED_FIELD takes flags. They work in C,
+ * and in C++17 or later with gcc and clang. */
 #define INVIVO_FIELD(structure, ...) INVIVO_FIELD_(structure, 0, __VA_ARGS__, .reserved = 0)
 #define INVIVO_BLOCK_FIELD(structure, ...) INVIVO_FIELD_(structure, INVIVO_PROPERTY_BLOCK, __VA_ARGS__, .reserved = 0)
 #define INVIVO_FLAGGED_FIELD(structure, property_flags, ...) INVIVO_FIELD_(structure, property_flags, __VA_ARGS__, .reserved = 0)
 
-/* INVIVO_KIND_OF(expression): the kind of a field. Integers are told by width and sign, enumerations by those of the integer
- * behind them; char[] is a STRING, uint8_t[] BYTES, a struct a MAP, which needs `fields`. What is none of these (a pointer, a
- * long double, another array) is refused: in C++ by the compiler, in C as a MAP without fields when the type is registered. */
+/* INVIVO_KIND_OF(expression): the kind of a field. Integers map by width and sign, enumerations by their underlying
+ * integer.
+ * char[] is STRING, uint8_t[] is BYTES, and a struct is MAP, which requires `fields`. Other types (pointers, long
+ * double, other arrays) are refused: in C++ by the compiler, in C at registration, as a MAP without fields. */
 
 #ifdef __cplusplus
 INVIVO_EXTERN_C_END
@@ -238,7 +268,7 @@ template <typename T> struct invivo_plain<const T> : invivo_plain<T> {};
 template <typename T> struct invivo_plain<volatile T> : invivo_plain<T> {};
 template <typename T> struct invivo_plain<const volatile T> : invivo_plain<T> {};
 
-/* Has a `value` for what can be a field. */
+/** Has a `value` for each type that a field can have. */
 template <typename T, bool is_enumeration = __is_enum(T), bool is_struct = __is_class(T)> struct invivo_kind_of_type {};
 template <typename T> struct invivo_kind_of_type<T, true, false> : invivo_kind_of_type<__underlying_type(T)> {};
 template <typename T> struct invivo_kind_of_type<T, false, true> { enum { value = INVIVO_KIND_MAP }; };
@@ -271,7 +301,7 @@ template <size_t N> struct invivo_kind_of_type<unsigned char[N], false, false> {
 template <size_t N> struct invivo_kind_of_type<const unsigned char[N], false, false> { enum { value = INVIVO_KIND_BYTES }; };
 #define INVIVO_KIND_OF(expression) ((invivo_kind)invivo_kind_of_type<invivo_plain<decltype((expression))>::type>::value)
 
-/* What may be said of a field, in the order of invivo_property. Each has a default, so that none is missed. */
+/** The optional members of a field description, in the order of invivo_property. All have defaults. */
 struct invivo_said {
     double initial = 0, min = 0, max = 0, step = 0;
     const char *initial_text = nullptr, *unit = nullptr, *text = nullptr;

@@ -1,4 +1,5 @@
-/* value.h: values as they cross between languages, and callables. */
+/** @file value.h
+ * Values that cross between languages, and callables. */
 #ifndef INVIVO_VALUE_H
 #define INVIVO_VALUE_H
 
@@ -6,9 +7,11 @@
 
 INVIVO_EXTERN_C_BEGIN
 
+/** The kind of a value: INVIVO_KIND_... */
 typedef uint32_t invivo_kind;
 
-/* X(name, number). INVIVO_KIND_ANY is a wish ("whatever it is"), never the kind of a value. */
+/** The kinds of values: X(name, number).
+ * INVIVO_KIND_ANY is for requests ("any kind") only. A value never has this kind. */
 #define INVIVO_KIND_TABLE(X)                                                                                    \
     X(NULL, 0)                                                                                                  \
     X(BOOL, 1)                                                                                                  \
@@ -41,14 +44,15 @@ enum {
 
 typedef struct invivo_pair invivo_pair;
 
-/* A value: 24 bytes. Values passed into a call are borrowed for its length. A value that comes through an out
- * parameter is owned: give it back with invivo_value_clear. Nested plain structs cross as maps of their fields.
- * Signed kinds are in `signed_integer`, unsigned ones in `unsigned_integer`, whatever their width.
- * Text is UTF-8 and need not end with NUL. An enumeration has its number and its name (name may be NULL on the
- * way in: then the number decides; with a name the name decides). */
+/** A value of 24 bytes.
+ *
+ * Values passed into a call are borrowed for its duration. A value in an out parameter is owned by the caller, who
+ * frees it with invivo_value_clear. Nested plain structs are maps of their fields. Signed kinds of all widths use
+ * `signed_integer`, unsigned ones `unsigned_integer`. Strings are UTF-8 and need no NUL at the end. An enumeration has
+ * a number and a name. As input, its name may be NULL; if it is not, the name determines the value. */
 typedef struct invivo_value {
     invivo_kind kind;
-    uint32_t reserved; /* zero in what a host makes; the runtime marks what it owns, and frees nothing else */
+    uint32_t reserved; /**< zero in values of the host; the runtime marks values that it owns, and frees no others */
     union {
         bool boolean;
         int64_t signed_integer;
@@ -66,50 +70,59 @@ typedef struct invivo_value {
     } as;
 } invivo_value;
 
+/** One entry of a map. */
 struct invivo_pair {
-    const char *name; /* UTF-8, `length` bytes */
+    const char *name; /**< UTF-8, `length` bytes */
     uint64_t length;
     invivo_value value;
 };
 
-/* A deep copy that the caller owns: objects and callables in it are held by leases. */
+/** Makes a deep copy that the caller owns. The copy holds leases on its objects and callables. */
 INVIVO_API invivo_status invivo_value_copy(invivo_value *out, const invivo_value *value, invivo_error **error) INVIVO_WAITS;
-/* Frees what an owned value holds and makes it null. A null value or NULL does nothing. */
+/** Frees the contents of an owned value and makes it null. A null value or NULL is a no-op. */
 INVIVO_API void invivo_value_clear(invivo_value *value) INVIVO_WAITS;
-/* The same value in another kind, owned. Nothing is ever lost: an integer that does not fit, a fraction that would
- * be cut, a double that a float cannot hold exactly (other than by rounding its last digits) answer
- * INVIVO_E_RANGE; kinds that do not convert INVIVO_E_TYPE. Text is never parsed. */
+/** Converts a value to another kind. The result is owned.
+ * The conversion is exact. INVIVO_E_RANGE: an integer does not fit, a fraction would be lost, or a double is outside
+ * the range of a float (rounding of its last digits is allowed). INVIVO_E_TYPE: the kinds are not convertible. Strings
+ * are never parsed. */
 INVIVO_API invivo_status invivo_value_convert(invivo_value *out, const invivo_value *value, invivo_kind kind,
                                               invivo_error **error) INVIVO_WAITS;
-/* "int8", "string", ... for messages; "unknown" for numbers that are no kind. */
+/** Returns the name of a kind for messages: "int8", "string"; "unknown" for an unknown number. */
 INVIVO_API const char *invivo_kind_name(invivo_kind kind) INVIVO_NOWAIT;
 
 /* ---- callables --------------------------------------------------------------------------------------- */
 
+/** Options of invivo_callable_make. */
 typedef struct invivo_callable_options {
-    size_t struct_size; /* sizeof(invivo_callable_options) */
-    const char *name;   /* for messages; may be NULL */
-    /* Runs on the calling thread. `arguments` are borrowed. Sets `*result` (null beforehand) to an owned value,
-     * made by invivo_value_copy or holding nothing that must be freed, or answers a status and sets `*error`. */
+    size_t struct_size; /**< sizeof(invivo_callable_options) */
+    const char *name;   /**< for messages; may be NULL */
+    /** The function. It runs on the calling thread.
+     * `arguments` are borrowed. On success it sets `*result` (initially null) to an owned value: one that
+     * invivo_value_copy made, or one without memory to free. On failure it returns a status and sets `*error`. */
     invivo_status (*invoke)(void *user_data, const invivo_value *arguments, size_t count, invivo_value *result,
                             invivo_error **error);
     void *user_data;
-    void (*destroy)(void *user_data); /* called exactly once, after the last release; may be NULL */
+    void (*destroy)(void *user_data); /**< called exactly once, after the last release; may be NULL */
 } invivo_callable_options;
 
+/** Creates a callable. The caller owns one reference. */
 INVIVO_API invivo_status invivo_callable_make(invivo_runtime runtime, const invivo_callable_options *options,
                                               invivo_callable *out, invivo_error **error) INVIVO_WAITS;
+/** Calls a callable. The result is owned by the caller; `result` may be NULL. */
 INVIVO_API invivo_status invivo_callable_call(invivo_callable callable, const invivo_value *arguments, size_t count,
                                               invivo_value *result, invivo_error **error) INVIVO_WAITS;
+/** Adds a reference. */
 INVIVO_API invivo_status invivo_callable_retain(invivo_callable callable) INVIVO_WAITS;
+/** Removes a reference. The last one destroys the callable. */
 INVIVO_API invivo_status invivo_callable_release(invivo_callable callable) INVIVO_WAITS;
-/* The user_data of a callable whose invoke function is `invoke`, or NULL: how a binding knows its own again. */
+/** Returns the user_data of a callable if its function is `invoke`, else NULL.
+ * A binding uses it to recognize its own callables. */
 INVIVO_API void *invivo_callable_user_data(invivo_callable callable,
                                            invivo_status (*invoke)(void *user_data, const invivo_value *arguments,
                                                                    size_t count, invivo_value *result,
                                                                    invivo_error **error)) INVIVO_WAITS;
 
-/* ---- making values ----------------------------------------------------------------------------------- */
+/* ---- constructors of values ---------------------------------------------------------------------------- */
 
 static inline invivo_value invivo_null(void) {
     invivo_value value;

@@ -11,9 +11,10 @@ from .parse import HeaderError
 NOTICE = "Written by scripts/generate from the other headers; do not edit."
 
 HEADER = """\
-/* table.h: every function of these headers, as a table. {notice}
+/** @file table.h
+ * A table of all functions of these headers. {notice}
  *
- * Functions are named without their prefix. The order is only ever appended to. */
+ * The names have no prefix. New functions are only appended. */
 #ifndef INVIVO_TABLE_H
 #define INVIVO_TABLE_H
 
@@ -22,8 +23,8 @@ HEADER = """\
 INVIVO_EXTERN_C_BEGIN
 
 struct invivo_table {{
-    size_t struct_size;      /* what this copy of the library has; a caller built with less is served */
-    uint32_t abi_version;    /* INVIVO_ABI_VERSION */
+    size_t struct_size;      /**< size of the table in this copy of the library; callers may know a shorter table */
+    uint32_t abi_version;    /**< INVIVO_ABI_VERSION */
     uint32_t function_count;
 {fields}
 }};

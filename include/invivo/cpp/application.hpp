@@ -1,4 +1,4 @@
-// application.hpp: an application manifest, run.
+// application.hpp: running an application manifest.
 #ifndef INVIVO_CPP_APPLICATION_HPP
 #define INVIVO_CPP_APPLICATION_HPP
 
@@ -6,15 +6,16 @@
 
 namespace invivo {
 
-/// An application: its modules loaded, its components made, its specs followed. Its end closes it. Confined objects belong to the
-/// loop thread: from elsewhere they are reached by `resolve_async`.
+/// An application: its loaded modules, its components and its followed spec files.
+/// The destructor closes it. Confined objects belong to the loop thread; use `resolve_async` on other threads.
 class application {
 public:
-    /// The assemblies that are active from the start, in the place of those that the manifest lists.
+    /// Chooses the active assemblies, instead of the list in the manifest.
     using assemblies = std::function<void(const runtime_ref &, changes &)>;
 
-    /// INVIVO_APP_WAIT: spec files need not be good yet. Throws all that is wrong, and nothing is left running. `options`: those of
-    /// its runtime, the log among them.
+    /// Opens an application. Throws all errors; on failure nothing remains open.
+    /// `flags`: INVIVO_APP_WAIT, if spec files may be missing or invalid at first. `options`: those of its runtime,
+    /// including the log.
     explicit application(const std::string &manifest, uint32_t flags = 0, const invivo_runtime_options *options = nullptr)
         : application(manifest, assemblies(), flags, options) {}
     application(const std::string &manifest, assemblies active, uint32_t flags = 0,
@@ -28,14 +29,15 @@ public:
         if (raw_.bits) (void)invivo_app_close(raw_, nullptr);
     }
 
-    /// Its runtime, as long as it is open.
+    /// Returns its runtime, valid while the application is open.
     runtime_ref runtime() const {
         invivo_runtime found{};
         detail::checked([&](invivo_error **e) { return invivo_app_runtime(raw_, &found, e); });
         return runtime_ref(found);
     }
-    /// Closes it; objects that are still held live on until they are let go. Throws what stands in the way, and is then still
-    /// open, or what failed to stop (INVIVO_E_STOP), and is then closed.
+    /// Closes the application. Objects that are still held stay valid until they are released.
+    /// Throws INVIVO_E_STOP if stop functions fail; the application is then closed. After another error it is still
+    /// open.
     void close() {
         detail::checked([&](invivo_error **e) {
             invivo_status status = invivo_app_close(raw_, e);
@@ -44,7 +46,7 @@ public:
         });
     }
 
-    /// Throws all that opening it would find wrong. Loads the modules, and makes nothing.
+    /// Throws the errors that opening the application would throw. Loads the modules, creates no object.
     static void check(const std::string &manifest, assemblies active = {}, uint32_t flags = 0,
                       const invivo_runtime_options *options = nullptr) {
         settings of(manifest, active, flags, options);

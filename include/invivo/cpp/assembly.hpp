@@ -1,4 +1,4 @@
-// assembly.hpp: named sets of definitions, described, then activated.
+// assembly.hpp: named sets of definitions, described and then activated.
 #ifndef INVIVO_CPP_ASSEMBLY_HPP
 #define INVIVO_CPP_ASSEMBLY_HPP
 
@@ -6,28 +6,30 @@
 
 namespace invivo {
 
-/// An assembly, being written: `invivo::assembly("camelot").define(...).needs("armory")`. A key without a dot is a member.
+/// A builder for an assembly: `invivo::assembly("camelot").define(...).needs("armory")`. A key without a dot is a
+/// member.
 class assembly {
 public:
     explicit assembly(std::string name) : name_(std::move(name)) {}
-    /// Takes over what `base` defines, except for what this one defines itself, and stands in for it. `base` must stay.
+    /// Creates an assembly that inherits the definitions of `base`, except those that it defines itself.
+    /// It replaces `base` wherever both are candidates. `base` must outlive it.
     assembly(std::string name, const assembly &base) : name_(std::move(name)), base_(&base) {}
     assembly(const assembly &) = delete;
     assembly &operator=(const assembly &) = delete;
 
     const std::string &name() const noexcept { return name_; }
-    /// The definition is taken over.
+    /// Adds a definition, and takes it over.
     assembly &define(definition &&what) { return members_.push_back(std::move(what)), described_.clear(), *this; }
     assembly &define(definition &what) { return define(std::move(what)); }
-    /// Another assembly, to which references that begin with `prefix` lead.
+    /// Adds a collaborator: another assembly that references with `prefix` lead to.
     assembly &needs(std::string prefix, std::string name = {}, uint32_t flags = 0) {
         return collaborators_.push_back({std::move(prefix), std::move(name), flags}), described_.clear(), *this;
     }
-    /// The name of something that it also is, by which others may need it.
+    /// Adds the name of an interface by which collaborators can find it.
     assembly &is(std::string what) { return kinds_.push_back(std::move(what)), described_.clear(), *this; }
     assembly &at(const char *file, uint32_t line) { return file_ = file, line_ = line, *this; }
 
-    /// Makes it known to a runtime, once, without activating it.
+    /// Describes it to a runtime once, without activating it.
     void describe_to(invivo_runtime runtime) const {
         for (uint64_t known : described_)
             if (known == runtime.bits) return;
@@ -36,7 +38,7 @@ public:
         });
         described_.push_back(runtime.bits);
     }
-    /// By its name alone: the one that was described.
+    /// Refers to the described assembly by name only.
     invivo_assembly described() const noexcept {
         invivo_assembly raw{};
         raw.struct_size = sizeof(raw);
@@ -99,10 +101,10 @@ private:
     std::vector<std::string> kinds_;
     const char *file_ = nullptr;
     uint32_t line_ = 0;
-    mutable std::vector<uint64_t> described_; ///< the runtimes that know it as it is
+    mutable std::vector<uint64_t> described_; ///< the runtimes to which it has been described
 };
 
-/// Where outer references of a mounted assembly lead: whole keys, or the first parts of them.
+/// Targets of outer references of a mount: whole keys, or the first parts of keys.
 using remaps = std::map<std::string, std::string>;
 
 namespace detail INVIVO_LOCAL {

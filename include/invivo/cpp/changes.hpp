@@ -1,4 +1,4 @@
-// changes.hpp: views, reports, and what one reload is to change.
+// changes.hpp: views, reports and change sets.
 #ifndef INVIVO_CPP_CHANGES_HPP
 #define INVIVO_CPP_CHANGES_HPP
 
@@ -10,16 +10,17 @@
 
 namespace invivo {
 
-/// A key whose objects, or blocks, are Ts. Small; as good as long as its runtime is open. What is read by it is checked: of the
-/// type that the key had when it was found at once, of another type by a lookup at each reading.
+/// A key whose objects or blocks are of type T. Small; valid while its runtime is open.
+/// Reads through it are type-checked: with the type that the key had when it was found at once, with another type by a
+/// lookup at each read.
 template <typename T> struct key {
     invivo_key raw{};
-    uint64_t object_type = 0;         ///< The type whose instances lead to a T, by `upcast`; 0 = look at each reading.
+    uint64_t object_type = 0;         ///< The type whose instances convert to T through `upcast`; 0 = look at each read.
     detail::upcast upcast = nullptr;
-    uint64_t block_type = 0;          ///< The type whose block is a T; 0 = look at each reading.
+    uint64_t block_type = 0;          ///< The type whose block is a T; 0 = look at each read.
     const char *name() const noexcept { return invivo_key_name(raw); }
 
-    /// Remembers the type that the key has, as far as that leads to a T. What it does not lead to is an error of the reading.
+    /// Remembers the type of the key if it converts to T. Otherwise each read throws.
     INVIVO_LOCAL void bind(uint64_t type, bool has_block) {
         const char *found = invivo_type_name(invivo_type{type});
         if (!found) return;
@@ -28,7 +29,7 @@ template <typename T> struct key {
     }
 };
 
-/// A reading of one generation by the thread that began it: no lock, no wait.
+/// A read of one generation by the thread that began it. Takes no lock and never waits.
 class view {
 public:
     explicit view(invivo_runtime runtime) noexcept : raw_(invivo_view_begin(runtime)) {}
@@ -36,19 +37,21 @@ public:
     view &operator=(const view &) = delete;
     ~view() { invivo_view_end(raw_); }
 
-    /// The built shared instance, borrowed until the view ends; nullptr while it is cold. Throws INVIVO_E_TYPE where it is no T.
+    /// Returns the built shared instance, borrowed until the view ends; nullptr if it is not built.
+    /// Throws INVIVO_E_TYPE if it is not a T.
     template <typename T> INVIVO_LOCAL T *get(key<T> key) const {
         void *instance = invivo_view_get(raw_, key.raw);
         if (!instance) return nullptr;
         if constexpr (!std::is_void_v<T>) {
-            // In this order: the type stands there before the instance does.
+            // The order matters: the type is stored before the instance.
             uint64_t type = invivo_entry_type(invivo_view_entry(raw_, key.raw));
             detail::upcast up = type == key.object_type ? key.upcast : detail::upcast_from<T>(invivo_type{type});
             if (up) instance = up(instance);
         }
         return static_cast<T *>(instance);
     }
-    /// The key's block, likewise.
+    /// Returns the block of a key, borrowed until the view ends; nullptr if it has none. Throws INVIVO_E_TYPE if it is
+    /// not a T.
     template <typename T> INVIVO_LOCAL const T *block(key<T> key) const {
         const invivo_entry *entry = invivo_view_entry(raw_, key.raw);
         if (!entry || !entry->block) return nullptr;
@@ -56,9 +59,10 @@ public:
             if (entry->type != key.block_type) detail::check_block<T>(invivo_type{entry->type});
         return static_cast<const T *>(entry->block);
     }
-    /// What the configuration says, borrowed until the view ends; nullptr where there is nothing.
+    /// Returns the configuration value, borrowed until the view ends; nullptr if there is none.
     template <typename T> INVIVO_LOCAL const invivo_value *config(config_id<T> id) const noexcept { return invivo_view_config(raw_, id.raw()); }
-    /// The same as a T; `otherwise` where there is nothing. A std::string_view is borrowed until the view ends.
+    /// Returns the configuration value as a T; `otherwise` if there is none. A std::string_view is borrowed until the
+    /// view ends.
     template <typename T> INVIVO_LOCAL T config(config_id<T> id, T otherwise) const {
         const invivo_value *found = config(id);
         return found ? detail::convert<T>::read(*found) : otherwise;
@@ -70,7 +74,7 @@ private:
     invivo_view raw_;
 };
 
-/// What one reload changed. Valid while an observer is told of it.
+/// A report about one reload. Valid during the call of the observer.
 class report {
 public:
     explicit report(const invivo_report *raw) noexcept : raw_(raw) {}
@@ -78,7 +82,7 @@ public:
     bool succeeded() const noexcept { return invivo_report_status(raw_) == INVIVO_OK; }
     const char *cause() const noexcept { return invivo_report_cause(raw_); }
     const char *text() const noexcept { return invivo_report_text(raw_); }
-    /// "a.yaml:2:10: 'audio.volum' is not read by anything; did you mean 'audio.volume'?"
+    /// The warnings: "a.yaml:2:10: 'audio.volum' is not read by anything; did you mean 'audio.volume'?"
     size_t warning_count() const noexcept { return invivo_report_warning_count(raw_); }
     const char *warning(size_t index) const noexcept { return invivo_report_warning(raw_, index); }
     size_t count() const noexcept { return invivo_report_count(raw_); }
@@ -90,7 +94,7 @@ private:
     const invivo_report *raw_;
 };
 
-/// Hears of reloads until it ends.
+/// An observer of reloads. The destructor removes it.
 class observer {
 public:
     observer() noexcept = default;
@@ -108,13 +112,13 @@ private:
     invivo_observer raw_{};
 };
 
-/// Another recipe or object in a key's place, until it is ended.
+/// An override of a key. The destructor ends it.
 class override_guard {
 public:
     explicit override_guard(invivo_override owned) noexcept : raw_(owned) {}
     override_guard(override_guard &&other) noexcept : raw_(std::exchange(other.raw_, invivo_override{})) {}
     override_guard &operator=(override_guard &&) = delete;
-    /// Ends it now; throws what stands in the way: the override then stays, and can be ended again.
+    /// Ends the override now. Throws on failure; the override is then still active, and can be ended again.
     void end() {
         detail::checked([&](invivo_error **e) { return invivo_override_end(raw_, e); });
         raw_ = {};
@@ -127,13 +131,13 @@ private:
     invivo_override raw_{};
 };
 
-/// What one reload is to change. Dropped without a commit it changes nothing.
+/// A change set: takes effect as one reload or not at all. The destructor discards a set that was not committed.
 class changes {
 public:
     explicit changes(invivo_runtime runtime) {
         detail::checked([&](invivo_error **e) { return invivo_changes_open(runtime, &raw_, e); });
     }
-    /// One that somebody else commits or discards.
+    /// Refers to a change set that other code commits or discards.
     static changes lent(invivo_changes raw) noexcept { return changes(raw, false); }
     changes(const changes &) = delete;
     changes &operator=(const changes &) = delete;
@@ -152,31 +156,33 @@ public:
         detail::checked([&](invivo_error **e) { return invivo_changes_remove(raw_, key, e); });
         return *this;
     }
-    /// The base value of a tunable property.
+    /// Sets the base value of a tunable property.
     template <typename T> INVIVO_LOCAL changes &set(c_text key, c_text property, const T &to) {
         detail::scratch room;
         invivo_value given = detail::convert<T>::borrow(to, room);
         detail::checked([&](invivo_error **e) { return invivo_changes_set(raw_, key, property, &given, e); });
         return *this;
     }
-    /// The text of a document in memory.
+    /// Adds or replaces a document in memory.
     changes &document(c_text name, std::string_view text) {
         detail::checked([&](invivo_error **e) { return invivo_changes_document(raw_, name, text.data(), text.size(), e); });
         return *this;
     }
-    /// Follows a file for the life of the runtime, from the commit on. Its content is part of the same reload.
-    /// INVIVO_SOURCE_WAIT: the set is committed without it where it is not there or not good yet.
+    /// Follows a file from the commit on, until the runtime closes. Its content is part of the same reload.
+    /// With INVIVO_SOURCE_WAIT, a missing or invalid file does not prevent the commit.
     changes &watch(const std::string &path, uint32_t flags = 0) {
         open(path, flags, nullptr);
         return *this;
     }
-    /// The same until the source ends. A source that ends before the commit is an error of the commit.
+    /// Follows a file from the commit on, until the source ends. A source that ends before the commit makes the commit
+    /// fail.
     [[nodiscard]] source follow(const std::string &path, uint32_t flags = 0) {
         invivo_source opened{};
         open(path, flags, &opened);
         return source(opened);
     }
-    /// Says what the configuration is at a whole path, over what documents say (nullptr removes it); takes that back.
+    /// Adds a runtime setting, which overrides all documents (nullptr removes the value). `unconfigure` removes the
+    /// setting.
     template <typename T> INVIVO_LOCAL changes &configure(c_text path, const T &to) {
         detail::scratch room;
         invivo_value given = detail::convert<T>::borrow(to, room);
@@ -197,7 +203,8 @@ public:
         detail::checked([&](invivo_error **e) { return invivo_changes_unprocess(raw_, name, e); });
         return *this;
     }
-    /// Lets go of a key's shared instances (INVIVO_RESET_DEPENDENCIES: of what they got too); of those of a scope.
+    /// Drops the shared instances of a key. INVIVO_RESET_DEPENDENCIES: also their dependencies. `reset_scope` drops
+    /// those of a scope.
     changes &reset(c_text key, uint32_t flags = 0) {
         detail::checked([&](invivo_error **e) { return invivo_changes_reset(raw_, key, flags, e); });
         return *this;
@@ -206,7 +213,7 @@ public:
         detail::checked([&](invivo_error **e) { return invivo_changes_reset_scope(raw_, scope, e); });
         return *this;
     }
-    /// An assembly that its runtime knows (`runtime.describe`), under its name or a prefix.
+    /// Activates an assembly that has been described to the runtime (`runtime.describe`), or mounts it under a prefix.
     changes &activate(const assembly &described) { return activate(described.described()); }
     changes &mount(const assembly &described, c_text prefix, const remaps &to = {}) {
         invivo_assembly raw = described.described();
@@ -224,7 +231,7 @@ public:
         detail::checked([&](invivo_error **e) { return invivo_changes_activate(raw_, &assembly, nullptr, e); });
         return *this;
     }
-    /// Throws all that would be wrong; makes nothing.
+    /// Throws all errors that a commit would find. Creates no object.
     void check() const {
         detail::checked([&](invivo_error **e) { return invivo_changes_check(raw_, e); });
     }

@@ -1,4 +1,4 @@
-// config.hpp: reading the configuration, hearing of it, and reading values from texts.
+// config.hpp: reading and observing the configuration, and converters.
 #ifndef INVIVO_CPP_CONFIG_HPP
 #define INVIVO_CPP_CONFIG_HPP
 
@@ -6,7 +6,7 @@
 
 namespace invivo {
 
-/// A path of the configuration that is read as a T in views. Small; as good as long as its runtime is open.
+/// A configuration path that views read as a T. Small; valid while its runtime is open.
 template <typename T> class config_id {
 public:
     config_id() noexcept = default;
@@ -32,7 +32,7 @@ inline value config_read(invivo_runtime runtime, const std::string &path) {
     return found;
 }
 
-/// Hears of what is at a path: `told(value, generation)`.
+/// Observes a path: calls `told(value, generation)`.
 template <typename F> invivo_observer config_observe(invivo_runtime runtime, const std::string &path, F told) {
     auto kept = std::make_unique<std::pair<invivo_runtime, F>>(runtime, std::move(told));
     invivo_config_observer_options options{};
@@ -49,8 +49,8 @@ template <typename F> invivo_observer config_observe(invivo_runtime runtime, con
     return made;
 }
 
-/// Registers what reads texts: a function of a std::string_view that answers what `value::of` takes, or throws. A function of a
-/// `const value &` reads values of every kind.
+/// Registers a converter: a function of a std::string_view that returns a type that `value::of` takes, or throws.
+/// A function of a `const value &` converts values of all kinds.
 template <typename F> void converter_register(invivo_runtime runtime, const std::string &name, F read) {
     auto kept = std::make_unique<F>(std::move(read));
     invivo_converter_options options{};

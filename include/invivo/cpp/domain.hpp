@@ -1,4 +1,4 @@
-// domain.hpp: places of the program's own where objects may be touched: a main loop, a dispatch queue.
+// domain.hpp: domains of the program, such as a main loop or a dispatch queue.
 #ifndef INVIVO_CPP_DOMAIN_HPP
 #define INVIVO_CPP_DOMAIN_HPP
 
@@ -6,8 +6,8 @@
 
 namespace invivo {
 
-/// Work for a domain, to be run once where its objects may be touched. One that ends without is given back, and what posted it
-/// fails. May be moved to any thread.
+/// A job for a domain, to be run once on the domain's thread or executor. Can be moved to any thread.
+/// A job that is destroyed without a run is dropped, and its reload fails.
 class job {
 public:
     explicit job(invivo_job owned) noexcept : raw_(owned) {}
@@ -20,12 +20,12 @@ public:
         if (raw_.bits) (void)invivo_job_drop(raw_);
     }
 
-    /// Runs it here. False when nothing was left to run: it has run already, was given up at a deadline, or its runtime is closed.
+    /// Runs the job here. Returns false if it has already run, timed out, or its runtime is closed.
     bool run() {
         invivo_job once = std::exchange(raw_, invivo_job{});
         return once.bits && invivo_job_run(once) == INVIVO_OK;
     }
-    /// Its token, for a queue that holds plain values: whoever takes it calls invivo_job_run or _drop.
+    /// Releases the token, for a queue of plain values. The new owner calls invivo_job_run or invivo_job_drop.
     invivo_job release() noexcept { return std::exchange(raw_, invivo_job{}); }
 
 private:

@@ -1,4 +1,4 @@
-// graph.hpp: the wiring as it stands, and the states of objects, as facts.
+// graph.hpp: descriptions of the current wiring, and states of objects.
 #ifndef INVIVO_CPP_GRAPH_HPP
 #define INVIVO_CPP_GRAPH_HPP
 
@@ -6,7 +6,7 @@
 
 namespace invivo {
 
-/// One key of the wiring: what invivo_graph_describe says of it.
+/// One key of the wiring. See invivo_graph_describe.
 struct wiring_node {
     struct need {
         std::string key, how; ///< "initializer", "injection", "late", "asked", "alias"
@@ -18,42 +18,42 @@ struct wiring_node {
     std::vector<need> needs;
 };
 
-/// Where the shared instances of a key are in their life.
+/// The state of the shared instances of a key.
 struct object_state {
     std::string key;
     uint32_t state = 0; ///< INVIVO_STATE_...
     std::string name;   ///< "started"
     uint64_t objects = 0;
-    std::vector<std::string> waits; ///< what a dormant one waits for
-    std::string error;              ///< why the last try failed
+    std::vector<std::string> waits; ///< the missing dependencies of a blocked definition
+    std::string error;              ///< the reason of the last failure
 };
 
-/// A document, and how its changes are noticed.
+/// A document, and how its changes are detected.
 struct source_state {
-    std::string name, path; ///< no path: a document in memory
+    std::string name, path; ///< empty: a document in memory
     std::string follows;    ///< "watching", "polling" or "memory"
-    std::string reason;     ///< why it is polled
+    std::string reason;     ///< the reason for polling
     uint64_t interval_ms = 0;
 };
 
-/// An object that a reload has replaced or removed and that has not been stopped: what invivo_runtime_retired says of it.
+/// A retired object that has not been stopped. See invivo_runtime_retired.
 struct retired_object {
     std::string key, type;
     std::string reason; ///< "read", "leased", "referenced"
     uint64_t leases = 0, retired_ns = 0, idle_ns = 0;
 };
 
-/// The definition that is in force for a key: what invivo_key_describe says of it.
+/// The effective definition of a key. See invivo_key_describe.
 struct key_facts {
     struct parameter {
-        std::string name, type;  ///< no type: any, or a value
+        std::string name, type;  ///< empty: any type, or a value
         invivo_kind kind = INVIVO_KIND_ANY;
         bool optional = false;
-        value fallback; ///< null: none
+        value fallback; ///< null: no default
     };
     invivo_type type{};      ///< of its objects, or one of its supertypes
     uint32_t scope = 0;      ///< INVIVO_SCOPE_...
-    std::string scope_name;  ///< of a scope of the host's
+    std::string scope_name;  ///< name of a host scope
     std::string making;      ///< "initializer", "factory", "method", "constant", "choice", ...
     std::string file;
     uint32_t line = 0;

@@ -1,11 +1,11 @@
-// module.hpp: writing modules in C++.
+// module.hpp: modules in C++.
 #ifndef INVIVO_CPP_MODULE_HPP
 #define INVIVO_CPP_MODULE_HPP
 
 #include "error.hpp"
 
-/// In a module: defines its entry. The body describes types and what else there is; what it throws is why the module is not
-/// loaded. Link it with the stub library (invivo-module), as modules of C.
+/// Defines the entry function of a module. The body registers types; an exception makes the load fail.
+/// Link the module with the stub library (invivo-module), like a C module.
 ///     INVIVO_CPP_MODULE(host) { invivo::type<voice>("Voice").add(host); }
 #define INVIVO_CPP_MODULE(host)                                                                                   \
     static void invivo_module_describe_(const invivo::runtime_ref &host);                                         \

@@ -1,4 +1,4 @@
-// object.hpp: leases on live objects, typed and not; what a C++ type is called, and how its instances are reached.
+// object.hpp: leases on live objects, and the registered names and conversions of C++ types.
 #ifndef INVIVO_CPP_OBJECT_HPP
 #define INVIVO_CPP_OBJECT_HPP
 
@@ -14,13 +14,13 @@ namespace invivo {
 
 class value;
 
-/// One lease on a live object, whatever language made it. Empty ones hold nothing.
+/// A lease on a live object of any language. May be empty.
 class object {
 public:
     object() noexcept = default;
     /// Takes over a lease.
     explicit object(invivo_object owned) noexcept : raw_(owned) {}
-    /// Takes a lease of its own.
+    /// Adds a lease.
     static object retained(invivo_object borrowed) {
         detail::checked(invivo_object_retain(borrowed));
         return object(borrowed);
@@ -39,27 +39,27 @@ public:
 
     explicit operator bool() const noexcept { return raw_.bits != 0; }
     invivo_object raw() const noexcept { return raw_; }
-    /// Gives the lease away.
+    /// Releases the ownership of the lease to the caller.
     invivo_object release() noexcept { return std::exchange(raw_, invivo_object{}); }
     friend bool operator==(const object &a, const object &b) noexcept { return a.raw_.bits == b.raw_.bits; }
     friend bool operator!=(const object &a, const object &b) noexcept { return !(a == b); }
 
-    /// The registered name of its type.
+    /// The registered name of the object's type.
     std::string type_name() const {
         invivo_type type{};
         detail::checked([&](invivo_error **e) { return invivo_object_type(raw_, &type, e); });
         return invivo_type_name(type);
     }
-    /// The key it was made for, or "".
+    /// The key for which the object was created, or "".
     std::string key() const {
         invivo_key key{};
         detail::checked([&](invivo_error **e) { return invivo_object_key(raw_, &key, e); });
         return key.bits ? invivo_key_name(key) : "";
     }
-    /// A property by name, in the object's domain.
+    /// Reads or sets a property by name. Call it in the object's domain.
     value get(c_text property) const;
     template <typename T> INVIVO_LOCAL void set(c_text property, const T &to) const;
-    /// A method by name.
+    /// Calls a method by name.
     template <typename... Arguments> INVIVO_LOCAL value call(c_text method, const Arguments &...arguments) const;
 
 private:
@@ -68,7 +68,7 @@ private:
 
 namespace detail INVIVO_LOCAL {
 
-/// What the compiler calls a type, for messages.
+/// The compiler's name of a type, for messages.
 template <typename T> const char *cpp_name() {
 #ifdef __GXX_RTTI
     return typeid(T).name();
@@ -77,19 +77,19 @@ template <typename T> const char *cpp_name() {
 #endif
 }
 
-/// What is known of a C++ type in this program: its registered name, and how one gets to it from types that are derived
-/// from it. Written while types are described.
+/// The registered name of a C++ type in this program, and its conversions from derived types. Written while types are
+/// described.
 struct type_facts {
     std::string name;
     std::map<std::string, void *(*)(void *)> upcasts;
 };
-/// Functions, because g++ makes the guard of a variable template visible whatever its own visibility is.
+/// Functions, because g++ exports the guard of a variable template regardless of its visibility.
 template <typename T> type_facts &facts_of() {
     static type_facts facts;
     return facts;
 }
 inline std::mutex facts_lock;
-/// Holds the lock across fork, so that no child finds it locked by a thread that it does not have.
+/// Holds the lock across a fork, so that a child never inherits it locked.
 struct facts_fork {
     facts_fork() {
         pthread_atfork([] { facts_lock.lock(); }, [] { facts_lock.unlock(); }, [] { facts_lock.unlock(); });
@@ -112,10 +112,11 @@ template <typename T> bool has_name() {
     return !facts_of<std::remove_cv_t<T>>().name.empty();
 }
 
-/// Turns a pointer to an instance of a described type into one to the class or a base of it; nullptr: it stays as it is.
+/// Converts a pointer to an instance of a described type to the class or one of its bases; nullptr = no conversion.
 using upcast = void *(*)(void *);
 
-/// Whether instances of the type lead to a T: it is that very type, or described as derived from it. Then `by` says how.
+/// Whether instances of the type convert to T: it is that type, or described as derived from it. `by` receives the
+/// conversion.
 template <typename T> bool leads_to(const char *type, upcast &by) {
     std::lock_guard<std::mutex> held(facts_lock);
     const type_facts &facts = facts_of<std::remove_cv_t<T>>();
@@ -136,7 +137,7 @@ inline const char *open_name(invivo_type type) {
     return found;
 }
 
-/// How one gets to a T from instances of the type.
+/// The conversion from instances of the type to T.
 template <typename T> upcast upcast_from(invivo_type type) {
     const char *found = open_name(type);
     upcast by = nullptr;
@@ -145,7 +146,7 @@ template <typename T> upcast upcast_from(invivo_type type) {
     return by;
 }
 
-/// The instance of an object as a T: of that very type, or of one that is described as derived from it.
+/// The instance of an object as a T. Its type must be T, or described as derived from T.
 template <typename T> T *instance_of(invivo_object object) {
     invivo_type type{};
     void *instance = nullptr;
@@ -155,8 +156,7 @@ template <typename T> T *instance_of(invivo_object object) {
     return static_cast<T *>(up ? up(instance) : instance);
 }
 
-/// Whether a block of the type is a T: the struct that was declared here by that name, or, of a T that was not declared here, one
-/// that the fields fill.
+/// Whether a block of the type is a T: T was declared as a block with that name, or the fields fill an undeclared T.
 template <typename T> bool is_block_of(invivo_type type, const char *found) {
     if (const char *declared = __atomic_load_n(&invivo_block_of<std::remove_cv_t<T>>::name, __ATOMIC_RELAXED))
         return std::string(declared) == found;
@@ -179,7 +179,7 @@ template <typename T> void check_block(invivo_type type) {
 
 } // namespace detail
 
-/// Names a C++ type that is never described here: an interface, or a type that a module brings.
+/// Names a C++ type that is never described here: an interface, or a type of a module.
 template <typename T> INVIVO_LOCAL void name(const std::string &registered) {
     std::lock_guard<std::mutex> held(detail::facts_lock);
     detail::facts_of<std::remove_cv_t<T>>().name = registered;
@@ -195,7 +195,7 @@ public:
     T &operator*() const noexcept { return *instance_; }
     T *operator->() const noexcept { return instance_; }
     explicit operator bool() const noexcept { return instance_ != nullptr; }
-    /// The lease itself.
+    /// The lease.
     const object &held() const noexcept { return held_; }
     friend bool operator==(const ref &a, const ref &b) noexcept { return a.held_ == b.held_; }
     friend bool operator!=(const ref &a, const ref &b) noexcept { return !(a == b); }

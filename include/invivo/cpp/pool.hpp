@@ -1,4 +1,4 @@
-// pool.hpp: weak pools: tables whose entries live as long as somebody holds them.
+// pool.hpp: weak pools: tables whose entries live as long as their objects have holders.
 #ifndef INVIVO_CPP_POOL_HPP
 #define INVIVO_CPP_POOL_HPP
 
@@ -7,7 +7,7 @@
 namespace invivo {
 
 namespace detail INVIVO_LOCAL {
-/// A maker of a pool's objects: a function of a key that answers a ref<T>. `data` is the function.
+/// The factory of a pool: a function of a key that returns a ref<T>. `data` is the function.
 template <typename T, typename F>
 invivo_status pool_make(void *data, const invivo_value *key, invivo_object *out, invivo_error **failed) noexcept {
     return guarded(failed, [&] {
@@ -18,13 +18,14 @@ invivo_status pool_make(void *data, const invivo_value *key, invivo_object *out,
 }
 } // namespace detail
 
-/// A pool of Ts. A key is whatever `value::of` takes: a number, a text, a list of these, ... The handle may be used by any
-/// thread, and copied; the pool ends with `close` or with its runtime.
+/// A pool of objects of type T. A key is any type that `value::of` takes: a number, a string, a list of these, ...
+/// Copyable; any thread may use it. The pool ends with `close` or with its runtime.
 template <typename T> class pool {
 public:
     pool() noexcept = default;
     explicit pool(invivo_pool raw) noexcept : raw_(raw) {}
-    /// Opens one; `name` "" has none. `make(value)` makes what is missing, where a get does not say how.
+    /// Opens a pool; an empty `name` means no name. `make(value)` creates missing objects, unless a get has its own
+    /// factory.
     template <typename F> INVIVO_LOCAL static pool open(invivo_runtime runtime, const std::string &name, F make) {
         auto kept = std::make_unique<F>(std::move(make));
         pool opened = open(runtime, name, detail::pool_make<T, F>, kept.get(), [](void *data) { delete static_cast<F *>(data); });
@@ -38,27 +39,27 @@ public:
         return found;
     }
 
-    /// The live object of a key, or a new one that the pool's maker makes: once, however many threads ask.
+    /// Returns the live object of a key, or creates it with the factory of the pool, once for all threads.
     template <typename K> INVIVO_LOCAL ref<T> get(const K &key) const { return get(key, nullptr, nullptr); }
-    /// The same, made by `make(value)`.
+    /// Returns the live object of a key, or creates it with `make(value)`.
     template <typename K, typename F> INVIVO_LOCAL ref<T> get(const K &key, F make) const { return get(key, detail::pool_make<T, F>, &make); }
-    /// The live object of a key, or an empty ref.
+    /// Returns the live object of a key, or an empty ref.
     template <typename K> INVIVO_LOCAL ref<T> peek(const K &key) const {
         detail::borrowed<K> given(key);
         invivo_object found{};
         return missing(invivo_pool_peek(raw_, given.data(), &found)) ? ref<T>() : ref<T>(object(found));
     }
-    /// Enters an object that exists.
+    /// Adds an existing object.
     template <typename K> INVIVO_LOCAL void put(const K &key, const ref<T> &thing) const {
         detail::borrowed<K> given(key);
         detail::checked([&](invivo_error **e) { return invivo_pool_put(raw_, given.data(), thing.held().raw(), e); });
     }
-    /// Forgets an entry; its object lives on. Answers whether there was one.
+    /// Removes an entry; its object lives on. Returns whether there was one.
     template <typename K> INVIVO_LOCAL bool remove(const K &key) const {
         detail::borrowed<K> given(key);
         return !missing(invivo_pool_remove(raw_, given.data(), nullptr));
     }
-    /// The live entries, in no order.
+    /// Lists the live entries in unspecified order.
     INVIVO_LOCAL std::vector<std::pair<value, ref<T>>> entries() const {
         value listed;
         detail::checked([&](invivo_error **e) { return invivo_pool_list(raw_, listed.out(), e); });
@@ -74,7 +75,7 @@ public:
         detail::checked([&](invivo_error **e) { return invivo_pool_count(raw_, &found, e); });
         return found;
     }
-    /// Forgets all entries, as a reload; answers how many there were.
+    /// Removes all entries, as a reload. Returns their number.
     uint64_t clear() const {
         uint64_t cleared = 0;
         detail::checked([&](invivo_error **e) { return invivo_pool_clear(raw_, &cleared, e); });

@@ -1,4 +1,4 @@
-// processor.hpp: functions and components that change definitions, or take the place of objects, when they are made.
+// processor.hpp: functions and components that change definitions or replace objects.
 #ifndef INVIVO_CPP_PROCESSOR_HPP
 #define INVIVO_CPP_PROCESSOR_HPP
 
@@ -6,20 +6,21 @@
 
 namespace invivo {
 
-/// A processor, being written: `invivo::processor("logging").of<store>().decorate<store>([](invivo::ref<store> it) { ... })`.
+/// A builder for a processor: `invivo::processor("logging").of<store>().decorate<store>([](invivo::ref<store> it) { ...
+/// })`.
 class processor {
 public:
     explicit processor(std::string name) : name_(std::move(name)) {}
 
-    /// For this key alone; for what is, or says that it is, of this type. Neither: for everything.
+    /// Limits it to a key (`key`), or to a type and its subtypes (`of`). Without a limit it applies to all definitions.
     processor &key(std::string key) { return key_ = std::move(key), *this; }
     template <typename T> INVIVO_LOCAL processor &of() { return type_ = detail::name_of<T>(), *this; }
     processor &of(std::string type) { return type_ = std::move(type), *this; }
-    /// Lower ones come first.
+    /// The lowest priority is first.
     processor &priority(int32_t priority) { return priority_ = priority, *this; }
 
-    /// A function of the object that was made, as a ref<T>, which answers the ref<...> that takes its place; an empty one, or
-    /// nothing, leaves it.
+    /// Sets the decorator: a function of the created object as a ref<T> that returns the replacement as a ref<...>. An
+    /// empty ref, or no result, keeps the object.
     template <typename T, typename F> INVIVO_LOCAL processor &decorate(F function) {
         if (type_.empty() && key_.empty()) of<T>();
         box_->decorate = [kept = std::move(function)](invivo_object made) mutable -> object {
@@ -34,11 +35,12 @@ public:
         };
         return *this;
     }
-    /// The object of this key takes the other's place and gets it as its argument; or its `method` is called with it.
+    /// Sets the component that decorates. It receives the object as its argument and replaces it, or its `method` is
+    /// called with the object.
     processor &decorate_by(std::string component, std::string method = {}) {
         return component_ = std::move(component), method_ = std::move(method), *this;
     }
-    /// A function of a definition as it was described, which may define the same key anew in the change set:
+    /// Sets the function that processes definitions. It may define the same key in the change set:
     /// `[](const invivo_definition &described, invivo_changes changes) { ... }`.
     template <typename F> INVIVO_LOCAL processor &process(F function) {
         box_->process = [kept = std::move(function)](const invivo_definition &described, invivo_changes changes) mutable {
@@ -48,7 +50,7 @@ public:
     }
 
     const std::string &name() const noexcept { return name_; }
-    /// Hands it to whoever takes it; what its functions hold is then the runtime's too, unless that fails.
+    /// Passes the raw form to `take`. If that succeeds, the runtime shares the ownership of its functions.
     template <typename Take> INVIVO_LOCAL void give_to(Take &&take) const {
         invivo_processor raw{};
         raw.struct_size = sizeof(raw);

@@ -15,12 +15,12 @@
 
 namespace invivo {
 
-/// A runtime that somebody else keeps open: what a module's entry point or a factory is handed.
+/// A runtime that other code keeps open, such as the argument of a module entry or factory.
 class runtime_ref {
 public:
     explicit runtime_ref(invivo_runtime raw) noexcept : raw_(raw) {}
     invivo_runtime raw() const noexcept { return raw_; }
-    /// It goes wherever its handle does: `type<voice>("Voice").add(synth)`.
+    /// Converts to the C handle: `type<voice>("Voice").add(synth)`.
     operator invivo_runtime() const noexcept { return raw_; }
 
     // ---- wiring
@@ -29,9 +29,9 @@ public:
     void define(definition &what) const { changes(raw_).define(what).commit(); }
     void define(definition &&what) const { define(what); }
     void activate(const invivo_assembly &assembly) const { changes(raw_).activate(assembly).commit(); }
-    /// Makes an assembly known: until it is activated, resolving its keys says so.
+    /// Describes an assembly. Until it is activated, resolving one of its keys throws an error that names it.
     void describe(const assembly &what) const { what.describe_to(raw_); }
-    /// Activates assemblies, with the collaborators that they need, as one reload. The same again is nothing.
+    /// Activates assemblies with their collaborators, as one reload. Activating the same assembly again is a no-op.
     template <typename... More> INVIVO_LOCAL void activate(const assembly &first, const More &...more) const {
         (describe(first), ..., describe(more));
         const invivo_assembly raw[] = {first.described(), more.described()...};
@@ -39,7 +39,7 @@ public:
         for (size_t i = 0; i <= sizeof...(More); i++) pointers[i] = &raw[i];
         detail::checked([&](invivo_error **e) { return invivo_activate(raw_, pointers, 1 + sizeof...(More), nullptr, e); });
     }
-    /// Activates it under a prefix of its own, beside others of it.
+    /// Mounts an assembly under its own prefix, beside other mounts of it.
     void mount(const assembly &what, c_text prefix, const remaps &to = {}) const {
         describe(what);
         changes(raw_).mount(what, prefix, to).commit();
@@ -48,11 +48,11 @@ public:
     void process(const processor &what) const { changes(raw_).process(what).commit(); }
     void unprocess(c_text name) const { changes(raw_).unprocess(name).commit(); }
     void reset(c_text key, uint32_t flags = 0) const { changes(raw_).reset(key, flags).commit(); }
-    /// A scope of the program's own: `find` says where the calling code is, 0 = nowhere.
+    /// Registers a scope. `find` returns the scope instance of the calling code, 0 = none.
     void scope(const std::string &name, std::function<uint64_t()> find, scope_listener keep = {}, scope_listener drop = {}) const {
         detail::scope_register(raw_, name, {raw_, std::move(find), std::move(keep), std::move(drop)});
     }
-    /// Ends a place of a scope: what was made there is let go, last made first.
+    /// Ends a scope instance. Its objects are released in reverse order of creation.
     void end_scope(c_text name, uint64_t place) const {
         detail::checked([&](invivo_error **e) { return invivo_scope_end(raw_, name, place, e); });
     }
@@ -94,18 +94,19 @@ public:
     template <typename T, typename... Arguments> INVIVO_LOCAL ref<T> resolve(c_text name, const Arguments &...arguments) const {
         return resolve(find_key<T>(name), arguments...);
     }
-    /// What the one definition of the type makes.
+    /// Resolves the object of the one definition of type T.
     template <typename T> INVIVO_LOCAL ref<T> resolve() const { return resolve_type<T>(detail::name_of<T>()); }
-    /// The same, or an empty one where nothing makes one.
+    /// Resolves the object of the one definition of type T, or an empty ref if there is none.
     template <typename T> INVIVO_LOCAL ref<T> find() const { return resolve_type<T>(detail::name_of<T>(), INVIVO_LOOKUP_OPTIONAL); }
-    /// Resolves the one definition of a type by the type's name, with generic arguments where it has some: "Repository[User]".
-    /// `name` selects the definition with that key, or that end of its key. INVIVO_LOOKUP_EXACT, _OPTIONAL.
+    /// Resolves the one definition of a type by the type's name, which may have generic arguments: "Repository[User]".
+    /// `name` selects the definition by its key or the end of its key. `flags`: INVIVO_LOOKUP_EXACT,
+    /// INVIVO_LOOKUP_OPTIONAL.
     template <typename T> INVIVO_LOCAL ref<T> resolve_type(const std::string &type, uint32_t flags = 0, c_text name = nullptr) const {
         invivo_object found{};
         detail::checked([&](invivo_error **e) { return invivo_resolve_type(raw_, type.c_str(), name, flags, &found, e); });
         return ref<T>(object(found));
     }
-    /// What a key resolves to, or an empty one where it has no definition, lies dormant or makes nothing.
+    /// Resolves a key, or an empty ref if it has no definition, is blocked, or its factory returns null.
     template <typename T, typename... Arguments> INVIVO_LOCAL ref<T> find(key<T> key, const Arguments &...arguments) const {
         invivo_object found{};
         detail::borrowed<Arguments...> given(arguments...);
@@ -114,20 +115,21 @@ public:
         });
         return ref<T>(object(found));
     }
-    /// What the definition of the type makes that has this name, "lead" or "synth.lead"; INVIVO_LOOKUP_EXACT, _OPTIONAL.
+    /// Resolves the definition of type T with this name, "lead" or "synth.lead". `flags`: INVIVO_LOOKUP_EXACT,
+    /// INVIVO_LOOKUP_OPTIONAL.
     template <typename T> INVIVO_LOCAL ref<T> resolve_named(c_text name, uint32_t flags = 0) const {
         return resolve_type<T>(detail::name_of<T>(), flags, name);
     }
-    /// One object of each definition of the type, by rank, then as declared.
+    /// Resolves one object of each definition of the type, by rank, then in declaration order.
     template <typename T> INVIVO_LOCAL std::vector<ref<T>> all() const { return all<T>(detail::name_of<T>()); }
-    /// The same by the type's name: "Repository[User]".
+    /// Resolves one object of each definition of the named type: "Repository[User]".
     template <typename T> INVIVO_LOCAL std::vector<ref<T>> all(const std::string &type) const {
         value found;
         detail::checked([&](invivo_error **e) { return invivo_resolve_all(raw_, type.c_str(), 0, found.out(), e); });
         return found.as<std::vector<ref<T>>>();
     }
 
-    /// The built shared object, or an empty ref; never builds, never waits.
+    /// Returns the built shared object, or an empty ref. Never builds, never waits.
     template <typename T> INVIVO_LOCAL ref<T> peek(key<T> key) const {
         invivo_object found{};
         invivo_status status = invivo_peek(raw_, key.raw, &found);
@@ -135,17 +137,17 @@ public:
         detail::checked(status);
         return ref<T>(object(found));
     }
-    /// Resolves where the object belongs, and calls `done(ref<T>, const error *)` there, or as a job of the domain `deliver`:
-    /// once, with an empty ref where it failed. What is built already may be handed over before this returns.
+    /// Resolves in the object's domain, and calls `done(ref<T>, const error *)` there, or in the domain `deliver`.
+    /// It is called once; on failure with an empty ref. A built object may be delivered before this returns.
     template <typename T, typename F> INVIVO_LOCAL void resolve_async(key<T> key, F done, invivo_domain deliver = {}) const {
         async(key, std::move(done), deliver);
     }
-    /// The same with runtime arguments.
+    /// Resolves with runtime arguments in the object's domain, and calls `done` there, or in the domain `deliver`.
     template <typename T, typename F, typename... Arguments> INVIVO_LOCAL
     void resolve_async_with(key<T> key, F done, const Arguments &...arguments) const {
         async(key, std::move(done), {}, arguments...);
     }
-    /// As a future. Do not wait for it on a thread whose jobs make the object.
+    /// Resolves as a future. Do not wait for it on a thread whose jobs create the object.
     template <typename T, typename... Arguments> INVIVO_LOCAL std::future<ref<T>> resolved(key<T> key, const Arguments &...arguments) const {
         auto promise = std::make_shared<std::promise<ref<T>>>();
         std::future<ref<T>> later = promise->get_future();
@@ -158,20 +160,21 @@ public:
             {}, arguments...);
         return later;
     }
-    /// Injects into an object made elsewhere, as the key's definition says, or (nullptr) that of its type, or what its type
-    /// needs. INVIVO_INTO_SHARED: it becomes the key's shared object.
+    /// Injects into an existing object with the definition of the key; nullptr: with the definition of its type, or its
+    /// type needs.
+    /// INVIVO_INTO_SHARED: the object becomes the shared object of the key.
     void inject(const object &thing, c_text key = nullptr, uint32_t flags = 0) const {
         invivo_key raw{};
         if (key) detail::checked([&](invivo_error **e) { return invivo_key_find(raw_, key, &raw, e); });
         detail::checked([&](invivo_error **e) { return invivo_inject_with(thing.raw(), raw, flags, e); });
     }
-    /// Injects into an object and all that its types say are its children, by the keys that they name or by their types.
+    /// Injects into an object and all its children, by the keys that they name or by their types.
     void inject_tree(const object &root, c_text key = nullptr, uint32_t flags = 0) const {
         invivo_tree tree{};
         tree.struct_size = sizeof(tree), tree.key = key, tree.flags = flags;
         detail::checked([&](invivo_error **e) { return invivo_inject_tree(root.raw(), &tree, e); });
     }
-    /// Starts a shared instance again, or stops it; it stays where it is.
+    /// Starts or stops the shared instance of a key. It stays in the graph.
     void start(c_text key) const {
         invivo_key raw = key_of<void>(key).raw;
         detail::checked([&](invivo_error **e) { return invivo_start(raw_, raw, e); });
@@ -191,14 +194,15 @@ public:
 
     // ---- configuration
 
-    /// Reads the configuration at an absolute path as a T. A duration may be a number of seconds or a string such as "250 ms".
+    /// Reads the configuration at an absolute path as a T. A duration may be a number of seconds or a string such as
+    /// "250 ms".
     template <typename T> INVIVO_LOCAL T config(const std::string &path) const {
         const value found = detail::config_read(raw_, path);
         if constexpr (detail::is_time<T>::value)
             if (found.raw().kind == INVIVO_KIND_STRING) return convert<T>("duration", found.as<std::string>());
         return found.as<T>();
     }
-    /// The same, or `otherwise` where there is nothing.
+    /// Reads the configuration at an absolute path as a T; returns `otherwise` if there is no value.
     template <typename T> INVIVO_LOCAL T config(const std::string &path, T otherwise) const {
         try {
             return config<T>(path);
@@ -207,17 +211,18 @@ public:
             return otherwise;
         }
     }
-    /// For reading in views, at the price of a shared object.
+    /// Returns a path for reads in views, which cost as little as reading a shared object.
     template <typename T> INVIVO_LOCAL invivo::config_id<T> config_id(const std::string &path) const { return {raw_, path}; }
     template <typename T> INVIVO_LOCAL void configure(c_text path, const T &to) const { changes(raw_).configure(path, to).commit(); }
     void unconfigure(c_text path) const { changes(raw_).unconfigure(path).commit(); }
-    /// Calls `told(value, generation)` after each reload that changed what is at the path or below it; the value is null
-    /// where nothing is.
+    /// Calls `told(value, generation)` after each reload that changed the value at the path or below. The value is null
+    /// if there is none.
     template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe_config(const std::string &path, F told) const {
         return observer(detail::config_observe(raw_, path, std::move(told)));
     }
-    /// Registers what reads texts: a function of a std::string_view, or of a `const value &` for values of every kind, lists and
-    /// maps as well. An error with a path such as "value.port" gets the place of that part.
+    /// Registers a converter: a function of a std::string_view, or of a `const value &` for all kinds, including lists
+    /// and maps.
+    /// An error with a path such as "value.port" receives the source location of that part.
     template <typename F> INVIVO_LOCAL void converter(const std::string &name, F read) const {
         detail::converter_register(raw_, name, std::move(read));
     }
@@ -225,29 +230,29 @@ public:
         return detail::convert_text(raw_, converter, text).template as<T>();
     }
 
-    // ---- the wiring as it stands
+    // ---- descriptions of the wiring
 
-    /// One node for each key, by key.
+    /// Returns one node per key, sorted by key.
     std::vector<wiring_node> wiring() const { return detail::graph_nodes(raw_); }
-    /// The definition that is in force for a key, overrides included.
+    /// Returns the effective definition of a key, including overrides.
     key_facts describe(const std::string &key) const { return detail::described_key(raw_, key.c_str()); }
-    /// INVIVO_GRAPH_JSON, _DOT, _MERMAID, _KEYS_C, ...
+    /// Returns the wiring as text: INVIVO_GRAPH_JSON, _DOT, _MERMAID, _KEYS_C, ...
     std::string wiring_text(uint32_t format) const { return detail::graph_describe(raw_, format).as<std::string>(); }
     std::vector<object_state> states() const { return detail::object_states(raw_); }
-    /// The documents, in the order in which later ones win, and how their changes are noticed.
+    /// Returns the documents, and how their changes are detected. Later documents override earlier ones.
     std::vector<source_state> sources() const { return detail::source_states(raw_); }
-    /// The objects that reloads have replaced or removed and that have not been stopped, in order of creation.
+    /// Returns the retired objects that have not been stopped, in order of creation.
     std::vector<retired_object> retired() const { return detail::retired_objects(raw_); }
 
-    // ---- tuning and following
+    // ---- documents and observers
 
-    /// Follows a document for the life of the runtime.
+    /// Follows a document until the runtime closes.
     void watch(c_text path) const {
         detail::checked([&](invivo_error **e) { return invivo_watch(raw_, path, e); });
     }
-    /// Follows a file until the source ends. INVIVO_SOURCE_WAIT: it need not be there or be good yet.
+    /// Follows a file until the source ends. INVIVO_SOURCE_WAIT: it may be missing or invalid at first.
     [[nodiscard]] source follow(const std::string &path, uint32_t flags = 0) const { return source(raw_, path, flags); }
-    /// A document in memory, which its source updates. `name` is for messages.
+    /// Adds a document in memory, which its source updates. `name` is for messages.
     [[nodiscard]] source document(const std::string &name, std::string_view text) const { return source(raw_, name, text); }
     /// Calls `told(report)` after every reload.
     template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe(F told) const {
@@ -258,9 +263,10 @@ public:
         };
         return observe(options, std::move(told));
     }
-    /// For a cache of resolved objects: calls `told(false)` right before each commit that gives a key another object becomes
-    /// visible, and `told(true)` right after. The first call empties the cache, which keeps nothing until the second. It is called
-    /// on the committing thread and must not call the runtime.
+    /// Observes commits for a cache of resolved objects: calls `told(false)` before a commit becomes visible that gives
+    /// a key another object, and `told(true)` after that.
+    /// The first call empties the cache, which stores nothing until the second. It is called on the committing thread
+    /// and must not call the runtime.
     template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe_publishing(F told) const {
         invivo_observer_options options{};
         options.publishing = [](void *data, uint32_t published) {
@@ -269,7 +275,7 @@ public:
         };
         return observe(options, std::move(told));
     }
-    /// Runs what waits for the calling thread's domain; answers how much that was.
+    /// Runs the pending jobs of the calling thread's domain. Returns their number.
     unsigned poll(std::chrono::milliseconds wait = std::chrono::milliseconds(0)) const {
         uint32_t ran = 0;
         detail::checked([&](invivo_error **e) {
@@ -277,9 +283,9 @@ public:
         });
         return ran;
     }
-    /// A place where objects may be touched that the program serves: `post` takes each job there and runs it. `is_current` says
-    /// whether the calling code is there, for a domain that is not one thread (from any thread; it must be quick and call
-    /// nothing of the runtime's). INVIVO_DOMAIN_DEFAULT: for confined types that name none.
+    /// Registers a domain that the program serves: `post` moves each job to the domain and runs it there.
+    /// `is_current` returns whether the calling code is in a domain that is not one thread. It is called on any thread,
+    /// must be fast, and must not call the runtime. INVIVO_DOMAIN_DEFAULT: the domain of confined types that name none.
     invivo_domain domain(const std::string &name, std::function<void(job)> post, std::function<bool()> is_current = {},
                          uint32_t flags = 0) const {
         return detail::domain_register(raw_, name, {std::move(post), std::move(is_current)}, flags);
@@ -287,30 +293,31 @@ public:
 
     // ---- modules and other languages
 
-    /// Loads a module (module.hpp), which stays until the runtime closes.
+    /// Loads a module (module.hpp), which stays loaded until the runtime closes.
     void load(const std::string &path) const {
         detail::checked([&](invivo_error **e) { return invivo_module_load(raw_, path.c_str(), nullptr, e); });
     }
-    /// What another language in the process joins this runtime by; borrowed until the runtime closes.
+    /// Returns the token by which another language in the process attaches to this runtime; borrowed until the runtime
+    /// closes.
     const invivo_token *share() const {
         const invivo_token *token = nullptr;
         detail::checked([&](invivo_error **e) { return invivo_share(raw_, &token, e); });
         return token;
     }
-    /// The runtime of a token. Whoever opened it closes it.
+    /// Attaches to the runtime of a token. The code that opened it closes it.
     static runtime_ref attached(const invivo_token *token) {
         invivo_runtime found{};
         detail::checked([&](invivo_error **e) { return invivo_attach(token, &found, e); });
         return runtime_ref(found);
     }
 
-    /// The generation that holds.
+    /// Returns the current generation.
     uint64_t generation() const {
         uint64_t generation = 0;
         detail::checked([&](invivo_error **e) { return invivo_runtime_generation(raw_, &generation, e); });
         return generation;
     }
-    /// The runtime's state in numbers.
+    /// Returns the state of the runtime in numbers.
     invivo_runtime_info info() const {
         invivo_runtime_info info{};
         info.struct_size = sizeof(info);
@@ -363,7 +370,7 @@ protected:
     invivo_runtime raw_{};
 };
 
-/// A runtime of one's own. Its end closes it; objects that are still held then live on until they are let go.
+/// An owned runtime. The destructor closes it; objects that are still held stay valid until they are released.
 class runtime : public runtime_ref {
 public:
     runtime() : runtime(nullptr) {}
@@ -374,8 +381,8 @@ public:
     ~runtime() {
         if (raw_.bits && invivo_runtime_close(raw_, nullptr) != INVIVO_OK) invivo_runtime_close_deferred(raw_, nullptr);
     }
-    /// Closes it; throws what stands in the way (objects that are still held), and is then still open, or what failed to stop
-    /// (INVIVO_E_STOP), and is then closed.
+    /// Closes the runtime. Throws INVIVO_E_STOP if stop functions fail; the runtime is then closed.
+    /// After another error, such as objects that are still held, it is still open.
     void close() {
         detail::checked([&](invivo_error **e) {
             invivo_status status = invivo_runtime_close(raw_, e);

@@ -1,4 +1,4 @@
-// scope.hpp: scopes of the program's own: one instance for each request, window, document.
+// scope.hpp: scopes of the program: one instance per request, window, document.
 #ifndef INVIVO_CPP_SCOPE_HPP
 #define INVIVO_CPP_SCOPE_HPP
 
@@ -6,8 +6,8 @@
 
 namespace invivo {
 
-/// What a scope hears of the objects that are kept at a place: the place, the key, and the object; of those that go only which
-/// it was.
+/// The objects of scope instances, as a scope is notified of them: the scope instance, the key, and the object. For
+/// dropped objects, the handle only identifies them.
 using scope_listener = std::function<void(uint64_t place, const char *key, const object &thing)>;
 
 namespace detail INVIVO_LOCAL {
@@ -19,7 +19,7 @@ struct scope_box {
 
     void tell(const scope_listener &listener, uint64_t place, invivo_key key, invivo_object borrowed) const noexcept {
         if (!listener) return;
-        object held(borrowed); // borrowed: what is about to end takes no lease
+        object held(borrowed); // borrowed: an object that is being disposed of takes no lease
         const char *name = key.bits ? invivo_key_name(key) : "";
         noting(runtime, "a listener of a scope", [&] { listener(place, name, held); }, name);
         (void)held.release();

@@ -1,4 +1,4 @@
-// source.hpp: where documents come from.
+// source.hpp: sources of documents.
 #ifndef INVIVO_CPP_SOURCE_HPP
 #define INVIVO_CPP_SOURCE_HPP
 
@@ -8,17 +8,17 @@
 
 namespace invivo {
 
-/// A document that is followed. What it says holds until it ends, which is a reload of its own.
+/// A followed document. It applies until the destructor closes it, as a reload.
 class source {
 public:
     explicit source(invivo_source owned) noexcept : raw_(owned) {}
-    /// A file. It is read, checked and committed before this returns, or this throws.
+    /// Opens a file. It is read, checked and committed before this returns; throws on failure.
     source(invivo_runtime runtime, const std::string &path, uint32_t flags) {
         invivo_source_options options{};
         options.path = path.c_str(), options.flags = flags;
         open(runtime, options);
     }
-    /// A document in memory.
+    /// Opens a document in memory.
     source(invivo_runtime runtime, const std::string &name, std::string_view text) {
         invivo_source_options options{};
         options.name = name.c_str(), options.text = text.data(), options.length = text.size();
@@ -33,15 +33,15 @@ public:
         if (raw_.bits) (void)invivo_source_close(raw_, nullptr);
     }
 
-    /// Replaces the text of a document in memory: one reload, done when this returns.
+    /// Replaces the text of a document in memory, as one reload. Returns when the reload is done.
     void update(std::string_view text) const {
         detail::checked([&](invivo_error **e) { return invivo_source_update(raw_, text.data(), text.size(), e); });
     }
-    /// Looks at a file now, without waiting for an event.
+    /// Checks a file for changes now.
     void refresh() const {
         detail::checked([&](invivo_error **e) { return invivo_source_refresh(raw_, e); });
     }
-    /// Ends it now; throws what stands in the way, and is then still there.
+    /// Closes the source. Throws on failure; the source is then still open.
     void close() {
         detail::checked([&](invivo_error **e) { return invivo_source_close(raw_, e); });
         raw_ = invivo_source{};

@@ -8,9 +8,9 @@ namespace invivo {
 
 class injection;
 
-/// What may be said of a property; all of it optional.
+/// The optional description of a property.
 struct facts {
-    double min = 0, max = 0; ///< Inclusive; there is a range only where min < max.
+    double min = 0, max = 0; ///< Inclusive; the range applies only if min < max.
     double step = 0;
     const char *unit = nullptr, *text = nullptr;
     uint32_t flags = 0; ///< INVIVO_PROPERTY_...
@@ -36,7 +36,7 @@ template <typename C, typename R, typename... A> struct method_of<R (C::*)(A...)
 template <typename F> struct method_of : method_of<decltype(&F::operator())> {};
 template <typename R, typename... A> struct method_of<R (*)(A...)> : function_of<void, R, A...> {};
 
-/// The tables of one description, at home until it is registered. Strings and tables stay where they are.
+/// Storage for the tables of one description until it is registered. Strings and tables do not move.
 struct INVIVO_VISIBLE tables {
     std::deque<std::string> texts;
     std::deque<std::vector<invivo_parameter>> parameters;
@@ -72,12 +72,13 @@ private:
     }
 };
 
-/// Whether the compiler knows what a member of `T()` begins with: the constructor is constexpr, and the member a number.
+/// Whether the compiler can compute the initial value of a member of `T()`: the constructor is constexpr, and the
+/// member is a number.
 template <typename T, auto Member, typename = void> struct is_start_known : std::false_type {};
 template <typename T, auto Member>
 struct is_start_known<T, Member, std::void_t<std::bool_constant<(static_cast<double>(T().*Member) < 0 || true)>>> : std::true_type {};
 
-/// A pointer to an object, which the runtime holds for as long as it is there.
+/// A pointer to an object that the runtime holds as long as this pointer exists.
 template <typename T> constexpr bool is_borrowed = std::is_pointer_v<T> && std::is_class_v<std::remove_pointer_t<T>>;
 
 template <typename T> struct thunks {
@@ -170,7 +171,7 @@ private:
 } // namespace detail
 
 /// Describes the class T: `invivo::type<voice>("Voice").constructor<clock &, double>({"clock", "gain"}).add(runtime)`.
-/// Objects of it are C++ objects in memory of the runtime's; they are made by a constructor and end by the destructor.
+/// Its objects are C++ objects in memory of the runtime: created by a constructor, ended by the destructor.
 template <typename T> class INVIVO_LOCAL type {
 public:
     explicit type(const std::string &registered) : name_(registered) {
@@ -187,19 +188,20 @@ public:
     type(const type &) = delete;
     type &operator=(const type &) = delete;
 
-    /// Any thread may read its objects, and nobody changes them. Otherwise they are touched in their domain alone.
+    /// Declares the objects as shared: immutable, and safe to read on every thread. Otherwise they are confined to
+    /// their domain.
     type &shared() { return options_.concurrency = INVIVO_SHARED, *this; }
     type &domain(invivo_domain where) { return options_.domain = where, *this; }
-    /// The type for which it stands, and which it says that it is: lookups for that find its definitions as those of the exact
-    /// type.
+    /// Sets the type for which this one stands, and adds it as a supertype. Lookups for it treat definitions of this
+    /// type as exact matches.
     type &stands_for(const std::string &name) {
         supertypes_.push_back(options_.lookup_name = tables_.keep(name));
         return *this;
     }
     type &text(const std::string &line) { return options_.text = tables_.keep(line), *this; }
 
-    /// The constructor by which it is made, and the names of its parameters. References and pointers are injected objects,
-    /// which stay as long as the object does; a pointer or optional may be left out.
+    /// Sets the constructor and the names of its parameters. References and pointers are injected objects, which live
+    /// as long as the object. A pointer or optional may be left out.
     template <typename... A> INVIVO_LOCAL type &constructor(const std::vector<std::string> &names = {}) {
         static_assert(std::is_constructible_v<T, A...>, "the class has no such constructor");
         const auto &table = tables_.take<A...>("the constructor of '" + name_ + "'", names);
@@ -208,12 +210,11 @@ public:
         return *this;
     }
 
-    /// A data member: `.property<&voice::gain>("gain", {.min = 0, .max = 2})` (with C++20's names, else in their order). One that
-    /// is a pointer to a described class takes an object, which is there for as long as this one has it: circles close by it.
-    /// `add` refuses a number that begins outside of its range, as `double gain = 5;` in 0...1, if the compiler can compute it:
-    /// the default constructor is used and is constexpr, as the implicit one is where those of all members are. Otherwise the
-    /// initial value is not checked, because only an object has it and registering a type creates none. The unit of a
-    /// std::chrono::duration is "s" unless another is said: documents may say 250 ms.
+    /// Adds a data member: `.property<&voice::gain>("gain", {.min = 0, .max = 2})` (designated initializers are C++20).
+    /// A pointer to a described class takes an object, which lives at least as long as the holder; it can close a
+    /// cycle. `add` refuses an initial value outside its range, such as `double gain = 5;` in 0...1, if the compiler
+    /// can compute it: with a constexpr default constructor. Otherwise the initial value is not checked, because
+    /// registration creates no object. The unit of a std::chrono::duration is "s" by default: documents may use 250 ms.
     template <auto Member> INVIVO_LOCAL type &property(const char *called, facts said = {}) {
         using field = typename detail::member_of<decltype(Member)>::field;
         if (detail::is_time<std::remove_const_t<field>>::value && !said.unit) said.unit = "s";
@@ -232,7 +233,7 @@ public:
                             detail::thunks<T>::template set<Member>, said);
         }
     }
-    /// By a getter and a setter.
+    /// Adds a property with a getter and a setter.
     template <auto Getter, auto Setter> INVIVO_LOCAL type &property(const char *called, facts said = {}) {
         using result = std::remove_cv_t<std::remove_reference_t<typename detail::method_of<decltype(Getter)>::result>>;
         if (detail::is_time<result>::value && !said.unit) said.unit = "s";
@@ -255,7 +256,7 @@ public:
         return *this;
     }
 
-    /// A base class or interface under which it is found too; that must have a name.
+    /// Adds a base class or interface as a supertype. It must have a name.
     template <typename Base> INVIVO_LOCAL type &is() {
         static_assert(std::is_base_of_v<Base, T>, "the class is not derived from it");
         supertypes_.push_back(tables_.keep(detail::name_of<Base>()));
@@ -266,25 +267,27 @@ public:
         return *this;
     }
 
-    /// Before anything that a commit makes is started; it may fail, and has no effect outside.
+    /// Sets the prepare function, which runs before any object of the commit is started. It may fail, and must have no
+    /// outside effect.
     template <auto Method> INVIVO_LOCAL type &prepare() { return options_.prepare = detail::thunks<T>::template hook<Method>, *this; }
     template <auto Method> INVIVO_LOCAL type &start() { return options_.start = detail::thunks<T>::template hook<Method>, *this; }
     template <auto Method> INVIVO_LOCAL type &stop() { return options_.stop = detail::thunks<T>::template hook<Method>, *this; }
     template <auto Method> INVIVO_LOCAL type &will_inject() { return options_.will_inject = detail::thunks<T>::template hook<Method>, *this; }
     template <auto Method> INVIVO_LOCAL type &did_inject() { return options_.did_inject = detail::thunks<T>::template hook<Method>, *this; }
-    /// A method that takes an invivo_runtime: the runtime, when everything that was made together is complete.
+    /// Sets a method that receives the runtime, when all objects of the build are complete.
     template <auto Method> INVIVO_LOCAL type &take_runtime() { return options_.take_runtime = detail::thunks<T>::template take<Method>, *this; }
 
-    /// What its objects need in a property, wherever one of them is made or injected; what a definition says of the property wins.
+    /// Adds a type need: an injection for a property of each of its objects. The injection of a definition wins.
     /// `.needs("clock", invivo::by_type<clock>())`
     type &needs(const std::string &property, injection what);
 
-    /// For `inject_tree`: a method that takes the number of a child, from 0, and answers an object, which is empty after the last.
+    /// Sets the children for `inject_tree`: a method of the child's number, from 0, that returns an object, empty after
+    /// the last.
     template <auto Method> INVIVO_LOCAL type &child() { return options_.child = detail::thunks<T>::template child<Method>, *this; }
-    /// A method that answers the key by which it wants to be injected, as a const char * that stays for a while, or nullptr.
+    /// Sets a method that returns the key for `inject_tree` as a const char *, valid until the next call, or nullptr.
     template <auto Method> INVIVO_LOCAL type &key_name() { return options_.key_name = detail::thunks<T>::template key_name<Method>, *this; }
 
-    /// Registers it. Once for each runtime.
+    /// Registers the type. Call it once per runtime.
     invivo_type add(invivo_runtime runtime);
 
 private:
@@ -312,7 +315,7 @@ private:
     std::vector<invivo_method> methods_;
     std::vector<const char *> supertypes_;
     std::vector<std::shared_ptr<injection>> needs_;
-    std::vector<std::pair<size_t, value>> outside_; ///< properties that begin outside of their range
+    std::vector<std::pair<size_t, value>> outside_; ///< properties with an initial value outside their range
 };
 
 } // namespace invivo

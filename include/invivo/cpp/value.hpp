@@ -1,4 +1,4 @@
-// value.hpp: values of C++ as values of the ABI, and back. Nothing is ever lost: what does not fit is an error.
+// value.hpp: conversions between C++ values and values of the ABI. A value that does not fit exactly is an error.
 #ifndef INVIVO_CPP_VALUE_HPP
 #define INVIVO_CPP_VALUE_HPP
 
@@ -22,7 +22,7 @@ namespace invivo {
 class value {
 public:
     value() noexcept : raw_(invivo_null()) {}
-    /// Takes over.
+    /// Takes over a value.
     explicit value(invivo_value owned) noexcept : raw_(owned) {}
     static value copied(const invivo_value &borrowed) {
         value made;
@@ -46,7 +46,7 @@ public:
         return &raw_;
     }
     invivo_value release() noexcept { return std::exchange(raw_, invivo_null()); }
-    /// As a T; a text or list is copied.
+    /// Converts to a T. Strings and lists are copied.
     template <typename T> INVIVO_LOCAL T as() const;
 
 private:
@@ -55,7 +55,7 @@ private:
 
 namespace detail INVIVO_LOCAL {
 
-/// What borrowed values point to while a call lasts.
+/// Storage for borrowed values during a call.
 struct scratch {
     std::deque<std::vector<invivo_value>> lists;
     std::deque<std::vector<invivo_pair>> maps;
@@ -124,8 +124,8 @@ template <> struct convert<double> {
     }
 };
 
-/// A std::chrono::duration is a number of seconds, as with the converter "duration". Integral durations are rounded to the nearest
-/// unit.
+/// A std::chrono::duration is a number of seconds, as with the converter "duration". Integral durations are rounded to
+/// the nearest unit.
 template <typename Number, typename Period> struct convert<std::chrono::duration<Number, Period>> {
     using time = std::chrono::duration<Number, Period>;
     using seconds = std::chrono::duration<double>;
@@ -146,7 +146,7 @@ template <typename Number, typename Period> struct convert<std::chrono::duration
 template <typename T> struct is_time : std::false_type {};
 template <typename Number, typename Period> struct is_time<std::chrono::duration<Number, Period>> : std::true_type {};
 
-/// Enumerations go by their numbers.
+/// Enumerations convert by number.
 template <typename T> struct convert<T, std::enable_if_t<std::is_enum_v<T>>> {
     using number = std::underlying_type_t<T>;
     static constexpr bool is_optional = false;
@@ -169,7 +169,7 @@ template <> struct convert<std::string> : text_kind {
 };
 template <> struct convert<std::string_view> : text_kind {
     static invivo_value borrow(std::string_view text, scratch &) { return invivo_string_n(text.data(), text.size()); }
-    /// Borrowed from the value: for the length of the call.
+    /// Borrowed from the value during the call.
     static std::string_view read(const invivo_value &from) {
         if (from.kind != kind) throw error(INVIVO_E_TYPE, std::string("a ") + invivo_kind_name(from.kind) + " where a string is needed");
         return {from.as.string.data, static_cast<size_t>(from.as.string.length)};
@@ -261,7 +261,7 @@ template <typename T> struct convert<std::optional<T>> {
     }
 };
 
-/// Whatever it is.
+/// Any value.
 template <> struct convert<value> {
     static constexpr bool is_optional = true;
     static constexpr invivo_kind kind = INVIVO_KIND_ANY;
@@ -295,7 +295,7 @@ template <typename T> struct convert<ref<T>> : object_kind {
     static invivo_value borrow(const ref<T> &thing, scratch &room) { return convert<object>::borrow(thing.held(), room); }
     static ref<T> read(const invivo_value &from) { return ref<T>(object::retained(handle(from))); }
 };
-/// Borrowed: what was injected is there for as long as what it was injected into is.
+/// Borrowed: an injected object lives at least as long as its holder.
 template <typename T> struct convert<T *> : object_kind {
     static constexpr bool is_optional = true;
     static std::string type_name() { return name_of<T>(); }
@@ -308,7 +308,7 @@ template <typename T> struct convert<T &> : object_kind {
     static std::string type_name() { return name_of<T>(); }
     static T &read(const invivo_value &from) { return *instance_of<T>(handle(from)); }
 };
-/// Of a parameter: const references to what is no object are read like the thing itself.
+/// For parameters: a const reference to a value type is read like the value type.
 template <typename T, typename = void> struct is_plain_value : std::false_type {};
 template <typename T> struct is_plain_value<std::vector<T>> : std::true_type {};
 template <typename T> struct is_plain_value<std::map<std::string, T>> : std::true_type {};
@@ -322,7 +322,7 @@ template <typename T>
 using parameter_of = std::conditional_t<is_plain_value<std::remove_cv_t<std::remove_reference_t<T>>>::value,
                                         std::remove_cv_t<std::remove_reference_t<T>>, std::remove_cv_t<T>>;
 
-/// Arguments of a call, borrowed for its length.
+/// Arguments of a call, borrowed for its duration.
 template <typename... Arguments> class borrowed {
 public:
     explicit borrowed(const Arguments &...arguments) : values_{convert<Arguments>::borrow(arguments, room_)..., invivo_null()} {}
@@ -399,7 +399,8 @@ private:
     invivo_callable raw_{};
 };
 
-/// Makes a T each time it is called, or answers the one it made: what INVIVO_INJECT_PROVIDER and _LAZY inject.
+/// A function that creates a T at each call, or returns the one that it created: INVIVO_INJECT_PROVIDER and
+/// INVIVO_INJECT_LAZY.
 template <typename T> class provider {
 public:
     provider() noexcept = default;
@@ -413,7 +414,7 @@ private:
     callable make_;
 };
 
-/// Answers the T that there is, with a lease, or an empty one: what INVIVO_INJECT_WEAK injects.
+/// A function that returns the existing T with a lease, or an empty ref: INVIVO_INJECT_WEAK.
 template <typename T> class weak {
 public:
     weak() noexcept = default;

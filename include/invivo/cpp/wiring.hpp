@@ -1,4 +1,4 @@
-// wiring.hpp: definitions and what goes into them.
+// wiring.hpp: definitions and injections.
 #ifndef INVIVO_CPP_WIRING_HPP
 #define INVIVO_CPP_WIRING_HPP
 
@@ -11,14 +11,14 @@ namespace invivo {
 class definition;
 
 namespace detail INVIVO_LOCAL {
-/// The functions of a definition. Whoever it is handed to holds them by a handle of his own.
+/// The functions of a definition. Each owner holds them by its own handle.
 struct INVIVO_VISIBLE functions {
     std::shared_ptr<void> make, inject;
-    uint64_t made_type = 0, injected_type = 0; ///< handles of the types that fit, once known; read and written by any thread
+    uint64_t made_type = 0, injected_type = 0; ///< handles of the matching types, once known; read and written by any thread
     static void destroy(void *handle) noexcept { delete static_cast<functions *>(handle); }
 };
 
-/// Handles that go to a runtime with raw definitions: given back, unless it has taken them.
+/// Handles that are passed to a runtime with raw definitions. They are released unless the runtime takes them.
 class handed {
 public:
     handed() = default;
@@ -40,37 +40,37 @@ private:
 
 inline const char *text_or_null(const std::string &text) { return text.empty() ? nullptr : text.c_str(); }
 
-/// What raw definitions point to, while they are handed over.
+/// Storage for raw definitions while they are passed on.
 struct rooms {
     std::deque<std::vector<invivo_injection>> injections;
     std::deque<std::vector<invivo_invocation>> invocations;
     std::deque<std::vector<invivo_option>> options;
-    std::deque<invivo_definition> definitions; ///< those that stand inline
+    std::deque<invivo_definition> definitions; ///< inline definitions
     std::deque<std::vector<invivo_value>> values; ///< borrowed
 };
 } // namespace detail
 
-/// Where a value comes from when an object is made. A constant of C++ is one by itself.
+/// The source of an injected value. Converts implicitly from a C++ constant.
 class injection {
 public:
     template <typename T, typename = std::enable_if_t<!std::is_base_of_v<injection, std::decay_t<T>>>> INVIVO_LOCAL
     injection(const T &constant) : constant_(value::of(constant)) {}
 
-    /// Null when nothing has the key or type, or what makes it answers null.
+    /// Null if no definition has the key or type, or its factory returns null.
     injection optional() && { return flags_ |= INVIVO_INJECT_OPTIONAL, std::move(*this); }
-    /// Of a type: itself only, not what says that it is it.
+    /// For lookups by type: the exact type only.
     injection exact() && { return flags_ |= INVIVO_INJECT_EXACT, std::move(*this); }
-    /// Of a type: a better candidate that comes later is taken.
+    /// For lookups by type: a better candidate that is added later replaces the bound one.
     injection greedy() && { return flags_ |= INVIVO_INJECT_GREEDY, std::move(*this); }
 
-    /// Of all of a type, in a property: methods that hear what comes and goes later, instead of the whole list again.
+    /// For all of a type, in a property: methods that receive added and removed objects instead of the whole list.
     injection hearing(std::string added, std::string removed) && {
         return added_ = std::move(added), removed_ = std::move(removed), std::move(*this);
     }
-    /// Of a configuration value or entry: what is taken where there is none.
+    /// For a configuration value or entry: the default.
     injection otherwise(injection what) && { return items_.assign(1, std::move(what)), std::move(*this); }
 
-    /// The raw form, borrowed from this and from `room`.
+    /// Returns the raw form, borrowed from this and from `room`.
     inline invivo_injection raw(detail::rooms &room, detail::handed &handed) const;
 
     static injection of(uint32_t how, std::string reference = {}, std::vector<injection> items = {}, uint64_t index = 0) {
@@ -79,13 +79,13 @@ public:
         return made;
     }
     injection named(std::string name) && { return name_ = std::move(name), std::move(*this); }
-    /// A definition that stands here.
+    /// An inline definition.
     static injection of(std::shared_ptr<definition> standing) {
         injection made;
         made.how_ = INVIVO_INJECT_REFERENCE, made.inline_ = std::move(standing);
         return made;
     }
-    /// A text that a converter reads.
+    /// A string that a converter reads.
     static injection text(value said, std::string converter) {
         injection made;
         made.how_ = INVIVO_INJECT_TEXT, made.constant_ = std::move(said), made.reference_ = std::move(converter);
@@ -102,68 +102,68 @@ private:
     std::shared_ptr<definition> inline_;
 };
 
-/// What a key resolves to, with runtime arguments.
+/// The object of a key, with runtime arguments.
 template <typename... Arguments> INVIVO_LOCAL injection from(const std::string &key, Arguments &&...arguments) {
     return injection::of(INVIVO_INJECT_REFERENCE, key, {injection(std::forward<Arguments>(arguments))...});
 }
-/// What the one definition of the type makes.
+/// The object of the one definition of type T.
 template <typename T> INVIVO_LOCAL injection by_type() { return injection::of(INVIVO_INJECT_TYPE, detail::name_of<T>()); }
-/// The same by the type's name, with generic arguments where it has some: "Repository[User]".
+/// The object of the one definition of the named type, which may have generic arguments: "Repository[User]".
 inline injection by_type(const std::string &type) { return injection::of(INVIVO_INJECT_TYPE, type); }
-/// A list: one of each definition of the type.
+/// A list with one object of each definition of type T.
 template <typename T> INVIVO_LOCAL injection all_of() { return injection::of(INVIVO_INJECT_ALL, detail::name_of<T>()); }
-/// The same by the type's name: "Repository[User]".
+/// A list with one object of each definition of the named type: "Repository[User]".
 inline injection all_of(const std::string &type) { return injection::of(INVIVO_INJECT_ALL, type); }
-/// The runtime argument of this number, from 0; all of them.
+/// The runtime argument with this number, from 0; or all runtime arguments.
 inline injection argument(uint64_t index) { return injection::of(INVIVO_INJECT_ARGUMENT, {}, {}, index); }
 inline injection arguments() { return injection::of(INVIVO_INJECT_ARGUMENTS); }
-/// The value at a path of properties of what another injection gives.
+/// The value at a property path of another injection.
 inline injection path(injection of, const std::string &path) { return injection::of(INVIVO_INJECT_PATH, path, {std::move(of)}); }
-/// A fresh list for each object.
+/// A new list for each object.
 inline injection list(std::vector<injection> items) { return injection::of(INVIVO_INJECT_LIST, {}, std::move(items)); }
-/// A function that makes it each time; that makes it once.
+/// A provider, which creates an object at each call; or a lazy, which creates it once.
 inline injection provider_of(injection what) { return injection::of(INVIVO_INJECT_PROVIDER, {}, {std::move(what)}); }
 inline injection lazy_of(injection what) { return injection::of(INVIVO_INJECT_LAZY, {}, {std::move(what)}); }
-/// A function that answers what there is of it, and makes nothing.
+/// A weak reference: returns the existing object, and creates nothing.
 inline injection weak_of(injection what) { return injection::of(INVIVO_INJECT_WEAK, {}, {std::move(what)}); }
 
-/// The same, what is equal once; a map by names.
+/// A set without duplicates; or a map by names.
 inline injection set(std::vector<injection> items) { return injection::of(INVIVO_INJECT_SET, {}, std::move(items)); }
 inline injection map(std::vector<std::pair<std::string, injection>> items) {
     std::vector<injection> named;
     for (auto &[name, item] : items) named.push_back(std::move(item).named(name));
     return injection::of(INVIVO_INJECT_MAP, {}, std::move(named));
 }
-/// What the configuration says at a path, in the kind of the place: of the definition's own assembly, else global.
+/// The configuration value at a path, converted to its target: of the definition's own assembly, else global.
 inline injection configured(const std::string &path) { return injection::of(INVIVO_INJECT_CONFIG, path); }
-/// In a definition with `each`: what its entry says at a path below it; its name.
+/// For a definition with `each`: the value at a path below its entry; or the entry's name.
 inline injection entry(const std::string &path = {}) { return injection::of(INVIVO_INJECT_ENTRY, path); }
 inline injection entry_name() { return injection::of(INVIVO_INJECT_ENTRY_NAME); }
-/// What a text says, read by a converter ("duration"; "" = that of the place); what one of the configuration says.
+/// A string, or a configuration string, read by a converter ("duration"; "" = the converter of its target).
 inline injection read_from(const std::string &text, const std::string &converter = {}) {
     return injection::text(value::of(text), converter);
 }
 inline injection read_from_config(const std::string &path, const std::string &converter = {}) {
     return injection::of(INVIVO_INJECT_TEXT, converter, {configured(path)});
 }
-/// A function that resolves the key it is called with; the key for which the object is made, which is then never shared.
+/// A function that resolves keys; or the key of the requester, for objects that are never shared.
 inline injection resolver() { return injection::of(INVIVO_INJECT_RESOLVER); }
 inline injection asker() { return injection::of(INVIVO_INJECT_ASKER); }
-/// A definition that stands where it is used, and has the key of its place: `here(definition("").of<horse>())`. It is taken over.
+/// An inline definition, whose key is derived from its position: `here(definition("").of<horse>())`. It is taken over.
 inline injection here(definition &standing);
 inline injection here(definition &&standing);
 
-/// What a factory may ask. Valid during its call.
+/// The context of a factory. Valid during its call.
 class build {
 public:
     explicit build(const invivo_build *raw) : raw_(raw) {}
     invivo_runtime runtime() const noexcept { return raw_->runtime; }
-    /// The key being made, and the one that it is made for; "" when there is none.
+    /// The key that is being created, and the key of the requester; "" if there is none.
     std::string key() const { return raw_->key.bits ? invivo_key_name(raw_->key) : ""; }
     std::string asker() const { return raw_->asker.bits ? invivo_key_name(raw_->asker) : ""; }
-    /// Resolves another key, which becomes a dependency. An object that keeps it stores the `ref`: a plain pointer may outlive
-    /// what a reload replaces. What `with` gives is kept alive for the object by the runtime, and takes part in the checks at
-    /// activation (missing keys, shared objects that keep those of shorter scopes).
+    /// Resolves another key, which becomes a dependency.
+    /// An object that keeps the result stores the `ref`: a plain pointer may outlive a reload. Prefer `with`: the
+    /// runtime keeps its objects alive, and checks them at activation (missing keys, captive dependencies).
     template <typename T> INVIVO_LOCAL ref<T> resolve(c_text key) const {
         invivo_object found{};
         detail::checked([&](invivo_error **e) { return invivo_resolve_name(raw_->runtime, key, &found, e); });
@@ -180,7 +180,7 @@ inline error wrong_type(const std::string &what, const std::string &given, const
                                     "': leave out of(); is<>() of the type declares by which other types it can be looked up");
 }
 
-/// Fails where `build` is about an object of another type than T. `fitting` remembers the type that fits.
+/// Throws if `build` is for an object of another type than T. `fitting` caches the matching type.
 template <typename T> void require_made(uint64_t &fitting, const invivo_build *build) {
     if (__atomic_load_n(&fitting, __ATOMIC_RELAXED) == build->type.bits) return;
     const char *declared = invivo_type_name(build->type);
@@ -199,7 +199,7 @@ template <typename T, typename F> struct factory {
             call(function, raw, given, count, static_cast<typename method_of<F>::arguments *>(nullptr), *instance);
         });
     }
-    /// How many arguments it takes after the build, up to the last that is not optional.
+    /// The number of arguments after the build, up to the last that is not optional.
     static constexpr size_t needed() { return count(static_cast<typename method_of<F>::arguments *>(nullptr)); }
 
 private:
@@ -233,7 +233,7 @@ template <typename T, typename F> struct injector {
     }
 
 private:
-    /// The instance as a T, which is its type or one that it derives from. A class without a name cannot be checked.
+    /// The instance as a T, which is its type or a base of it. A class without a name cannot be checked.
     static T *as_declared(void *instance, uint64_t &fitting, const invivo_build *build) {
         if (__atomic_load_n(&fitting, __ATOMIC_RELAXED) == build->type.bits) return static_cast<T *>(instance);
         const char *declared = invivo_type_name(build->type);
@@ -266,14 +266,15 @@ inline uint32_t milliseconds_of(std::chrono::milliseconds time) {
 }
 } // namespace detail
 
-/// The recipe for a key, being written: `invivo::definition("synth.lead").of<voice>().lazy_singleton().give("gain", 0.5)`.
+/// A builder for a definition: `invivo::definition("synth.lead").of<voice>().lazy_singleton().give("gain", 0.5)`.
 class definition {
 public:
     explicit definition(std::string key) : key_(std::move(key)) {}
 
     template <typename T> INVIVO_LOCAL definition &of() { return type_ = detail::name_of<T>(), *this; }
     definition &of(std::string type) { return type_ = std::move(type), *this; }
-    /// The type with its arguments, "Repository[User]": lookups for that name prefer this definition at equal rank.
+    /// Sets the type with its generic arguments, "Repository[User]". Lookups for that name prefer this definition at
+    /// equal rank.
     definition &generic(std::string type) { return generic_ = std::move(type), *this; }
 
     definition &prototype() { return scope(INVIVO_SCOPE_PROTOTYPE); }
@@ -282,26 +283,27 @@ public:
     definition &lazy_singleton() { return scope(INVIVO_SCOPE_LAZY_SINGLETON); }
     definition &weak_singleton() { return scope(INVIVO_SCOPE_WEAK_SINGLETON); }
     definition &context() { return scope(INVIVO_SCOPE_CONTEXT); }
-    /// One for each thread, until it ends.
+    /// One object per thread, until the thread ends.
     definition &thread() { return scope(INVIVO_SCOPE_THREAD); }
-    /// One for each place of a scope of the program's own (`runtime.scope`).
+    /// One object per instance of a host scope (`runtime.scope`).
     definition &in_scope(std::string name) { return scope_name_ = std::move(name), scope(INVIVO_SCOPE_HOST); }
     definition &scope(uint32_t scope) { return scope_ = scope, *this; }
 
-    /// Constructor arguments by position, after those that were given before.
+    /// Adds constructor arguments by position, after those that were given before.
     template <typename... A> INVIVO_LOCAL definition &with(A &&...arguments) {
         (initializer_.push_back(injection(std::forward<A>(arguments))), ...);
         return *this;
     }
-    /// One by the parameter's name.
+    /// Adds a constructor argument by parameter name.
     template <typename A> INVIVO_LOCAL definition &give(const std::string &parameter, A &&what) {
         return initializer_.push_back(injection(std::forward<A>(what)).named(parameter)), *this;
     }
-    /// A property, set after making, in the order in which they are said.
+    /// Adds a property, set after creation, in order of declaration.
     template <typename A> INVIVO_LOCAL definition &set(const std::string &property, A &&what) {
         return properties_.push_back(injection(std::forward<A>(what)).named(property)), *this;
     }
-    /// A method, called after the properties; before all injection; after it; when the whole graph is complete.
+    /// Adds a method call: after the properties (`call`); before all injection (`before`); after it (`after`); when the
+    /// whole graph is complete (`after_all`).
     template <typename... A> INVIVO_LOCAL definition &call(const std::string &method, A &&...with) {
         return add(methods_, method, {injection(std::forward<A>(with))...});
     }
@@ -314,19 +316,19 @@ public:
     template <typename... A> INVIVO_LOCAL definition &after_all(const std::string &method, A &&...with) {
         return add(after_all_, method, {injection(std::forward<A>(with))...});
     }
-    /// The runtime arguments that it takes. `argument(n)` injects one: `.parameters<int>({"note"}).with(argument(0))`.
+    /// Declares the runtime arguments. `argument(n)` injects one: `.parameters<int>({"note"}).with(argument(0))`.
     template <typename... A> INVIVO_LOCAL definition &parameters(const std::vector<std::string> &names = {}) {
         const auto &table = tables_.take<A...>("the definition of '" + key_ + "'", names);
         return parameters_ = table.data(), parameter_count_ = table.size(), *this;
     }
-    /// The values of the last runtime arguments where a caller leaves them out: `.parameters<int, double>({"note",
-    /// "gain"}).defaults(60, 0.5)`.
+    /// Sets the defaults of the last runtime arguments: `.parameters<int, double>({"note", "gain"}).defaults(60, 0.5)`.
     template <typename... A> INVIVO_LOCAL definition &defaults(const A &...values) {
         return defaults_ = {value::of(values)...}, *this;
     }
 
-    /// Made by a function: `.with(0.5).made<voice>([](const invivo::build &build, double gain) { return voice(...); })`. After
-    /// the build it gets what `with` and `give` say, which must be as much as it needs.
+    /// Creates the object with a function: `.with(0.5).made<voice>([](const invivo::build &build, double gain) { return
+    /// voice(...); })`.
+    /// After the build it receives the values of `with` and `give`, which must cover its parameters.
     template <typename T, typename F> INVIVO_LOCAL definition &made(F make) {
         made_ = detail::name_of<T>();
         type_ = made_;
@@ -335,55 +337,56 @@ public:
         needed_ = detail::factory<T, F>::needed();
         return *this;
     }
-    /// Injected by a function, between the methods and `after`: `[](voice &made, const invivo::build &build) { ... }`.
+    /// Injects with a function, between the methods and `after`: `[](voice &made, const invivo::build &build) { ... }`.
     template <typename T, typename F> INVIVO_LOCAL definition &injected(F inject) {
         functions_.inject = std::make_shared<F>(std::move(inject));
         injector_ = detail::injector<T, F>::inject;
         return *this;
     }
-    /// The answer of a method of another object.
+    /// The result of a method of another object is the object.
     template <typename... A> INVIVO_LOCAL definition &made_by(injection maker, const std::string &method, A &&...with) {
         maker_.assign(1, std::move(maker));
         (maker_.push_back(injection(std::forward<A>(with))), ...);
         return maker_method_ = method, *this;
     }
-    /// The object itself.
+    /// An existing object.
     definition &constant(object thing) { return constant_ = std::move(thing), *this; }
-    /// This key is then another one, with runtime arguments.
+    /// An alias of another key, with runtime arguments.
     template <typename... A> INVIVO_LOCAL definition &alias(const std::string &other, A &&...arguments) {
         return alias_ = other, with(std::forward<A>(arguments)...);
     }
-    /// A choice: this key is what the first option says that fits what `chooser` gives. Options come by `when` and `otherwise`.
+    /// A choice: the key stands for the first option that matches the value of `chooser`. Add options with `when` and
+    /// `otherwise`.
     definition &choose(injection chooser) { return chooser_.assign(1, std::move(chooser)), *this; }
     template <typename T> INVIVO_LOCAL definition &when(const T &equal, injection use) {
         return options_.push_back({INVIVO_WHEN_EQUAL, value::of(equal), {}, {std::move(use)}}), *this;
     }
-    /// It is an object of this type, or of one that says it is; of this type itself.
+    /// Matches an object of this type or a subtype (`when_is`); of exactly this type (`when_exactly`).
     template <typename T> INVIVO_LOCAL definition &when_is(injection use) {
         return options_.push_back({INVIVO_WHEN_KIND, {}, detail::name_of<T>(), {std::move(use)}}), *this;
     }
     template <typename T> INVIVO_LOCAL definition &when_exactly(injection use) {
         return options_.push_back({INVIVO_WHEN_EXACT, {}, detail::name_of<T>(), {std::move(use)}}), *this;
     }
-    /// It is a text: the name of a definition.
+    /// Matches a string: the name of a definition.
     definition &when_named() { return options_.push_back({INVIVO_WHEN_NAMED, {}, {}, {}}), *this; }
     definition &otherwise(injection use) { return options_.push_back({INVIVO_WHEN_OTHERWISE, {}, {}, {std::move(use)}}), *this; }
-    /// There is one of it for each entry of the map or list at this path of the configuration.
+    /// One instance per entry of the map or list at this configuration path.
     definition &each(std::string path) { return each_ = std::move(path), *this; }
     definition &parent(std::string key) { return parent_ = std::move(key), *this; }
     /// INVIVO_DEFINITION_ABSTRACT, _HIDDEN_CLASS, ...
     definition &flags(uint32_t flags) { return flags_ |= flags, *this; }
     definition &abstract() { return flags(INVIVO_DEFINITION_ABSTRACT); }
     definition &hidden() { return flags(INVIVO_DEFINITION_HIDDEN_CLASS | INVIVO_DEFINITION_HIDDEN_INTERFACE); }
-    /// Only one at a time; lies dormant while something is missing; prototypes follow reloads.
+    /// At most one object at a time; blocked while dependencies are missing; live prototypes follow reloads.
     definition &exclusive() { return flags(INVIVO_DEFINITION_EXCLUSIVE); }
     definition &waits() { return flags(INVIVO_DEFINITION_WAITS); }
     definition &tracked() { return flags(INVIVO_DEFINITION_TRACKED); }
-    /// How long start and stop of its objects may take.
+    /// The start and stop timeouts of its objects.
     definition &start_timeout(std::chrono::milliseconds time) { return start_timeout_ = detail::milliseconds_of(time), *this; }
     definition &stop_timeout(std::chrono::milliseconds time) { return stop_timeout_ = detail::milliseconds_of(time), *this; }
     definition &rank(int32_t rank) { return rank_ = rank, *this; }
-    /// Where it is declared, for messages: INVIVO_HERE.
+    /// Sets the source location for messages: INVIVO_HERE.
     definition &at(const char *file, uint32_t line) { return file_ = file, line_ = line, *this; }
 
     definition(definition &&) = default;
@@ -391,7 +394,8 @@ public:
     definition &operator=(const definition &) = delete;
 
     const std::string &key() const noexcept { return key_; }
-    /// Hands it to whoever takes it, who copies it. What its functions hold is then the runtime's too, unless that fails.
+    /// Passes the raw form to `take`, which copies it. If that succeeds, the runtime shares the ownership of its
+    /// functions.
     template <typename Take> INVIVO_LOCAL void give_to(Take &&take) const {
         detail::rooms room;
         detail::handed handed;
@@ -399,7 +403,8 @@ public:
         take(raw);
         handed.keep();
     }
-    /// The raw form, borrowed from this and from `room`. What `handed` has is given back unless it is told to keep it.
+    /// Returns the raw form, borrowed from this and from `room`. The contents of `handed` are released unless it is
+    /// told to keep them.
     invivo_definition raw(detail::rooms &room, detail::handed &handed) const {
         invivo_definition raw{};
         raw.struct_size = sizeof(raw);
@@ -508,7 +513,7 @@ private:
     object constant_;
     detail::functions functions_;
     decltype(invivo_definition::factory) factory_ = nullptr;
-    std::string made_;  ///< the type that the factory makes
+    std::string made_;  ///< the type that the factory creates
     size_t needed_ = 0; ///< arguments of the factory
     decltype(invivo_definition::inject) injector_ = nullptr;
 };
