@@ -35,7 +35,7 @@ let package = Package(
             name: "InvivoReload",
             dependencies: [
                 "InvivoBase", "InvivoConfig", "InvivoSpec", "InvivoWiring", "InvivoTraits", "InvivoLoop",
-                "InvivoModules",
+                "InvivoModules", .product(name: "HashTreeCollections", package: "swift-collections"),
             ]),
         .target(
             name: "InvivoApp",

@@ -37,7 +37,7 @@ public func invivo_assembly_state(
     out?.pointee = 0
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
-        let state = try Engine.find(runtime.bits).assemblyState(try text(name, "name"))
+        let state = try Container.find(runtime.bits, .runtime).assemblyState(try text(name, "name"))
         out.pointee = UInt32(
             state.isActive
                 ? INVIVO_ASSEMBLY_ACTIVE : state.isDescribed ? INVIVO_ASSEMBLY_INACTIVE : INVIVO_ASSEMBLY_UNKNOWN)

@@ -12,6 +12,8 @@ struct ActiveAssembly: Sendable {
     /// counts no more, until it is activated with other content, or taken away and activated again.
     var alone: Set<UInt32> = []
 
+    /// The ids of its definitions, also of those that were replaced or removed since.
+    var members: [UInt32] = []
     /// The numbers in the order of declaration that its definitions have, with room for others between and after them.
     var numbers: Range<UInt64> = 0..<0
 

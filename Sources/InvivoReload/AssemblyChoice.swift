@@ -3,36 +3,38 @@ internal import InvivoWiring
 
 /// Which assemblies are active after a change set, and which collaborators they get. Of the turn.
 struct AssemblyChoice {
-    let engine: Engine
-    private(set) var next: NameTable<ActiveAssembly>
+    private let before: Snapshot
+    /// The assemblies that were described, active or not.
+    private let described: NameTable<AssemblyDescription>
+    private(set) var next: ActiveAssemblies
     /// The names of `next` in the order in which they are described anew: those given first.
     private(set) var order: [String] = []
     private var given: [String] = []
     private var gone: NameSet = []
     private var companions: NameTable<AssemblyDescription> = [:]
-    private var changed: NameSet = []
-    var failures: [Failure]
+    /// The names that are another assembly afterwards, lead elsewhere, or are gone.
+    private(set) var changed: NameSet = []
+    private(set) var failures: [Failure] = []
 
-    init(engine: Engine, failures: [Failure]) {
-        self.engine = engine
-        self.failures = failures
-        next = engine.assemblies
+    init(_ before: Snapshot, _ described: NameTable<AssemblyDescription>) {
+        self.before = before
+        self.described = described
+        next = before.assemblies
     }
 
-    /// Whether it is another one, leads elsewhere, or is gone.
     func isChanged(_ name: String) -> Bool { changed.contains(name) }
-    var changesAnything: Bool { !changed.isEmpty }
 
     // MARK: what was asked for
 
     mutating func take(_ change: AssemblyChange) {
         switch change {
         case .deactivate(let name):
-            guard next.removeValue(forKey: name) != nil else {
-                let hint = suggestion(for: name, among: next.keys.sorted())
+            guard next[name] != nil else {
+                let hint = suggestion(for: name, among: next.names.sorted())
                 failures.append(Failure(.notFound, "no assembly '\(name)' is active\(hint)", path: name))
                 return
             }
+            next[name] = nil
             given.removeAll { $0.isSameName(as: name) }
             gone.insert(name)
             changed.insert(name)
@@ -43,16 +45,17 @@ struct AssemblyChoice {
     private mutating func activate(_ activation: AssemblyChange.Activation) {
         let name = activation.name
         for companion in activation.companions { companions[companion.name] = companion }
-        guard var description = activation.description ?? described(name) else {
+        guard var description = activation.description ?? described[name] else {
             // Described, activated, forgotten: activating it again is nothing.
             if next[name] != nil { return }
-            let known = engine.container.monitor.locked { engine.container.described.keys.sorted() }
             failures.append(
                 Failure(
-                    .notFound, "no assembly '\(name)' is described\(suggestion(for: name, among: known))", path: name))
+                    .notFound,
+                    "no assembly '\(name)' is described\(suggestion(for: name, among: described.keys.sorted()))",
+                    path: name))
             return
         }
-        if let known = described(description.name), known !== description, known.isSame(as: description) {
+        if let known = described[description.name], known !== description, known.isSame(as: description) {
             description.join(known)
             description = known
         }
@@ -94,11 +97,7 @@ struct AssemblyChoice {
 
     /// What a table adds and is not there any more, though one that says the same was activated: it comes back.
     private func missing(_ added: [Definition]) -> [UInt32] {
-        added.map(\.id).filter { engine.definitions[$0] == nil }
-    }
-
-    private func described(_ name: String) -> AssemblyDescription? {
-        engine.container.monitor.locked { engine.container.described[name] }
+        added.map(\.id).filter { before.definitions[$0] == nil }
     }
 
     // MARK: collaborators
@@ -106,7 +105,7 @@ struct AssemblyChoice {
     /// Finds the collaborators of all, and brings along those that are not active yet.
     mutating func bind() {
         let named = NameSet(given)
-        order = given + next.keys.filter { !named.contains($0) }.sorted()
+        order = given + next.collaborating.lazy.map(\.text).filter { !named.contains($0) }.sorted()
         var place = 0
         while place < order.count {
             let name = order[place]
@@ -126,7 +125,6 @@ struct AssemblyChoice {
     }
 
     private mutating func find(_ wish: AssemblyDescription.Collaborator, for asking: ActiveAssembly) -> String? {
-        let others = next.keys.filter { !$0.isSameName(as: asking.name) }
         func fitting(_ names: [String]) -> (exact: [String], derived: [String]) {
             let all = names.filter {
                 $0.isSameName(as: wish.wanted) || next[$0]?.description.isKind(of: wish.wanted) == true
@@ -134,7 +132,7 @@ struct AssemblyChoice {
             return (all.filter(wish.wanted.isSameName(as:)), all.filter { !$0.isSameName(as: wish.wanted) })
         }
         // A working binding stays, unless it is asked for again with what may take its place.
-        let former = asking.bound[wish.prefix] ?? engine.assemblies[asking.name]?.bound[wish.prefix]
+        let former = asking.bound[wish.prefix] ?? before.assemblies[asking.name]?.bound[wish.prefix]
         let kept = former.flatMap { fitting([$0].filter { next[$0] != nil }) }.flatMap {
             $0.exact.first ?? $0.derived.first
         }
@@ -142,7 +140,7 @@ struct AssemblyChoice {
         let explicit = fitting(given.filter { !$0.isSameName(as: asking.name) })
         if !explicit.derived.isEmpty { return only(explicit.derived, wish, asking) }
         if let found = explicit.exact.first ?? kept { return found }
-        let active = fitting(others.sorted())
+        let active = fitting(next.names.filter { !$0.isSameName(as: asking.name) }.sorted())
         if let exact = active.exact.first { return exact }
         if !active.derived.isEmpty { return only(active.derived, wish, asking) }
         if let dormant = dormant(wish) {
@@ -157,7 +155,7 @@ struct AssemblyChoice {
 
     /// One that is known and not active: described, or in the tables that came along.
     private func dormant(_ wish: AssemblyDescription.Collaborator) -> AssemblyDescription? {
-        let known = engine.container.monitor.locked { engine.container.described }.filter {
+        let known = described.filter {
             !gone.contains($0.key) && next[$0.key] == nil
         }
         if let exact = known[wish.wanted] { return exact }
@@ -181,7 +179,7 @@ struct AssemblyChoice {
     }
 
     private mutating func unmet(_ wish: AssemblyDescription.Collaborator, _ asking: ActiveAssembly) {
-        let there = next.keys.filter { $0 != asking.name }.sorted()
+        let there = next.names.filter { $0 != asking.name }.sorted()
         failures.append(
             Failure(
                 .notFound,

@@ -198,12 +198,12 @@ extension Engine {
     /// Definitions that are kept and may make nothing now: under overrides, where processors have replaced them, and in the
     /// tables of assemblies.
     private func replaced() -> [Definition] {
-        var found = Array(originals.values)
-        for (id, stack) in overrides {
-            if let base = definitions[id] { found.append(base) }
+        var found = Array(snapshot.originals.values)
+        for (id, stack) in snapshot.overrides {
+            if let base = snapshot.definitions[id] { found.append(base) }
             found += stack.map(\.definition)
         }
-        for assembly in assemblies.values { found += assembly.description.definitions }
+        for assembly in snapshot.assemblies.values { found += assembly.description.definitions }
         return found
     }
 
@@ -293,25 +293,9 @@ extension Engine {
 
     /// Lets go of everything that refers back, and of the core.
     private func forgetAll() {
-        definitions = DefinitionTable()
-        assemblies = [:]
-        inlines = [:]
-        patterns = []
-        dependents = Dependents()
-        aliases = [:]
-        children = [:]
-        for override in overrides.values.joined() { override.closeHandle() }
-        overrides = [:]
-        originals = [:]
-        processors = []
-        decoratorReaches = [:]
-        wishers = [:]
-        constantKeys = [:]
-        awaiters = [:]
-        asleep = [:]
-        missers = [:]
+        for override in snapshot.overrides.values.joined() { override.closeHandle() }
+        snapshot = Snapshot()
         targets = [:]
-        declared = [:]
         container.forget()
         if let token { token.deallocate() }
         token = nil

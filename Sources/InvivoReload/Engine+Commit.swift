@@ -9,6 +9,7 @@ extension Engine {
     /// everything back, and the generation stays.
     func commit(_ plan: inout Plan, _ warnings: inout [(String, Place)]) throws(Failure) {
         let former = container.currentGraph()
+        showAliases(&plan)
         let next = plan.editor.finish(generation: former.generation + 1, keys: container.keys)
         for cell in plan.created { cell.generation = next.generation }
         let chain = BuildChain(graph: next, isReload: true, isCommit: true)
@@ -56,6 +57,16 @@ extension Engine {
         work.undos = []
         publish(plan, next)
         plan.outage = outage.end()
+    }
+
+    /// Aliases without arguments share the slots of their targets.
+    private func showAliases(_ plan: inout Plan) {
+        for (id, target) in plan.aliased {
+            let cell = plan.editor.cell(target)
+            // Readers that look only under this name find the objects there, whenever they are created.
+            container.monitor.locked { _ = cell?.raw }
+            plan.editor.set(cell, at: id)
+        }
     }
 
     // MARK: new instances
@@ -275,52 +286,13 @@ extension Engine {
     private func publish(_ plan: Plan, _ next: Graph) {
         let set = plan.staged.set
         for clearing in set.cleared { clearing.carryOut() }
-        let former = container.currentGraph()
-        for (id, changed) in plan.definitions {
-            if let definition = definitions[id] {
-                if let owner = definition.body.owner, let owner = keyID(owner) { inlines[owner]?.remove(id) }
-            }
-            if changed == nil {
-                forgetEdges(id, former.recipe(id))
-                noteConstants(id, former.recipe(id), nil)
-            }
-            if changed?.body.each == nil { patterns.remove(id) } else { patterns.insert(id) }
-            if let owner = changed?.body.owner, let owner = keyID(owner) { inlines[owner, default: []].insert(id) }
-        }
-        takeOver(plan)
-        for (id, original) in plan.originals { originals[id] = original }
-        if let next = plan.processors { processors = next }
-        if let reaches = plan.decoratorReaches { decoratorReaches = reaches }
-        if let config = plan.config { self.config = config }
-        asleep = plan.asleep
-        let kin = Set(plan.definitions.keys).union(plan.overrides.keys)
-        for id in kin {
-            for parent in parents(id) { children[parent]?.remove(id) }
-            if let target = alias(id).flatMap(keyID) { aliases[target]?.remove(id) }
-        }
-        definitions.take(plan.definitions, in: next) { id in (plan.overrides[id] ?? overrides[id])?.isEmpty == false }
+        snapshot.apply(plan, former: container.currentGraph(), next: next, container.names)
+        container.activate(plan.changedAssemblies.map { ($0, snapshot.assemblies[$0]?.description) })
         if !plan.definitions.isEmpty { noteAwaitedTypes() }
-        for (id, stack) in plan.overrides { overrides[id] = stack.isEmpty ? nil : stack }
-        for id in kin {
-            for parent in parents(id) { children[parent, default: []].insert(id) }
-            if let target = alias(id).flatMap(keyID) { aliases[target, default: []].insert(id) }
-        }
-        dependents.reserve(
-            keys: Int(plan.recipes.keys.max() ?? 0) + 1, edges: plan.recipes.values.reduce(0) { $0 + $1.edges.count })
-        for (id, recipe) in plan.recipes {
-            forgetEdges(id, former.recipe(id))
-            noteConstants(id, former.recipe(id), recipe)
-            for (target, edge) in recipe.edges { dependents.set(edge, of: id, to: target) }
-            for name in recipe.wishes { wishers[name, default: []].insert(id) }
-            for name in recipe.awaits { awaiters[name, default: []].insert(id) }
-            for name in recipe.missing { missers[name, default: []].insert(id) }
-        }
         for (document, state) in plan.staged.documents { document.state = state }
         keepNamedDocuments(plan.staged.documents.map(\.document))
         for target in set.attached {
             targets[target.id, default: []].append(target)
-            // A key that once had a target may be named by documents while it has none.
-            if declared[target.id] == nil { declared[target.id] = target.type }
         }
         for target in set.detached {
             targets[target.id]?.removeAll { $0 === target }
@@ -329,8 +301,10 @@ extension Engine {
         }
         var touched = plan.touched
         touched.formUnion(holders(of: plan.reshaped))
-        for id in touched { touched.formUnion(allAliases(of: id)) }
-        let caches = beginPublishing(changesObjects: !touched.isEmpty || !kin.isEmpty || !plan.replaced.isEmpty)
+        for id in touched { touched.formUnion(snapshot.links.allAliases(of: id)) }
+        let caches = beginPublishing(
+            changesObjects: !touched.isEmpty || !plan.definitions.isEmpty || !plan.overrides.isEmpty
+                || !plan.replaced.isEmpty)
         defer { endPublishing(caches) }
         container.monitor.locked {
             // Before, so that nobody takes the new graph for one of the old version; and after, so that what was asked of
@@ -383,35 +357,11 @@ extension Engine {
         var queue = Array(ids)
         let graph = container.currentGraph()
         while let id = queue.popLast() {
-            for (holder, edge) in dependents[id] where edge != .late {
+            for (holder, edge) in snapshot.links.dependents[id] where edge != .late {
                 guard graph.recipe(holder)?.scope.isShared == false, found.insert(holder).inserted else { continue }
                 queue.append(holder)
             }
         }
         return found
     }
-
-    /// The edges of the recipe that a key had; an alias without arguments shows its target's.
-    private func forgetEdges(_ id: UInt32, _ recipe: Recipe?) {
-        guard let recipe, recipe.id == id else { return }
-        for (target, _) in recipe.edges { dependents.remove(id, from: target) }
-        for name in recipe.wishes { wishers[name]?.remove(id) }
-        for name in recipe.awaits {
-            awaiters[name]?.remove(id)
-            if awaiters[name]?.isEmpty == true { awaiters[name] = nil }
-        }
-        for name in recipe.missing {
-            missers[name]?.remove(id)
-            if missers[name]?.isEmpty == true { missers[name] = nil }
-        }
-    }
-
-    /// The parents of a key and of what overrides it. What overrides a key that was removed takes over from nobody.
-    private func parents(_ id: UInt32) -> [UInt32] {
-        var names = [definitions.parent(id)]
-        if let above = overrides[id], definitions[id] != nil { names += above.map(\.definition.body.parent) }
-        return names.compactMap { $0.flatMap(keyID) }
-    }
-
-    func keyID(_ name: String) -> UInt32? { container.monitor.locked { container.keys.id(of: name) } }
 }

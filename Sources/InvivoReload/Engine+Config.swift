@@ -6,82 +6,6 @@ internal import InvivoTraits
 public import InvivoWiring
 
 extension Engine {
-    /// Works out the next configuration, if this plan changes it, and what that concerns.
-    func planConfig(_ plan: inout Plan, _ graph: Graph, _ failures: inout [Failure]) throws(Failure) {
-        let set = plan.staged.set
-        let said = plan.staged.documents.filter { $0.document.state.config != nil || $0.next.config != nil }
-        guard !said.isEmpty || !set.configured.isEmpty else { return }
-        var next = config
-        plan.settings = try next.apply(
-            documents: said.map { ($0.document.order, $0.next.config) }, settings: set.configured)
-        plan.config = next
-        container.monitor.locked {
-            for change in plan.settings {
-                if let id = container.keys.id(ofConfig: change.path) { plan.settingIDs.insert(id) }
-            }
-        }
-        try checkKinds(plan, &failures)
-        for change in plan.settings where change.isLeaf {
-            plan.changes.append(
-                Report.Change(key: change.path, what: UInt32(INVIVO_CHANGED_CONFIGURED), property: ""))
-        }
-    }
-
-    /// What hosts read in views must be what they said they read.
-    private func checkKinds(_ plan: Plan, _ failures: inout [Failure]) throws(Failure) {
-        let kinds = container.monitor.locked { container.configKinds }
-        guard !kinds.isEmpty else { return }
-        var steps = LoadSteps()
-        for change in plan.settings {
-            try steps.step()
-            guard let node = change.node,
-                let id = container.monitor.locked({ container.keys.id(ofConfig: change.path) })
-            else { continue }
-            for kind in (kinds[id] ?? []).sorted(by: { $0.rawValue < $1.rawValue }) {
-                do throws(Failure) { try Self.check(node, kind, change.path) } catch { failures.append(error) }
-            }
-        }
-    }
-
-    static func check(_ node: ConfigNode, _ kind: ValueKind, _ path: String) throws(Failure) {
-        do throws(Failure) { _ = try node.value.converted(to: kind) } catch {
-            throw Failure(
-                error.code, "the host reads it as \(kind.withArticle): \(error.message)", path: "config.\(path)",
-                at: node.place)
-        }
-    }
-
-    /// Who names what changed is compiled anew: its constants are other ones.
-    func reconfigure(
-        _ plan: inout Plan, _ changed: [UInt32: Definition?], _ compiler: inout RecipeCompiler, _ graph: Graph
-    ) throws(Failure) {
-        var holders: Set<UInt32> = []
-        for id in plan.settingIDs { holders.formUnion(dependents.holders(of: id)) }
-        for holder in holders.sorted() where changed[holder] == nil {
-            try Loading.check()
-            guard let definition = next(holder, plan) else { continue }
-            let former = graph.recipe(holder)
-            guard let recipe = compiler.compile(definition, former: former?.id == holder ? former : nil) else {
-                continue
-            }
-            plan.recipes[holder] = recipe
-            plan.reconfigured.insert(holder)
-        }
-    }
-
-    /// The entries that views read. Paths become ids here, when nothing is wrong any more: they are for ever.
-    func planSettings(_ plan: inout Plan, _ graph: Graph) throws(Failure) {
-        for (count, change) in plan.settings.enumerated() {
-            if count % 64 == 63 { try Loading.check() }
-            let id = try container.monitor.locked { () throws(Failure) in
-                try container.keys.intern(config: change.path)
-            }
-            plan.editor.set(change.node.map { ConfigValue($0) }, at: id)
-        }
-    }
-
-    // MARK: asked from outside
-
     /// The id of a path, for reading in views as a value of a kind.
     public func configID(_ path: String, _ kind: ValueKind) throws(Failure) -> UInt32 {
         let path = try ConfigPath.checked(path)
@@ -91,7 +15,7 @@ extension Engine {
             let id = try container.keys.intern(config: path)
             container.soughtPaths.noteOther(id)
             if kind != .any {
-                if let there = graph.setting(id) { try Self.check(there.node, kind, path) }
+                if let there = graph.setting(id) { try there.node.require(kind, at: path) }
                 container.configKinds[id, default: []].insert(kind)
             }
             return id
@@ -132,6 +56,15 @@ extension Engine {
 }
 
 extension ConfigNode {
+    /// Fails if the value at `path` is not of the kind as which the host reads it.
+    func require(_ kind: ValueKind, at path: String) throws(Failure) {
+        do throws(Failure) { _ = try value.converted(to: kind) } catch {
+            throw Failure(
+                error.code, "the host reads it as \(kind.withArticle): \(error.message)", path: "config.\(path)",
+                at: place)
+        }
+    }
+
     /// Reads the map under `config:` of a document. A key at the top may be a path. Parts that have not changed are shared with
     /// `former`.
     public init(document node: SpecNode, like former: ConfigNode? = nil) throws(Failure) {

@@ -314,7 +314,7 @@ extension Engine {
     public func declare(key: String, type: ObjectType) throws(Failure) {
         let id = try container.intern(key)
         try takeTurn()
-        declared[id] = type
+        snapshot.targetTypes[id] = type
         endTurn()
     }
 }

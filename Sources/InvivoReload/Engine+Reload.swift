@@ -180,7 +180,7 @@ extension Engine {
                     let staged = try stage(set, prepared)
                     prepared.clock.end(INVIVO_PHASE_STAGE)
                     guard let staged else { return }
-                    var plan = try plan(staged, &prepared.warnings)
+                    var plan = try planner().plan(staged, &prepared.warnings)
                     // Assemblies that were active already.
                     if plan.isNothing && unsettled.isEmpty { return }
                     plan.tuned += unsettledTargets(besides: plan.tuned)
@@ -198,6 +198,19 @@ extension Engine {
         return prepared
     }
 
+    /// Returns a planner over the current generation. By the thread that has the turn.
+    func planner() -> Planner {
+        let graph = container.currentGraph()
+        let live = LiveRuntime(container, graph, attached: targets) { [container, weak self] object in
+            container.monitor.locked { self?.attachments[object] }
+        }
+        return Planner(
+            before: snapshot, graph: graph, names: container.names, observed: live, registrations: live, traits: traits,
+            limits: Planner.Limits(
+                allowsPendingTargets: options.allowsPendingTargets, maxEachEntries: options.maxEachEntries),
+            documents: container.monitor.locked { openDocuments.all })
+    }
+
     /// Objects that a failed commit could not bring back to what they were: they are tried again.
     private func unsettledTargets(besides tuned: [(id: UInt32, object: UInt64, layers: TargetLayers?)])
         -> [(id: UInt32, object: UInt64, layers: TargetLayers?)]
@@ -208,7 +221,7 @@ extension Engine {
         return unsettled.sorted().flatMap { id in
             let layers = graph.configuration(id) as? TargetLayers
             let attached = (targets[id] ?? []).filter { layers == nil || layers?.type === $0.type }.map(\.object)
-            let shared = alias(id) == nil ? graph.cell(id) : nil
+            let shared = snapshot.alias(id) == nil ? graph.cell(id) : nil
             let made = shared.map { cell in container.monitor.locked { cell.objects().map(\.object) } } ?? []
             return Set(attached + made).sorted().compactMap {
                 object -> (id: UInt32, object: UInt64, layers: TargetLayers?)? in

@@ -39,57 +39,6 @@ extension Engine {
         for target in targets { letGo(target) }
     }
 
-    // MARK: one key an object
-
-    /// An object has one key that documents tune it by: its own, when it is a key's shared instance.
-    func validateTargets(_ plan: Plan, _ graph: Graph, _ failures: inout [Failure]) {
-        let set = plan.staged.set
-        for target in set.attached {
-            for own in sharedKeys(of: target.object, graph)
-            where own != target.id && plan.definitions[own] == nil && plan.recipes[own] == nil {
-                let key = container.keyName(own)
-                failures.append(
-                    Failure(
-                        .exists,
-                        "the object is the shared instance of '\(key)' and cannot be attached to '\(target.key)' too: "
-                            + "documents tune it as '\(key)'", path: target.key))
-            }
-        }
-        for (id, recipe) in plan.recipes.sorted(by: { $0.key < $1.key }) where recipe.constantObject != 0 {
-            let object = recipe.constantObject
-            let detached = set.detached.contains { $0.object == object }
-            let known = detached ? nil : container.monitor.locked { attachments[object] }
-            guard let target = set.attached.first(where: { $0.object == object }) ?? known, target.id != id else {
-                continue
-            }
-            failures.append(
-                Failure(
-                    .exists,
-                    "the object is attached to '\(target.key)', by which documents tune it, and cannot be that of "
-                        + "'\(recipe.key)' too: detach it first", path: recipe.key, at: recipe.definition.place))
-        }
-    }
-
-    /// The keys whose shared instance an object is.
-    private func sharedKeys(of object: UInt64, _ graph: Graph) -> [UInt32] {
-        var found = constantKeys[object] ?? []
-        if let record = ObjectTable.record(object), record.pointee.key > 0 {
-            let own = record.pointee.key - 1
-            let shared = graph.cell(own).map { cell in container.monitor.locked { cell.object } }
-            if shared == object, alias(own) == nil { found.insert(own) }
-        }
-        return found.sorted()
-    }
-
-    /// With the store: of which keys an object is the constant.
-    func noteConstants(_ id: UInt32, _ former: Recipe?, _ next: Recipe?) {
-        if let former, former.id == id, former.constantObject != 0 {
-            constantKeys[former.constantObject]?.remove(id)
-            if constantKeys[former.constantObject]?.isEmpty == true { constantKeys[former.constantObject] = nil }
-        }
-        if let next, next.constantObject != 0 { constantKeys[next.constantObject, default: []].insert(id) }
-    }
-
     /// The object of the host's becomes the shared instance of a key; it must not be tuned by another already.
     public func injectShared(_ object: UInt64, as id: UInt32?) throws(Failure) {
         let target = container.monitor.locked { attachments[object] }

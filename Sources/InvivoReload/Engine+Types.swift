@@ -16,22 +16,11 @@ extension Engine {
         submitUnasked(set)
     }
 
-    /// What waits for a type that is there now is described anew with it.
-    func planTypes(_ plan: inout Plan) {
-        for id in asleep.keys.sorted() where plan.definitions[id] == nil {
-            guard let described = originals[id] ?? definitions[id], described.type == nil else { continue }
-            let found = typed(described)
-            guard found.type != nil else { continue }
-            plan.definitions[id] = .some(found)
-            plan.described.insert(id)
-        }
-    }
-
     /// With the store: which types are waited for from now on. One of them may have come while this reload was planned.
     func noteAwaitedTypes() {
         let names = Set(
-            asleep.keys.compactMap { id in
-                definitions[id].flatMap { $0.type == nil ? $0.body.typeName : nil }
+            snapshot.blocked.keys.compactMap { id in
+                snapshot.definitions[id].flatMap { $0.type == nil ? $0.body.typeName : nil }
             })
         let known = container.monitor.locked { () -> Set<String> in
             defer { awaitedTypes = names }

@@ -18,6 +18,8 @@ public final class Engine: @unchecked Sendable {
     let traits = TraitTable()
 
     // Guarded by the monitor.
+    /// Types that blocked definitions name and that are not registered.
+    var awaitedTypes: Set<String> = []
     var isReloading = false
     /// Which turn it is, and what the reload in it is of.
     var turn: (number: UInt64, cause: String) = (0, "")
@@ -74,41 +76,10 @@ public final class Engine: @unchecked Sendable {
     }()
 
     // Of the turn.
-    var config = ConfigLayers()
-    var definitions = DefinitionTable()
-    /// By the names under which they are active.
-    var assemblies: NameTable<ActiveAssembly> = [:]
-    /// The definitions that are patterns for the entries of a map or list.
-    var patterns: Set<UInt32> = []
-    /// The definitions that stand in others.
-    var inlines: [UInt32: Set<UInt32>] = [:]
-    /// What lies over definitions, the last on top.
-    var overrides: [UInt32: [Override]] = [:]
-    /// What was described where processors replaced it in `definitions`.
-    var originals: [UInt32: Definition] = [:]
-    /// Of which keys an object is the constant. Of the turn.
-    var constantKeys: [UInt64: Set<UInt32>] = [:]
-    /// Types that dormant definitions name and nobody has registered. Guarded by the monitor.
-    var awaitedTypes: Set<String> = []
-    /// In their order.
-    var processors: [Processor] = []
-    var decoratorReaches: [ObjectIdentifier: Set<UInt32>] = [:]
-    /// key -> who names it or was bound to it, and how.
-    var dependents = Dependents()
-    /// parent -> who takes over from it.
-    var children: [UInt32: Set<UInt32>] = [:]
-    /// type -> who looks for one.
-    var wishers: [String: Set<UInt32>] = [:]
-    /// key -> who lies dormant until it is defined.
-    var awaiters: [String: Set<UInt32>] = [:]
-    /// What lies dormant, and what it waits for.
-    var asleep: [UInt32: [String]] = [:]
-    /// Who would take a key that nothing has, by its name.
-    var missers: [String: Set<UInt32>] = [:]
-    var definitionCount: UInt64 = 0
-    var aliases: [UInt32: Set<UInt32>] = [:]
+    /// The description of the current generation.
+    var snapshot = Snapshot()
+    /// The attached objects of each key, in attachment order.
     var targets: [UInt32: [Target]] = [:]
-    var declared: [UInt32: ObjectType] = [:]
     /// Keys whose objects a failed commit could not bring back to what they were; the next one tries again.
     var unsettled: Set<UInt32> = []
     /// Those of them whose domain has yet to undo something, as the current plan found them.

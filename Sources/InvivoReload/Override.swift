@@ -52,17 +52,14 @@ extension Engine {
         try commit(set)
         override.closeHandle()
     }
+}
 
-    /// What a key is another name of, as it is now.
-    func alias(_ id: UInt32) -> String? {
-        guard let above = overrides[id]?.last else { return definitions.alias(id) }
-        return definitions[id] == nil ? nil : above.definition.alias
-    }
-
-    /// What a base definition becomes under what overrides it. `described` answers other base definitions: scope, type and
-    /// runtime arguments that a key has from its parents are its own and stay.
-    func covered(_ base: Definition, by stack: [Override], _ described: (String) -> Definition?) -> Definition {
-        guard let top = stack.last else { return base }
+extension Definition {
+    /// Returns the definition in force when `stack` overrides this base definition. `described` returns other base definitions:
+    /// scope, type and runtime arguments that a key inherits stay.
+    func covered(by stack: [Override], _ described: (String) -> Definition?) -> Definition {
+        guard let top = stack.last else { return self }
+        let base = self
         var scope = (base.body.scope, base.body.scopeName)
         var timeouts = (start: base.body.startTimeout, stop: base.body.stopTimeout)
         var parameters = base.body.parameters

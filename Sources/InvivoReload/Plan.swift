@@ -10,7 +10,9 @@ struct Plan {
     /// Definitions that are new or other than before; nil = removed.
     var definitions: [UInt32: Definition?] = [:]
     /// The assemblies that are active after the plan; nil when they stay.
-    var assemblies: NameTable<ActiveAssembly>?
+    var assemblies: ActiveAssemblies?
+    /// The names of the assemblies that are added, removed or replaced.
+    var changedAssemblies: [String] = []
     /// Definitions that say what they said before, and are declared elsewhere now.
     var moved: [UInt32: Definition] = [:]
     /// What lies over the definitions of these keys after the plan.
@@ -58,6 +60,10 @@ struct Plan {
     var based: [(object: UInt64, property: Int, value: Value)] = []
     /// Keys whose block is another one.
     var retunedBlocks: Set<UInt32> = []
+    /// Aliases without arguments, with the keys whose slots they share.
+    var aliased: [(id: UInt32, target: UInt32)] = []
+    /// The highest number in the order of declaration after the plan.
+    var lastNumber: UInt64 = 0
     var changes: [Report.Change] = []
     /// Paths of the configuration that nothing reads and that are spelled nearly as one that is read.
     var misspelled: [UnreadEntry] = []

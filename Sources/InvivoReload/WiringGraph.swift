@@ -110,7 +110,7 @@ extension Engine {
         nodes.sort { $0.key < $1.key }
         guard plan.misspelled.isEmpty else { return (nil, plan.misspelled.map(\.failure)) }
         var graph = WiringGraph(generation: container.currentGraph().generation, nodes: nodes)
-        do throws(Failure) { graph.unread = try unread(plan) } catch { return (nil, error.all) }
+        do throws(Failure) { graph.unread = try planner().unread(plan) } catch { return (nil, error.all) }
         return (graph, [])
     }
 

@@ -12,9 +12,10 @@ extension Container {
                 let name = description.name
                 let known = [described[name], active[name]].lazy.compactMap { $0 }.first { $0.isSame(as: description) }
                 if let known { description.join(known) }
+                forgetDormant(name)
                 described[name] = known ?? description
+                noteDormant(name)
             }
-            findDormant()
             return former
         }
         withExtendedLifetime(former) {}
@@ -23,25 +24,56 @@ extension Container {
     /// Takes a description back.
     public func forget(_ name: String) throws(Failure) {
         let former = try monitor.locked { () throws(Failure) -> AssemblyDescription in
+            forgetDormant(name)
             guard let former = described.removeValue(forKey: name) else {
                 throw Failure(
                     .notFound,
                     "no assembly '\(name)' is described\(suggestion(for: name, among: described.keys.sorted()))",
                     path: name)
             }
-            findDormant()
             return former
         }
         withExtendedLifetime(former) {}
     }
 
-    /// Under the monitor, whenever a description came or went, or the graph changed what is active.
-    public func findDormant() {
-        var found: NameTable<String> = [:]
-        for (name, description) in described where active[name] == nil {
-            for definition in description.definitions { found[definition.key] = name }
+    /// Takes over assemblies that the next generation adds, replaces or removes (nil).
+    public func activate(_ changes: [(name: String, description: AssemblyDescription?)]) {
+        guard !changes.isEmpty else { return }
+        let former = monitor.locked { () -> [AssemblyDescription?] in
+            changes.map { name, description in
+                let former = active[name]
+                active[name] = description
+                if (former == nil) != (description == nil) { noteDormant(name) }
+                return former
+            }
         }
-        dormant = found
+        // A former description may end host objects, which happens without the monitor.
+        withExtendedLifetime(former) {}
+    }
+
+    /// Returns whether an assembly is described, and whether one is active under its name.
+    public func assemblyState(_ name: String) -> (isDescribed: Bool, isActive: Bool) {
+        monitor.locked { (described[name] != nil, active[name] != nil) }
+    }
+
+    /// Forgets the keys of a description that is about to be replaced or removed. Under the monitor.
+    private func forgetDormant(_ name: String) {
+        for definition in described[name]?.definitions ?? [] where dormant[definition.key]?.isSameName(as: name) == true
+        {
+            dormant[definition.key] = nil
+        }
+    }
+
+    /// Notes the keys of a described assembly, whether they are inactive or not any more. Under the monitor.
+    private func noteDormant(_ name: String) {
+        let isDormant = active[name] == nil
+        for definition in described[name]?.definitions ?? [] {
+            if isDormant {
+                dormant[definition.key] = name
+            } else if dormant[definition.key]?.isSameName(as: name) == true {
+                dormant[definition.key] = nil
+            }
+        }
     }
 
     static func notActive(_ key: String, _ assembly: String) -> Failure {

@@ -33,7 +33,7 @@ public final class Container: @unchecked Sendable {
     /// Keys that nothing defines before the assembly here is activated.
     public internal(set) var dormant: NameTable<String> = [:]
     /// By the names under which they are active.
-    public var active: NameTable<AssemblyDescription> = [:]
+    var active: NameTable<AssemblyDescription> = [:]
     /// Jobs that a thread waits for.
     var awaitedJobs: [Job] = []
     /// Ended objects whose domain has not begun to dispose of them; of what it gives back close disposes.
@@ -198,11 +198,10 @@ public final class Container: @unchecked Sendable {
 
     // MARK: keys
 
-    public func intern(_ name: String) throws(Failure) -> UInt32 {
-        guard !name.isEmpty else { throw Failure(.argument, "a key needs a name") }
-        guard !KeyTable.isReserved(name) else { throw Failure(.argument, "a key does not begin with U+0001") }
-        return try monitor.locked { () throws(Failure) -> UInt32 in try keys.intern(name) }
-    }
+    /// The ids of keys and paths, for readers that do not hold the monitor.
+    public var names: KeyNames { KeyNames(keys, guardedBy: monitor) }
+
+    public func intern(_ name: String) throws(Failure) -> UInt32 { try names.intern(name) }
 
     public func keyName(_ id: UInt32) -> String { monitor.locked { keys.name(id) } }
 

@@ -1,12 +1,12 @@
 internal import InvivoBase
 internal import InvivoWiring
 
-extension Engine {
+extension Planner {
     /// Recipes for everything that changes, and for what was bound by type to something that comes or goes.
     func compile(
-        _ plan: inout Plan, _ graph: Graph, _ rebased: Set<UInt32>, _ failures: inout [Failure]
+        _ plan: inout Plan, _ rebased: Set<UInt32>, _ failures: inout [Failure]
     ) throws(Failure) {
-        var asleep = asleep
+        var asleep = before.blocked
         for id in plan.definitions.keys { asleep[id] = nil }
         wake(&plan, &asleep)
         // Whatever may be awake is taken to be, until something shows that it lacks what it needs; then who needs that is
@@ -14,7 +14,7 @@ extension Engine {
         var found: [Failure] = []
         while true {
             found = []
-            let lacking = try compile(&plan, graph, asleep, &found)
+            let lacking = try compile(&plan, asleep, &found)
             for id in lacking.keys where asleep[id] == nil && plan.definitions[id] == nil {
                 plan.definitions[id] = kept(id, plan).map { .some($0) } ?? .none
             }
@@ -24,20 +24,20 @@ extension Engine {
         }
         failures += found + coveredFailures(plan)
         plan.asleep = asleep
-        if failures.isEmpty { assignDecorators(&plan, graph, &failures) }
+        if failures.isEmpty { assignDecorators(&plan, &failures) }
         try Loading.check()
-        findCircles(&plan, graph, &failures)
-        try findCaptives(plan, graph, &failures)
+        findCircles(&plan, &failures)
+        try findCaptives(plan, &failures)
     }
 
     /// An override under another one keeps its parents too: it is all of the key when the other goes.
     private func coveredFailures(_ plan: Plan) -> [Failure] {
         plan.definitions.sorted { $0.key < $1.key }.flatMap { (id, base) -> [Failure] in
-            guard let base, let covers = plan.overrides[id] ?? overrides[id], !covers.isEmpty else { return [] }
+            guard let base, let covers = plan.overrides[id] ?? before.overrides[id], !covers.isEmpty else { return [] }
             return covers.dropLast().map(\.definition).compactMap { layer in
                 guard let name = layer.body.parent, !layer.body.flags.contains(.waits) else { return nil }
-                let parent = container.monitor.locked { container.keys.id(of: name) }
-                guard parent.flatMap({ plan.definitions[$0] ?? definitions[$0] }) == nil else { return nil }
+                let parent = names.id(of: name)
+                guard parent.flatMap({ plan.definitions[$0] ?? before.definitions[$0] }) == nil else { return nil }
                 return Failure(
                     .notFound, "the parent '\(name)' of what is under the override of '\(base.key)' is not defined",
                     path: base.key, at: layer.place)
@@ -50,7 +50,7 @@ extension Engine {
         guard !asleep.isEmpty else { return }
         var queue = Array(plan.definitions.keys)
         for setting in plan.settingIDs {
-            for holder in dependents.holders(of: setting) where asleep.removeValue(forKey: holder) != nil {
+            for holder in before.links.dependents.holders(of: setting) where asleep.removeValue(forKey: holder) != nil {
                 guard plan.definitions[holder] == nil else { continue }
                 plan.definitions[holder] = kept(holder, plan).map { .some($0) } ?? .none
                 queue.append(holder)
@@ -58,9 +58,11 @@ extension Engine {
         }
         while let id = queue.popLast() {
             guard let definition = next(id, plan) else { continue }
-            var holders = awaiters[definition.key] ?? []
+            var holders = before.links.blockedOn[definition.key] ?? []
             if let type = typeNext(definition, plan) {
-                for name in [type.name] + type.description.supertypes { holders.formUnion(wishers[name] ?? []) }
+                for name in [type.name] + type.description.supertypes {
+                    holders.formUnion(before.links.typeQueries[name] ?? [])
+                }
             }
             for holder in holders where asleep.removeValue(forKey: holder) != nil {
                 plan.definitions[holder] = kept(holder, plan).map { .some($0) } ?? .none
@@ -70,59 +72,44 @@ extension Engine {
     }
 
     /// A definition that says what it said before.
-    private func kept(_ id: UInt32, _ plan: Plan) -> Definition? { plan.moved[id] ?? definitions[id] }
-
-    /// Its type after the plan, its own or its parents'.
-    func typeNext(_ definition: Definition, _ plan: Plan) -> ObjectType? {
-        var definition = definition
-        var seen: Set<UInt32> = [definition.id]
-        while definition.type == nil {
-            guard let name = definition.body.parent,
-                let id = container.monitor.locked({ container.keys.id(of: name) }), let parent = next(id, plan),
-                seen.insert(id).inserted
-            else { return nil }
-            definition = parent
-        }
-        return definition.type
-    }
+    private func kept(_ id: UInt32, _ plan: Plan) -> Definition? { plan.moved[id] ?? before.definitions[id] }
 
     /// The same with what lies dormant by now. Answers what lacks something, and what that is.
     private func compile(
-        _ plan: inout Plan, _ graph: Graph, _ asleep: [UInt32: [String]], _ failures: inout [Failure]
+        _ plan: inout Plan, _ asleep: [UInt32: [String]], _ failures: inout [Failure]
     ) throws(Failure) -> [UInt32: [String]] {
         plan.recipes = [:]
         var changed = plan.definitions
         for (id, definition) in changed where definition != nil { changed[id] = .some(next(id, plan)) }
-        let former = definitions
-        let stacks = overrides
+        let former = before.definitions
+        let stacks = before.overrides
         let bases = plan.definitions
-        let container = container
-        let identify: (String) -> UInt32? = { name in container.monitor.locked { container.keys.id(of: name) } }
-        let described: (UInt32) -> Definition? = { [self] id in
+        let identify: (String) -> UInt32? = { name in names.id(of: name) }
+        let described: (UInt32) -> Definition? = { id in
             if let definition = changed[id] { return definition }
             guard let stack = stacks[id], !stack.isEmpty else { return former[id] }
             return former[id].map { base in
-                covered(base, by: stack) { name in identify(name).flatMap { bases[$0] ?? former[$0] } }
+                base.covered(by: stack) { name in identify(name).flatMap { bases[$0] ?? former[$0] } }
             }
         }
         var types = graph.types
         // To look through parents only; compiles nothing.
-        let config = container.configLookup(plan.config ?? self.config)
+        let config = registrations.lookup(plan.config ?? before.config)
         let lookup = RecipeCompiler(types: types, described: described, identify: identify, knownKeys: { [] })
-        var names: Set<String> = []
+        var typeNames: Set<String> = []
         var replaced: [TypeIndex.Change] = []
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) {
             try Loading.check()
             let next = asleep[id] == nil ? definition.map(lookup.flat) : nil
-            replaced.append(TypeIndex.Change(id: id, definition: next, former: typed(id, graph)))
+            replaced.append(TypeIndex.Change(id: id, definition: next, former: typed(id)))
         }
-        names.formUnion(types.set(replaced))
+        typeNames.formUnion(types.set(replaced))
         let moved = plan.moved.compactMap { (id, definition) -> Definition? in
-            guard changed[id] == nil, let former = typed(id, graph), former.body.order != definition.body.order
+            guard changed[id] == nil, let former = typed(id), former.body.order != definition.body.order
             else { return nil }
             return former.with { $0.order = definition.body.order }
         }
-        if !moved.isEmpty { names.formUnion(types.move(moved)) }
+        if !moved.isEmpty { typeNames.formUnion(types.move(moved)) }
         plan.editor.types = types
         let planned = changed
         var compiler = RecipeCompiler(types: types, described: described, identify: identify) {
@@ -131,16 +118,16 @@ extension Engine {
             return (staying.map(\.key) + planned.values.compactMap { $0?.key }).sorted()
         }
         compiler.asleep = { asleep[$0] }
-        compiler.dormant = { name in container.monitor.locked { container.dormant[name] } }
+        compiler.dormant = registrations.inactiveAssembly(of:)
         compiler.config = config
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) {
             guard let definition else { continue }
             try Loading.check()
-            if let recipe = compiler.compile(definition, former: alias(id) == nil ? graph.recipe(id) : nil) {
+            if let recipe = compiler.compile(definition, former: before.alias(id) == nil ? graph.recipe(id) : nil) {
                 plan.recipes[id] = recipe
             }
         }
-        try reconfigure(&plan, changed, &compiler, graph)
+        try reconfigure(&plan, changed, &compiler)
         failures += compiler.ownFailures
         // A definition beneath an override is in force when that ends, so each change checks it. Definitions whose override ends
         // here, and removed ones, are compiled above.
@@ -151,29 +138,31 @@ extension Engine {
             var alone = compiler
             if alone.compile(base, former: nil) == nil { failures += alone.failures[compiler.failures.count...] }
         }
-        try rebind(names, changed, &plan, graph, &compiler, &failures)
+        try rebind(typeNames, changed, &plan, &compiler, &failures)
         plan.needs = compiler.needs
         return plan.recipes.compactMapValues { $0.waits.isEmpty ? nil : $0.waits }
     }
 
     /// What lookups by type found under a key until now.
-    private func typed(_ id: UInt32, _ graph: Graph) -> Definition? {
-        guard asleep[id] == nil, let recipe = graph.recipe(id), recipe.id == id else { return nil }
+    private func typed(_ id: UInt32) -> Definition? {
+        guard before.blocked[id] == nil, let recipe = graph.recipe(id), recipe.id == id else { return nil }
         // Its place among all may have changed since the recipe was compiled.
         let definition = recipe.definition
-        guard let order = definitions[id]?.body.order, order != definition.body.order else { return definition }
+        guard let order = before.definitions[id]?.body.order, order != definition.body.order else { return definition }
         return definition.with { $0.order = order }
     }
 
     /// Holders of what goes must do without it; what looks for a type of which there are others now is bound anew.
     private func rebind(
-        _ names: Set<String>, _ changed: [UInt32: Definition?], _ plan: inout Plan, _ graph: Graph,
+        _ typeNames: Set<String>, _ changed: [UInt32: Definition?], _ plan: inout Plan,
         _ compiler: inout RecipeCompiler, _ failures: inout [Failure]
     ) throws(Failure) {
         var holders: Set<UInt32> = []
-        for name in names { holders.formUnion(wishers[name] ?? []) }
-        if !missers.isEmpty {
-            for definition in changed.values { holders.formUnion(definition.flatMap { missers[$0.key] } ?? []) }
+        for name in typeNames { holders.formUnion(before.links.typeQueries[name] ?? []) }
+        if !before.links.optionalReferences.isEmpty {
+            for definition in changed.values {
+                holders.formUnion(definition.flatMap { before.links.optionalReferences[$0.key] } ?? [])
+            }
         }
         // What takes other runtime arguments may be given too many or too few.
         for (id, recipe) in plan.recipes {
@@ -182,27 +171,27 @@ extension Engine {
             // An alias is given any number.
             if former?.id != id || former.map({ $0.takesSameArguments(as: recipe) }) == false {
                 // An alias may give arguments itself.
-                holders.formUnion(dependents.holders(of: id))
+                holders.formUnion(before.links.dependents.holders(of: id))
                 holders.formUnion(holdersByAnyName(of: id))
             }
             // What is of another type may not fit any more.
             if let former, former.type !== recipe.type { holders.formUnion(holdersByAnyName(of: id)) }
             // Nobody may need what is not made any more.
             if recipe.isAbstract, former?.id != id || former?.isAbstract == false {
-                holders.formUnion(dependents.holders(of: id))
-                holders.formUnion(aliases[id] ?? [])
+                holders.formUnion(before.links.dependents.holders(of: id))
+                holders.formUnion(before.links.aliases[id] ?? [])
             }
             // Nobody may look for what nobody keeps any more, by whatever name. Whether a choice does depends on all its options.
             if recipe.definition.body.choice != nil
                 || !recipe.mayBeKept && (former?.id != id || former?.mayBeKept == true)
             {
-                var names: Set<UInt32> = [id]
+                var others: Set<UInt32> = [id]
                 var queue = [id]
                 while let name = queue.popLast() {
-                    let found = dependents.holders(of: name)
+                    let found = before.links.dependents.holders(of: name)
                     holders.formUnion(found)
                     let choices = found.filter { next($0, plan).map { $0.body.choice != nil } == true }
-                    for other in choices + (aliases[name] ?? []) where names.insert(other).inserted {
+                    for other in choices + (before.links.aliases[name] ?? []) where others.insert(other).inserted {
                         queue.append(other)
                     }
                 }
@@ -211,29 +200,29 @@ extension Engine {
         for (id, definition) in changed where definition?.alias != nil { holders.formUnion(holdersByAnyName(of: id)) }
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) where definition == nil {
             try Loading.check()
-            for holder in dependents.holders(of: id).sorted() where changed[holder] == nil {
+            for holder in before.links.dependents.holders(of: id).sorted() where changed[holder] == nil {
                 holders.insert(holder)
                 guard let definition = next(holder, plan) else { continue }
                 if compiler.compile(definition, former: graph.recipe(holder)) == nil {
                     holders.remove(holder)
                     failures.append(
                         Failure(
-                            .notFound, "'\(container.keyName(id))' cannot be removed: '\(definition.key)' needs it",
+                            .notFound, "'\(names.name(id))' cannot be removed: '\(definition.key)' needs it",
                             path: definition.key, at: definition.place))
                 }
             }
-            for child in (children[id] ?? []).sorted() where changed[child] == nil {
+            for child in (before.links.children[id] ?? []).sorted() where changed[child] == nil {
                 failures.append(
                     Failure(
                         .notFound,
-                        "'\(container.keyName(id))' cannot be removed: it is the parent of '\(container.keyName(child))'"
+                        "'\(names.name(id))' cannot be removed: it is the parent of '\(names.name(child))'"
                     ))
             }
-            for alias in (aliases[id] ?? []).sorted() where changed[alias] == nil {
+            for alias in (before.links.aliases[id] ?? []).sorted() where changed[alias] == nil {
                 failures.append(
                     Failure(
                         .notFound,
-                        "'\(container.keyName(id))' cannot be removed: the alias '\(container.keyName(alias))' names it"
+                        "'\(names.name(id))' cannot be removed: the alias '\(names.name(alias))' names it"
                     ))
             }
         }
@@ -248,8 +237,8 @@ extension Engine {
         }
         // What falls dormant is not there for whoever needs it.
         for id in changed.keys where compiler.asleep(id) != nil {
-            holders.formUnion(dependents.holders(of: id))
-            holders.formUnion(aliases[id] ?? [])
+            holders.formUnion(before.links.dependents.holders(of: id))
+            holders.formUnion(before.links.aliases[id] ?? [])
         }
         for holder in holders.sorted() where changed[holder] == nil {
             try Loading.check()
@@ -271,22 +260,22 @@ extension Engine {
 
     /// Who needs a key, by its own name or by an alias.
     private func holdersByAnyName(of id: UInt32) -> Set<UInt32> {
-        var names: Set<UInt32> = [id]
+        var others: Set<UInt32> = [id]
         var queue = [id]
         var holders: Set<UInt32> = []
         while let name = queue.popLast() {
-            holders.formUnion(dependents.holders(of: name))
-            for alias in aliases[name] ?? [] where names.insert(alias).inserted { queue.append(alias) }
+            holders.formUnion(before.links.dependents.holders(of: name))
+            for alias in before.links.aliases[name] ?? [] where others.insert(alias).inserted { queue.append(alias) }
         }
-        return holders.subtracting(names)
+        return holders.subtracting(others)
     }
 
     // MARK: circles
 
     /// Marks recipes that lead back to themselves; a circle of initializers alone can never be made.
-    private func findCircles(_ plan: inout Plan, _ graph: Graph, _ failures: inout [Failure]) {
+    private func findCircles(_ plan: inout Plan, _ failures: inout [Failure]) {
         let recipes = plan.recipes
-        let definitions = definitions
+        let definitions = before.definitions
         let changed = plan.definitions
         let isWhole = failures.isEmpty
         func recipe(_ id: UInt32) -> Recipe? {
@@ -295,8 +284,7 @@ extension Engine {
             if let definition = changed[id], definition == nil || !isWhole { return nil }
             return graph.recipe(id)
         }
-        let container = container
-        let stacks = overrides.merging(plan.overrides) { $1 }
+        let stacks = before.overrides.merging(plan.overrides) { $1 }
         func alias(_ id: UInt32) -> String? {
             if stacks[id]?.last == nil, changed[id] == nil { return definitions.alias(id) }
             guard let base = changed[id] ?? definitions[id] else { return nil }
@@ -305,7 +293,7 @@ extension Engine {
         func targets(_ id: UInt32, _ edges: (Recipe) -> [UInt32]) -> [UInt32] {
             // A plain alias has no recipe of its own.
             if let alias = alias(id), recipes[id] != nil || graph.recipe(id)?.id != id {
-                return container.monitor.locked { container.keys.id(of: alias) }.map { [$0] } ?? []
+                return names.id(of: alias).map { [$0] } ?? []
             }
             return recipe(id).map(edges) ?? []
         }
@@ -323,7 +311,7 @@ extension Engine {
         for circle in Circles.find(from: roots, { targets($0, \.initializing) }) {
             let members = Set(circle)
             let start = circle.filter { recipes[$0] != nil }.min() ?? circle[0]
-            let path = Circles.path(from: start, within: members) { targets($0, \.initializing) }.map(container.keyName)
+            let path = Circles.path(from: start, within: members) { targets($0, \.initializing) }.map(names.name)
             let place = recipe(start)?.definition.place ?? Place()
             let isMade = circle.contains { alias($0) == nil }
             failures.append(
@@ -332,87 +320,7 @@ extension Engine {
                     "the wiring goes round in a circle: \(path.joined(separator: " -> "))"
                         + (isMade
                             ? ", all through initializers; inject one of them as a property, or by a provider" : ""),
-                    path: container.keyName(start), at: place))
+                    path: names.name(start), at: place))
         }
-    }
-}
-
-/// Circles of a directed graph.
-enum Circles {
-    /// The strongly connected parts that are reached from `roots` and have a way back: of several nodes, or one that leads
-    /// to itself (Tarjan 1972, without recursion).
-    static func find(from roots: [UInt32], _ targets: (UInt32) -> [UInt32]) -> [[UInt32]] {
-        struct Visit {
-            let id: UInt32
-            let targets: [UInt32]
-            var next = 0
-        }
-        var order: [UInt32: Int] = [:]
-        var low: [UInt32: Int] = [:]
-        var stack: [UInt32] = []
-        var onStack: Set<UInt32> = []
-        var found: [[UInt32]] = []
-        for root in roots where order[root] == nil {
-            var visits: [Visit] = []
-            func enter(_ id: UInt32) {
-                order[id] = order.count
-                low[id] = order[id]
-                stack.append(id)
-                onStack.insert(id)
-                visits.append(Visit(id: id, targets: targets(id)))
-            }
-            enter(root)
-            while let visit = visits.last {
-                if visit.next < visit.targets.count {
-                    visits[visits.count - 1].next += 1
-                    let target = visit.targets[visit.next]
-                    if order[target] == nil {
-                        enter(target)
-                    } else if onStack.contains(target) {
-                        low[visit.id] = min(low[visit.id] ?? 0, order[target] ?? 0)
-                    }
-                    continue
-                }
-                visits.removeLast()
-                if let parent = visits.last { low[parent.id] = min(low[parent.id] ?? 0, low[visit.id] ?? 0) }
-                guard low[visit.id] == order[visit.id] else { continue }
-                var part: [UInt32] = []
-                while let member = stack.popLast() {
-                    onStack.remove(member)
-                    part.append(member)
-                    if member == visit.id { break }
-                }
-                if part.count > 1 || visit.targets.contains(visit.id) { found.append(part.sorted()) }
-            }
-        }
-        return found
-    }
-
-    /// A shortest way from a node back to it inside a strongly connected part, both ends included.
-    static func path(from start: UInt32, within members: Set<UInt32>, _ targets: (UInt32) -> [UInt32]) -> [UInt32] {
-        var former: [UInt32: UInt32] = [:]
-        var queue = [start]
-        var place = 0
-        while place < queue.count {
-            let id = queue[place]
-            place += 1
-            for target in targets(id) where members.contains(target) {
-                if target == start {
-                    var way = [start, id]
-                    var step = id
-                    while step != start, let before = former[step] {
-                        way.append(before)
-                        step = before
-                    }
-                    if way[way.count - 1] != start { way.append(start) }
-                    return start == id ? [start, start] : way.reversed()
-                }
-                if former[target] == nil && target != start {
-                    former[target] = id
-                    queue.append(target)
-                }
-            }
-        }
-        return [start]
     }
 }

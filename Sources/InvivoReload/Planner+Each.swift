@@ -5,16 +5,18 @@ internal import InvivoWiring
 
 /// One of a definition for each entry of the configuration: patterns become definitions of the plan, those alone that an entry
 /// that came, went or changed concerns.
-extension Engine {
+extension Planner {
     func planEach(_ plan: inout Plan, _ failures: inout [Failure]) throws(Failure) {
         var ids = Set(plan.definitions.compactMap { id, definition in definition?.body.each == nil ? nil : id })
         // Of the others those that see another configuration, or in which something stands that is another now.
-        for id in patterns where plan.definitions[id] == nil {
-            let isTouched = inlines[id]?.contains { plan.definitions[$0] != nil && definitions[$0]?.body.entry == nil }
+        for id in before.links.patterns where plan.definitions[id] == nil {
+            let isTouched = before.links.inlines[id]?.contains {
+                plan.definitions[$0] != nil && before.definitions[$0]?.body.entry == nil
+            }
             if plan.config != nil || isTouched == true || plan.moved[id] != nil { ids.insert(id) }
         }
         for id in ids.sorted() {
-            guard let pattern = plan.definitions[id] ?? plan.moved[id] ?? definitions[id] else { continue }
+            guard let pattern = plan.definitions[id] ?? plan.moved[id] ?? before.definitions[id] else { continue }
             try Loading.check()
             do throws(Failure) { try expand(pattern, &plan) } catch {
                 // Of a load that is over.
@@ -43,14 +45,14 @@ extension Engine {
             }
             for member in family {
                 let key = rename(member.key)
-                let id = try container.intern(key)
+                let id = try names.intern(key)
                 // What belongs to the one of an entry goes with it; that one goes with the pattern.
                 let definition = member.of(entry, id: id, key: key, rename).with { body in
                     body.owner = member.id == pattern.id ? pattern.key : body.owner
                     body.order = member.body.order.at(position)
                 }
                 present.insert(id)
-                let live = definitions[id]
+                let live = before.definitions[id]
                 if let other = (plan.definitions[id] ?? live), other.body.entry == nil {
                     throw AssemblyDescription.twice(key, other, definition)
                 }
@@ -73,7 +75,9 @@ extension Engine {
         // Those whose entry is gone, and what no longer stands in them.
         var queue = present.union([pattern.id])
         while let id = queue.popFirst() {
-            let gone = (inlines[id] ?? []).filter { definitions[$0]?.body.entry != nil && !present.contains($0) }
+            let gone = (before.links.inlines[id] ?? []).filter {
+                before.definitions[$0]?.body.entry != nil && !present.contains($0)
+            }
             for inline in gone { plan.definitions[inline] = .some(nil) }
             queue.formUnion(gone)
         }
@@ -92,8 +96,8 @@ extension Engine {
         while next < found.count {
             let holder = found[next]
             next += 1
-            let kept = (inlines[holder.id] ?? []).filter { plan.definitions[$0] == nil }.compactMap {
-                plan.moved[$0] ?? definitions[$0]
+            let kept = (before.links.inlines[holder.id] ?? []).filter { plan.definitions[$0] == nil }.compactMap {
+                plan.moved[$0] ?? before.definitions[$0]
             }
             for child in (children[holder.key] ?? []) + kept where child.body.entry == nil {
                 let marked = child.body.isPattern ? child : child.with { $0.isPattern = true }
@@ -114,7 +118,7 @@ extension Engine {
         var steps = LoadSteps()
         for entry in entries {
             try steps.step()
-            let live = definitions[try container.intern(instance(of: pattern, entry))]
+            let live = before.definitions[try names.intern(instance(of: pattern, entry))]
             known.append(live?.body.entry == nil ? nil : live?.body.order.position)
         }
         return EntryPositions.following(known)
@@ -122,7 +126,7 @@ extension Engine {
 
     /// What there is at the pattern's path; nothing there is no entry.
     private func entries(of pattern: Definition, _ plan: Plan) throws(Failure) -> [ConfigEntry] {
-        let tree = (plan.config ?? config).tree
+        let tree = (plan.config ?? before.config).tree
         for path in ConfigPath.candidates(pattern.body.each ?? "", for: pattern) {
             guard let node = tree.find(path) else { continue }
             switch node.content {
@@ -159,12 +163,12 @@ extension Engine {
     }
 
     private func checked(_ entries: [ConfigEntry], _ path: String) throws(Failure) -> [ConfigEntry] {
-        guard entries.count <= options.maxEachEntries else {
+        guard entries.count <= limits.maxEachEntries else {
             throw Failure(
                 .tooLarge,
-                "there are \(entries.count) entries, at most \(options.maxEachEntries) are allowed where a definition is "
+                "there are \(entries.count) entries, at most \(limits.maxEachEntries) are allowed where a definition is "
                     + "for each; max_each_entries permits more",
-                path: "config.\(path)", at: entries[options.maxEachEntries].node.place)
+                path: "config.\(path)", at: entries[limits.maxEachEntries].node.place)
         }
         var seen: NameSet = []
         var steps = LoadSteps()

@@ -2,15 +2,15 @@ internal import InvivoBase
 internal import InvivoWiring
 
 /// Processors: what changes definitions before they are compiled, and what replaces objects when they are made.
-extension Engine {
+extension Planner {
     /// The processors after the plan, in their order.
-    func processorsAfter(_ plan: Plan) -> [Processor] { plan.processors ?? processors }
+    func processorsAfter(_ plan: Plan) -> [Processor] { plan.processors ?? before.processors }
 
     /// Fills in `plan.processors`, where they change.
     func planProcessors(_ plan: inout Plan, _ failures: inout [Failure]) {
         let set = plan.staged.set
         guard !set.processors.isEmpty || !set.removedProcessors.isEmpty else { return }
-        var next = processors
+        var next = before.processors
         for name in set.removedProcessors {
             guard next.contains(where: { $0.name.isSameName(as: name) }) else {
                 let near = suggestion(for: name, among: next.map(\.name).sorted())
@@ -41,28 +41,29 @@ extension Engine {
     /// Lets the processors visit what changes, and what they visit or no longer do. Each begins with what was described.
     func processDefinitions(_ plan: inout Plan, _ rebased: Set<UInt32>, _ failures: inout [Failure]) {
         let active = processorsAfter(plan).filter { $0.process != nil }
-        let former = processors.filter { $0.process != nil }
+        let former = before.processors.filter { $0.process != nil }
         guard !active.isEmpty || !former.isEmpty else { return }
         let moved =
             active.filter { new in !former.contains { $0 === new } }
             + former.filter { old in !active.contains { $0 === old } }
         var ids = Set(plan.definitions.keys.filter { !rebased.contains($0) })
         if !moved.isEmpty {
-            for definition in definitions.values where plan.definitions[definition.id] == nil {
+            for definition in before.definitions.values where plan.definitions[definition.id] == nil {
                 let id = definition.id
-                let type = flat(originals[id] ?? definition, plan).type
+                let type = flat(before.originals[id] ?? definition, plan).type
                 if moved.contains(where: { $0.concerns(id, type) }) { ids.insert(id) }
             }
             // What has a changed parent is another definition too.
             var queue = Array(ids)
             while let id = queue.popLast() {
-                for child in children[id] ?? [] where plan.definitions[child] == nil && ids.insert(child).inserted {
+                for child in before.links.children[id] ?? []
+                where plan.definitions[child] == nil && ids.insert(child).inserted {
                     queue.append(child)
                 }
             }
         }
         for id in ids.sorted() {
-            guard let current = plan.definitions[id] ?? definitions[id] else {
+            guard let current = plan.definitions[id] ?? before.definitions[id] else {
                 plan.originals[id] = .some(nil)
                 continue
             }
@@ -71,7 +72,8 @@ extension Engine {
                 plan.definitions[id] = .some(current)
                 continue
             }
-            var described = plan.described.contains(id) ? current : (plan.originals[id] ?? originals[id]) ?? current
+            var described =
+                plan.described.contains(id) ? current : (plan.originals[id] ?? before.originals[id]) ?? current
             let order = (plan.moved[id] ?? current).body.order
             if described.body.order != order { described = described.with { $0.order = order } }
             var result = described
@@ -93,12 +95,11 @@ extension Engine {
     /// A definition with what it takes over from its parents in the plan.
     private func flat(_ definition: Definition, _ plan: Plan) -> Definition {
         guard definition.body.parent != nil else { return definition }
-        let container = container
         let changed = plan.definitions
-        let known = definitions
+        let known = before.definitions
         return RecipeCompiler(
             types: plan.editor.types, described: { id in changed[id] ?? known[id] },
-            identify: { name in container.monitor.locked { container.keys.id(of: name) } }, knownKeys: { [] }
+            identify: { name in names.id(of: name) }, knownKeys: { [] }
         ).flat(definition)
     }
 
@@ -106,9 +107,9 @@ extension Engine {
 
     /// Gives recipes their decorators. What a decorator's component needs, and what is decorated on the way there, is not
     /// decorated by it: so earlier decorators are there for later ones, and no circle comes about.
-    func assignDecorators(_ plan: inout Plan, _ graph: Graph, _ failures: inout [Failure]) {
+    func assignDecorators(_ plan: inout Plan, _ failures: inout [Failure]) {
         let next = processorsAfter(plan).filter { $0.decorator != nil }
-        let former = processors.filter { $0.decorator != nil }
+        let former = before.processors.filter { $0.decorator != nil }
         guard !next.isEmpty || !former.isEmpty else { return }
         let recipes = plan.recipes
         let changed = plan.definitions
@@ -139,9 +140,9 @@ extension Engine {
         let moved =
             next.filter { new in !former.contains { $0 === new } }
             + former.filter { old in !next.contains { $0 === old } }
-        if !moved.isEmpty || plan.processors != nil { candidates.formUnion(definitions.keys) }
+        if !moved.isEmpty || plan.processors != nil { candidates.formUnion(before.definitions.keys) }
         for (processor, reach) in zip(next, reaches) {
-            candidates.formUnion(reach.symmetricDifference(decoratorReaches[ObjectIdentifier(processor)] ?? []))
+            candidates.formUnion(reach.symmetricDifference(before.decoratorReaches[ObjectIdentifier(processor)] ?? []))
         }
         plan.decoratorReaches = Dictionary(
             zip(next.map { ObjectIdentifier($0) }, reaches), uniquingKeysWith: { first, _ in first })
@@ -164,7 +165,8 @@ extension Engine {
         }
         guard let recipe else {
             let there =
-                definitions.values.filter { next($0.id, plan) != nil } + plan.definitions.values.compactMap { $0 }
+                before.definitions.values.filter { next($0.id, plan) != nil }
+                + plan.definitions.values.compactMap { $0 }
             let near = suggestion(for: name, among: Set(there.map(\.key)).sorted())
             return fail(.notFound, "needs '\(name)', which is not defined\(near)")
         }

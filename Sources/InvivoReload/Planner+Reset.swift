@@ -2,12 +2,12 @@ internal import InvivoBase
 internal import InvivoWiring
 
 /// Letting go of shared instances, so that they are made anew when somebody asks.
-extension Engine {
+extension Planner {
     /// The keys that a change set resets and that hold something, in their order. Costs what is held.
-    func resetKeys(_ plan: Plan, _ graph: Graph) -> [UInt32] {
+    func resetKeys(_ plan: Plan) -> [UInt32] {
         let set = plan.staged.set
         var found: Set<UInt32> = []
-        for scope in set.resetScopes { found.formUnion(container.monitor.locked { container.builtKeys(scope) }) }
+        for scope in set.resetScopes { found.formUnion(observed.builtKeys(scope)) }
         for (id, _, withDependencies) in set.resets {
             var queue = [id]
             var seen: Set<UInt32> = [id]
@@ -16,11 +16,11 @@ extension Engine {
                 guard let recipe = plan.editor.recipe(id) else { continue }
                 found.insert(recipe.id)
                 guard withDependencies else { continue }
-                let resolved = container.monitor.locked { container.dynamicDependencies[recipe.id] ?? [] }
+                let resolved = observed.recordedDependencies(of: recipe.id)
                 queue += (recipe.edges.map(\.id) + resolved).filter { seen.insert($0).inserted }
             }
         }
-        return found.filter { isHeldShared($0, graph) }.sorted()
+        return found.filter { isHeldShared($0) }.sorted()
     }
 
     /// Every key that is to be reset is one.
@@ -28,8 +28,7 @@ extension Engine {
         for (id, key, _) in plan.staged.set.resets where next(id, plan) == nil { failures.append(unknownKey(key)) }
     }
 
-    private func isHeldShared(_ id: UInt32, _ graph: Graph) -> Bool {
-        guard let cell = graph.cell(id), graph.recipe(id)?.scope.isShared == true else { return false }
-        return container.monitor.locked { cell.isHeld() }
+    private func isHeldShared(_ id: UInt32) -> Bool {
+        graph.recipe(id)?.scope.isShared == true && observed.isHeld(id)
     }
 }

@@ -4,57 +4,9 @@ internal import InvivoSpec
 internal import InvivoTraits
 internal import InvivoWiring
 
-extension Engine {
-    /// Works out the next graph and what must be redone for it. Touches nothing that anybody sees; finds all errors.
-    func plan(_ staged: Staged, _ warnings: inout [(String, Place)]) throws(Failure) -> Plan {
-        let graph = container.currentGraph()
-        var plan = Plan(staged: staged, editor: GraphEditor(graph))
-        var failures: [Failure] = []
-        let rebased = try planDefinitions(&plan, &failures)
-        planProcessors(&plan, &failures)
-        processDefinitions(&plan, rebased, &failures)
-        try planConfig(&plan, graph, &failures)
-        try planEach(&plan, &failures)
-        keepMoved(&plan)
-        try compile(&plan, graph, rebased, &failures)
-        nameFindings(&failures, plan)
-        validateTargets(plan, graph, &failures)
-        checkResets(plan, &failures)
-        if !failures.isEmpty { checkTraits(plan, graph, &failures) }
-        if let failure = Failure.gathered(failures) { throw failure }
-        plan.misspelled = try misspelled(plan, graph)
-        warnings += plan.misspelled.map { ($0.text, $0.place) }
-        try planCells(&plan, graph, rebased)
-        try planLayers(&plan, graph, &warnings, &failures)
-        if let failure = Failure.gathered(failures) { throw failure }
-        try planAliases(&plan)
-        try planSettings(&plan, graph)
-        plan.changes += staged.set.cleared.map(\.change)
-        // A converter of the host may have taken long.
-        try Loading.check()
-        return plan
-    }
-
-    /// The definition of a key after the plan, as described, or as it is overridden.
-    func next(_ id: UInt32, _ plan: Plan) -> Definition? {
-        let planned = plan.definitions
-        guard let base = planned[id] ?? definitions[id] else { return nil }
-        // Without the plan itself, which would be copied for it.
-        return covered(base, by: plan.overrides[id] ?? overrides[id] ?? []) { name in
-            container.monitor.locked { container.keys.id(of: name) }.flatMap { planned[$0] ?? definitions[$0] }
-        }
-    }
-
-    /// The same with what it takes over from its parents.
-    func flatNext(_ id: UInt32, _ plan: Plan) -> Definition? {
-        guard let definition = next(id, plan), definition.alias == nil else { return next(id, plan) }
-        return plan.recipes[id]?.definition ?? plan.editor.recipe(id)?.definition ?? definition
-    }
-
-    // MARK: definitions
-
+extension Planner {
     /// Definitions that are planned for another reason stand where their assembly puts them, too.
-    private func keepMoved(_ plan: inout Plan) {
+    func keepMoved(_ plan: inout Plan) {
         for (id, moved) in plan.moved {
             guard let planned = plan.definitions[id] ?? nil, planned.body.order != moved.body.order else { continue }
             plan.definitions[id] = .some(planned.with { $0.order = moved.body.order })
@@ -62,7 +14,7 @@ extension Engine {
     }
 
     /// Fills in `plan.definitions`; answers the keys of which only base values change.
-    private func planDefinitions(_ plan: inout Plan, _ failures: inout [Failure]) throws(Failure) -> Set<UInt32> {
+    func planDefinitions(_ plan: inout Plan, _ failures: inout [Failure]) throws(Failure) -> Set<UInt32> {
         let set = plan.staged.set
         let assembled = planAssemblies(&plan, &failures)
         let again = Set(assembled.definitions.map(\.id))
@@ -77,11 +29,11 @@ extension Engine {
             let order: DefinitionOrder
             if again.contains(definition.id) {
                 order = definition.body.order
-            } else if let known = definitions[definition.id] {
+            } else if let known = before.definitions[definition.id] {
                 order = self.order(of: known, plan)
             } else {
-                definitionCount += 1
-                order = DefinitionOrder(number: definitionCount)
+                plan.lastNumber += 1
+                order = DefinitionOrder(number: plan.lastNumber)
             }
             plan.definitions[definition.id] = .some(definition.with { $0.order = order })
             plan.described.insert(definition.id)
@@ -97,8 +49,9 @@ extension Engine {
         removeInlines(&plan, except: assembled.same)
         var rebased: Set<UInt32> = []
         for (id, name, value) in set.bases {
-            guard let definition = plan.definitions[id] ?? definitions[id], let type = flatNext(id, plan)?.type else {
-                failures.append(unknownKey(container.keyName(id)))
+            guard let definition = plan.definitions[id] ?? before.definitions[id], let type = flatNext(id, plan)?.type
+            else {
+                failures.append(unknownKey(names.name(id)))
                 continue
             }
             do throws(Failure) {
@@ -110,7 +63,7 @@ extension Engine {
                 var base = definition.base
                 base[type.description.index(of: found.property)] = try found.property.check(value)
                 if plan.definitions[id] == nil || rebased.contains(id) { rebased.insert(id) }
-                if let original = plan.originals[id] ?? originals[id] {
+                if let original = plan.originals[id] ?? before.originals[id] {
                     plan.originals[id] = .some(original.with { $0.base = base })
                 }
                 plan.definitions[id] = .some(definition.with { $0.base = base })
@@ -122,26 +75,26 @@ extension Engine {
         }
         for override in set.overrides {
             let id = override.definition.id
-            guard let base = plan.definitions[id] ?? definitions[id] else {
+            guard let base = plan.definitions[id] ?? before.definitions[id] else {
                 failures.append(unknownKey(override.definition.key))
                 continue
             }
-            plan.overrides[id] = (plan.overrides[id] ?? overrides[id] ?? []) + [override]
+            plan.overrides[id] = (plan.overrides[id] ?? before.overrides[id] ?? []) + [override]
             plan.definitions[id] = .some(base)
             rebased.remove(id)
         }
         for override in set.endedOverrides {
             let id = override.definition.id
-            plan.overrides[id] = (plan.overrides[id] ?? overrides[id] ?? []).filter { $0 !== override }
-            guard let base = plan.definitions[id] ?? definitions[id] else { continue }
+            plan.overrides[id] = (plan.overrides[id] ?? before.overrides[id] ?? []).filter { $0 !== override }
+            guard let base = plan.definitions[id] ?? before.definitions[id] else { continue }
             plan.definitions[id] = .some(base)
             rebased.remove(id)
         }
         // What has a changed parent is another definition too.
         var queue = plan.definitions.keys.filter { !rebased.contains($0) }.sorted()
         while let id = queue.popLast() {
-            for child in children[id] ?? [] where plan.definitions[child] == nil {
-                guard let definition = definitions[child] else { continue }
+            for child in before.links.children[id] ?? [] where plan.definitions[child] == nil {
+                guard let definition = before.definitions[child] else { continue }
                 plan.definitions[child] = .some(definition)
                 queue.append(child)
             }
@@ -149,9 +102,16 @@ extension Engine {
         return rebased
     }
 
-    func unknownKey(_ key: String, _ plan: Plan? = nil) -> Failure {
-        let coming = plan?.definitions.values.compactMap { $0?.key } ?? []
-        let known = Set(definitions.values.map(\.key) + coming).sorted()
-        return Failure(.notFound, "no definition has the key '\(key)'\(suggestion(for: key, among: known))", path: key)
+    /// What waits for a type that is there now is described anew with it.
+    func planTypes(_ plan: inout Plan) {
+        for id in before.blocked.keys.sorted() where plan.definitions[id] == nil {
+            guard let described = before.originals[id] ?? before.definitions[id], described.type == nil else {
+                continue
+            }
+            let found = typed(described)
+            guard found.type != nil else { continue }
+            plan.definitions[id] = .some(found)
+            plan.described.insert(id)
+        }
     }
 }

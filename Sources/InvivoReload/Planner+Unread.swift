@@ -28,10 +28,10 @@ public struct UnreadEntry: Sendable {
 }
 
 /// Entries of the configuration that nothing reads. Calls that read the configuration when the program runs cannot be known.
-extension Engine {
+extension Planner {
     /// Of the entries that a plan brings, and of those that resemble a path that it reads for the first time, the ones that nothing
     /// reads and that are spelled nearly as what is read.
-    func misspelled(_ plan: Plan, _ graph: Graph) throws(Failure) -> [UnreadEntry] {
+    func misspelled(_ plan: Plan) throws(Failure) -> [UnreadEntry] {
         var found: [UnreadEntry] = []
         if plan.settings.contains(where: { $0.node != nil }) {
             found = try unread(plan.settings, plan) { id in id.map { graph.setting($0) == nil } ?? true }
@@ -43,7 +43,7 @@ extension Engine {
                 !known.contains(entry.path) && entry.near.map(resembling.isSought) == true
             }
         }
-        let repeated = try repeatedNames(plan, graph)
+        let repeated = try repeatedNames(plan)
         let reported = Set(repeated.map { [$0.path, $0.near] })
         return found.filter { $0.near != nil && !reported.contains([$0.path, $0.near]) } + repeated
     }
@@ -51,17 +51,18 @@ extension Engine {
     /// Entries, each after those around it, that may be meant for a path where there is nothing, and which a plan is the first to
     /// read.
     private func resemblingNewPaths(_ plan: Plan) throws(Failure) -> ConfigTree.Resembling? {
-        let tree = plan.config?.tree ?? config.tree
+        let tree = plan.config?.tree ?? before.config.tree
         guard tree.root.map?.isEmpty == false else { return nil }
-        let others = container.monitor.locked { container.soughtPaths.others }
+        let others = registrations.hostPaths
         var seen: Set<UInt32> = []
         var search = ConfigTree.Resembling(budget: Self.searched)
         for (count, recipe) in plan.recipes.values.enumerated() {
             if count % 64 == 63 { try Loading.check() }
             for edge in recipe.edges where seen.insert(edge.id).inserted {
-                guard let name = container.monitor.locked({ container.keys.configPath(edge.id) }) else { continue }
-                let path = String(cString: name)
-                guard !others.contains(edge.id), dependents.holders(of: edge.id).isEmpty, tree.find(path) == nil else {
+                guard let path = names.configPath(edge.id) else { continue }
+                guard !others.contains(edge.id), before.links.dependents.holders(of: edge.id).isEmpty,
+                    tree.find(path) == nil
+                else {
                     continue
                 }
                 search.find(path, in: tree)
@@ -98,7 +99,7 @@ extension Engine {
         for (count, entry) in entries.enumerated() where entry.node != nil && !entry.path.isEmpty {
             if count % 64 == 63 { try Loading.check() }
             while let last = outer.last, !entry.path.utf8.starts(with: last.prefix.utf8) { outer.removeLast() }
-            let id = container.monitor.locked { container.keys.id(ofConfig: entry.path) }
+            let id = names.id(ofConfig: entry.path)
             let isCounted = readers.isPattern(id) || readers.isPattern(outer.last?.id)
             var isDone = outer.last?.isDone == true || readers.isRead(id)
             if !isDone, !isCounted, let node = entry.node, isNew(id), !readers.isRead(below: entry.path) {
@@ -118,32 +119,32 @@ extension Engine {
 
 /// The paths of the configuration that are read after a plan.
 private final class ConfigReaders {
-    private let engine: Engine
+    private let planner: Planner
     private let plan: Plan
     private let others: Set<UInt32>
-    private lazy var paths = engine.container.monitor.locked { engine.container.configPaths() }
+    private lazy var paths = planner.registrations.readPaths
     /// Paths with definitions for each entry: they read the entries, and of what is in them what they name.
     private let patterns: Set<UInt32>
     private lazy var planned = Set(plan.recipes.values.flatMap { $0.edges.map(\.id) })
 
-    init(_ engine: Engine, _ plan: Plan) {
-        self.engine = engine
+    init(_ planner: Planner, _ plan: Plan) {
+        self.planner = planner
         self.plan = plan
-        let container = engine.container
         let patterns =
-            engine.patterns.filter { plan.definitions[$0] == nil }.compactMap { engine.definitions[$0] }
+            planner.before.links.patterns.filter { plan.definitions[$0] == nil }.compactMap {
+                planner.before.definitions[$0]
+            }
             + plan.definitions.values.compactMap { $0?.body.each == nil ? nil : $0 }
-        (others, self.patterns) = container.monitor.locked {
-            let paths = patterns.flatMap { ConfigPath.candidates($0.body.each ?? "", for: $0) }
-            return (container.soughtPaths.others, Set(paths.compactMap(container.soughtID)))
-        }
+        others = planner.registrations.hostPaths
+        let paths = patterns.flatMap { ConfigPath.candidates($0.body.each ?? "", for: $0) }
+        self.patterns = Set(paths.compactMap(planner.registrations.noteRead))
     }
 
     /// Whether something reads this path, with all that lies below it.
     func isRead(_ id: UInt32?) -> Bool {
         guard let id else { return false }
         if others.contains(id) || planned.contains(id) { return true }
-        return engine.dependents.holders(of: id).contains { holder in
+        return planner.before.links.dependents.holders(of: id).contains { holder in
             if plan.recipes[holder] != nil { return false }
             if let planned = plan.definitions[holder], planned == nil { return false }
             return true
@@ -170,7 +171,7 @@ private final class ConfigReaders {
     /// The section of an active assembly whose name goes on where that of `path` ends: `station` for `station_assembly`.
     private func section(_ path: String) -> String? {
         guard !path.contains(".") else { return nil }
-        return (plan.assemblies ?? engine.assemblies).keys.sorted().first {
+        return (plan.assemblies ?? planner.before.assemblies).names.sorted().first {
             $0.hasPrefix(path + "_") && isRead(below: $0)
         }
     }

@@ -2,9 +2,9 @@ internal import CInvivo
 internal import InvivoBase
 internal import InvivoWiring
 
-extension Engine {
+extension Planner {
     /// The affected set: exactly the dependents of what changes, along the reverse edges.
-    func planCells(_ plan: inout Plan, _ graph: Graph, _ rebased: Set<UInt32>) throws(Failure) {
+    func planCells(_ plan: inout Plan, _ rebased: Set<UInt32>) throws(Failure) {
         var remade: [UInt32] = []
         var seen: Set<UInt32> = []
         var reinjected: Set<UInt32> = []
@@ -16,17 +16,17 @@ extension Engine {
         for (id, recipe) in plan.recipes.sorted(by: { $0.key < $1.key })
         where plan.definitions[id] == nil && !plan.reconfigured.contains(id) {
             plan.touched.insert(id)
-            if let former = graph.recipe(id), former.hasSameInitializer(as: recipe), isHeld(id, graph),
-                isChangedInPlace(id, graph) || hearsOfChange(former, recipe)
+            if let former = graph.recipe(id), former.hasSameInitializer(as: recipe), isHeld(id),
+                isChangedInPlace(id) || hearsOfChange(former, recipe)
             {
                 plan.rebound.insert(id)
             } else {
                 queue.append(id)
-                if !isHeld(id, graph) { cold.insert(id) }
+                if !isHeld(id) { cold.insert(id) }
             }
         }
         seen.formUnion(queue)
-        let reset = Set(resetKeys(plan, graph)).subtracting(seen)
+        let reset = Set(resetKeys(plan)).subtracting(seen)
         queue += reset.sorted()
         seen.formUnion(reset)
         var next = 0
@@ -36,22 +36,20 @@ extension Engine {
             next += 1
             if !plan.settingIDs.contains(id) { remade.append(id) }
             plan.touched.insert(id)
-            for alias in (aliases[id] ?? []).sorted() where seen.insert(alias).inserted { queue.append(alias) }
-            for (holder, edge) in dependents[id].sorted(by: { $0.key < $1.key }) where edge != .late {
-                let isHeld = isHeld(holder, graph)
-                if edge == .injection && isHeld && isChangedInPlace(holder, graph, [id]) {
+            for alias in (before.links.aliases[id] ?? []).sorted() where seen.insert(alias).inserted {
+                queue.append(alias)
+            }
+            for (holder, edge) in before.links.dependents[id].sorted(by: { $0.key < $1.key }) where edge != .late {
+                let isHeld = isHeld(holder)
+                if edge == .injection && isHeld && isChangedInPlace(holder, [id]) {
                     reinjected.insert(holder)
                 } else if seen.insert(holder).inserted {
                     queue.append(holder)
                     if !isHeld { cold.insert(holder) }
                 }
             }
-            let found = container.monitor.locked {
-                (container.dynamicDependents[id] ?? []).filter {
-                    container.dynamicDependencies[$0]?.contains(id) == true
-                }
-            }
-            for holder in found.sorted() where isHeld(holder, graph) && seen.insert(holder).inserted {
+            for holder in observed.recordedDependents(of: id).sorted()
+            where isHeld(holder) && seen.insert(holder).inserted {
                 queue.append(holder)
             }
         }
@@ -59,32 +57,31 @@ extension Engine {
         for id in remade {
             try Loading.check()
             remake(
-                id, &plan, graph, isDeclared: declared.contains(id), isCold: cold.contains(id),
+                id, &plan, isDeclared: declared.contains(id), isCold: cold.contains(id),
                 isReset: reset.contains(id))
         }
-        for id in rebased { rebase(id, &plan, graph) }
+        for id in rebased { rebase(id, &plan) }
         // What is made anew has its recipe with its cell.
         let anew = Set(remade)
         for (id, recipe) in plan.recipes where !anew.contains(id) { plan.editor.set(recipe, at: id) }
         for id in reinjected.union(plan.rebound).sorted() where !seen.contains(id) {
-            guard let cell = graph.cell(id), container.monitor.locked({ !cell.objects().isEmpty }) else { continue }
+            guard let cell = graph.cell(id), !observed.objects(id).isEmpty else { continue }
             plan.reinjected.append((id, cell))
             plan.changes.append(
-                Report.Change(key: container.keyName(id), what: UInt32(INVIVO_CHANGED_REINJECTED), property: ""))
+                Report.Change(key: names.name(id), what: UInt32(INVIVO_CHANGED_REINJECTED), property: ""))
         }
     }
 
     /// A key whose shared instance is made anew, or that comes or goes.
     private func remake(
-        _ id: UInt32, _ plan: inout Plan, _ graph: Graph, isDeclared: Bool, isCold: Bool, isReset: Bool
+        _ id: UInt32, _ plan: inout Plan, isDeclared: Bool, isCold: Bool, isReset: Bool
     ) {
         let former = graph.cell(id)
         let definition = next(id, plan)
-        let (wasBuilt, object) =
-            former.map { cell in container.monitor.locked { (cell.isHeld(), cell.object) } } ?? (false, 0)
-        let wasAlias = alias(id) != nil
+        let wasBuilt = observed.isHeld(id)
+        let wasAlias = before.alias(id) != nil
         if let former, !wasAlias { plan.replaced.append(former) }
-        let key = container.keyName(id)
+        let key = names.name(id)
         func note(_ what: Int) { plan.changes.append(Report.Change(key: key, what: UInt32(what), property: "")) }
         guard let definition else {
             plan.editor.set(nil as Cell?, at: id)
@@ -102,8 +99,8 @@ extension Engine {
         let cell = Cell(recipe)
         plan.editor.setWithItsRecipe(cell, at: id)
         plan.created.append(cell)
-        if recipe.isTracked, let former, !wasAlias {
-            let objects = container.monitor.locked { former.trackedObjects() }
+        if recipe.isTracked, !wasAlias {
+            let objects = observed.trackedObjects(id)
             if !objects.isEmpty {
                 plan.followed.append((id, objects, isDeclared ? nil : plan.remade))
             }
@@ -114,10 +111,8 @@ extension Engine {
         let isEager = recipe.scope == .singleton && !recipe.isAbstract
         // What is shared by arguments or weakly is made anew when somebody asks.
         let isAlone = recipe.scope == .lazySingleton && !recipe.needsArguments
-        let isRebuilt = wasBuilt && !wasAlias && object != 0 && isAlone
-        let isBeingBuilt =
-            wasBuilt && isAlone
-            && former.map { cell in container.monitor.locked { cell.isBuilding } } ?? false
+        let isRebuilt = wasBuilt && !wasAlias && isAlone && observed.sharedObject(id) != 0
+        let isBeingBuilt = wasBuilt && isAlone && observed.isBuilding(id)
         // What is reset waits until somebody asks; what can exist only once is never left without the one.
         let waitsForAsking = isReset && !recipe.isExclusive
         if hasInstance && !recipe.isAbstract && (isEager || !waitsForAsking && (isRebuilt || isBeingBuilt)) {
@@ -127,9 +122,9 @@ extension Engine {
     }
 
     /// A key of which only base values change: what is built is kept.
-    private func rebase(_ id: UInt32, _ plan: inout Plan, _ graph: Graph) {
+    private func rebase(_ id: UInt32, _ plan: inout Plan) {
         plan.touched.insert(id)
-        guard let cell = graph.cell(id), let recipe = plan.recipes[id], !container.monitor.locked({ cell.isHeld() })
+        guard let cell = graph.cell(id), let recipe = plan.recipes[id], !observed.isHeld(id)
         else { return }
         plan.replaced.append(cell)
         let fresh = Cell(recipe)
@@ -139,7 +134,7 @@ extension Engine {
 
     /// Whether a shared instance follows where it is: one of a confined type is injected into again in its domain. One of a
     /// shared type may be read by any thread at any time, and is made anew.
-    private func isChangedInPlace(_ id: UInt32, _ graph: Graph, _ changed: Set<UInt32> = []) -> Bool {
+    private func isChangedInPlace(_ id: UInt32, _ changed: Set<UInt32> = []) -> Bool {
         // What a thread has for itself is touched by that thread alone.
         guard let recipe = graph.recipe(id), recipe.scope.isShared, recipe.scope != .thread else { return false }
         return recipe.type?.domain != nil || !changed.isEmpty && recipe.hears(of: changed)
@@ -151,41 +146,28 @@ extension Engine {
     }
 
     /// Whether somebody may hold what the key made: built (or being built) if shared; of other scopes holders always count.
-    private func isHeld(_ id: UInt32, _ graph: Graph) -> Bool {
-        guard let cell = graph.cell(id), let recipe = graph.recipe(id) else { return false }
-        return !recipe.scope.isShared || container.monitor.locked { cell.isHeld() }
+    private func isHeld(_ id: UInt32) -> Bool {
+        guard graph.cell(id) != nil, let recipe = graph.recipe(id) else { return false }
+        return !recipe.scope.isShared || observed.isHeld(id)
     }
 
     /// Plain aliases lead to what they name.
     func planAliases(_ plan: inout Plan) throws(Failure) {
         var changed = plan.touched.union(plan.definitions.keys)
         // What was bound anew or found to be in a circle has another recipe, and stays who it is.
-        for id in plan.circled.union(plan.recipes.keys) { changed.formUnion(allAliases(of: id)) }
+        for id in plan.circled.union(plan.recipes.keys) { changed.formUnion(before.links.allAliases(of: id)) }
         for id in changed.sorted() {
             try Loading.check()
             guard let definition = next(id, plan), definition.isPlainAlias, let target = target(of: id, plan)
             else { continue }
-            let cell = plan.editor.cell(target.id)
-            // Those who look only under this name find it there, whenever something is made.
-            container.monitor.locked { _ = cell?.raw }
-            plan.editor.set(cell, at: id)
+            plan.aliased.append((id, target.id))
             plan.editor.set(plan.editor.recipe(target.id), at: id)
             plan.editor.set(plan.editor.block(target.id), at: id)
         }
-        // Blocks that only were tuned show through their aliases too.
+        // Blocks that were only tuned show through their aliases, too.
         for id in plan.retunedBlocks {
-            for alias in allAliases(of: id) { plan.editor.set(plan.editor.block(id), at: alias) }
+            for alias in before.links.allAliases(of: id) { plan.editor.set(plan.editor.block(id), at: alias) }
         }
-    }
-
-    /// Every other name of a key, names of names too.
-    func allAliases(of id: UInt32) -> Set<UInt32> {
-        var found: Set<UInt32> = []
-        var queue = [id]
-        while let next = queue.popLast() {
-            for alias in aliases[next] ?? [] where found.insert(alias).inserted { queue.append(alias) }
-        }
-        return found
     }
 
     /// The definition behind a key, plain aliases followed.
@@ -193,7 +175,7 @@ extension Engine {
         var definition = next(id, plan)
         var seen: Set<UInt32> = [id]
         while let alias = definition?.alias, definition?.isPlainAlias == true,
-            let target = container.monitor.locked({ container.keys.id(of: alias) })
+            let target = names.id(of: alias)
         {
             guard seen.insert(target).inserted else { return nil }
             definition = next(target, plan)

@@ -4,10 +4,10 @@ internal import InvivoSpec
 internal import InvivoTraits
 internal import InvivoWiring
 
-extension Engine {
+extension Planner {
     /// What documents say for each key that is concerned.
     func planLayers(
-        _ plan: inout Plan, _ graph: Graph, _ warnings: inout [(String, Place)], _ failures: inout [Failure]
+        _ plan: inout Plan, _ warnings: inout [(String, Place)], _ failures: inout [Failure]
     ) throws(Failure) {
         let set = plan.staged.set
         var ids = set.retuned
@@ -15,12 +15,12 @@ extension Engine {
         ids.formUnion(plan.reconfigured.filter { plan.recipes[$0]?.type?.description.blockSize ?? 0 > 0 })
         ids.formUnion(set.attached.map(\.id))
         ids.formUnion(set.detached.map(\.id))
-        let documents = DocumentsNext(plan, container.monitor.locked { openDocuments.all })
+        let documents = DocumentsNext(plan, documents)
         // Names that are no key: nobody defines, attaches or declares them. They do not become keys, which are for ever, by
         // being named.
         var unknown: NameSet = []
         for key in documents.changed {
-            if let id = container.monitor.locked({ container.keys.id(of: key) }) {
+            if let id = names.id(of: key) {
                 ids.insert(id)
             } else {
                 unknown.insert(key)
@@ -35,19 +35,19 @@ extension Engine {
         }
         for id in ids.sorted() {
             try Loading.check()
-            let key = container.keyName(id)
-            note { () throws(Failure) in try planLayers(&plan, graph, id, key, documents.said(key), &warnings) }
+            let key = names.name(id)
+            note { () throws(Failure) in try planLayers(&plan, id, key, documents.said(key), &warnings) }
         }
         var known: Set<String>?
         for key in unknown {
             try Loading.check()
             guard let said = documents.said(key) else { continue }
-            guard options.allowsPendingTargets || found.count < Failure.most else {
+            guard limits.allowsPendingTargets || found.count < Failure.most else {
                 omitted += 1
                 continue
             }
             note { () throws(Failure) in
-                try planUntargeted(key, said, waits: options.allowsPendingTargets, &plan, &warnings, &known)
+                try planUntargeted(key, said, waits: limits.allowsPendingTargets, &plan, &warnings, &known)
             }
         }
         found.sort { ($0.place.file, $0.place.line, $0.place.column) < ($1.place.file, $1.place.line, $1.place.column) }
@@ -98,24 +98,24 @@ extension Engine {
     }
 
     /// What is wrong with the traits of a plan that has failed already, as far as the types of their targets are known.
-    func checkTraits(_ plan: Plan, _ graph: Graph, _ failures: inout [Failure]) {
+    func checkTraits(_ plan: Plan, _ failures: inout [Failure]) {
         let set = plan.staged.set
-        let documents = DocumentsNext(plan, container.monitor.locked { openDocuments.all })
+        let documents = DocumentsNext(plan, documents)
         // Where definitions change too, a key may be missing because of what is wrong with them.
-        let knowsKeys = set.definitions.isEmpty && set.assemblies.isEmpty && patterns.isEmpty
+        let knowsKeys = set.definitions.isEmpty && set.assemblies.isEmpty && before.links.patterns.isEmpty
         var warnings: [(String, Place)] = []
         var known: Set<String>?
         for key in documents.changed.sorted() {
             guard let said = documents.said(key) else { continue }
-            let id = container.monitor.locked { container.keys.id(of: key) }
+            let id = names.id(of: key)
             let definition = id.flatMap { next($0, plan) }
             let attached = id.flatMap { id in
-                set.attached.first { $0.id == id }?.type ?? targets[id]?.first?.type ?? declared[id]
+                set.attached.first { $0.id == id }?.type ?? observed.targets(id).first?.type ?? before.targetTypes[id]
             }
             do throws(Failure) {
                 if let type = definition.flatMap({ typeNext($0, plan) }) ?? attached {
                     _ = try traits.layers(for: key, type: type, said.specs) { _, _ in }
-                } else if definition == nil && knowsKeys && !options.allowsPendingTargets {
+                } else if definition == nil && knowsKeys && !limits.allowsPendingTargets {
                     var unused = plan
                     try planUntargeted(key, said, waits: false, &unused, &warnings, &known)
                 }
@@ -132,16 +132,16 @@ extension Engine {
     ) throws(Failure) {
         try traits.checkNames(said.specs, key: key)
         guard waits else {
-            let names =
+            let keys =
                 known
                 ?? Set(
-                    definitions.values.filter { !isRemoved($0.id, plan) }.map(\.key)
+                    before.definitions.values.filter { !isRemoved($0.id, plan) }.map(\.key)
                         + plan.definitions.values.compactMap { $0?.key }
-                        + (Array(targets.keys) + declared.keys).map { container.keyName($0) })
-            known = names
+                        + (observed.targetKeys + before.targetTypes.keys).map(names.name))
+            known = keys
             throw Failure(
                 .spec,
-                "no target has the key '\(key)'\(Self.targetHint(key, names.sorted())) "
+                "no target has the key '\(key)'\(Self.targetHint(key, keys.sorted())) "
                     + "(pending_targets, or --wait, permits keys that come later)",
                 path: "traits.\(key)",
                 at: said.place)
@@ -162,24 +162,25 @@ extension Engine {
     }
 
     private func planLayers(
-        _ plan: inout Plan, _ graph: Graph, _ id: UInt32, _ key: String, _ said: Said?,
+        _ plan: inout Plan, _ id: UInt32, _ key: String, _ said: Said?,
         _ warnings: inout [(String, Place)]
     ) throws(Failure) {
         let specs = said?.specs ?? []
         let set = plan.staged.set
         let leaving = Set(set.detached.map(ObjectIdentifier.init))
         let staying =
-            (targets[id] ?? []).filter { !leaving.contains(ObjectIdentifier($0)) } + set.attached.filter { $0.id == id }
+            observed.targets(id).filter { !leaving.contains(ObjectIdentifier($0)) }
+            + set.attached.filter { $0.id == id }
         let definition = flatNext(id, plan)
         let former = graph.configuration(id) as? TargetLayers
         var layers: TargetLayers?
-        if let type = definition?.type ?? staying.first?.type ?? declared[id] {
+        if let type = definition?.type ?? staying.first?.type ?? before.targetTypes[id] {
             var notes: [(String, Place)] = []
             layers = specs.isEmpty ? nil : try traits.layers(for: key, type: type, specs) { notes.append(($0, $1)) }
             warnings += notes
         } else if let said {
             var known: Set<String>?
-            let waits = options.allowsPendingTargets || definition != nil
+            let waits = limits.allowsPendingTargets || definition != nil
             try planUntargeted(key, said, waits: waits, &plan, &warnings, &known)
         }
         guard
@@ -202,12 +203,12 @@ extension Engine {
         }
         let isRemade = plan.builds.contains { $0.id == id } || plan.editor.cell(id) !== graph.cell(id)
         var shared: Set<UInt64> = []
-        if !isRemade, let cell = graph.cell(id), alias(id) == nil {
-            for (_, object) in container.monitor.locked({ cell.objects() }) {
+        if !isRemade, before.alias(id) == nil {
+            for object in observed.objects(id) {
                 shared.insert(object)
                 hasLive = true
                 plan.tuned.append((id, object, layers))
-                guard let definition, let former = definitions[id] else { continue }
+                guard let definition, let former = before.definitions[id] else { continue }
                 for (index, value) in definition.base where former.base[index]?.isSame(as: value) != true {
                     guard let property = definition.type?.description.properties[index], !property.takesRestart else {
                         continue
@@ -247,7 +248,7 @@ extension Engine {
         if let definition {
             indices.formUnion(
                 definition.base.keys.filter {
-                    definitions[definition.id]?.base[$0]?.isSame(as: definition.base[$0] ?? .null) != true
+                    before.definitions[definition.id]?.base[$0]?.isSame(as: definition.base[$0] ?? .null) != true
                 })
         }
         for index in indices.sorted() where index < properties.count {

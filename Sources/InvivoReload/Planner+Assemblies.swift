@@ -2,7 +2,7 @@ internal import InvivoBase
 internal import InvivoWiring
 
 /// Assemblies that come and go become definitions that come and go, in the plan of the same reload.
-extension Engine {
+extension Planner {
     struct Assembled {
         var definitions: [Definition] = []
         var removed: [(id: UInt32, key: String)] = []
@@ -17,50 +17,56 @@ extension Engine {
         var assembled = Assembled()
         defer { noteAlone(set, except: Set(assembled.definitions.map(\.id)), &plan) }
         guard !set.assemblies.isEmpty else { return assembled }
-        let before = failures.count
-        var choice = AssemblyChoice(engine: self, failures: [])
+        let count = failures.count
+        var choice = AssemblyChoice(before, registrations.assemblies)
         for change in set.assemblies { choice.take(change) }
         choice.bind()
         failures += choice.failures
-        guard failures.count == before else { return assembled }
+        guard failures.count == count else { return assembled }
         var owners: [UInt32: Definition] = [:]
-        for (name, next) in choice.next.sorted(by: { $0.key < $1.key }) where !choice.isChanged(name) {
-            for id in memberIDs(next) { owners[id] = definitions[id] }
+        var kept: Set<UInt32> = []
+        /// The definition that an active assembly has for a key after the plan.
+        func owner(_ id: UInt32) -> Definition? {
+            if let found = owners[id] { return found }
+            guard let live = before.definitions[id], let name = live.body.assembly, !choice.isChanged(name) else {
+                return nil
+            }
+            return live
         }
-        var kept: Set<UInt32> = Set(owners.keys)
+        var members: NameTable<[UInt32]> = [:]
         var numbers = makeRoom(for: choice, &plan)
         for name in choice.order where choice.isChanged(name) {
             guard let next = choice.next[name] else { continue }
             var used: NameSet = []
             do throws(Failure) {
-                let container = container
                 let expanded = try next.expanded(
-                    { key throws(Failure) in try container.intern(key) }, used: &used)
-                let orders = orders(of: expanded, name, plan, &numbers)
+                    { key throws(Failure) in try names.intern(key) }, used: &used)
+                members[name] = expanded.map(\.id)
+                let orders = orders(of: expanded, name, &plan, &numbers)
                 for (described, order) in zip(expanded, orders) {
                     let definition = described.with { $0.order = order }
                     if next.alone.contains(definition.id) {
-                        owners[definition.id] = definitions[definition.id]
+                        owners[definition.id] = before.definitions[definition.id]
                         kept.insert(definition.id)
-                        if let live = definitions[definition.id], self.order(of: live, plan) != order {
+                        if let live = before.definitions[definition.id], self.order(of: live, plan) != order {
                             plan.moved[live.id] = live.with { $0.order = order }
                         }
                         continue
                     }
-                    if let other = owners[definition.id] {
+                    if let other = owner(definition.id) {
                         failures.append(AssemblyDescription.twice(definition.key, other, definition))
                         continue
                     }
                     owners[definition.id] = definition
                     kept.insert(definition.id)
-                    guard let live = definitions[definition.id], !removedAlone.contains(definition.id) else {
+                    guard let live = before.definitions[definition.id], !removedAlone.contains(definition.id) else {
                         assembled.definitions.append(definition)
                         continue
                     }
                     if live.body.assembly == nil {
                         failures.append(AssemblyDescription.twice(definition.key, live, definition))
-                    } else if (originals[definition.id] ?? live).isSame(as: typed(definition)) {
-                        definition.join(originals[definition.id] ?? live)
+                    } else if (before.originals[definition.id] ?? live).isSame(as: typed(definition)) {
+                        definition.join(before.originals[definition.id] ?? live)
                         assembled.same.insert(definition.id)
                         if live.body.assembly != definition.body.assembly || live.place != definition.place
                             || self.order(of: live, plan) != order
@@ -95,15 +101,17 @@ extension Engine {
                 failures.append(AssemblyDescription.twice(definition.key, other, definition))
             }
         }
-        for (name, former) in assemblies where choice.isChanged(name) {
-            for id in memberIDs(former).sorted() where !kept.contains(id) && definitions[id] != nil {
-                guard !removedAlone.contains(id) else { continue }
-                assembled.removed.append((id, container.keyName(id)))
+        plan.changedAssemblies = choice.changed.sorted()
+        for name in plan.changedAssemblies {
+            for id in before.assemblies[name]?.members.sorted() ?? [] where !kept.contains(id) {
+                guard !removedAlone.contains(id), before.definitions[id]?.body.assembly == name else { continue }
+                assembled.removed.append((id, names.name(id)))
             }
         }
-        if choice.changesAnything {
+        if !plan.changedAssemblies.isEmpty {
             var all = choice.next
             for (name, range) in numbers { all[name]?.numbers = range }
+            for (name, ids) in members { all[name]?.members = ids }
             plan.assemblies = all
         }
         return assembled
@@ -112,17 +120,18 @@ extension Engine {
     /// Where the definitions of an assembly stand among all: as they are listed, in the place of the assembly. Those that are there
     /// keep theirs, where the order permits that.
     private func orders(
-        of members: [Definition], _ name: String, _ plan: Plan, _ numbers: inout NameTable<Range<UInt64>>
+        of members: [Definition], _ name: String, _ plan: inout Plan, _ numbers: inout NameTable<Range<UInt64>>
     ) -> [DefinitionOrder] {
-        var range = numbers[name] ?? assemblies[name]?.numbers ?? 0..<0
+        var range = numbers[name] ?? before.assemblies[name]?.numbers ?? 0..<0
         if range.isEmpty {
             let count = Self.numbers(for: members.count)
-            range = definitionCount + 1..<definitionCount + 1 + count
-            definitionCount += count
+            range = plan.lastNumber + 1..<plan.lastNumber + 1 + count
+            plan.lastNumber += count
         }
         numbers[name] = range
         let known = members.map { member -> Int? in
-            guard let number = definitions[member.id].map({ order(of: $0, plan).number }), range.contains(number) else {
+            guard let number = before.definitions[member.id].map({ order(of: $0, plan).number }), range.contains(number)
+            else {
                 return nil
             }
             return Int(number - range.lowerBound) + 1
@@ -137,23 +146,26 @@ extension Engine {
     /// definitions.
     private func makeRoom(for choice: AssemblyChoice, _ plan: inout Plan) -> NameTable<Range<UInt64>> {
         var added: [(end: UInt64, count: UInt64)] = []
-        for (name, next) in choice.next where choice.isChanged(name) {
-            let count = next.description.definitions.count
-            guard let range = assemblies[name]?.numbers, !range.isEmpty, range.count < 2 * count else { continue }
+        for name in choice.changed {
+            guard let count = choice.next[name]?.description.definitions.count else { continue }
+            guard let range = before.assemblies[name]?.numbers, !range.isEmpty, range.count < 2 * count else {
+                continue
+            }
             added.append((range.upperBound, Self.numbers(for: count)))
         }
         guard !added.isEmpty else { return [:] }
         func moved(_ number: UInt64) -> UInt64 { added.reduce(number) { $1.end <= number ? $0 + $1.count : $0 } }
         // The definitions of entries follow their patterns.
-        for definition in definitions.values where definition.body.entry == nil {
+        for definition in before.definitions.values where definition.body.entry == nil {
             let number = moved(definition.body.order.number)
             guard number != definition.body.order.number else { continue }
             plan.moved[definition.id] = definition.with { $0.order = DefinitionOrder(number: number) }
         }
-        definitionCount = moved(definitionCount + 1) - 1
-        return assemblies.mapValues { $0.numbers }.filter { !$0.value.isEmpty }.mapValues {
-            moved($0.lowerBound)..<moved($0.upperBound)
+        plan.lastNumber = moved(plan.lastNumber + 1) - 1
+        let ranges = before.assemblies.values.filter { !$0.numbers.isEmpty }.map {
+            ($0.name, moved($0.numbers.lowerBound)..<moved($0.numbers.upperBound))
         }
+        return NameTable(ranges)
     }
 
     /// Where a definition that is there stands after what is planned so far.
@@ -166,27 +178,19 @@ extension Engine {
     /// A single definition that is replaced or removed stays so: the same assembly again is nothing.
     private func noteAlone(_ set: ChangeSet, except brought: Set<UInt32>, _ plan: inout Plan) {
         for id in set.removed.map(\.id) + set.definitions.map(\.id) where !brought.contains(id) {
-            guard let name = definitions[id]?.body.assembly,
-                var assembly = (plan.assemblies ?? assemblies)[name], assembly.alone.insert(id).inserted
+            guard let name = before.definitions[id]?.body.assembly,
+                var assembly = (plan.assemblies ?? before.assemblies)[name], assembly.alone.insert(id).inserted
             else { continue }
-            var all = plan.assemblies ?? assemblies
+            var all = plan.assemblies ?? before.assemblies
             all[name] = assembly
             plan.assemblies = all
         }
     }
 
-    /// The ids of what an assembly brought and is still there.
-    private func memberIDs(_ assembly: ActiveAssembly) -> Set<UInt32> {
-        var unused: NameSet = []
-        let container = container
-        let expanded = try? assembly.expanded({ key throws(Failure) in try container.intern(key) }, used: &unused)
-        return Set((expanded ?? []).map(\.id)).filter { definitions[$0]?.body.assembly == assembly.name }
-    }
-
     /// The definition with the type that it names, where that is registered.
     func typed(_ definition: Definition) -> Definition {
         guard definition.type == nil, let name = definition.body.typeName,
-            let type = try? container.type(named: name)
+            let type = try? registrations.type(named: name)
         else { return definition }
         return definition.with { $0.type = type }
     }
@@ -194,14 +198,14 @@ extension Engine {
     /// A definition that takes effect has its type, if it names one; it stays of the assembly whose member it replaces.
     func withType(_ described: Definition, _ failures: inout [Failure]) -> Definition? {
         var definition = described
-        if definition.body.assembly == nil, let assembly = definitions[definition.id]?.body.assembly {
+        if definition.body.assembly == nil, let assembly = before.definitions[definition.id]?.body.assembly {
             definition = definition.with { $0.assembly = assembly }
         }
         guard definition.type == nil, let name = definition.body.typeName else { return definition }
         // It sleeps until somebody registers that.
         if definition.body.flags.contains(.waits) { return typed(definition) }
         do throws(Failure) {
-            let type = try container.type(named: name)
+            let type = try registrations.type(named: name)
             return definition.with { $0.type = type }
         } catch {
             failures.append(Failure(error.code, error.message, path: definition.key, at: definition.place))
@@ -215,37 +219,13 @@ extension Engine {
         var queue = plan.definitions.keys.sorted()
         while let id = queue.popLast() {
             let isPattern = plan.definitions[id].flatMap { $0 }?.body.each != nil
-            for inline in (inlines[id] ?? []).sorted()
+            for inline in (before.links.inlines[id] ?? []).sorted()
             where plan.definitions[inline] == nil && !described.contains(inline)
-                && !(isPattern && definitions[inline]?.body.entry != nil)
+                && !(isPattern && before.definitions[inline]?.body.entry != nil)
             {
                 plan.definitions[inline] = .some(nil)
                 queue.append(inline)
             }
         }
-    }
-
-    /// With the store: what is active from now on.
-    func takeOver(_ plan: Plan) {
-        for (id, definition) in plan.moved where definitions[id] != nil && plan.definitions[id] == nil {
-            definitions[id] = definition
-        }
-        guard let next = plan.assemblies else { return }
-        assemblies = next
-        let former = container.monitor.locked { () -> NameTable<AssemblyDescription> in
-            defer {
-                container.active = next.mapValues(\.description)
-                container.findDormant()
-            }
-            return container.active
-        }
-        withExtendedLifetime(former) {}
-    }
-
-    // MARK: asking
-
-    /// What is known of a name.
-    public func assemblyState(_ name: String) -> (isDescribed: Bool, isActive: Bool) {
-        container.monitor.locked { (container.described[name] != nil, container.active[name] != nil) }
     }
 }

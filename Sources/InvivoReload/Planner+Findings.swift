@@ -2,7 +2,7 @@ internal import InvivoBase
 internal import InvivoWiring
 
 /// What a check of the wiring found, told with a name that stays and with who needs what is wrong.
-extension Engine {
+extension Planner {
     func nameFindings(_ failures: inout [Failure], _ plan: Plan) {
         guard !failures.isEmpty else { return }
         let needers = needers(plan)
@@ -10,15 +10,15 @@ extension Engine {
             failures[index].finding = failures[index].finding ?? Finding(failures[index].code)
             // A circle and a captive say the way themselves.
             guard failures[index].finding != .cycle, !failures[index].isChained, index < Failure.most else { continue }
-            let id = container.monitor.locked { container.keys.id(of: failures[index].path) }
-            if let id { failures[index].neededBy = way(to: id, needers).map(container.keyName) }
+            let id = names.id(of: failures[index].path)
+            if let id { failures[index].neededBy = way(to: id, needers).map(names.name) }
         }
     }
 
     /// Who names whom after the plan, as far as it goes.
     private func needers(_ plan: Plan) -> [UInt32: Set<UInt32>] {
         var needers: [UInt32: Set<UInt32>] = [:]
-        dependents.forEach { target, holders in
+        before.links.dependents.forEach { target, holders in
             for holder in holders.map(\.key) where plan.definitions[holder] == nil {
                 needers[target, default: []].insert(holder)
             }

@@ -3,14 +3,14 @@ internal import InvivoWiring
 
 /// Captives: what a shared object of any thread holds and only one thread may touch, and what it holds beyond its place.
 /// A provider holds nothing.
-extension Engine {
-    func findCaptives(_ plan: Plan, _ graph: Graph, _ failures: inout [Failure]) throws(Failure) {
+extension Planner {
+    func findCaptives(_ plan: Plan, _ failures: inout [Failure]) throws(Failure) {
         func recipe(_ id: UInt32) -> Recipe? {
             var id = id
             var seen: Set<UInt32> = [id]
             // A plain alias is what it names, whether both are new or not.
             while let definition = next(id, plan), definition.isPlainAlias, let alias = definition.alias,
-                let target = container.monitor.locked({ container.keys.id(of: alias) }), seen.insert(target).inserted
+                let target = names.id(of: alias), seen.insert(target).inserted
             {
                 id = target
             }
@@ -24,8 +24,8 @@ extension Engine {
         var seen = Set(plan.definitions.keys).union(holders.filter { plan.recipes[$0]?.scope.isShared == false })
         var queue = Array(seen)
         while let id = queue.popLast() {
-            for alias in aliases[id] ?? [] where seen.insert(alias).inserted { queue.append(alias) }
-            for (holder, edge) in dependents[id] where edge != .late && seen.insert(holder).inserted {
+            for alias in before.links.aliases[id] ?? [] where seen.insert(alias).inserted { queue.append(alias) }
+            for (holder, edge) in before.links.dependents[id] where edge != .late && seen.insert(holder).inserted {
                 holders.insert(holder)
                 // What is not shared is held by whoever holds it.
                 if recipe(holder)?.scope.isShared == false { queue.append(holder) }

@@ -1,0 +1,26 @@
+internal import HashTreeCollections
+internal import InvivoBase
+
+/// The active assemblies of a generation, by the names under which they are active. A copy shares what does not change.
+struct ActiveAssemblies: Sendable {
+    private var table: TreeDictionary<Name, ActiveAssembly> = [:]
+    /// The assemblies with collaborators. Their references may lead elsewhere when another assembly is added or removed.
+    private(set) var collaborating: TreeSet<Name> = []
+
+    subscript(name: String) -> ActiveAssembly? {
+        get { table[Name(name)] }
+        set {
+            let name = Name(name)
+            table[name] = newValue
+            if newValue?.description.collaborators.isEmpty == false {
+                collaborating.insert(name)
+            } else {
+                collaborating.remove(name)
+            }
+        }
+    }
+
+    /// The names, in no order.
+    var names: [String] { table.keys.map(\.text) }
+    var values: some Sequence<ActiveAssembly> { table.values }
+}

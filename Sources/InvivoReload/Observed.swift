@@ -1,0 +1,114 @@
+internal import InvivoBase
+internal import InvivoConfig
+internal import InvivoWiring
+
+/// The facts about instances that a plan asks for, by key: what is built, live or attached in the current generation. The
+/// answers of a moment; other threads go on building meanwhile.
+protocol Observed {
+    /// Returns whether the shared instance of a key is built or being built, or one of its objects lives.
+    func isHeld(_ id: UInt32) -> Bool
+    /// Returns whether the shared instance of a key is being built.
+    func isBuilding(_ id: UInt32) -> Bool
+    /// Returns the shared object of a key, or 0.
+    func sharedObject(_ id: UInt32) -> UInt64
+    /// Returns the live shared objects of a key, one for each scope instance and set of arguments.
+    func objects(_ id: UInt32) -> [UInt64]
+    /// Returns the live objects of a tracked definition.
+    func trackedObjects(_ id: UInt32) -> [TrackedObject]
+    /// Returns the keys with built shared instances in a scope. Some may be gone.
+    func builtKeys(_ scope: Scope) -> Set<UInt32>
+    /// Returns the keys that received `id` while they were built, beyond their declared references.
+    func recordedDependents(of id: UInt32) -> Set<UInt32>
+    /// Returns the keys that `id` received while it was built, beyond its declared references.
+    func recordedDependencies(of id: UInt32) -> Set<UInt32>
+    /// Returns the attached targets of a key in attachment order.
+    func targets(_ id: UInt32) -> [Target]
+    /// The keys that have targets.
+    var targetKeys: [UInt32] { get }
+    /// Returns the attachment of an object.
+    func attachment(of object: UInt64) -> Target?
+    /// Returns the key for which an object was created.
+    func key(of object: UInt64) -> UInt32?
+}
+
+/// The registrations of a runtime that outlive its generations: types, described assemblies, converters, and the configuration
+/// paths that are read. Any thread adds to them; they are answered as of the moment.
+protocol Registrations {
+    func type(named name: String) throws(Failure) -> ObjectType
+    var assemblies: NameTable<AssemblyDescription> { get }
+    /// Returns the assembly that must be activated before `key` is defined.
+    func inactiveAssembly(of key: String) -> String?
+    /// The kinds of value as which the host reads configuration paths.
+    var hostKinds: [UInt32: Set<ValueKind>] { get }
+    /// Returns a lookup of configuration values for the compiler. Each path that is looked up is noted as read.
+    func lookup(_ layers: ConfigLayers) -> ConfigLookup
+    /// The ids of the paths that something other than a definition reads.
+    var hostPaths: Set<UInt32> { get }
+    /// Whether any path was ever read.
+    var hasReadPaths: Bool { get }
+    /// All paths that were ever read.
+    var readPaths: PathTrie { get }
+    /// Notes that a path is read and returns its id.
+    func noteRead(_ path: String) -> UInt32?
+}
+
+/// The live runtime, as a plan sees it.
+struct LiveRuntime: Observed, Registrations {
+    private let container: Container
+    private let graph: Graph
+    private let attached: [UInt32: [Target]]
+    private let attachments: (UInt64) -> Target?
+
+    init(
+        _ container: Container, _ graph: Graph, attached: [UInt32: [Target]],
+        attachments: @escaping (UInt64) -> Target?
+    ) {
+        self.container = container
+        self.graph = graph
+        self.attached = attached
+        self.attachments = attachments
+    }
+
+    private func ask<Answer>(_ id: UInt32, _ otherwise: Answer, _ body: (Cell) -> Answer) -> Answer {
+        guard let cell = graph.cell(id) else { return otherwise }
+        return container.monitor.locked { body(cell) }
+    }
+
+    func isHeld(_ id: UInt32) -> Bool { ask(id, false) { $0.isHeld() } }
+    func isBuilding(_ id: UInt32) -> Bool { ask(id, false) { $0.isBuilding } }
+    func sharedObject(_ id: UInt32) -> UInt64 { ask(id, 0) { $0.object } }
+    func objects(_ id: UInt32) -> [UInt64] { ask(id, []) { $0.objects().map(\.object) } }
+    func trackedObjects(_ id: UInt32) -> [TrackedObject] { ask(id, []) { $0.trackedObjects() } }
+    func builtKeys(_ scope: Scope) -> Set<UInt32> { container.monitor.locked { container.builtKeys(scope) } }
+
+    func recordedDependents(of id: UInt32) -> Set<UInt32> {
+        container.monitor.locked {
+            (container.dynamicDependents[id] ?? []).filter { container.dynamicDependencies[$0]?.contains(id) == true }
+        }
+    }
+
+    func recordedDependencies(of id: UInt32) -> Set<UInt32> {
+        container.monitor.locked { container.dynamicDependencies[id] ?? [] }
+    }
+
+    func targets(_ id: UInt32) -> [Target] { attached[id] ?? [] }
+    var targetKeys: [UInt32] { Array(attached.keys) }
+    func attachment(of object: UInt64) -> Target? { attachments(object) }
+
+    func key(of object: UInt64) -> UInt32? {
+        guard let record = ObjectTable.record(object), record.pointee.key > 0 else { return nil }
+        return record.pointee.key - 1
+    }
+
+    // MARK: registrations
+
+    func type(named name: String) throws(Failure) -> ObjectType { try container.type(named: name) }
+    var assemblies: NameTable<AssemblyDescription> { container.monitor.locked { container.described } }
+    func inactiveAssembly(of key: String) -> String? { container.monitor.locked { container.dormant[key] } }
+    var hostKinds: [UInt32: Set<ValueKind>] { container.monitor.locked { container.configKinds } }
+    func lookup(_ layers: ConfigLayers) -> ConfigLookup { container.configLookup(layers) }
+    var hostPaths: Set<UInt32> { container.monitor.locked { container.soughtPaths.others } }
+    var hasReadPaths: Bool { container.monitor.locked { !container.soughtPaths.isEmpty } }
+    var readPaths: PathTrie { container.monitor.locked { container.configPaths() } }
+    func noteRead(_ path: String) -> UInt32? { container.monitor.locked { container.soughtID(path) } }
+}

@@ -1,0 +1,42 @@
+internal import InvivoBase
+internal import InvivoWiring
+
+extension Planner {
+    /// An object has one key that documents tune it by: its own, when it is a key's shared instance.
+    func validateTargets(_ plan: Plan, _ failures: inout [Failure]) {
+        let set = plan.staged.set
+        for target in set.attached {
+            for own in sharedKeys(of: target.object)
+            where own != target.id && plan.definitions[own] == nil && plan.recipes[own] == nil {
+                let key = names.name(own)
+                failures.append(
+                    Failure(
+                        .exists,
+                        "the object is the shared instance of '\(key)' and cannot be attached to '\(target.key)' too: "
+                            + "documents tune it as '\(key)'", path: target.key))
+            }
+        }
+        for (id, recipe) in plan.recipes.sorted(by: { $0.key < $1.key }) where recipe.constantObject != 0 {
+            let object = recipe.constantObject
+            let detached = set.detached.contains { $0.object == object }
+            let known = detached ? nil : observed.attachment(of: object)
+            guard let target = set.attached.first(where: { $0.object == object }) ?? known, target.id != id else {
+                continue
+            }
+            failures.append(
+                Failure(
+                    .exists,
+                    "the object is attached to '\(target.key)', by which documents tune it, and cannot be that of "
+                        + "'\(recipe.key)' too: detach it first", path: recipe.key, at: recipe.definition.place))
+        }
+    }
+
+    /// The keys whose shared instance an object is.
+    private func sharedKeys(of object: UInt64) -> [UInt32] {
+        var found = before.links.constantKeys[object] ?? []
+        if let own = observed.key(of: object), observed.sharedObject(own) == object, before.alias(own) == nil {
+            found.insert(own)
+        }
+        return found.sorted()
+    }
+}
