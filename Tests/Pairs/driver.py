@@ -10,7 +10,7 @@ from functools import partial
 
 import invivo
 from invivo import _generated as c
-from invivo import _objects, _values
+from invivo._values import conversion, foreign
 
 COMPONENTS = ("C", "Swift", "Python")
 
@@ -50,22 +50,22 @@ class Driver:
     def set(self, probe, name, thing):
         if isinstance(probe, invivo.Object):
             return setattr(probe, name, thing)
-        with _values.Packer(self.core) as packer:
+        with conversion.Packer(self.core) as packer:
             handle = packer.value(probe)
             value = packer.value(thing)
             self.core.library.call("object_set", getattr(handle, "as").object, name.encode(), ctypes.byref(value))
 
     def call(self, probe, name, *arguments):
         if isinstance(probe, invivo.Object):
-            return _objects.call_method(probe, name, *arguments)
-        with _values.Packer(self.core) as packer:
+            return foreign.call_method(probe, name, *arguments)
+        with conversion.Packer(self.core) as packer:
             array, count = packer.array(arguments)
             return self.border(probe, "object_call", name.encode(), array, count)
 
     def border(self, probe, function, *arguments):
-        with _values.Packer(self.core) as packer:
+        with conversion.Packer(self.core) as packer:
             handle = packer.value(probe)
-            return _values.ask(self.core, function, getattr(handle, "as").object, *arguments)
+            return conversion.ask(self.core, function, getattr(handle, "as").object, *arguments)
 
     # ---- checks -----------------------------------------------------------------------------------------------
 

@@ -9,18 +9,14 @@
 Importing the package does not open the library; the first `Runtime` does.
 """
 
+import inspect as _inspect
+import typing as _typing
+
 from . import errors
-from ._app import App
-from ._assembly import Assembly, collaborator
-from ._changes import Changes
-from ._changing import Retired, SourceState, State
-from ._config import ConfigObserver
-from ._current import current, set_default
-from ._documents import Source, Target
-from ._graph import WiringNode
-from ._marks import (
+from ._assemblies.assembly import collaborator
+from ._assemblies.members import define, graph, in_scope, lazy_singleton, prototype, singleton, weak_singleton
+from ._declarations.marks import (
     Asker,
-    Enumeration,
     Float32,
     Inject,
     Int8,
@@ -46,18 +42,9 @@ from ._marks import (
     tunable,
     will_inject,
 )
-from ._members import define, graph, in_scope, lazy_singleton, prototype, singleton, weak_singleton
-from ._objects import ForeignCallable, MethodInfo, Object, PropertyInfo, Type
-from ._overrides import Override
-from ._pools import Pool
-from ._processors import Described
-from ._recipes import (
-    Lazy,
-    Options,
-    Provider,
-    Resolver,
-    Scope,
-    Weak,
+from ._declarations.recipes import Options, Scope, options
+from ._declarations.references import Lazy, Provider, Resolver, Weak
+from ._declarations.words import (
     arguments,
     asker,
     call,
@@ -72,7 +59,6 @@ from ._recipes import (
     lazy,
     managed,
     new,
-    options,
     provider,
     ref,
     resolver,
@@ -81,10 +67,22 @@ from ._recipes import (
     weak,
     wire,
 )
-from ._reloads import Change, Observer, Reloads, Report
-from ._runtime import Runtime, attach, live
-from ._settings import LogLevel
-from ._views import Block, View
+from ._planning.processing import Described
+from ._runtime.app import App
+from ._runtime.assembly import Assembly
+from ._runtime.changes import Changes
+from ._runtime.current import current, set_default
+from ._runtime.overrides import Override
+from ._runtime.runtime import Runtime, attach, live
+from ._services.config import ConfigObserver
+from ._services.documents import Source, Target
+from ._services.graph import Retired, SourceState, State, WiringNode
+from ._services.pools import Pool
+from ._services.reports import Change, Observer, Reloads, Report
+from ._services.settings import LogLevel
+from ._services.views import Block, View
+from ._values.enumeration import Enumeration
+from ._values.foreign import ForeignCallable, MethodInfo, Object, PropertyInfo, Type
 from .errors import (
     AbstractError,
     AmbiguousError,
@@ -274,3 +272,21 @@ __all__ = [
     "wire",
 ]
 __all__ += errors.__all__
+
+
+def _claim() -> None:
+    """Gives everything public the module `invivo`: the file in which it is defined is internal.
+
+    Annotations are resolved first, because their names are those of that file.
+    """
+    for name in __all__:
+        thing = globals()[name]
+        if getattr(thing, "__module__", "").startswith("invivo._"):
+            own = _inspect.get_annotations(thing) if isinstance(thing, type) else None
+            if own:
+                hints = _typing.get_type_hints(thing, include_extras=True)
+                thing.__annotations__ = {each: hints[each] for each in own}
+            thing.__module__ = "invivo"
+
+
+_claim()

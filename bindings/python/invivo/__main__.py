@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 
 from . import Error, LogLevel, Report
-from ._app import App, explain
-from ._graph import GRAPH_FORMATS, KEYS_LANGUAGES, GraphFormat, KeysLanguage
+from ._runtime.app import App, explain
+from ._services.graph import GRAPH_FORMATS, KEYS_LANGUAGES, GraphFormat, KeysLanguage
 from ._version import VERSION
 from .errors import OperatingSystemError
 
@@ -94,9 +94,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run_manifest(manifest: str, *, wait: bool, log_level: str, foreign_files: bool = False) -> int:
-    """What `invivo run` does, line by line."""
+    """Does the same as `invivo run`, line by line."""
     output = Output()
-    # Heard before anything starts, so that no signal is lost.
+    # Installed before anything starts, so that no signal is lost.
     ended = hear_signals(output)
     app: App | None = None
     told = ""
@@ -142,7 +142,7 @@ def run_manifest(manifest: str, *, wait: bool, log_level: str, foreign_files: bo
 def check_manifest(
     manifest: str, *, wait: bool, modules: bool = True, foreign_files: bool = False, unread: bool = False
 ) -> int:
-    """What `invivo check` does, line by line."""
+    """Does the same as `invivo check`, line by line."""
     output, values = Output(), ""
     try:
         if unread:
@@ -171,7 +171,7 @@ def draw_manifest(
     wait: bool = False,
     foreign_files: bool = False,
 ) -> int:
-    """What `invivo graph` does."""
+    """Does the same as `invivo graph`."""
     if format is None:
         ending = Path(output or "").suffix[1:]
         format = {"": "dot", "gv": "dot", "mmd": "mermaid"}.get(ending, ending)
@@ -214,7 +214,7 @@ def write_keys(
     wait: bool = False,
     foreign_files: bool = False,
 ) -> int:
-    """What `invivo keys` does."""
+    """Does the same as `invivo keys`."""
     if language is None:
         endings: dict[str, KeysLanguage] = {"swift": "swift", "py": "python", "pyi": "python"}
         ending = Path(output or "").suffix[1:]
@@ -248,11 +248,10 @@ def _tell_findings(problem: Exception) -> None:
 
 
 def hear_signals(output: Output) -> threading.Event:
-    """SIGINT, SIGTERM and SIGHUP: the first one sets the event, the second one ends the process at once.
+    """Sets an event at the first SIGINT, SIGTERM or SIGHUP. The second one ends the process at once.
 
-    One that is ignored from the start, as SIGHUP is below nohup, stays ignored.
-
-    A thread hears of them, because Python runs no handler while its main thread waits inside a library.
+    A signal that is ignored from the start, as SIGHUP is below nohup, stays ignored. A thread waits for the signals,
+    because Python runs no handler while its main thread waits inside a library.
     """
     first = threading.Event()
     reading, writing = os.pipe()
@@ -267,7 +266,7 @@ def hear_signals(output: Output) -> threading.Event:
         stops = (number for number in iter(lambda: os.read(reading, 1)[0], None) if number in _STOPS)
         output.line(f"ending on {signal.Signals(next(stops)).name}")
         first.set()
-        # Who ends a process often ends its group too: what comes at the same time is the same wish.
+        # A signal to a process is often sent to its group too: signals that arrive together are one request.
         time.sleep(0.1)
         os.set_blocking(reading, False)
         with contextlib.suppress(BlockingIOError):
@@ -281,14 +280,14 @@ def hear_signals(output: Output) -> threading.Event:
 
 
 _STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_TURN = 0.1  # seconds: so long may it take until a signal is noticed
+_TURN = 0.1  # seconds until a signal is noticed
 
 
 class Output:
-    """Whole lines: what happens to standard output, what is wrong to standard error."""
+    """Prints whole lines: events to standard output, problems to standard error."""
 
     def __init__(self) -> None:
-        self._early: list[str] | None = []  # what the log says of reloads before the start has succeeded
+        self._early: list[str] | None = []  # log entries about reloads before the start has succeeded
 
     def line(self, text: str, file: TextIO | None = None) -> None:
         print(text, file=file or sys.stdout, flush=True)
@@ -298,7 +297,7 @@ class Output:
             self.line(f"invivo: {explain(each)}", sys.stderr)
 
     def reload(self, report: Report) -> None:
-        """One line; for a broken edit, to standard error, a line for each error and one that says what stays."""
+        """Prints one line. For a refused edit it prints to standard error, a line for each error and a last one."""
         if report.error is None:
             self.line(report.text)
             return
@@ -314,8 +313,10 @@ class Output:
             self._early.append(entry)
 
     def started(self, *, well: bool) -> None:
-        """The start has come to its end. From now on reloads are told by the observer; what is wrong with a start that
-        failed, by its error. Only what the log said of one that succeeded in spite of it is left to tell."""
+        """Notes the end of the start. From now on the observer reports reloads, and an error reports a failed start.
+
+        Only log entries of a start that succeeded in spite of them are still to be printed.
+        """
         held, self._early = self._early or [], None if well else []
         for entry in held if well else ():
             self.line(entry, sys.stderr)

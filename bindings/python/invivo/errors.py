@@ -63,12 +63,12 @@ _CLASSES: dict[int, type[Error]] = {}
 
 
 class Error(Exception):
-    """What went wrong: a status code, a message, and where.
+    """An error: a status code, a message, and a location.
 
-    ``code`` is the number of the C status, ``constant`` its name; ``path`` is the key path (``synth.lead.gain``);
-    ``file``, ``line`` and ``column`` are the place in a document (0 = unknown). ``cause`` is the error underneath, and
-    ``errors`` holds every error that the call found, this one included. Of what a check of the wiring found ``rule`` is
-    a name that stays (``wiring.missing``), and ``needed_by`` says who needs what is wrong (``app.main -> app.player``).
+    ``code`` is the number of the C status, ``constant`` its name. ``path`` is the key path (``synth.lead.gain``).
+    ``file``, ``line`` and ``column`` are the location in a document (0 = unknown). ``cause`` is the underlying error,
+    and ``errors`` holds every error of the call, this one included. For errors of the wiring, ``rule`` is a stable name
+    (``wiring.missing``), and ``needed_by`` lists the dependents (``app.main -> app.player``).
     """
 
     status: ClassVar[int] = c.INVIVO_E_HOST
@@ -128,7 +128,7 @@ class Error(Exception):
         return f"{text} (because {self.cause})" if self.cause is not None else text
 
     def place(self, within: str) -> None:
-        """What it is about is a part of something that has this path."""
+        """Adds the path of the containing item to the front of the error's path."""
         self.path = ".".join(part for part in (within, self.path) if part)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -141,7 +141,7 @@ class Error(Exception):
 
 @contextlib.contextmanager
 def within(path: str, file: str = "", line: int = 0) -> Iterator[None]:
-    """What goes wrong in the block does so at a place in what this is; the innermost file counts."""
+    """Adds a path to errors of the block, and a location to errors without one."""
     try:
         yield
     except Error as problem:
@@ -156,11 +156,11 @@ def _make(cls: type[Error], message: str) -> Error:
 
 
 def error_class(code: int) -> type[Error]:
-    """The class of a status code; ``Error`` itself for a number that this version does not know."""
+    """Returns the class of a status code; ``Error`` itself for an unknown number."""
     return _CLASSES.get(code, Error)
 
 
-# Where a builtin has the very name that the code would give, the class is named for what it says instead.
+# If a builtin has the name that the code would give, the class has a more specific name instead.
 
 
 class ArgumentError(Error, ValueError, status=c.INVIVO_E_ARGUMENT): ...

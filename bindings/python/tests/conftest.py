@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 import invivo
-from invivo import _core, _trampolines
+from invivo._native import callbacks
+from invivo._native.session import sessions
+from invivo._objects.entries import entries
 
 HERE = Path(__file__).resolve().parent
 
@@ -20,17 +22,17 @@ HERE = Path(__file__).resolve().parent
 @pytest.fixture(autouse=True)
 def nothing_is_left() -> Iterator[None]:
     gc.collect()
-    items = len(_trampolines._items)
+    items = len(callbacks._items)
     before = vars(invivo.live())
     yield
-    for core in list(_core.cores.values()):
+    for core in list(sessions.values()):
         core.close()
     gc.collect()
     after = vars(invivo.live())
     assert after == before, "something is left in the library"
-    assert not _core.cores
-    assert not _core._entries, "the runtime still holds Python objects"
-    assert len(_trampolines._items) == items, "user data was not given back"
+    assert not sessions
+    assert not entries, "the runtime still holds Python objects"
+    assert len(callbacks._items) == items, "user data was not given back"
 
 
 @pytest.fixture

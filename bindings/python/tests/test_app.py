@@ -14,7 +14,7 @@ import pytest
 
 import invivo
 from invivo.__main__ import main
-from invivo._app import App, load_components, needs_python
+from invivo._runtime.app import App, load_components, needs_python
 
 HERE = Path(__file__).resolve().parent
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import invivo
-from invivo import _core
+from invivo._state.core import Core
 
 
 class Clock:
@@ -100,15 +100,15 @@ def test_four_readers_never_step_back_and_never_mix_two_generations() -> None:
 def publishing(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], None]]:
     """What is put here runs when the caches are empty and the former generation is still visible."""
     found: list[Callable[[], None]] = []
-    purge = _core.Core.purge
+    purge = Core.purge
 
-    def purge_and_call(core: _core.Core) -> None:
+    def purge_and_call(core: Core) -> None:
         purge(core)
         if core.epoch & 1:
             while found:
                 found.pop()()
 
-    monkeypatch.setattr(_core.Core, "purge", purge_and_call)
+    monkeypatch.setattr(Core, "purge", purge_and_call)
     return found
 
 

@@ -9,8 +9,9 @@ import pytest
 
 import invivo
 from invivo import _generated as c
-from invivo._describe import call, describe, parameters_of
-from invivo._hints import hint_of
+from invivo._classes.callables import call, parameters_of
+from invivo._classes.classes import describe
+from invivo._classes.hints import hint_of
 
 
 class Wave(enum.Enum):

@@ -121,14 +121,14 @@ def test_a_definition_that_is_removed_says_nothing_any_more(runtime: invivo.Runt
 def test_facts_say_the_scope_and_the_runtime_arguments(runtime: invivo.Runtime) -> None:
     runtime.define(Clock, "app.clock", scope="lazy_singleton")
     core = runtime._core
-    facts = core.facts("app.clock")
+    facts = core.keys.facts("app.clock")
     assert facts is not None
     assert facts.is_shared
-    other = core.facts("app.voice")
+    other = core.keys.facts("app.voice")
     assert other is not None
     assert not other.is_shared
     assert [each.name for each in other.arguments] == ["note", "gain"]
-    assert core.facts("app.nothing") is None
+    assert core.keys.facts("app.nothing") is None
 
 
 def test_a_class_that_comes_later_behaves_too() -> None:

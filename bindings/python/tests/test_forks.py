@@ -242,7 +242,7 @@ pid = os.fork()
 if pid == 0:
     began = time.monotonic()
     runtime.close()
-    invivo._core.close_all()
+    invivo._native.session.close_all()
     sys.stdout.write("ended\\n" if time.monotonic() - began < 4 else "waited\\n")
     sys.stdout.flush()
     sys.exit(0)

@@ -7,7 +7,7 @@ from pathlib import Path
 SETUP = """
 import ctypes, gc, sys, threading
 import invivo
-from invivo._library import own_library
+from invivo._native.library import own_library
 
 native = ctypes.CDLL(sys.argv[1])
 

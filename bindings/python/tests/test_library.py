@@ -9,13 +9,13 @@ import pytest
 
 import invivo
 from invivo import _generated as c
-from invivo import _library
+from invivo._native import library as native
 
 
 def test_importing_does_not_open_the_library(script) -> None:
     done = script(
         "import os; os.environ['INVIVO_LIBRARY'] = '/nowhere/libinvivo.so.0'\n"
-        "import invivo, invivo._app\n"
+        "import invivo, invivo._runtime.app\n"
         "assert 'invivo.so' not in open('/proc/self/maps').read().lower()\n"
         "try: invivo.Runtime()\n"
         "except OSError as problem: print(type(problem).__name__, problem)\n"
@@ -32,34 +32,34 @@ def test_the_named_library_comes_before_the_bundled_before_the_development_build
     package = root / "bindings" / "python" / "invivo"
     package.mkdir(parents=True)
     (root / "Package.swift").touch()
-    monkeypatch.setattr(_library, "__file__", str(package / "_library.py"))
+    monkeypatch.setattr(native, "__file__", str(package / "_native" / "library.py"))
     monkeypatch.delenv("INVIVO_LIBRARY", raising=False)
     with pytest.raises(invivo.FileError, match="INVIVO_LIBRARY"):
-        _library.find()
+        native.find()
 
     older, newer = (root / ".build" / name / "libInvivoC.so" for name in ("release", "debug"))
     for age, path in ((20, older), (10, newer)):
         path.parent.mkdir(parents=True)
         path.touch()
         os.utime(path, (1_000_000 - age, 1_000_000 - age))
-    assert _library.find() == newer
+    assert native.find() == newer
 
     bundled = package / "_lib" / "libinvivo.so.0"
     bundled.parent.mkdir()
     bundled.touch()
-    assert _library.find() == bundled
+    assert native.find() == bundled
 
     named = tmp_path / "mine.so"
     named.touch()
     monkeypatch.setenv("INVIVO_LIBRARY", str(named))
-    assert _library.find() == named
+    assert native.find() == named
     monkeypatch.setenv("INVIVO_LIBRARY", str(tmp_path / "gone.so"))
     with pytest.raises(OSError, match=r"gone\.so"):
-        _library.find()
+        native.find()
 
 
 def test_only_what_is_tagged_nowait_keeps_the_gil() -> None:
-    library = _library.own_library()
+    library = native.own_library()
     for name, (_, _, nowait) in c.FUNCTIONS.items():
         flags = library.bare(name.removeprefix("invivo_"))._flags_
         keeps = bool(flags & 0x4)  # FUNCFLAG_PYTHONAPI
@@ -68,7 +68,7 @@ def test_only_what_is_tagged_nowait_keeps_the_gil() -> None:
 
 def test_every_function_is_in_the_table_and_has_a_declaration() -> None:
     assert set(c.TABLE) == set(c.FUNCTIONS)
-    head = c.invivo_table.from_address(_library.own_library().table)
+    head = c.invivo_table.from_address(native.own_library().table)
     assert head.function_count >= len(c.TABLE)
 
 
@@ -77,7 +77,7 @@ def test_a_table_of_another_abi_is_refused() -> None:
     table.struct_size = ctypes.sizeof(table)
     table.abi_version = c.INVIVO_ABI_VERSION + 1
     with pytest.raises(ImportError, match="version"):
-        _library.Library(ctypes.addressof(table))
+        native.Library(ctypes.addressof(table))
 
 
 def test_a_function_that_an_older_table_lacks_says_so() -> None:
@@ -86,12 +86,12 @@ def test_a_function_that_an_older_table_lacks_says_so() -> None:
     table.abi_version = c.INVIVO_ABI_VERSION
     table.function_count = 1
     with pytest.raises(invivo.VersionError, match="invivo_live"):
-        _ = _library.Library(ctypes.addressof(table)).live
+        _ = native.Library(ctypes.addressof(table)).live
 
 
 def test_the_structures_are_as_long_as_a_c_compiler_says(tmp_path: Path) -> None:
     compiler = shutil.which("cc") or shutil.which("clang")
-    include = _library.Path(_library.__file__).resolve().parents[3] / "include"
+    include = native.Path(native.__file__).resolve().parents[4] / "include"
     if compiler is None or not include.is_dir():
         pytest.skip("needs a C compiler and the headers")
     import subprocess

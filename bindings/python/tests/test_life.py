@@ -8,7 +8,7 @@ from typing import Annotated
 import pytest
 
 import invivo
-from invivo._app import App
+from invivo._runtime.app import App
 
 log: list[str] = []
 

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 import invivo
-from invivo import _settings, _trampolines
+from invivo._native import callbacks
+from invivo._services import settings
 
 
 class Player:
@@ -88,7 +89,7 @@ def test_an_error_of_a_call_is_raised_and_no_error_of_the_log(caplog: pytest.Log
 
 def test_silence_is_a_level(caplog: pytest.LogCaptureFixture) -> None:
     def logs() -> int:
-        return sum(isinstance(each, _settings.LogItem) for each in list(_trampolines._items.values()))
+        return sum(isinstance(each, settings.LogItem) for each in list(callbacks._items.values()))
 
     with invivo.Runtime(watch="a.yaml", pending_targets=True, log_level="silent") as silent:
         broken(silent, "traits: [")
@@ -115,10 +116,10 @@ def test_a_log_that_nobody_would_await_is_refused() -> None:
 
 
 def test_a_check_without_modules_leaves_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    items = len(_trampolines._items)
+    items = len(callbacks._items)
     Path("app.yaml").write_text("specs: [a.yaml]\n")
     invivo.App.check("app.yaml", modules=False)
-    assert len(_trampolines._items) == items
+    assert len(callbacks._items) == items
 
 
 class Calling(logging.Handler):

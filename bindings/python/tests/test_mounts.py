@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import pytest
 
 import invivo
-from invivo._app import App
+from invivo._runtime.app import App
 
 
 class Clock:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import invivo
-from invivo import _plans
+from invivo._state import build_plans
 
 
 class Clock:
@@ -351,9 +351,9 @@ def test_a_plan_is_not_kept_when_a_commit_comes_while_it_is_compiled(monkeypatch
     app.lazy_singleton(Clock)
     app.prototype(Deck)
     compiled = 0
-    finish = _plans.Writer.function
+    finish = build_plans.Writer.function
 
-    def function(self: _plans.Writer) -> Any:
+    def function(self: build_plans.Writer) -> Any:
         nonlocal compiled
         made = finish(self)
         compiled += 1
@@ -361,7 +361,7 @@ def test_a_plan_is_not_kept_when_a_commit_comes_while_it_is_compiled(monkeypatch
             runtime.define(Clock, "app.clock")
         return made
 
-    monkeypatch.setattr(_plans.Writer, "function", function)
+    monkeypatch.setattr(build_plans.Writer, "function", function)
     with invivo.Runtime(app) as runtime:
         plans = runtime._core.plans
         former = weakref.ref(runtime[Deck].clock)
@@ -378,16 +378,16 @@ def test_a_plan_is_not_kept_when_a_commit_comes_before_it_is_entered(monkeypatch
     app.lazy_singleton(Clock)
     app.prototype(Deck)
     served = 0
-    serve = _plans.Plans.serve
+    serve = build_plans.Plans.serve
 
-    def late(self: _plans.Plans, key: Any, plan: _plans.Plan, epoch: int) -> None:
+    def late(self: build_plans.Plans, key: Any, plan: build_plans.Plan, epoch: int) -> None:
         nonlocal served
         served += 1
         if served == 1:
             runtime.define(Clock, "app.clock")
         serve(self, key, plan, epoch)
 
-    monkeypatch.setattr(_plans.Plans, "serve", late)
+    monkeypatch.setattr(build_plans.Plans, "serve", late)
     with invivo.Runtime(app) as runtime:
         plans = runtime._core.plans
         former = weakref.ref(runtime[Deck].clock)
@@ -406,9 +406,9 @@ def test_a_class_that_means_another_key_is_not_served_by_the_plan_of_the_former(
     app.lazy_singleton(Clock)
     app.prototype(Deck, name="one")
     changes = False
-    serve = _plans.Plans.serve
+    serve = build_plans.Plans.serve
 
-    def late(self: _plans.Plans, key: Any, plan: _plans.Plan, epoch: int) -> None:
+    def late(self: build_plans.Plans, key: Any, plan: build_plans.Plan, epoch: int) -> None:
         nonlocal changes
         if changes:
             changes = False
@@ -418,7 +418,7 @@ def test_a_class_that_means_another_key_is_not_served_by_the_plan_of_the_former(
     other = Clock()
     with invivo.Runtime(app) as runtime:
         planned(runtime, "app.one", "app.one")
-        monkeypatch.setattr(_plans.Plans, "serve", late)
+        monkeypatch.setattr(build_plans.Plans, "serve", late)
         changes = True
         assert type(runtime[Deck]) is Deck
         assert is_planned(runtime, "app.one"), "what its key makes is as it was"
@@ -538,7 +538,7 @@ def test_a_close_that_waits_in_vain_for_a_plan_leaves_plans_on(monkeypatch: pyte
     app.lazy_singleton(Clock)
     app.prototype(Deck)
     app.prototype(Slow)
-    monkeypatch.setattr(_plans, "_PATIENCE", 0.01)
+    monkeypatch.setattr(build_plans, "_PATIENCE", 0.01)
     with invivo.Runtime(app) as runtime:
         planned(runtime, Slow, "app.slow")
         go_on.clear()
@@ -680,7 +680,7 @@ def test_a_plan_fails_with_the_error_that_a_resolve_gives(kind: Any) -> None:
         assert is_planned(runtime, "app.outer")
         fails = False
         assert isinstance(runtime[Outer], Outer)
-        assert not runtime._core.planning
+        assert not runtime._core.activity.planning
 
 
 def test_an_interruption_goes_through_a_plan() -> None:
@@ -698,7 +698,7 @@ def test_an_interruption_goes_through_a_plan() -> None:
         stops = True
         with pytest.raises(KeyboardInterrupt):
             runtime[Stopping]
-        assert not runtime._core.planning
+        assert not runtime._core.activity.planning
 
 
 # ---- runtime arguments ---------------------------------------------------------------------------------

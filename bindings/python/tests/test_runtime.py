@@ -16,7 +16,7 @@ import pytest
 
 import invivo
 from invivo import _generated as c
-from invivo import _library
+from invivo._native import library
 
 
 class Clock: ...
@@ -715,10 +715,10 @@ def test_an_attached_runtime_works_on_the_same_objects_and_is_not_closed_by_its_
 
 def test_a_runtime_of_another_copy_of_the_library_works_through_its_own_table(tmp_path: Path) -> None:
     copy = tmp_path / "libother.so"
-    shutil.copyfile(_library.find(), copy)
+    shutil.copyfile(library.find(), copy)
     image = ctypes.CDLL(str(copy))
-    other = _library.library_at(ctypes.PYFUNCTYPE(ctypes.c_void_p)(("invivo_table_get", image))())
-    assert other is not _library.own_library()
+    other = library.library_at(ctypes.PYFUNCTYPE(ctypes.c_void_p)(("invivo_table_get", image))())
+    assert other is not library.own_library()
     handle = c.invivo_runtime()
     other.call("runtime_open", ctypes.byref(handle), None)
     try:

@@ -14,8 +14,8 @@ from typing import Annotated, Any
 import pytest
 
 import invivo
-from invivo import _signals
-from invivo._views import View, _Begun
+from invivo._native import signals
+from invivo._services.views import View, _Begun
 
 PROGRAM = """
 import signal, sys, threading
@@ -170,7 +170,7 @@ def test_a_view_ends_wherever_an_exception_comes_while_it_is_opened_or_ended() -
                 kept.append(alarm)
         finally:
             sys.settrace(former)
-            _signals.take()  # it came while the view was finalized
+            signals.take()  # it came while the view was finalized
         first = runtime["a.clock"]
         runtime.reset("a.clock")
         assert runtime["a.clock"] is not first, f"the view is open after an exception at step {interrupted}"
@@ -320,7 +320,7 @@ def test_no_lease_is_lost_wherever_an_exception_comes(name: str) -> None:
             pass
         finally:
             sys.settrace(former)
-            _signals.take()  # it came where Python drops exceptions
+            signals.take()  # it came where Python drops exceptions
         assert runtime.info.leases <= len(core.leases), f"a lease is lost after an exception at step {interrupted}"
         del got
         runtime.reset("a.clock")

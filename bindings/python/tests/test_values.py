@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import invivo
 from invivo import _generated as c
-from invivo._core import Core
-from invivo._library import own_library
-from invivo._values import Packer, answer, read
+from invivo._native.library import own_library
+from invivo._state.core import Core
+from invivo._values.conversion import Packer, answer, read
 
 scalars = (
     st.none()

@@ -7,10 +7,10 @@ import pytest
 
 import invivo
 from invivo import _generated as c
-from invivo._core import key_of
-from invivo._definitions import snake
-from invivo._injections import Injection
-from invivo._wiring import plan_all
+from invivo._assemblies.definitions import snake
+from invivo._native.session import key_of
+from invivo._planning.injections import Injection
+from invivo._planning.wiring import plan_all
 
 
 class Clock: ...

@@ -1,0 +1,1 @@
+"""Definitions, members and assemblies, as they are described."""

@@ -1,0 +1,1 @@
+"""Annotations and classes, as they are read."""

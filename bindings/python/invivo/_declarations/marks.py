@@ -1,0 +1,252 @@
+"""Marks for the author of a class: kinds of numbers, tunables, injected attributes and hooks.
+
+Nothing here calls the library.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, TypeVar, cast
+
+from .. import _generated as c
+from ..errors import ArgumentError
+from . import context
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+C = TypeVar("C", bound=type)
+
+
+def is_class(what: Any) -> bool:
+    """Whether it is a class, or a generic one with arguments: ``Repository[User]``."""
+    return isinstance(what, type) or isinstance(typing.get_origin(what), type)
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """In ``Annotated[int, Kind(...)]``: the exact kind of a number. Use the names below."""
+
+    number: int
+
+
+Int8 = Annotated[int, Kind(c.INVIVO_KIND_INT8)]
+Int16 = Annotated[int, Kind(c.INVIVO_KIND_INT16)]
+Int32 = Annotated[int, Kind(c.INVIVO_KIND_INT32)]
+Int64 = Annotated[int, Kind(c.INVIVO_KIND_INT64)]
+UInt8 = Annotated[int, Kind(c.INVIVO_KIND_UINT8)]
+UInt16 = Annotated[int, Kind(c.INVIVO_KIND_UINT16)]
+UInt32 = Annotated[int, Kind(c.INVIVO_KIND_UINT32)]
+UInt64 = Annotated[int, Kind(c.INVIVO_KIND_UINT64)]
+Float32 = Annotated[float, Kind(c.INVIVO_KIND_FLOAT)]
+TUNABLES = "__invivo_tunables__"
+MARK = "__invivo__"
+COMPONENT = "__invivo_component__"
+SHARED = "__invivo_shared__"
+
+
+@dataclasses.dataclass(frozen=True)
+class Tunable:
+    """The arguments of `tunable`."""
+
+    initial: Any
+    min: float | None = None
+    max: float | None = None
+    unit: str | None = None
+    step: float | None = None
+    choices: tuple[tuple[str, int], ...] = ()
+    text: str | None = None
+    was: tuple[str, ...] = ()
+    restart: bool = False
+    read_only: bool = False
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        # The class keeps the plain initial value, so that reading and writing cost the same as for other attributes.
+        if TUNABLES not in owner.__dict__:
+            setattr(owner, TUNABLES, {})
+        owner.__dict__[TUNABLES][name] = self
+        setattr(owner, name, self.initial)
+
+
+def tunable(
+    initial: T,
+    *,
+    min: float | None = None,
+    max: float | None = None,
+    unit: str | None = None,
+    step: float | None = None,
+    choices: Sequence[str] | Mapping[str, int] | None = None,
+    text: str | None = None,
+    was: str | Sequence[str] = (),
+    restart: bool = False,
+    read_only: bool = False,
+) -> T:
+    """Declares an attribute that specs may change while the program runs.
+
+    Specs may change no other attribute: annotated ones, fields of dataclasses and models, and properties are set by
+    definitions and by the program. A property is offered by ``gain = invivo.tunable(property(get_gain, set_gain),
+    max=2)``.
+
+    Specs set the attributes of an object one by one. `View.block` reads them as they are in one generation.
+
+    ``min`` and ``max`` are inclusive. ``step`` is a hint for editors. ``unit`` allows a spec to contain ``1.2 kHz``.
+    ``choices`` are the allowed names, ``was`` are former names. ``restart``: a new value takes effect when the object
+    is created again. In a spec the value of a ``bytes`` attribute is base64. In the class the attribute is the plain
+    initial value.
+    """
+    if min is not None and max is not None and not min < max:
+        raise ArgumentError(f"tunable: min ({min}) must be less than max ({max})")
+    pairs = (
+        tuple(choices.items()) if isinstance(choices, Mapping) else tuple((n, i) for i, n in enumerate(choices or ()))
+    )
+    if pairs and isinstance(initial, str) and initial not in dict(pairs):
+        raise ArgumentError(f"tunable: the initial value {initial!r} is not among the choices {', '.join(dict(pairs))}")
+    former = (was,) if isinstance(was, str) else tuple(was)
+    made = Tunable(initial, min, max, unit, step, pairs, text, former, restart, read_only)
+    return cast(T, made)
+
+
+@dataclasses.dataclass(frozen=True)
+class Named:
+    """In ``Annotated[T, Named("lead")]``: the key that is meant, in the same assembly or as ``"assembly.name"``."""
+
+    key: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Inject:
+    """Marks an attribute, ``clock: Annotated[Clock, Inject()]``, that is injected wherever an object of the class is
+    created.
+
+    ``added``, ``removed``: for an attribute that is a list, the names of methods that take one object. They are called
+    when an object is added or removed later, instead of setting the whole list again.
+    """
+
+    key: str | None = None
+    exact: bool = False
+    greedy: bool = False
+    added: str | None = None
+    removed: str | None = None
+
+
+class Asker:
+    """In ``Annotated[str | None, Asker]``: the key of the definition that requests the object."""
+
+
+class Injected:
+    """The class attribute behind `injected`, until an instance has its own."""
+
+    def __init__(self, mark: Inject) -> None:
+        self.mark = mark
+        self.name = "?"
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        return self if instance is None else context.fill(instance, self.name)
+
+
+def injected(key: str | None = None, *, exact: bool = False, greedy: bool = False) -> Any:
+    """Declares an attribute that is injected wherever an object of the class is created or injected.
+
+    It is found by its annotation, or by a key. A definition may override it. If no runtime has injected the object, the
+    attribute is filled when it is first read, by the current runtime (`current`).
+    """
+    return Injected(Inject(key, exact, greedy))
+
+
+def method(function: F) -> F:
+    """Makes a method callable from other languages, even without annotations or with a leading underscore."""
+    setattr(function, MARK, "method")
+    return function
+
+
+def will_inject(function: F) -> F:
+    """Marks a method that runs before anything is injected into the object."""
+    setattr(function, MARK, "will_inject")
+    return function
+
+
+def did_inject(function: F) -> F:
+    """Marks a method that runs when all objects created together are complete, children before parents."""
+    setattr(function, MARK, "did_inject")
+    return function
+
+
+def takes_runtime(function: F) -> F:
+    """Marks a method that gets the runtime, for objects that are resolved later.
+
+    It runs when all objects created together are complete, after the last hooks of the definition and before
+    `did_inject`.
+    """
+    setattr(function, MARK, "take_runtime")
+    return function
+
+
+def children(function: F) -> F:
+    """Marks a method that returns the children of the object, for `Runtime.inject_tree`."""
+    setattr(function, MARK, "children")
+    return function
+
+
+def injection_key(function: F) -> F:
+    """Marks a method that returns the key by which the object is injected in a tree, or None."""
+    setattr(function, MARK, "key_name")
+    return function
+
+
+def on_prepare(function: F) -> F:
+    """Marks a method that runs when all objects created together are complete, before any of them is started.
+
+    It may fail, and must have no effect outside.
+    """
+    setattr(function, MARK, "prepare")
+    return function
+
+
+def on_start(function: F) -> F:
+    """Marks a method that starts the object before it is available to others, after its dependencies have started."""
+    setattr(function, MARK, "start")
+    return function
+
+
+def on_stop(function: F) -> F:
+    """Marks a method that stops the object before it is disposed of, and before its dependencies are stopped."""
+    setattr(function, MARK, "stop")
+    return function
+
+
+@typing.overload
+def component(cls: C) -> C: ...
+
+
+@typing.overload
+def component(*, name: str | None = None) -> Callable[[C], C]: ...
+
+
+def component(cls: C | None = None, *, name: str | None = None) -> C | Callable[[C], C]:
+    """Marks a class that an application manifest may name as ``type``: by the name of the class, or by ``name``."""
+
+    def mark(target: C) -> C:
+        setattr(target, COMPONENT, name or target.__name__)
+        return target
+
+    return mark if cls is None else mark(cls)
+
+
+def shared(cls: C) -> C:
+    """Marks a class whose objects, and those of its subclasses, several threads may use at the same time.
+
+    Independent objects are started and stopped concurrently on threads of their own. A reload does not change them
+    while they are in use: if one of their dependencies changes, they are rebuilt.
+    """
+    setattr(cls, SHARED, True)
+    return cls
+
+
+def component_name(cls: type) -> str | None:
+    """Returns the name that `component` gave to this very class."""
+    name = cls.__dict__.get(COMPONENT)
+    return name if isinstance(name, str) else None

@@ -1,0 +1,40 @@
+"""Strings as the library takes and gives them: UTF-8, mostly terminated by NUL."""
+
+from __future__ import annotations
+
+import os
+
+from ..errors import EncodingError
+
+
+def text_bytes(text: str, what: str = "text") -> bytes:
+    """Returns a string as UTF-8. A lone surrogate is an error, not a replacement."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as problem:
+        raise EncodingError(f"{what} {text!r} cannot be written as UTF-8: {problem.reason}") from None
+
+
+def name_bytes(text: str, what: str = "name") -> bytes:
+    """Returns a string for a NUL-terminated parameter. A NUL inside would cut it, so that is an error."""
+    if "\0" in text:
+        raise EncodingError(f"{what} {text!r} has a NUL in it")
+    return text_bytes(text, what)
+
+
+def path_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Returns a path in the encoding of the file system."""
+    data = os.fsencode(path)
+    if b"\0" in data:
+        raise EncodingError(f"the path {os.fspath(path)!r} has a NUL in it")
+    return data
+
+
+def text(data: bytes | None) -> str:
+    """Decodes a string of the library; NULL is empty."""
+    return data.decode("utf-8", "replace") if data else ""
+
+
+def encode(value: str) -> bytes:
+    """Encodes a message for the library. Every string is accepted."""
+    return value.replace("\0", "\\0").encode("utf-8", "backslashreplace")

@@ -1,0 +1,1 @@
+"""Objects, classes and functions of Python in the library."""

@@ -1,0 +1,1 @@
+"""Planning: definitions become injections, and these become structures of the library."""

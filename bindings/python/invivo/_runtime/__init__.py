@@ -1,0 +1,1 @@
+"""The runtime, assemblies, change sets and applications, as programs use them."""

@@ -1,0 +1,262 @@
+"""Changes of definitions, each as one reload, and the life cycle of shared objects."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, TypeVar
+
+from .._assemblies.assembly import AssemblyDescription
+from .._assemblies.definitions import Definition, definition
+from .._assemblies.members import Member, describe_alone
+from .._declarations.recipes import Options, Scope
+from .._planning.processing import Described
+from .._services import blocks
+from .._services.graph import _ASSEMBLY_STATES, Retired, SourceState, State
+from .._services.pools import Pool
+from .._services.scopes import end_scope, register_scope
+from .._values import conversion
+from ..errors import ArgumentError
+from .changes import Changes
+from .overrides import Override
+from .resolving import Resolving
+
+AnyAssembly = TypeVar("AnyAssembly", bound=AssemblyDescription)
+
+
+class Changing(Resolving):
+    """A runtime whose definitions are added, changed and removed."""
+
+    # ---- changing --------------------------------------------------------------------------------------
+
+    def changes(self) -> Changes:
+        """Returns a change set: everything in it takes effect as one reload when its ``with`` block ends, or nothing
+        does.
+        """
+        self._open()
+        return Changes(self._core)
+
+    def activate(self, *assemblies: AssemblyDescription) -> None:
+        """Adds assemblies and their dependencies, in any order, as one reload.
+
+        One that is active stays as it is; an instance of a class replaces an active one of the same name.
+        """
+        with self.changes() as changes:
+            changes.activate(*assemblies)
+
+    def deactivate(self, *assemblies: AssemblyDescription) -> None:
+        """Removes assemblies, in one reload. Their members are recipes again."""
+        with self.changes() as changes:
+            changes.deactivate(*assemblies)
+
+    def assembly_state(self, name: str) -> Literal["unknown", "inactive", "active"]:
+        """Whether an assembly of this name is active, or known, in any language; also for mounts."""
+        return _ASSEMBLY_STATES[self._open().active.state(name)]
+
+    def describe(self, *assemblies: AssemblyDescription) -> None:
+        """Makes assemblies and their dependencies known without activating them.
+
+        Until they are activated (by ``activate``, or by the manifest of an application), an error of a resolve names
+        the assembly to activate.
+        """
+        self.changes().describe(*assemblies)
+
+    def forget(self, *known: AssemblyDescription | str) -> None:
+        """Removes descriptions, by the assemblies or by their names, in any language.
+
+        They are not activated as dependencies any more, and their Python members are recipes again. Active assemblies
+        stay active.
+        """
+        for each in known:
+            self.changes().forget(each)
+
+    def remove(self, *gone: AssemblyDescription | str) -> None:
+        """Removes assemblies, with all their definitions, and single definitions by their keys, in one reload."""
+        with self.changes() as changes:
+            for each in gone:
+                if isinstance(each, str):
+                    changes.remove(each)
+                else:
+                    changes.deactivate(each)
+
+    def mount(
+        self, assembly: AnyAssembly, prefix: str, /, remap: Mapping[str, str | AssemblyDescription] | None = None
+    ) -> AnyAssembly:
+        """Activates an assembly under a prefix of its own, beside others of its class, and returns it::
+
+            left = runtime.mount(Voice(), "left", remap={"clock.main": "studio.clock"})
+            left.filter()  # the key left.filter
+
+        References to other assemblies follow ``remap``: keys, or prefixes of keys, and their replacements; an assembly
+        stands for its name. Configuration is looked up under the prefix, then under the assembly's own name, then
+        globally. The prefix is the name of the assembly until it is removed.
+        """
+        with self.changes() as changes:
+            changes.mount(assembly, prefix, remap)
+        return assembly
+
+    def define(
+        self,
+        what: Any,
+        /,
+        key: str | None = None,
+        scope: Scope = "lazy_singleton",
+        options: Options | None = None,
+        **overrides: Any,
+    ) -> None:
+        """Adds or replaces one definition, in one reload.
+
+        It is of a class, a factory with an annotated result, a recipe, a type of another language by its name, or a
+        function that describes it with its runtime arguments: see `Changes.define`.
+        """
+        with self.changes() as changes:
+            if isinstance(what, Member):
+                changes.define(what, key, scope, options, **overrides)
+            else:
+                changes.add(definition(key, what, scope, overrides, options=options))
+
+    def decorate(
+        self,
+        what: Callable[..., Any] | str,
+        /,
+        *,
+        key: str | None = None,
+        type: builtins.type | str | None = None,
+        name: str | None = None,
+        priority: int = 0,
+        method: str | None = None,
+    ) -> str:
+        """Adds a decorator, in one reload: see `Changes.decorate`. Returns its name, for `unprocess`."""
+        with self.changes() as changes:
+            return changes.decorate(what, key=key, type=type, name=name, priority=priority, method=method)
+
+    def process(
+        self,
+        visit: Callable[[Described], Any],
+        /,
+        *,
+        key: str | None = None,
+        type: builtins.type | str | None = None,
+        name: str | None = None,
+        priority: int = 0,
+    ) -> str:
+        """Adds a processor of definitions, in one reload: see `Changes.process`."""
+        with self.changes() as changes:
+            return changes.process(visit, key=key, type=type, name=name, priority=priority)
+
+    def unprocess(self, name: str) -> None:
+        """Removes a decorator or processor, in one reload."""
+        with self.changes() as changes:
+            changes.unprocess(name)
+
+    def override(
+        self, key: str | Callable[..., Any], what: Any = None, /, *, instance: Any = None, **overrides: Any
+    ) -> Override:
+        """Replaces the definition of a key, for tests and trials, in one reload. Dependents are updated.
+
+        ``what`` is another recipe (a class, a factory, a recipe, or a function that describes one as for
+        `Changes.define`); ``instance`` is an object. Scope and visibility are those of the key. The key is a name, a
+        class or a member of an assembly: ``runtime.override(camelot.stable, instance=Horse())``.
+
+        The override ends with its ``with`` block, or by `Override.end`. Several overrides of a key are stacked: the
+        last one counts, and they may end in any order.
+        """
+        core, name = self._open(), self._name(key)
+        if (what is None) == (instance is None):
+            raise ArgumentError("an override needs either what makes the object, or instance=...", path=name)
+        if isinstance(what, Member):
+            made: Definition | None = describe_alone(what, name, core.types.known)
+        else:
+            made = None if what is None else definition(name, what, None, overrides)
+        return Override(core, made, name, instance)
+
+    def reset(self, key: str | Callable[..., Any], *, dependencies: bool = False) -> None:
+        """Drops a key's shared instances, as a reload. Dependents are updated; a new instance is created on demand.
+
+        ``dependencies``: also drops all their dependencies.
+        """
+        name = self._name(key)
+        with self.changes() as changes:
+            changes.reset(name, dependencies=dependencies)
+
+    def reset_scope(self, scope: Scope) -> None:
+        """Drops all instances of a scope, as a reload. The cost is that of the instances, not of all definitions."""
+        with self.changes() as changes:
+            changes.reset_scope(scope)
+
+    def start(self, key: str | Callable[..., Any]) -> None:
+        """Starts a shared instance again after `stop`. A missing one is created. A started one stays as it is."""
+        core = self._open()
+        core.library.call("start", core.handle, core.keys.handle(self._name(key))[0])
+
+    def stop(self, key: str | Callable[..., Any]) -> None:
+        """Stops a shared instance, which is kept. One that is not started stays as it is."""
+        core = self._open()
+        core.library.call("stop", core.handle, core.keys.handle(self._name(key))[0])
+
+    @property
+    def states(self) -> list[State]:
+        """The states of the shared instances, and the missing dependencies of blocked definitions; sorted by key."""
+        core = self._open()
+        found = conversion.ask(core, "runtime_states", core.handle)
+        return [
+            State(each["key"], each["name"], each["objects"], tuple(each["waits"]), each["error"]) for each in found
+        ]
+
+    @property
+    def sources(self) -> list[SourceState]:
+        """The documents, in the order in which later ones win, and how their changes are noticed."""
+        core = self._open()
+        found = conversion.ask(core, "runtime_sources", core.handle)
+        return [SourceState(**each) for each in found]
+
+    @property
+    def retired(self) -> list[Retired]:
+        """The objects that reloads have replaced or removed and that have not been stopped yet, because something uses
+        them; in order of creation."""
+        core = self._open()
+        found = conversion.ask(core, "runtime_retired", core.handle)
+        return [
+            Retired(
+                each["key"],
+                each["type"],
+                each["reason"],
+                each["leases"],
+                each["retired_ns"] / 1e9,
+                each["idle_ns"] / 1e9,
+            )
+            for each in found
+        ]
+
+    def define_block(self, key: str, /, type_name: str | None = None, **tunables: Any) -> None:
+        """Defines a key that has only tunable numbers, read through views: ``gain=invivo.tunable(1.0, max=2)``."""
+        blocks.define_block(self._open(), key, type_name, tunables)
+
+    # ---- pools and scopes ------------------------------------------------------------------------------
+
+    def pool(self, name: str | None = None, make: Callable[[Any], Any] | None = None) -> Pool:
+        """Opens a weak pool. ``make(key)`` creates missing objects, unless a get has a function of its own."""
+        return Pool._open(self._open(), name, make)
+
+    def find_pool(self, name: str) -> Pool:
+        """Returns the pool with a name, in any language."""
+        return Pool._find(self._open(), name)
+
+    def scope(
+        self,
+        name: str,
+        find: Callable[[], int | None],
+        keep: Callable[[int, str], None] | None = None,
+        drop: Callable[[int, str], None] | None = None,
+    ) -> None:
+        """Registers a scope of the program, before the first definition that names it.
+
+        ``find()`` returns the current scope instance (a request, a document: a number that the program chooses), or
+        None. ``keep`` and ``drop`` are called with the scope instance and the key for each object that is kept there,
+        and when it ends.
+        """
+        register_scope(self._open(), name, find, keep, drop)
+
+    def end_scope(self, name: str, place: int) -> None:
+        """Ends a scope instance: its objects are released, the last one first."""
+        end_scope(self._open(), name, place)

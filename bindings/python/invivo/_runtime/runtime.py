@@ -1,0 +1,448 @@
+"""The runtime as Python programs use it."""
+
+from __future__ import annotations
+
+import builtins
+import ctypes
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
+
+from .. import _generated as c
+from .._assemblies.assembly import AssemblyDescription
+from .._classes.callables import check_callback
+from .._declarations import context
+from .._declarations.context import Ending, Entering
+from .._native import callbacks, strings
+from .._native.library import library_at, own_library
+from .._native.session import sessions
+from .._services import config
+from .._services.config import ConfigObserver
+from .._services.documents import Path, Source, Target, file_options
+from .._services.graph import GRAPH_FORMATS, KEYS_LANGUAGES, GraphFormat, KeysLanguage, WiringNode, nodes
+from .._services.reports import Observer, Purger, Reloads, Report
+from .._services.settings import STOP_GRACE, Log, LogLevel, make_options
+from .._services.views import View, end_left
+from .._state.core import Core
+from .._values import conversion
+from .._values.foreign import Object, Type
+from ..errors import Error, HandleError, NotConfiguredError, StopError
+from .base import numbers
+from .changing import Changing
+from .filling import Filling
+
+_MISSING: Any = object()
+
+
+class Runtime(Filling, Changing):
+    """An open runtime: activates assemblies, resolves their objects, follows specs.
+
+    ``runtime[Player]`` and ``runtime["synth.player"]`` resolve. A built shared object costs one lookup in a dict. Use
+    it in ``with``, or close it; in the block it is the current runtime (`current`).
+    """
+
+    __invivo_runtime__ = True  # an annotation with this class receives the runtime
+
+    def __init__(
+        self,
+        *assemblies: AssemblyDescription,
+        watch: Path | Iterable[Path] | None = None,
+        name: str | None = None,
+        default_domain: Literal["opener", "loop"] = "opener",
+        log: Log | logging.Logger | None = None,
+        log_level: LogLevel | str = LogLevel.INFO,
+        quiet: float | None = None,
+        settle_max: float | None = None,
+        commit_timeout: float | None = None,
+        start_timeout: float | None = None,
+        stop_timeout: float | None = None,
+        stop_grace: float | None = STOP_GRACE,
+        pending_targets: bool = False,
+        max_document_bytes: int = 0,
+        max_document_nodes: int = 0,
+        max_each_entries: int = 0,
+        load_timeout: float | None = None,
+        foreign_files: bool = False,
+        quote_content: bool = True,
+        inject_marked: bool = True,
+    ) -> None:
+        """Activates assemblies and follows the spec files of ``watch``, as one reload.
+
+        Values that the assemblies require may come from the files. Python's objects are created on the thread that
+        first requests them, and after an edit on the runtime's own thread, also if the program calls `poll`. Objects of
+        one thread are defined by ``in_scope("thread")``.
+
+        ``name`` is for its threads and for messages. ``default_domain``: the domain of C's confined objects, "opener"
+        (the thread that opens the runtime, which calls `poll`) or "loop" (the runtime's own thread). ``quiet``: how
+        long a file must be unchanged before it is read; None is 10 ms. ``settle_max``: the longest wait for that; None
+        is 250 ms. ``pending_targets``: traits for an undefined key are a warning and are applied when it is defined;
+        otherwise they are an error. With it a document at the start may name a block of `define_block`.
+
+        Times are seconds, ``math.inf`` is no limit. ``commit_timeout``: how long a reload waits for the thread of the
+        objects that it changes; None is 5 s. ``start_timeout``, ``stop_timeout``: how long a start or stop may take,
+        unless a definition has its own limit; None is 60 s. ``stop_grace``: how long a replaced or removed object waits
+        until Python no longer refers to it; then it is stopped anyway; None: no limit.
+
+        Documents have at most ``max_document_bytes`` (0: 1 MiB) and ``max_document_nodes`` values (0: 50,000), and
+        ``max_each_entries`` for a definition with ``each`` (0: 10,000). They are read and planned in ``load_timeout``
+        (None: 10 s). ``foreign_files``: modules and manifests may be files that other users can write.
+        ``quote_content=False`` keeps the text of documents out of errors.
+
+        ``log``: a function, or a logger. None is ``logging.getLogger("invivo")``, so that warnings and refused reloads
+        reach standard error if the program configures no logging. ``log_level``: the lowest level that is logged;
+        "silent" logs nothing. Exceptions of observers and scope listeners are logged with their traceback, by
+        ``logging.getLogger("invivo")`` if ``log`` is a function. ``inject_marked``: whether attributes marked by
+        `injected` or `Inject` are injected.
+        """
+        core = Core(own_library(), fills_marked=inject_marked)
+        options = make_options(
+            core,
+            name=name,
+            default_domain=default_domain,
+            log=log,
+            log_level=log_level,
+            quiet=quiet,
+            settle_max=settle_max,
+            commit_timeout=commit_timeout,
+            start_timeout=start_timeout,
+            stop_timeout=stop_timeout,
+            stop_grace=stop_grace,
+            pending_targets=pending_targets,
+            max_document_bytes=max_document_bytes,
+            max_document_nodes=max_document_nodes,
+            max_each_entries=max_each_entries,
+            load_timeout=load_timeout,
+            foreign_files=foreign_files,
+            quote_content=quote_content,
+            inject_marked=inject_marked,
+        )
+        try:
+            core.library.call("runtime_open", ctypes.byref(core.handle), ctypes.byref(options))
+        except BaseException:
+            callbacks.dismiss(options.log_user_data)
+            raise
+        core.is_owned = True
+        self._settle(core, opened=False)
+        try:
+            core.opened()
+            Purger(core)
+            paths = [watch] if isinstance(watch, (str, os.PathLike)) else list(watch or ())
+            if assemblies or paths:
+                with self.changes() as changes:
+                    changes.activate(*assemblies)
+                    for path in paths:
+                        changes.watch(path)
+        except BaseException:
+            self.close()
+            raise
+
+    @classmethod
+    def _around(cls, core: Core) -> Runtime:
+        """Returns another handle of an open runtime."""
+        self = cls.__new__(cls)
+        self._settle(core, opened=True)
+        return self
+
+    def _settle(self, core: Core, *, opened: bool) -> None:
+        self._core = core
+        self._ready, self._taking = core.plans.ready, core.plans.taking
+        self._kept = {}
+        self._is_guest = opened
+        self._gone = False
+        self._entries = 0
+        self._lock = threading.RLock()
+        core.runtimes.append(self)
+
+    # ---- life ------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Stops and disposes of everything, and ends the runtime's threads. May be called again.
+
+        Its objects of other languages raise afterwards. A runtime that was attached stays open for others. In a forked
+        child the runtime is the parent's: nothing happens, and built objects stay readable.
+        """
+        core = self._core
+        if self._gone or core.closed or core.is_parents:
+            return
+        end_left()
+        try:
+            if not (self._is_guest and core.is_owned):
+                others = [each for each in core.runtimes if each is not self]
+                if core.is_owned or not others:
+                    core.close()
+        except StopError:  # closed all the same
+            self._ended()
+            raise
+        self._ended()
+
+    def _ended(self) -> None:
+        self._gone = True
+        self._ready, self._taking = {}, {}
+        context.ended(self)
+        self.purge()
+        if self in self._core.runtimes:
+            self._core.runtimes.remove(self)
+
+    def __enter__(self) -> Runtime:
+        with self._lock:
+            self._entries += 1
+        context.enter(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Closes the runtime at the end of the last block. In every block it is the current runtime."""
+        context.leave(self)
+        with self._lock:
+            self._entries -= 1
+            last = not self._entries
+        if last:
+            self.close()
+
+    def entered(self) -> Entering[Runtime]:
+        """In a ``with`` block: this is the current runtime there, in the calling thread or task.
+
+        It is not closed at the end of the block.
+        """
+        return Entering(self)
+
+    def _entered_to_end(self) -> Ending:
+        """Does the same around the hooks of an object that ends."""
+        return Ending(self)
+
+    def type(self, cls: builtins.type) -> Type:
+        """Returns the type of a Python class, which is registered if it is new."""
+        core = self._open()
+        return core.foreign_type(core.types.of(cls).bits)
+
+    def find_type(self, name: str) -> Type:
+        """Returns the type with a name, in any language."""
+        return self._open().find_type(name)
+
+    def load_module(self, path: Path) -> None:
+        """Loads a module (a shared library that registers types). It stays until the runtime closes."""
+        core = self._open()
+        core.library.call("module_load", core.handle, strings.path_bytes(path), None)
+
+    # ---- documents -------------------------------------------------------------------------------------
+
+    def watch(self, path: Path, *, wait: bool = False) -> Source:
+        """Follows a spec file. Its content is applied when this returns. ``wait``: it may be missing or invalid for
+        now.
+        """
+        core = self._open()
+        return self._source(core, file_options(path, wait=wait), os.fspath(path))
+
+    def source(self, name: str, text: str) -> Source:
+        """A spec document in memory, to be replaced by `Source.update`. ``name`` ends in .json for JSON."""
+        core = self._open()
+        data = strings.text_bytes(text)
+        options = c.invivo_source_options()
+        options.struct_size = ctypes.sizeof(options)
+        options.name = strings.name_bytes(name)
+        options.text, options.length = ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p), len(data)
+        return self._source(core, options, name)
+
+    def _source(self, core: Core, options: c.invivo_source_options, name: str) -> Source:
+        handle = c.invivo_source()
+        core.library.call("source_open", core.handle, ctypes.byref(options), ctypes.byref(handle))
+        return Source(core, handle, name)
+
+    def attach_target(self, thing: Any, key: str) -> Target:
+        """Attaches a live object to a spec key: documents tune it through the key, now and at every reload.
+
+        The object is not kept alive by it.
+        """
+        core = self._open()
+        target = c.invivo_target()
+        known = isinstance(thing, Object) or core.entry_for(thing) is not None
+        cell = core.cell()
+        try:
+            core.lease(thing, cell)
+            core.library.call("target_attach", cell, strings.name_bytes(key, "key"), ctypes.byref(target))
+            entry = None if known else core.entry_for(thing)
+            if entry is None or not core.lean(entry, thing, cell):
+                core.drop(cell.number)
+        except BaseException:
+            core.drop(cell.number)
+            raise
+        return Target(core, target, key)
+
+    def extend_type(self, cls: builtins.type | Type, supertype: builtins.type | Type | str) -> None:
+        """Declares another supertype of a class (or of a type of another language).
+
+        Its definitions are found by that type from now on. Existing bindings stay.
+        """
+        core = self._open()
+        if isinstance(supertype, str):
+            name = supertype
+        else:
+            name = supertype.name if isinstance(supertype, Type) else core.types.name_of(supertype)
+        kind = c.invivo_type(core.type_bits(cls))
+        core.library.call("type_extend", core.handle, kind, strings.name_bytes(name, "supertype"))
+
+    def declare_target(self, key: str, cls: builtins.type | Type) -> None:
+        """Declares that objects of this class will be attached to the key, so that documents may already name it."""
+        core = self._open()
+        kind = c.invivo_type(core.type_bits(cls))
+        core.library.call("target_declare", core.handle, strings.name_bytes(key, "key"), kind)
+
+    @property
+    def generation(self) -> int:
+        """The current generation, also while the thread has a view of an older one open."""
+        core, found = self._open(), ctypes.c_uint64()
+        core.library.call("runtime_generation", core.handle, ctypes.byref(found))
+        return found.value
+
+    # ---- reading and hearing ---------------------------------------------------------------------------
+
+    def view(self) -> View:
+        """Returns a reading of one generation: ``with runtime.view() as view: view.block("synth.lead")``."""
+        return View(self._open())
+
+    def config(self, path: str, default: Any = _MISSING, /) -> Any:
+        """Returns the current value of the configuration at a whole path, or the default.
+
+        Without a default a missing value raises `NotConfiguredError`. For several values of one generation use
+        ``view.config``.
+        """
+        try:
+            return config.read(self._open(), path)
+        except NotConfiguredError:
+            if default is _MISSING:
+                raise
+            return default
+
+    def configure(self, path: str, value: Any) -> None:
+        """Sets the configuration at a whole path, above the documents, as a reload; None removes the value."""
+        with self.changes() as changes:
+            changes.configure(path, value)
+
+    def unconfigure(self, path: str) -> None:
+        """Reverts `configure` for the path and everything below it, as a reload."""
+        with self.changes() as changes:
+            changes.unconfigure(path)
+
+    def observe_config(self, path: str, callback: Callable[[Any, int], Any]) -> ConfigObserver:
+        """Calls ``callback(value, generation)`` after each reload that changed a whole path or anything below it.
+
+        The value is None if there is none.
+        """
+        check_callback(callback, ("value", "generation"), "an observer of the configuration")
+        return ConfigObserver(self._open(), path, callback)
+
+    def converter(self, what: str | builtins.type, function: Callable[[str], Any]) -> None:
+        """Registers a function that reads strings: for values of a class, or by a name for `invivo.text`.
+
+        A string for which it raises is refused with its location. Registering a name or class twice is an error.
+        """
+        self._open().converters.register(what, function)
+
+    def remove_converter(self, what: str | builtins.type) -> None:
+        """Removes a converter. Converted values stay."""
+        self._open().converters.remove(what)
+
+    def convert(self, what: str | builtins.type, said: str) -> Any:
+        """Converts one string by the converter of a name or class."""
+        return self._open().converters.convert(what, said)
+
+    def observe(self, callback: Callable[[Report], Any]) -> Observer:
+        """Calls back after every reload, committed or failed, on the thread that ran it."""
+        check_callback(callback, ("report",), "an observer")
+        return Observer(self._open(), callback)
+
+    def reloads(self) -> Reloads:
+        """Iterates over the reloads from now on; ends when the runtime closes."""
+        return Reloads(self._open())
+
+    @property
+    def wiring(self) -> list[WiringNode]:
+        """The wiring of the newest generation, by key: definitions, their dependencies, and living objects."""
+        core = self._open()
+        found = conversion.ask(core, "graph_describe", core.handle, c.INVIVO_GRAPH_FACTS)
+        return nodes(found)
+
+    def wiring_text(self, format: GraphFormat) -> str:
+        """Returns the same as JSON, as a digraph for Graphviz, or as a Mermaid flowchart."""
+        core = self._open()
+        found = conversion.ask(core, "graph_describe", core.handle, GRAPH_FORMATS[format])
+        text: str = found
+        return text
+
+    def keys_text(self, language: KeysLanguage = "python") -> str:
+        """Returns a typed function for each key, as source text.
+
+        Names, arguments and results are then checked by mypy, or by a compiler.
+        """
+        core = self._open()
+        found = conversion.ask(core, "graph_describe", core.handle, KEYS_LANGUAGES[language])
+        text: str = found
+        return text
+
+    @property
+    def last_error(self) -> Error | None:
+        """The last error outside a call (a refused edit, a lost watch). A reload that succeeds clears it."""
+        core, found = self._open(), ctypes.c_void_p()
+        core.library.call("runtime_last_error", core.handle, ctypes.byref(found))
+        if not found.value:
+            return None
+        try:
+            return core.library.failures.read(found.value)
+        finally:
+            core.library.error_release(found.value)
+
+    # ---- sharing ---------------------------------------------------------------------------------------
+
+    def share(self) -> int:
+        """Returns the address of this runtime's token, for another language of the process to attach to; valid until
+        close.
+        """
+        core, token = self._open(), ctypes.POINTER(c.invivo_token)()
+        core.library.call("share", core.handle, ctypes.byref(token))
+        address = ctypes.cast(token, ctypes.c_void_p).value
+        assert address is not None
+        return address
+
+
+def attach(token: int) -> Runtime:
+    """Joins a runtime that another language in this process has opened and shared. ``token``: the address of its token.
+
+    Closing the returned runtime only leaves it. A host that embeds Python should close its runtime before it ends the
+    interpreter. Otherwise Python's objects fail with `INVIVO_E_CLOSED` afterwards, and are forgotten instead of
+    stopped.
+    """
+    if not token or token % ctypes.alignment(c.invivo_token):
+        raise HandleError(f"{token:#x} is not the address of a token")
+    head = c.invivo_token.from_address(token)
+    if head.magic != c.INVIVO_TOKEN_MAGIC:
+        raise HandleError(f"what is at {token:#x} is not a token of a runtime")
+    library = library_at(head.table)
+    handle = c.invivo_runtime()
+    pointer = ctypes.cast(ctypes.c_void_p(token), ctypes.POINTER(c.invivo_token))
+    library.call("attach", pointer, ctypes.byref(handle))
+    return joined(library.table, handle)
+
+
+def joined(table: int, handle: c.invivo_runtime, *, in_default: bool = False) -> Runtime:
+    """Returns a handle of a runtime that others have opened.
+
+    ``in_default``: Python's objects live in its default domain, with those of C, and not in one of their own.
+    """
+    known = sessions.get((table, handle.bits))
+    if isinstance(known, Core):
+        core = known
+    else:
+        core = Core(library_at(table))
+        core.handle = handle
+        core.opened(in_default=in_default)
+        Purger(core)
+    return Runtime._around(core)
+
+
+def live() -> Any:
+    """Returns counts of everything alive in the process, in all runtimes of this package's library: for tests."""
+    found = c.invivo_live_counts()
+    found.struct_size = ctypes.sizeof(found)
+    own_library().live(ctypes.byref(found))
+    return numbers(found)

@@ -1,0 +1,1 @@
+"""Parts of a runtime: configuration, documents, pools, scopes, views, reports."""

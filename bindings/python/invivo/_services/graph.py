@@ -1,0 +1,128 @@
+"""The wiring of a runtime and the state of its objects, as values."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from .. import _generated as c
+
+GraphFormat = Literal["json", "dot", "mermaid"]
+
+GRAPH_FORMATS: Final[Mapping[str, int]] = {
+    "json": c.INVIVO_GRAPH_JSON,
+    "dot": c.INVIVO_GRAPH_DOT,
+    "mermaid": c.INVIVO_GRAPH_MERMAID,
+}
+
+KeysLanguage = Literal["c", "swift", "python"]
+
+KEYS_LANGUAGES: Final[Mapping[str, int]] = {
+    "c": c.INVIVO_GRAPH_KEYS_C,
+    "swift": c.INVIVO_GRAPH_KEYS_SWIFT,
+    "python": c.INVIVO_GRAPH_KEYS_PYTHON,
+}
+
+
+@dataclass(frozen=True)
+class Need:
+    """A dependency of a key, and its form.
+
+    ``how``: "initializer", "injection" (attribute or method), "late" (a provider, a lazy or a weak reference), "asked"
+    (resolved while the shared instance was created) or "alias".
+    """
+
+    key: str
+    how: str
+
+
+@dataclass(frozen=True)
+class WiringNode:
+    """A key and its definition, at one moment."""
+
+    key: str
+    type: str
+    scope: str
+    generation: int
+    """The one that brought what the key has now."""
+    live: int
+    """How many of its objects are alive, as far as the runtime knows them."""
+    needs: Sequence[Need]
+    alias: str | None = None
+    abstract: bool = False
+    rank: int = 0
+    built_ns: int | None = None
+    """How long making its shared instance took, with all that was made for it first."""
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    more: Mapping[str, Any] = field(default_factory=dict)
+    """What a newer library says besides."""
+
+
+def nodes(facts: Sequence[Mapping[str, Any]]) -> list[WiringNode]:
+    """Returns the facts of the library as nodes."""
+    known = set(WiringNode.__dataclass_fields__) - {"more", "needs"}
+    found = list[WiringNode]()
+    for fact in facts:
+        needs = tuple(Need(need["key"], need["how"]) for need in fact["needs"])
+        fields = {name: value for name, value in fact.items() if name in known}
+        more = {name: value for name, value in fact.items() if name not in known and name != "needs"}
+        found.append(WiringNode(**fields, needs=needs, more=more))
+    return found
+
+
+@dataclasses.dataclass(frozen=True)
+class State:
+    """The state of the shared instances of a key.
+
+    ``state``: "cold", "building", "made", "prepared", "starting", "started", "stopping", "stopped", "failed" (then
+    ``error`` is the reason) or "dormant" (then ``waits`` lists the missing dependencies).
+    """
+
+    key: str
+    state: str
+    objects: int
+    waits: tuple[str, ...]
+    error: str
+
+
+@dataclasses.dataclass(frozen=True)
+class SourceState:
+    """A document, and how its changes are noticed.
+
+    ``follows``: "watching" (by events), "polling" (the file is checked every ``interval_ms``, for the ``reason``) or
+    "memory" (it changes by calls alone).
+    """
+
+    name: str
+    path: str
+    follows: str
+    interval_ms: int
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Retired:
+    """An object that a reload has replaced or removed and that has not been stopped.
+
+    ``reason``: "read" (a view reads its generation), "leased" (another language, or an object that has not ended, uses
+    it) or "referenced" (at most its own language refers to it). ``leases``: how many there are. ``age``: seconds since
+    it was replaced or removed. ``idle``: seconds for which only its own language has referred to it.
+    """
+
+    key: str
+    type: str
+    reason: Literal["read", "leased", "referenced"]
+    leases: int
+    age: float
+    idle: float
+
+
+_ASSEMBLY_STATES: dict[int, Literal["unknown", "inactive", "active"]] = {
+    c.INVIVO_ASSEMBLY_UNKNOWN: "unknown",
+    c.INVIVO_ASSEMBLY_INACTIVE: "inactive",
+    c.INVIVO_ASSEMBLY_ACTIVE: "active",
+}

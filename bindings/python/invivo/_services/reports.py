@@ -1,0 +1,214 @@
+"""Notification of reloads: reports, observers, and an iterator over them."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import dataclasses
+import queue
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .. import _generated as c
+from .._native import callbacks
+from .._native.strings import text
+from .._state.core import Core
+from ..errors import Error
+
+
+def _named(prefix: str) -> dict[int, str]:
+    return {
+        number: name.removeprefix(prefix).lower()
+        for name, number in vars(c).items()
+        if name.startswith(prefix) and not name.endswith("_COUNT")
+    }
+
+
+_CHANGED = _named("INVIVO_CHANGED_")
+_PHASES = _named("INVIVO_PHASE_")
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """One change of a reload.
+
+    ``what``: "defined", "removed", "remade", "reinjected", "tuned", "pending", "configured" (then ``key`` is a path of
+    the configuration) or "dormant". ``untracked``: how many earlier objects of the key, of prototype or graph scope,
+    live on and are not updated by reloads.
+    """
+
+    key: str
+    what: str
+    property: str
+    untracked: int = dataclasses.field(default=0, compare=False)
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """The outcome of one reload.
+
+    ``generation`` is the current one, also after a failure. ``warnings``: each with its location in a document, as in
+    the log, for example about misspelled paths. ``stop_error``: the error of a replaced object that could not be
+    stopped. ``nanoseconds["outage"]``: how long an exclusive object was stopped without a successor.
+    """
+
+    generation: int
+    cause: str
+    error: Error | None
+    changes: tuple[Change, ...]
+    nanoseconds: dict[str, int]
+    text: str
+    stop_error: Error | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def committed(self) -> bool:
+        return self.error is None
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def read_report(core: Core, pointer: int) -> Report:
+    library = core.library
+    error = None
+    if library.report_status(pointer) != c.INVIVO_OK:
+        found = library.report_error(pointer)
+        error = library.failures.read(found) if found else Error(code=library.report_status(pointer))
+    stopped = library.report_stop_error(pointer)
+    changes = tuple(
+        Change(
+            text(library.report_key(pointer, index)),
+            _CHANGED.get(library.report_change(pointer, index), "unknown"),
+            text(library.report_property(pointer, index)),
+            int(library.report_untracked(pointer, index)),
+        )
+        for index in range(library.report_count(pointer))
+    )
+    return Report(
+        generation=library.report_generation(pointer),
+        cause=text(library.report_cause(pointer)),
+        error=error,
+        changes=changes,
+        nanoseconds={name: library.report_nanoseconds(pointer, phase) for phase, name in _PHASES.items()},
+        text=text(library.report_text(pointer)),
+        stop_error=library.failures.read(stopped) if stopped else None,
+        warnings=tuple(
+            text(library.report_warning(pointer, index)) for index in range(library.report_warning_count(pointer))
+        ),
+    )
+
+
+class Observer:
+    """A callback that is notified of reloads: ``callback(report)``. Closed with its runtime, or before."""
+
+    def __init__(self, core: Core, callback: Callable[[Report], Any]) -> None:
+        self.core = core
+        self._callback = callback
+        self._handle = _observe(self, core, reloaded=_reloaded)
+
+    def heard(self, pointer: int) -> None:
+        self._callback(read_report(self.core, pointer))
+
+    def destroyed(self) -> None:
+        self._handle = c.invivo_observer()
+
+    def close(self) -> None:
+        """After it returns the callback is not called again. May be called again."""
+        handle, self._handle = self._handle, c.invivo_observer()
+        if handle.bits and not self.core.closed:
+            self.core.library.call("observer_close", handle)
+
+    def __enter__(self) -> Observer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Purger:
+    """Drops resolved objects before a commit that replaces them becomes visible. Until then nothing is kept."""
+
+    def __init__(self, core: Core) -> None:
+        self.core = core
+        _observe(self, core, publishing=_publishing)
+
+
+@callbacks.returns_nothing(c.invivo_observer_options, "publishing", user_data=0, repeats=True)
+def _publishing(item: Purger, _: int, published: int) -> None:
+    # Both callbacks of a commit run, in this order, and commits do not overlap.
+    if item.core.epoch & 1 == published:
+        item.core.epoch += 1
+    if published:
+        item.core.plans.purge()  # by now their versions are outdated
+        item.core.tunings.prune()
+    else:
+        item.core.purge()
+
+
+@callbacks.returns_nothing(c.invivo_observer_options, "reloaded", user_data=0)
+def _reloaded(item: Observer, _: int, report: int) -> None:
+    item.heard(report)
+
+
+def _observe(item: Observer | Purger, core: Core, **given: callbacks.Trampoline) -> c.invivo_observer:
+    options = c.invivo_observer_options()
+    options.struct_size = ctypes.sizeof(options)
+    for name, callback in given.items():
+        setattr(options, name, callback.of(core.library))
+    options.user_data = number = callbacks.enroll(item)
+    options.destroy = callbacks.destroy.of(core.library)
+    handle = c.invivo_observer()
+    try:
+        core.library.call("observe", core.handle, ctypes.byref(options), ctypes.byref(handle))
+    except BaseException:
+        callbacks.dismiss(number)
+        raise
+    return handle
+
+
+class Reloads(Iterator[Report]):
+    """Iterates over reloads from now on, waiting for each; ends when the runtime closes, or at `close`."""
+
+    def __init__(self, core: Core) -> None:
+        self._queue: queue.SimpleQueue[Report | None] = queue.SimpleQueue()
+        self._over = False
+        self._observer = Observer(core, self._queue.put)
+        core.closing.append(self._end)
+
+    def __next__(self) -> Report:
+        report = self.wait()
+        if report is None:
+            raise StopIteration
+        return report
+
+    def wait(self, timeout: float | None = None) -> Report | None:
+        """Returns the next reload, or None when the runtime has closed.
+
+        Raises ``TimeoutError`` if there is none in ``timeout`` seconds.
+        """
+        if self._over and self._queue.empty():
+            return None
+        try:
+            report = self._queue.get(timeout=timeout)
+        except queue.Empty:
+            raise TimeoutError(f"no reload in {timeout} s") from None
+        if report is None:
+            self._queue.put(None)  # for other threads that wait
+        return report
+
+    def _end(self) -> None:
+        self._over = True
+        self._queue.put(None)
+
+    def close(self) -> None:
+        self._observer.close()
+        with contextlib.suppress(ValueError):
+            self._observer.core.closing.remove(self._end)
+        self._end()
+
+    def __enter__(self) -> Reloads:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,94 @@
+"""The state behind one open runtime."""
+
+from __future__ import annotations
+
+from .. import _generated as c
+from .._assemblies.active import ActiveAssemblies
+from .._assemblies.processors import Processor
+from .._native import callbacks, signals
+from .._native.failures import forget_sent
+from .._native.library import Library
+from .._native.session import sessions
+from .._objects.objects import Objects
+from .._objects.registration import register
+from ..errors import Error
+from .build_plans import Plans
+
+
+class Core(Objects):
+    """The objects of a runtime, its assemblies and build plans, and the life cycle of all of them."""
+
+    def __init__(self, library: Library, *, fills_marked: bool = True) -> None:
+        super().__init__(library, register)
+        self.fills_marked = fills_marked  # whether attributes that are marked for injection are filled
+        self.epoch = 0  # counts events that outdate resolved objects; odd while a commit becomes visible
+        self.plans = Plans(self, lambda: self.epoch)
+        self.active = ActiveAssemblies(self)
+        self.processors: dict[str, Processor] = {}  # those of Python, by name
+
+    def purge(self) -> None:
+        """Drops resolved objects, and build plans that are outdated."""
+        self.plans.purge()
+        for each in list(self.runtimes):
+            each.purge()
+
+    def outdate(self) -> None:
+        """Notes that the meaning of a class or name has changed, or changes with the next commit."""
+        self.epoch += 2
+        self.purge()
+
+    def forked(self) -> None:
+        super().forked()
+        self.plans.forked()
+        for each in list(self.runtimes):
+            each.forked()
+
+    def close(self) -> None:
+        """Closes the runtime, or leaves one that this package has not opened. Its proxies and callables then raise.
+
+        In a forked child it does nothing.
+        """
+        if self.closed or self.is_parents:
+            return
+        stopped: BaseException | None = None
+        if self.is_owned:
+            try:
+                self._close_owned()
+            except BaseException as problem:
+                is_closed = isinstance(problem, Error) and problem.code == c.INVIVO_E_STOP
+                if not is_closed and not signals.took_effect(problem):
+                    raise
+                stopped = problem
+        else:
+            self.give_back()
+        self.closed = True
+        sessions.pop((self.library.table, self.handle.bits), None)
+        for action in self.closing:
+            action()
+        self.closing.clear()
+        self.purge()
+        self.keys.close()
+        self.processors.clear()
+        self.active.close()
+        forget_sent()
+        if stopped is not None:
+            raise stopped
+
+    def _close_owned(self) -> None:
+        self.plans.end()
+        try:
+            self.purge()
+            self.library.call("runtime_close", self.handle)
+            callbacks.dismiss_all(self)
+        except BaseException as problem:
+            if signals.took_effect(problem):
+                self.give_back()
+                raise
+            if not isinstance(problem, Error) or problem.code != c.INVIVO_E_BUSY:
+                self.plans.over = False
+                raise
+            # There are leases. Those of Python are returned first. An object that others hold ends with its last lease.
+            self.give_back()
+            self.library.call("runtime_close_deferred", self.handle)
+        else:
+            self.give_back()  # callables, for which the library does not wait

@@ -1,0 +1,1 @@
+"""Values in both directions, and handles of objects of other languages."""
