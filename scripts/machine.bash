@@ -24,7 +24,7 @@ environment() {
     cp "$requirements" "$path/requirements.txt"
 }
 
-# What CMake, SwiftPM and venv write contains absolute paths. In a copied or moved tree it would build into the original.
+# CMake, SwiftPM and venv write absolute paths. In a copied or moved tree they would build into the original.
 drop_foreign_builds() {
     local cache=build/CMakeCache.txt home directory
     if [ -f "$cache" ]; then
@@ -39,7 +39,7 @@ drop_foreign_builds() {
     done
 }
 
-# SwiftPM does not notice that a header of a system library target has changed, and links objects with different layouts.
+# SwiftPM does not detect changes in headers of system library targets, and links objects with different layouts.
 drop_stale_objects() {
     local headers directory
     headers=$(find include Sources -name '*.h' -print0 | sort -z | xargs -0 sha256sum | sha256sum)
@@ -47,7 +47,7 @@ drop_stale_objects() {
     for directory in .build .build-* build/swift Examples/synth/.build; do
         [ -f "$directory/debug.yaml" ] || [ -f "$directory/release.yaml" ] || continue
         echo "$directory was built with other headers; what it has built is removed"
-        # The whole of it: SwiftPM does not write anew what it knows that it has written.
+        # All of it: SwiftPM does not rewrite files that it has recorded as written.
         rm -rf "$directory"/*/debug "$directory"/*/release "$directory"/{debug,release} "$directory"/{debug,release}.yaml
     done
     mkdir -p .build

@@ -1,9 +1,9 @@
 # Steps with progress and a summary, for the scripts beside it.
 #
-#   step "name" command...     runs a command, shows what it prints, notes whether it went well and how long it took
-#   summary                    prints one line a step, what failed steps said of it, and answers whether all went well
+#   step "name" command...     runs a command, shows its output, records its result and duration
+#   summary                    prints one line per step and the errors of failed steps; succeeds if all succeeded
 #
-# Set `steps` to how many there are before the first, and `logs` to a directory for what each prints.
+# Before the first step, set `steps` to their number, and `logs` to a directory for the output.
 
 steps=0
 logs=
@@ -20,8 +20,8 @@ step() {
     _done=$((_done + 1))
     started=$SECONDS
     printf '\n=== [%d/%d] %s\n' "$_done" "$steps" "$name"
-    # In a subshell of its own, so that the first command that fails ends the step and only the step. Bash forgets that
-    # wish inside `if` and `||`: call `step` as a plain command.
+    # In a subshell, so that the first failing command ends the step and only the step. Bash ignores this inside `if`
+    # and `||`: call `step` as a plain command.
     (set -eo pipefail; "$@") 2>&1 </dev/null | tee "$log"
     if [ "${PIPESTATUS[0]}" -eq 0 ]; then
         status=ok
@@ -36,7 +36,7 @@ step() {
     [ "$status" = ok ]
 }
 
-# The lines of a log that say what failed, and its last ones: few enough to be read at the end of a long output.
+# The lines of a log that describe failures, and its last lines: few enough for the end of a long output.
 failures() {
     grep -anE '✘|[Ff]ailed|FAILED|[Ee]rror: |ERROR|WARNING: |SUMMARY: |Fatal|Traceback|Timeout|: warning: ' "$1" | tail -n 6
     echo "..."

@@ -1,4 +1,4 @@
-/* config.c: what it costs to read values of the configuration, and to change one. */
+/* config.c: the cost of reading and changing configuration values. */
 #define _GNU_SOURCE
 #include "row.h"
 #include <invivo/invivo.h>
@@ -16,7 +16,7 @@ static void must(invivo_status status) {
 }
 __attribute__((noinline)) static void *called(void *p) { __asm__ volatile("" ::: "memory"); return p; }
 
-/* A runtime with `paths` values, each injected into a singleton of its own. */
+/* A runtime with `paths` values, each injected into its own singleton. */
 static invivo_runtime open_with(int paths) {
     static const invivo_property properties[] = {INVIVO_FIELD(voice, gain)};
     invivo_runtime runtime;
@@ -45,7 +45,7 @@ static invivo_runtime open_with(int paths) {
     return runtime;
 }
 
-/* One value said anew, and injected again into the one object that has it, microseconds. */
+/* One value changed, and injected again into its one object, in microseconds. */
 static double change_one(invivo_runtime runtime) {
     double begun = cpu_ns();
     for (int i = 0; i < changes_of_each; i++) {
@@ -58,7 +58,8 @@ static double change_one(invivo_runtime runtime) {
     return (cpu_ns() - begun) / changes_of_each / 1e3;
 }
 
-/* A document of so many keys at the top, each a path below the same name, loaded, microseconds: the best of some. */
+/* Loading a document with this number of top-level keys, each a path below the same name, in microseconds: the minimum
+ * of several. */
 static double load_paths(int paths) {
     invivo_runtime_options options;
     invivo_runtime_options_init(&options);
@@ -84,10 +85,10 @@ static double load_paths(int paths) {
     return best;
 }
 
-/* What the documents of `config.one.of.N` look like. */
+/* The documents of `config.one.of.N`. */
 enum shape { FLAT, GROUPED };
 
-/* A document of so many values, the first of which is `first`; of a grouped one each hundred lie in a map of their own. */
+/* A document of this number of values, the first of which is `first`; grouped: each hundred in its own map. */
 static char *document_of(int values, enum shape shape, int first, size_t *length) {
     size_t size = (size_t)values * 40 + 128;
     char *text = malloc(size);
@@ -99,7 +100,7 @@ static char *document_of(int values, enum shape shape, int first, size_t *length
     return text;
 }
 
-/* libyaml's events of a text, microseconds: the best of some passes. */
+/* libyaml's events of a text, in microseconds: the minimum of several passes. */
 static double event_pass(const char *text, size_t length) {
     double best = 0;
     for (int i = 0; i < rounds; i++) {
@@ -123,7 +124,7 @@ static double event_pass(const char *text, size_t length) {
 
 typedef struct { double document, api, pass; } edits;
 
-/* One value of so many edited, in the document and by the API, microseconds: the best of some. */
+/* One value edited, in the document and by the API, in microseconds: the minimum of several. */
 static edits edit_one(int values, enum shape shape) {
     invivo_runtime_options options;
     invivo_runtime_options_init(&options);
@@ -159,7 +160,7 @@ static edits edit_one(int values, enum shape shape) {
     return best;
 }
 
-/* One of so many documents of one value each, edited, microseconds: the best of some. */
+/* One of many documents with one value each, edited, in microseconds: the minimum of several. */
 static double edit_document(int documents) {
     invivo_runtime runtime;
     must(invivo_runtime_open(&runtime, NULL, &error));
@@ -237,7 +238,7 @@ int main(int argc, char **argv) {
     row("config.change.one.of.1000", value, "us", "one of 10", few, "recorded", true);
     few = load_paths(2000);
     value = load_paths(20000);
-    /* In proportion to their number it is 10, with its square 100. */
+    /* 10 if proportional to the number, 100 if quadratic. */
     row("config.load.paths.20000", value, "us", "2000 of them", few, "<= 20 times", value <= 20 * few);
     one_of(10000);
     few = edit_document(10);

@@ -1,4 +1,4 @@
-/* growth.c: what wiring costs as it grows: activation, lookups, a reload of one key, memory; and graphs of objects. */
+/* growth.c: the cost of wiring as it grows: activation, lookups, a reload of one key, memory; and object graphs. */
 #define _GNU_SOURCE
 #include "row.h"
 #include <invivo/invivo.h>
@@ -34,7 +34,7 @@ static invivo_runtime open_runtime(invivo_type *type) {
     return own;
 }
 
-/* Every tenth key starts a chain; the others are injected with the one before. */
+/* Every tenth key starts a chain; each other key depends on the preceding one. */
 static invivo_status define(invivo_changes changes, invivo_type type, long i, uint32_t scope, invivo_error **error) {
     char name[32], before[32];
     snprintf(name, sizeof name, "many.k%07ld", i);
@@ -64,7 +64,7 @@ static void grow(long count) {
         snprintf(row_name, sizeof row_name, "memory.definition.%ld", count);
         row(row_name, bytes, "bytes", "none", 0, "<= 200", bytes <= 200);
     }
-    /* A cold chain of ten, then lookups by name spread over all. */
+    /* A cold chain of ten, then lookups by name among all. */
     before = mallinfo2().uordblks + mallinfo2().hblkhd;
     begun = wall_ns();
     long chains = count / 10 < 1000 ? count / 10 : 1000;
@@ -94,7 +94,7 @@ static void grow(long count) {
     snprintf(row_name, sizeof row_name, "grow.find.%ld", count);
     row(row_name, (wall_ns() - begun) / (double)lookups, "ns", "none", 0, "recorded", true);
     invivo_view_end(view);
-    /* One key that nobody holds, defined anew; one held at the end of a built chain. */
+    /* A key without dependents, redefined; then one at the end of a built chain. */
     long rounds = count > 100000 ? 100 : 300;
     begun = wall_ns();
     for (long i = 0; i < rounds; i++) {
@@ -104,7 +104,7 @@ static void grow(long count) {
     }
     snprintf(row_name, sizeof row_name, "grow.reload.%ld", count);
     row(row_name, (wall_ns() - begun) / (double)rounds / 1e3, "us", "none", 0, "recorded", true);
-    /* A scope of which always the same number is held, whatever is defined: ten objects of one chain. */
+    /* A scope with a constant number of objects, regardless of the definitions: ten objects of one chain. */
     must(invivo_changes_open(own, &changes, &error), error);
     must(invivo_changes_reset_scope(changes, INVIVO_SCOPE_LAZY_SINGLETON, &error), error);
     must(invivo_changes_commit(changes, &error), error);
@@ -130,8 +130,8 @@ static void grow(long count) {
     row(row_name, (wall_ns() - begun) / (double)count, "ns", "none", 0, "recorded, for each definition", true);
 }
 
-/* Ten nodes, made and given back: by hand with malloc, and as graph-scope definitions. Each node but the first two takes two
- * others, so most are shared within the graph: node i takes i - 1 and i - 2. */
+/* Ten nodes, created and released: by hand with malloc, and as graph-scope definitions. Node i takes i - 1 and i - 2,
+ * so most are shared within the graph. */
 typedef struct hand { struct hand *first, *second; int count; double numbers[4]; } hand;
 static hand *taken(hand *node) {
     if (node) node->count++;
@@ -188,7 +188,7 @@ static void graph10(bool quick) {
         must(invivo_changes_define(changes, &node, &key, &error), error);
     }
     must(invivo_changes_commit(changes, &error), error);
-    /* Shared indeed: what the last node takes second is what the node that it takes first takes first. */
+    /* Checks the sharing: the second input of the last node is the first input of its first input. */
     void *last, *before;
     must(invivo_resolve(own, key, &object, &error), error);
     must(invivo_object_instance(object, type, &last, &error), error);

@@ -1,5 +1,5 @@
-/* outage.c: what users of a service notice while it is replaced: how long it cannot be had, and how long others wait while a
- * caller sits in the old one's code. */
+/* outage.c: the effect of replacing a service on its users: the time without it, and the wait of others during a call
+ * in the old one. */
 #define _GNU_SOURCE
 #include "row.h"
 #include <invivo/invivo.h>
@@ -13,7 +13,7 @@ static void must(invivo_status status, invivo_error *error) {
     if (status) exit(invivo_error_report(error));
 }
 
-/* A caller sits in it until it is told to leave. */
+/* A call stays in it until it is released. */
 static atomic_int sits, leaves;
 static invivo_status call_sit(void *instance, void *user_data, const invivo_value *arguments, size_t count, invivo_value *result,
                               invivo_error **error) {
@@ -84,7 +84,7 @@ int main(int argc, char **argv) {
     row("reload.outage", away, "ns", "resolves of it meanwhile", (double)asked, "0", away == 0);
     row("reload.outage.longest", longest, "ns", "reloads", rounds, "recorded: a resolve of it, the scheduler included", true);
 
-    /* What else is done while somebody is in the old one's code, each by itself. */
+    /* Other operations during a call in the old one, one by one. */
     double worst = 0, replaced = 0;
     for (int round = 0; round < (quick ? 5 : 20); round++) {
         char name[32];

@@ -1,4 +1,4 @@
-/* pool.c: weak pools with a million entries: a living entry found, entries made and let go, two threads, memory. */
+/* pool.c: weak pools with a million entries: finding a live entry, creating and releasing entries, two threads, memory. */
 #define _GNU_SOURCE
 #include "row.h"
 #include <invivo/invivo.h>
@@ -17,8 +17,8 @@ static invivo_pool numbers, names;
 static invivo_key prototype;
 static invivo_object *objects;
 static char (*texts)[24]; /* 23 bytes each */
-static char queries[ASKED][24]; /* the names asked for, as a program has them */
-static uint32_t *asked;   /* which entries are asked for, in their order; the first ASKED over and over, or all */
+static char queries[ASKED][24]; /* the requested names, in the program's own memory */
+static uint32_t *asked;   /* the requested entries, in order; the first ASKED repeatedly, or all */
 
 static void must(invivo_status status, invivo_error *error) {
     if (status) exit(invivo_error_report(error));
@@ -32,7 +32,7 @@ static invivo_status make(void *user_data, const invivo_value *key, invivo_objec
     (void)user_data, (void)key;
     return invivo_resolve(runtime, prototype, out, error);
 }
-/* Numbers as programs have them: not in a row. */
+/* Realistic numbers: not consecutive. */
 static int64_t number(long i) { return (int64_t)i * 2654435761 + 17; }
 
 __attribute__((noinline)) static void get_number(uint32_t i) {
@@ -49,7 +49,7 @@ __attribute__((noinline)) static void get_name(uint32_t i) {
 }
 static double bytes_in_use(void) { return (double)mallinfo2().uordblks + (double)mallinfo2().hblkhd; }
 
-/* ---- the floor: a table of one thread that finds pointers and counts nothing -------------------------- */
+/* ---- the floor: a single-threaded table of pointers without counts ------------------------------------- */
 
 static struct { int64_t key; void *value; } *plain;
 static uint64_t plain_mask;
@@ -64,9 +64,10 @@ __attribute__((noinline)) static void get_plain(uint32_t i) {
     __atomic_fetch_add(counted, 1, __ATOMIC_ACQ_REL);
 }
 
-/* ---- making and letting go ------------------------------------------------------------------------------ */
+/* ---- creation and release ------------------------------------------------------------------------------ */
 
-/* Each round replaces entries here and there: what was there goes, another is made, found once more and let go but for one lease. */
+/* Each round replaces scattered entries: the old one is released, another is created, found again and kept with one
+ * lease. */
 static double churn_floor(long steps, leaf **held) {
     double begun = cpu_ns();
     for (long i = 0; i < steps; i++) {
@@ -130,7 +131,7 @@ static double two_over_one(bool all) {
         go = 1;
         pthread_join(a, NULL);
         pthread_join(b, NULL);
-        /* Both are begun together; the work is done when the slower one is. */
+        /* Both start together; the work is done when the slower one is. */
         ratios[round] = 2 * one.each / fmax(two[0].each, two[1].each);
     }
     return median(ratios, TRIES);
@@ -161,7 +162,7 @@ int main(int argc, char **argv) {
         asked[i] = asked[other], asked[other] = kept;
     }
     for (int i = 0; i < ASKED; i++) memcpy(queries[i], texts[asked[i]], 24);
-    /* Memory and filling, in the order of the numbers. */
+    /* Memory and filling, in numerical order. */
     double before = bytes_in_use(), begun = cpu_ns(), worst = 0;
     for (long i = 0; i < entries; i++) {
         invivo_value key = invivo_int64(number(i));
@@ -199,7 +200,7 @@ int main(int argc, char **argv) {
     MEASURE(value, rounds, count, get_number(asked[i_ % entries]));
     row("pool.get.anywhere", value, "ns", "table of one thread, count", floor, "recorded: no entry is in a cache", true);
     free(plain), free(counts);
-    /* Take the leases back that were measured. */
+    /* Release the measured leases. */
     for (long i = 0; i < entries; i++)
         while (!invivo_object_release(objects[i])) {}
     for (long i = 0; i < entries; i++) must(invivo_resolve(runtime, prototype, &objects[i], &error), error);

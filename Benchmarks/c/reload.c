@@ -1,4 +1,4 @@
-/* reload.c: what reloads cost, and what readers notice of them. */
+/* reload.c: the cost of reloads, and their effect on readers. */
 #define _GNU_SOURCE
 #include "row.h"
 #include <fcntl.h>
@@ -18,7 +18,7 @@ static const invivo_property voice_properties[] = {
 };
 typedef struct { double stamp; } stamped;
 static const invivo_property stamped_properties[] = {INVIVO_FIELD(stamped, stamp)};
-/* Says a stamp that no object may have: the third reload of each three fails on it. */
+/* Sets a stamp that is invalid for objects: every third reload fails on it. */
 static invivo_status stamped_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t n, void *user, invivo_error **error) {
     (void)build, (void)user;
     ((stamped *)instance)->stamp = n ? arguments[0].as.number : 0;
@@ -50,9 +50,9 @@ static invivo_key keys[4]; /* first, second, chosen (an alias of one of them), b
 static atomic_int stop_reader, split;
 static double times[BATCHES];
 static long batches, mixed, missing;
-static bool resolves; /* whether the reader resolves instead of reading views */
+static bool resolves; /* whether the reader resolves instead of using views */
 
-/* One batch of resolves; of one key, since two resolves may be of two generations. */
+/* One batch of resolves of one key, because two resolves may belong to two generations. */
 static void resolve_batch(void) {
     for (int i = 0; i < BATCH; i++) {
         invivo_object object;
@@ -81,8 +81,8 @@ static void *reader(void *context) {
     return NULL;
 }
 
-/* One change set: two shared objects, the block and the wiring choice, all with one stamp. With `split` it is torn in
- * two on purpose, which the reader must notice. */
+/* One change set: two shared objects, the block and the alias, all with one stamp. `split` divides it on purpose, which
+ * the reader must detect. */
 static invivo_status stamp_all(double stamp, bool fails, invivo_type type) {
     invivo_changes changes;
     invivo_error *error = NULL;
@@ -111,7 +111,7 @@ static invivo_status stamp_all(double stamp, bool fails, invivo_type type) {
 static const double at[4] = {0.5, 0.99, 0.999, 1};
 static double stamp_now = 1;
 
-/* The percentiles of what the reader took by itself, or while `busy` seconds of reloads commit. */
+/* The percentiles of the reader alone, or during `busy` seconds of reloads. */
 static double read_for(long wanted, double busy, invivo_type type, double *figures, long *failures) {
     pthread_t thread;
     long reloads = 0;
@@ -175,7 +175,7 @@ static void readers(bool quick) {
     resolves = false;
     pthread_t thread;
     long wanted;
-    /* The same checker must find what is torn on purpose. */
+    /* The same checker must detect the intentional split. */
     stop_reader = 0;
     split = 1;
     batches = mixed = missing = wanted = 0;
@@ -187,7 +187,7 @@ static void readers(bool quick) {
     must(invivo_runtime_close(runtime, &error), error);
 }
 
-/* ---- reloads a second, one key among many ------------------------------------------------------------ */
+/* ---- reloads per second, one key among many ------------------------------------------------------------ */
 
 static double reload_time(int definitions, long count) {
     invivo_error *error = NULL;
@@ -247,11 +247,11 @@ static void rate(bool quick) {
     row("reload.one.of.100k", many, "us", "one of 100", few, "<= 2 x one of 100", many <= 2 * few);
 }
 
-/* ---- a file written -> the trait live ---------------------------------------------------------------- */
+/* ---- from the write of a file to the new value --------------------------------------------------------- */
 
 typedef struct { const char *path; int rounds, notify; double gain; } raw_watch;
 
-/* The number of the last scalar, by libyaml's events. */
+/* The number of the last scalar, from libyaml's events. */
 static double raw_parse(const char *text, size_t length) {
     yaml_parser_t parser;
     yaml_event_t event;
@@ -300,7 +300,7 @@ static void live(bool quick) {
     options.quiet_ms = 0;
     must(invivo_runtime_open(&own, &options, &error), error);
     must(invivo_define_block(own, "l.block", INVIVO_BLOCK(voice, voice_properties), &key, &error), error);
-    /* A confined object of this thread: its property is set by a job, which this thread runs when it polls. */
+    /* A confined object of this thread: a job sets its property when the thread polls. */
     invivo_type_options targets = {.struct_size = sizeof targets, .name = "Target", .size = sizeof(voice), .alignment = 8,
                                    .properties = voice_properties, .property_count = 2};
     invivo_type target_type;
@@ -333,8 +333,8 @@ static void live(bool quick) {
     }
     invivo_object_release(object);
     must(invivo_runtime_close(own, &error), error);
-    /* The floor: one thread that sleeps in read() on an inotify descriptor, reads the file, runs
-     * libyaml's events over it, and stores. */
+    /* The floor: one thread that sleeps in read() on an inotify descriptor, reads the file, parses it with libyaml, and
+     * stores. */
     raw_watch watch = {.path = path, .rounds = rounds, .notify = inotify_init1(IN_CLOEXEC)};
     inotify_add_watch(watch.notify, folder, IN_CLOSE_WRITE);
     pthread_t watcher;

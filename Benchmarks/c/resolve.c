@@ -1,4 +1,4 @@
-/* resolve.c: what it costs to get at objects: borrowed, leased, by name, made; one thread and two; open and close. */
+/* resolve.c: the cost of access to objects: borrowed, leased, by name, created; one and two threads; open and close. */
 #define _GNU_SOURCE
 #include "row.h"
 #include <invivo/invivo.h>
@@ -60,7 +60,7 @@ static void *lane_run(void *context) {
     return NULL;
 }
 
-/* What two threads do in a time over what one does, by the clock on the wall: the median of several tries. */
+/* The wall-clock throughput of two threads relative to one: the median of several runs. */
 static double two_over_one(bool lease) {
     enum { TRIES = 9 };
     double ratios[TRIES];
@@ -76,7 +76,7 @@ static double two_over_one(bool lease) {
         go = 1;
         pthread_join(a, NULL);
         pthread_join(b, NULL);
-        /* Both are begun together; the work is done when the slower one is. */
+        /* Both start together; the work is done when the slower one is. */
         ratios[round] = 2 * one.each / fmax(two[0].each, two[1].each);
     }
     return median(ratios, TRIES);
@@ -87,7 +87,8 @@ static void *close_descriptor(void *descriptor) {
     return NULL;
 }
 
-/* The kernel's part of watching a file in /tmp: Linux may take 20 ms to close an inotify descriptor that has watched directories. */
+/* The kernel's share of watching a file in /tmp: Linux may take 20 ms to close an inotify descriptor with watched
+ * directories. */
 static double watched_and_closed_ms(void) {
     double begun = wall_ns();
     int descriptor = inotify_init1(IN_CLOEXEC);
@@ -128,7 +129,7 @@ int main(int argc, char **argv) {
     MEASURE(value, rounds, count, KEEP(invivo_view_get(view, shared_key)));
     row("c.view.get", value, "ns", "function pointer call", call, "<= 4 ns", value <= 4);
     static const char name[] = "assembly.component01022";
-    const char *volatile text = name; /* what is known beforehand would be no floor */
+    const char *volatile text = name; /* a result that is known beforehand would be no floor */
     MEASURE(floor, rounds, count, KEEP(plain_hash(text, 23)));
     MEASURE(value, rounds, count, KEEP(invivo_view_find(view, name, 23)));
     row("c.view.find", value, "ns", "hash of 23 bytes", floor, "<= 30 ns", value <= 30);
@@ -145,7 +146,7 @@ int main(int argc, char **argv) {
     MEASURE(value, rounds, count, { invivo_resolve(runtime, prototype_key, &object, NULL); invivo_object_release(object); });
     row("c.prototype", value, "ns", "malloc + free", floor, "<= 60 ns", value <= 60);
 
-    if (COUNTING) return 0; /* one thread, and no waiting */
+    if (COUNTING) return 0; /* one thread, without waiting */
     value = two_over_one(false);
     row("threads2.shared", value, "x", "one thread", 1, ">= 1.9 x one", value >= 1.9);
     value = two_over_one(true);

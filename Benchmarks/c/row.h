@@ -1,4 +1,4 @@
-/* row.h: how a benchmark says what it measured: one JSON object a line. */
+/* row.h: the output of a benchmark: one JSON object per line. */
 #ifndef ROW_H
 #define ROW_H
 
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Under callgrind instructions are counted and not times: each MEASURE runs its body COUNTED times between two dumps, and a row
- * labels the last of them (Benchmarks/instructions.py). */
+/* Under callgrind, instructions are counted instead of times: each MEASURE runs its body COUNTED times between two
+ * dumps, and a row labels the last of them (Benchmarks/instructions.py). */
 #if defined(__has_include)
 #if __has_include(<valgrind/callgrind.h>)
 #include <valgrind/callgrind.h>
@@ -28,7 +28,7 @@ static inline double clock_ns(clockid_t clock) {
     clock_gettime(clock, &t);
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
-/* Of this thread alone: what else the machine does is not counted. */
+/* Time of this thread only: other work of the machine is not counted. */
 static inline double cpu_ns(void) { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 static inline double wall_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
 
@@ -46,7 +46,7 @@ static inline void row(const char *name, double value, const char *unit, const c
     fflush(stdout);
 }
 
-/* The best of `rounds` runs of `body` over `count` repetitions, nanoseconds each. */
+/* The minimum of `rounds` runs of `body` with `count` repetitions, in nanoseconds each. */
 #define MEASURE(result, rounds, count, body)                          \
     do {                                                              \
         double best_ = 1e300;                                         \

@@ -1,5 +1,5 @@
-"""What a Python program pays: shared objects, graphs, lookups; against dependency-injector, dishka and wireup in the
-same run where they are installed, and against the same written by hand."""
+"""The cost for a Python program: shared objects, graphs, lookups. Compared in the same run with dependency-injector,
+dishka and wireup, if they are installed, and with code by hand."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def graph_by_hand() -> Page:
 
 
 def chain_of(assembly: invivo.Assembly) -> None:
-    """Ten prototypes, each made for the next alone."""
+    """Ten prototypes in a chain."""
     former: type | None = None
     for number in range(10):
         assembly.prototype(LINKS[number], **({} if former is None else {"link": invivo.ref(former)}))
@@ -148,7 +148,7 @@ def best_of(statement: str, names: dict[str, Any], count: int = COUNT) -> float:
 
 
 def peers() -> dict[str, dict[str, Any]]:
-    """What others have for a shared object (a) and for the graph (b); statements over names."""
+    """The statements of other libraries for a shared object (a) and for the graph (b)."""
     found: dict[str, dict[str, Any]] = {}
     try:
         from dependency_injector import containers, providers
@@ -250,7 +250,7 @@ def shared(others: dict[str, dict[str, Any]]) -> None:
 
 
 def reloading(runtime: invivo.Runtime, name: str, peer: float) -> None:
-    """The same, by the clock on the wall, while another thread commits reloads that replace what is read."""
+    """The same in wall time, while another thread commits reloads that replace the object."""
     stop = threading.Event()
     committed = 0
 
@@ -262,7 +262,7 @@ def reloading(runtime: invivo.Runtime, name: str, peer: float) -> None:
             time.sleep(0.001)  # a reload in a millisecond is many; the reader is to be measured, not the GIL
 
     def read(seconds: float, reloads: int) -> tuple[float, int]:
-        """Nanoseconds a read, and how many objects were seen, for so long and so many reloads."""
+        """Nanoseconds per read, and the number of different objects, for this time and number of reloads."""
         seen, last, count = 0, None, 0
         begun = time.perf_counter()
         while time.perf_counter() - begun < seconds or committed < reloads:
@@ -377,8 +377,8 @@ runtime.close()
 
 
 def growth() -> None:
-    """Activation, cold and warm lookup, a reload of one key, a reset of a scope that holds ten objects; memory a
-    definition and an instance of Python's. A million definitions are measured in C: here they would be classes."""
+    """Activation, cold and warm lookup, a reload of one key, a reset of a scope with ten objects; memory of a Python
+    definition and instance. A million definitions are measured in C: here they would be classes."""
     units = ("us", "us", "ns", "us", "us", "B", "B")
     scale = (1e6, 1e6, 1e9, 1e6, 1e6, 1, 1)
     names = ("activation", "cold", "lookup", "reload.one", "reset.scope", "memory.definition", "memory.instance")

@@ -5,7 +5,7 @@ import InvivoBase
 import InvivoTraits
 import InvivoWiring
 
-/// A plain Swift object that any thread may use.
+/// A plain Swift class that any thread may use.
 final class Clock: Sendable {
     let ticks = 1
 }
@@ -24,7 +24,7 @@ struct Voice {
     var cutoff: Double
 }
 
-/// What Swift hosts pay, and what one trait costs on one property.
+/// The cost for Swift hosts, and of one trait with one property.
 @main
 enum Benchmark {
     static func main() throws {
@@ -43,7 +43,7 @@ enum Benchmark {
         let runtime = try Runtime()
         let key: Key<Clock> = try runtime.define("bench.clock") { _ in Clock() }
         let clock = try runtime.resolve(key)
-        // The floor: one strong reference taken through a call and given back.
+        // The floor: one strong reference passed through a call and released.
         let pair = measure(rounds: rounds, count: count) {
             let strong = Unmanaged.passUnretained(clock).retain()
             keep(byHand(clock).ticks)
@@ -64,7 +64,7 @@ enum Benchmark {
         try runtime.close()
     }
 
-    /// Properties of a C struct: the layers put on, read back, and taken off again, base values restored and read back.
+    /// Properties of a C struct: layers applied, read back and removed, base values restored and read back.
     static func traits(_ rounds: Int, _ count: Int) throws {
         let one = try traits(properties: 1, rounds, count)
         row("trait.apply", one, "ns", floor: ("nothing", 0), budget: "<= 300 ns", within: one <= 300)
@@ -111,7 +111,7 @@ enum Benchmark {
         return try voice.withUnsafeMutableBytes { bytes in
             guard let instance = bytes.baseAddress else { return 0.0 }
             return try measure(rounds: rounds, count: count) {
-                // Two commits, each with steps of its own to take it back.
+                // Two commits, each with its own undo steps.
                 var undo = Undo()
                 keep(try tuning.change(type, instance, to: half, undo: &undo))
                 undo = Undo()

@@ -1,6 +1,6 @@
 import Invivo
 
-/// Ten classes that need each other; `H` and `I` are shared by two.
+/// Ten classes in a graph; `H` and `I` are shared by two.
 final class J { var value = 1 }
 final class I { let j: J; init(j: J) { self.j = j } }
 final class H { let j: J; init(j: J) { self.j = j } }
@@ -54,7 +54,7 @@ final class Ten: Assembly {
 }
 
 extension Benchmark {
-    /// Ten objects that need each other, made and let go.
+    /// Ten objects of a graph, created and released.
     static func graphs(_ rounds: Int, _ count: Int) throws {
         let runtime = try Runtime()
         let ten = try runtime.activate(Ten())

@@ -1,6 +1,6 @@
 import Glibc
 
-/// One JSON object a line, as every benchmark prints it.
+/// One JSON object per line, as in every benchmark.
 func row(_ name: String, _ value: Double, _ unit: String, floor: (String, Double), budget: String, within: Bool) {
     let ratio = floor.1 > 0 ? value / floor.1 : 0
     print(
@@ -11,14 +11,14 @@ func row(_ name: String, _ value: Double, _ unit: String, floor: (String, Double
 
 private func rounded(_ value: Double) -> Double { (value * 1000).rounded() / 1000 }
 
-/// Nanoseconds of this thread's processor time: what else the machine does is not counted.
+/// Nanoseconds of this thread's processor time: other work of the machine is not counted.
 private func cpuTime() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
     return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
 }
 
-/// The best of `rounds` runs over `count` repetitions, nanoseconds each.
+/// The minimum of `rounds` runs with `count` repetitions, in nanoseconds each.
 @inline(__always)
 func measure(rounds: Int, count: Int, _ body: () throws -> Void) rethrows -> Double {
     var best = Double.infinity
@@ -30,6 +30,6 @@ func measure(rounds: Int, count: Int, _ body: () throws -> Void) rethrows -> Dou
     return best
 }
 
-/// Keeps a value from being optimised away.
+/// Keeps a value from being optimized away.
 @inline(never) @_optimize(none)
 func keep<T>(_ value: borrowing T) {}

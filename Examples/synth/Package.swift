@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What of the example is Swift: the filter, a module that any host loads, and a host. A program of its own would name the
-// package by its address, and its modules and hosts would not sit in one folder.
+// The Swift parts of the example: the filter, a module for any host, and a host. A real program would refer to the
+// package by its URL, and have its modules and hosts in separate packages.
 let others = [
     "app.yaml", "tuning.yaml", "build.sh", "host.c", "host.py", "mixer.c", "oscillator.c", "plot.py", "README.md",
     "requirements.txt", "run",
@@ -20,7 +20,7 @@ let package = Package(
         .target(
             name: "SynthFilter", dependencies: ["SynthStage", .product(name: "InvivoModule", package: "invivo")],
             path: "filter",
-            // Swift code cannot be unloaded, and may be turned into a module only with all its symbols bound in it.
+            // Swift code cannot be unloaded. A module must bind all its symbols.
             linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "nodelete", "-Xlinker", "-Bsymbolic"])]),
         .executableTarget(
             name: "SynthHost", dependencies: [.product(name: "Invivo", package: "invivo")],

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the example's modules into build/: build.sh [hosts] (with the hosts in C and Swift as well).
+# Builds the modules of the example into build/: build.sh [hosts] (also the hosts in C and Swift).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -7,7 +7,7 @@ cd "$here"
 mkdir -p build output
 
 for module in oscillator mixer; do
-    # A module links the stubs, never the library. A user of an installed copy writes $(pkg-config --cflags invivo).
+    # A module links the stubs, never the library. With an installed copy, use $(pkg-config --cflags invivo).
     cc -std=gnu11 -O2 -Wall -Wextra -fPIC -shared -I "$root/include" -I . "$module.c" "$root/Sources/InvivoStubs/stubs.c" \
         -lm -pthread -o "build/$module.so"
 done
@@ -16,7 +16,7 @@ cp "$(swift build --configuration release --show-bin-path)/libfilter.so" build/.
 mv build/.libfilter.so build/libfilter.so
 
 if [ "${1:-}" = hosts ]; then
-    # Built where the package itself is, which then is not built again.
+    # Built in the package's own build directory, so that it is not built twice.
     scratch=$root/.build
     library=$(cd "$root" && swift build --show-bin-path)
     cc -std=gnu11 -O2 -Wall -Wextra -I "$root/include" host.c "$library/libInvivoC.so" -Wl,-rpath,"$library" -lm -o build/host

@@ -1,7 +1,5 @@
-/* The synthesiser with C as its host: the same components, and a sequencer of a few lines whose tempo is a block.
- *
- *     cc host.c $(pkg-config --cflags --libs invivo) -lm -o host && ./host 10
- */
+/* The synthesizer with a C host: the same components, and a short sequencer whose tempo is a block.
+ * cc host.c $(pkg-config --cflags --libs invivo) -lm -o host && ./host 10 */
 #include <invivo/invivo.h>
 #include <math.h>
 #include <stdio.h>

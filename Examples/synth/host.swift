@@ -1,7 +1,7 @@
 import Glibc
 import Invivo
 
-/// The synthesiser with Swift as its host: the same components, and a sequencer of a few lines whose tempo is a block.
+/// The synthesizer with a Swift host: the same components, and a short sequencer whose tempo is a block.
 @main
 struct Host {
     struct Sequencer: BitwiseCopyable { var tempo = 120.0 }
@@ -40,7 +40,7 @@ struct Host {
         for step in 0... where clock.now < end {
             let note = [57, 60, 64, 69, 67, 64, 60, 64][step % 8]
             _ = try lead.call("play", 440 * exp2(Double(note - 69) / 12))
-            let next = clock.now + .seconds(60 / runtime[sequencer].tempo)  // an edit is live at the next step
+            let next = clock.now + .seconds(60 / runtime[sequencer].tempo)  // the next step sees an edit
             while clock.now < min(next, end) { try runtime.poll(timeout: min(next, end) - clock.now) }
             if clock.now >= end { return }
         }

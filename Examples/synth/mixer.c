@@ -1,10 +1,10 @@
 /* The mixer: a C module with the two threads of the output.
  *
- *   real-time thread:  every 64 frames: view -> source -> effect -> slot of the ring; never waits, for nobody
- *   writer thread:     drains the ring into FILE.wav (32-bit float) and FILE.csv, one line a buffer
+ * - The real-time thread: every 64 frames, view -> source -> effect -> slot of the ring. It never waits.
+ * - The writer thread: drains the ring into FILE.wav (32-bit float) and FILE.csv, one line per buffer.
  *
- * A buffer that found the ring full would be lost, and counted; the ring holds eleven seconds. FILE.reloads.csv says when
- * each reload was applied, on the clock of FILE.csv, so that what was heard can be compared with what was done. */
+ * A buffer is lost, and counted, if the ring is full; the ring holds eleven seconds. FILE.reloads.csv contains the time
+ * of each reload on the clock of FILE.csv, so that the sound can be compared with the changes. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <invivo/invivo.h>
@@ -19,7 +19,7 @@
 
 enum { SLOTS = 8192, PERIOD_NS = 1333333 };
 
-/* Defined where a test counts what the render callback does: see watch.c. */
+/* Defined if a test counts the actions of the render callback: see watch.c. */
 extern void synth_watch_enter(void) __attribute__((weak));
 extern void synth_watch_leave(void) __attribute__((weak));
 
@@ -73,7 +73,7 @@ static float peak(const float *frames) {
 
 static void render(mixer *self, slot *out) {
     const void *source, *effect;
-    invivo_view view = invivo_view_begin(self->runtime); /* both blocks are of one generation */
+    invivo_view view = invivo_view_begin(self->runtime); /* both blocks belong to one generation */
     out->generation = invivo_view_generation(view);
     source = invivo_view_block(view, self->source.key);
     effect = invivo_view_block(view, self->effect.key);
@@ -150,9 +150,9 @@ static void *writer_main(void *argument) {
     return NULL;
 }
 
-/* ---- what the runtime calls -------------------------------------------------------------------------- */
+/* ---- callbacks ----------------------------------------------------------------------------------------- */
 
-/* The time is taken when the reload has been applied: every view begun later sees it. */
+/* The time is taken after the reload: every later view sees it. */
 static void reloaded(void *user_data, const invivo_report *report) {
     mixer *self = user_data;
     fprintf(self->reloads, "%llu,%d,%llu,%.6f\n", (unsigned long long)invivo_report_generation(report),
@@ -169,7 +169,7 @@ static invivo_status connect(input *out, const invivo_value *argument, invivo_er
     return status;
 }
 
-/* What is injected outlives the mixer: the runtime disposes of dependents first. */
+/* Injected objects outlive the mixer: the runtime disposes of dependents first. */
 static invivo_status init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
                           void *user_data, invivo_error **error) {
     mixer *self = instance;
@@ -190,7 +190,7 @@ static FILE *create(const mixer *self, const char *suffix, const char *first, in
     return file;
 }
 
-/* The real-time thread asks for SCHED_FIFO, and runs as it may where that is not permitted. */
+/* The real-time thread requests SCHED_FIFO, and continues without it if it is not permitted. */
 static int start_thread(mixer *self) {
     pthread_attr_t attributes;
     const struct sched_param priority = {.sched_priority = 20};

@@ -1,4 +1,4 @@
-/* The oscillator: a C module. What it is told to play is an atomic of its own; what is tuned lives in its block. */
+/* The oscillator: a C module. The note to play is atomic; tunable values are in its block. */
 #include <invivo/invivo.h>
 #include <math.h>
 
@@ -6,7 +6,7 @@
 
 typedef struct oscillator {
     synth_stage stage;
-    double phase;       /* 0 to 1; the real-time thread's own */
+    double phase;       /* 0 to 1; used by the real-time thread only */
     uint64_t frequency; /* the bits of a double; written by `play`, read by the real-time thread */
 } oscillator;
 

@@ -1,4 +1,4 @@
-"""Draws what was heard: waveform and level, with the reloads marked.
+"""Draws the output: waveform and level, with marks for reloads.
 
 python3 plot.py output/synth        reads synth.wav, synth.csv and synth.reloads.csv; writes synth.png
 """

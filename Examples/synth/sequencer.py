@@ -36,7 +36,7 @@ class Sequencer:
         with open("synth.notes.csv", "w", encoding="utf-8") as log:
             log.write("at_ns,hertz\n")
             for note in itertools.cycle(NOTES):
-                self.lead.play(frequency(note))  # the oscillator is C
+                self.lead.play(frequency(note))  # the oscillator is a C object
                 log.write(f"{time.monotonic_ns()},{frequency(note)}\n")
                 log.flush()
                 if self.ending.wait(60 / self.tempo):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests of the example: the render callback takes no lock, allocates nothing and makes no system call, while reloads are
-# committed; and each language hosts it. The tour is `scripts/run --tour`.
+# Tests of the example: the render callback takes no lock, allocates nothing and makes no system call during reloads,
+# and each language hosts it. The tour is `scripts/run --tour`.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -12,7 +12,7 @@ log=$(mktemp)
 before=$(cat tuning.yaml)
 trap 'printf "%s\n" "$before" > tuning.yaml; rm -f "$log"' EXIT
 
-check() { # name, what must be in the log
+check() { # name, and the expected text of the log
     if grep -Eq "$2" "$log" && ! grep -q "^exit status" "$log"; then
         passed=$((passed + 1))
         echo "ok: $1"
@@ -23,13 +23,13 @@ check() { # name, what must be in the log
     fi
 }
 
-# Runs a host while tuning.yaml is saved again and again, each time with another gain.
+# Runs a host while tuning.yaml is saved repeatedly, each time with another gain.
 hosted() {
     "$@" >"$log" 2>&1 &
     local program=$! gain=1
     while kill -0 "$program" 2>/dev/null; do
         gain=$(((gain + 1) % 9))
-        # By rename: a host that starts at this moment must not find the file empty.
+        # By rename: a host that starts at this moment must not find an empty file.
         sed "s/gain: 0.5/gain: 0.${gain}1/" <<<"$before" >.tuning.new && mv .tuning.new tuning.yaml
         sleep 0.1
     done

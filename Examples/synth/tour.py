@@ -1,9 +1,9 @@
-"""Drives the example by itself: edits its files as editors do, and checks what is heard.
+"""Runs the example unattended: edits its files like an editor, and checks the output.
 
     tour.py TOOL     TOOL is the `invivo` program; the modules are built
 
-One line a step, `tour: <step>: ok, <figure>`. A step that fails ends the tour with exit status 1. Nothing here waits
-for a time to pass: each step waits for what it wants to see, under a limit that only a broken program meets.
+One line per step, `tour: <step>: ok, <figure>`. A failing step ends the tour with exit status 1. No step waits for a
+fixed time: each waits for its result, with a generous limit.
 """
 
 import csv
@@ -41,7 +41,7 @@ def spec(wave: str = "square", gain: float | None = None, cutoff: str = "1.2 kHz
 
 
 class Player:
-    """The running program, and what it wrote."""
+    """The running program, and its output."""
 
     def __init__(self, tool: str, folder: Path) -> None:
         self.folder = folder
@@ -102,7 +102,7 @@ class Player:
         return self.wait(f"buffers of generation {generation}", find)
 
     def heard_at_once(self, generation: int) -> float:
-        """Every buffer begun after the reload was applied is of its generation. Milliseconds to the first one."""
+        """Each buffer after the reload belongs to its generation. Returns the milliseconds to the first one."""
         at = int(self.applied(generation)["applied_ns"])
         buffers = self.buffers_of(generation)
         later = [row for row in self.table(".csv") if int(row["began_ns"]) >= at]
@@ -139,19 +139,19 @@ class Tour:
         self.generation = 0
 
     def edit(self, save, text: str) -> float:  # type: ignore[no-untyped-def]
-        """Saves, waits until the edit is applied, answers the milliseconds from change to applied."""
+        """Saves, waits for the reload, and returns its milliseconds."""
         save(self.player.tuning, text)
         line = self.player.hears("tuned", "not applied")
         if (
             save is backup_save and "not applied" in line
-        ):  # for a moment there is no file, and a slow machine may say so
+        ):  # the file is missing for a moment, and a slow machine may report it
             line = self.player.hears("tuned")
         need("not applied" not in line, f"the edit was refused: {line}")
         self.generation = generation_of(line)
         return float(self.player.applied(self.generation)["total_ms"])
 
     def source(self) -> float:
-        """The peak before the filter, the same in every buffer of the generation: of a square wave it is the gain."""
+        """The peak before the filter, equal in every buffer of the generation: for a square wave it is the gain."""
         peaks = {row["source"] for row in self.player.buffers_of(self.generation)}
         need(len(peaks) == 1, f"generation {self.generation} has several levels: {sorted(peaks)[:5]}")
         return float(peaks.pop())
@@ -198,7 +198,8 @@ class Tour:
             later = [each for each in later if each > at]
             return later if len(later) >= 12 else []
 
-        # The step under way still has the former length. A busy machine makes some later: the shortest tell the tempo.
+        # The current step still has the former length. A busy machine delays some steps: the shortest ones show the
+        # tempo.
         times = self.player.wait("notes", notes)
         gap = sorted(b - a for a, b in zip(times[1:], times[2:], strict=False))[0] / 1e6
         need(gap < 125, f"a step lasts {gap:.1f} ms, not 50")
@@ -286,7 +287,7 @@ STEPS = [
 
 
 def main() -> int:
-    # A copy, so that the tree stays as it is; the manifest's paths count from the manifest.
+    # A copy, so that the tree is unchanged; paths in the manifest are relative to it.
     folder = HERE / "output" / "tour"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

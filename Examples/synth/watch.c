@@ -1,9 +1,10 @@
-/* Counts what the render callback does that it must not: locks, allocations, system calls. For LD_PRELOAD:
+/* Counts forbidden actions of the render callback: locks, allocations, system calls. For LD_PRELOAD:
  *
- *     LD_PRELOAD=build/watch.so build/host 5      prints at exit: watch: <callbacks> callbacks, <n> locks, ...
+ *   LD_PRELOAD=build/watch.so build/host 5
  *
- * Locks and allocations are caught at the C library's functions. System calls are caught by the kernel itself (system call
- * dispatch to user space, per thread, Linux 5.11): one that is made with the selector set arrives as SIGSYS instead. */
+ * It prints at exit: watch: <callbacks> callbacks, <n> locks, ... Locks and allocations are intercepted at the
+ * functions of the C library. System calls are intercepted by the kernel (system call user dispatch, per thread, Linux
+ * 5.11): a call with the selector set arrives as SIGSYS. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -22,12 +23,12 @@
 #endif
 
 static __thread bool inside __attribute__((tls_model("initial-exec")));
-static __thread volatile char selector __attribute__((tls_model("initial-exec"))); /* 0 lets through, 1 catches */
+static __thread volatile char selector __attribute__((tls_model("initial-exec"))); /* 0 permits, 1 intercepts */
 static __thread int prepared __attribute__((tls_model("initial-exec")));
 static unsigned long callbacks, locks, allocations, system_calls;
 static bool refused;
 
-/* With SYNTH_WATCH_TRACE it also says where. */
+/* With SYNTH_WATCH_TRACE it also prints the location. */
 static void seen(unsigned long *what) {
     void *frames[32];
     selector = 0;
@@ -43,7 +44,7 @@ static void count(unsigned long *what) {
     selector = before;
 }
 
-/* The call that was caught is not made; the rest of this callback goes through, so that the process lives on. */
+/* The intercepted call is not made; the rest of this callback is permitted, so that the process continues. */
 static void caught(int signal) {
     (void)signal;
     seen(&system_calls);
@@ -61,7 +62,7 @@ void synth_watch_enter(void) {
     __atomic_add_fetch(&callbacks, 1, __ATOMIC_RELAXED);
     inside = true;
     if (prepared > 0) selector = 1;
-    if (getenv("SYNTH_WATCH_SPOIL")) { /* shows that each kind is seen */
+    if (getenv("SYNTH_WATCH_SPOIL")) { /* a self-test of each kind */
         static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
         void *volatile memory = malloc(1);
         free(memory);
@@ -77,7 +78,7 @@ void synth_watch_leave(void) {
 }
 
 __attribute__((destructor)) static void tell(void) {
-    if (!callbacks) return; /* another program of the same environment */
+    if (!callbacks) return; /* another program in the same environment */
     fprintf(stderr, "watch: %lu callbacks, %lu locks, %lu allocations, %lu system calls%s\n", callbacks, locks, allocations,
             system_calls, refused ? " (not watched: the kernel cannot)" : "");
 }

@@ -1,5 +1,5 @@
-/* A close ends the loading of documents, also of one that is read again and again because somebody is writing it. A close that
- * is refused then loses no edit. */
+/* Close ends the loading of documents, including a document that is written continuously. A refused close loses no
+ * edit. */
 #include "check.h"
 
 static invivo_runtime runtime;
@@ -23,7 +23,7 @@ static void *load(void *unused) {
     return NULL;
 }
 
-/* The writer goes on for as long as the runtime would wait for it: ten minutes. */
+/* The writer continues for as long as the runtime would wait for it: ten minutes. */
 static void close_ends_the_wait_for_a_writer(void) {
     pthread_t thread;
     write_text("a.yaml", "config: { a: ");
@@ -39,7 +39,7 @@ static void close_ends_the_wait_for_a_writer(void) {
     close(writer);
 }
 
-/* Loading an edit waits here until a close waits for it. */
+/* The load of an edit waits here until a close waits for it. */
 static pid_t closing;
 static int is_armed;
 static void wait_for_close(void *unused, const invivo_log_entry *entry) {

@@ -1,5 +1,5 @@
-/* Circles that lead from one runtime through another and back: they are answered, on one thread and on several, and never waited
- * for. Which thread is where is held up by a gate: no time decides. */
+/* Cycles across several runtimes are errors, on one thread and on several, and never block. Gates control the threads;
+ * no test depends on timing. */
 #include "check.h"
 
 enum { RUNTIMES = 3 };
@@ -9,7 +9,7 @@ static invivo_runtime runtimes[RUNTIMES];
 static invivo_type types[RUNTIMES];
 static invivo_pool pools[RUNTIMES];
 
-/* What a factory resolves: the key of a runtime; maybe when another thread has come as far. */
+/* The keys that a factory resolves, optionally after another thread has reached a gate. */
 typedef struct step {
     int runtime;
     const char *key, *then;
@@ -22,7 +22,7 @@ static pthread_cond_t gate_moved = PTHREAD_COND_INITIALIZER;
 static int met;
 static const int threads = 2;
 
-/* Until all threads are here, once. */
+/* Waits once until all threads have arrived. */
 static void meet(void) {
     struct timespec limit;
     clock_gettime(CLOCK_REALTIME, &limit);
@@ -88,7 +88,7 @@ static void define_scoped(int runtime, const char *key, uint32_t scope, const st
 }
 static void define(int runtime, const char *key, const step *step) { define_scoped(runtime, key, INVIVO_SCOPE_LAZY_SINGLETON, step); }
 
-/* Whether an error says so, itself or in what it comes from. */
+/* Whether an error, or one of its causes, contains a text. */
 static bool says(const invivo_error *error, const char *text) {
     for (; error; error = invivo_error_cause(error))
         if (strstr(invivo_error_text(error), text)) return true;
@@ -116,7 +116,7 @@ static void a_circle_through_three_runtimes_and_what_is_made_each_time_is_answer
     define_scoped(1, "b.part", INVIVO_SCOPE_PROTOTYPE, TO(2, "c.part"));
     define_scoped(2, "c.part", INVIVO_SCOPE_GRAPH, TO(0, "a.user"));
     define_scoped(0, "a.user", INVIVO_SCOPE_PROTOTYPE, TO(0, "a.part"));
-    /* What is made often is made by a program. */
+    /* Frequently created graphs use a build plan. */
     for (int i = 0; i < 4; i++) {
         expects_circle(0, "a.part", "a.part -> b.part -> c.part -> a.user -> a.part");
         expects_circle(1, "b.part", "the wiring goes round in a circle: ");
@@ -159,8 +159,8 @@ static void *resolve_task(void *given) {
     task->status = resolve_key(task->runtime, task->key, &task->error);
     return NULL;
 }
-/* Both begin; neither goes on before both are in their factories. At least one of them hears of the circle; whoever waited
- * for it hears so too. */
+/* Both factories have begun before either continues. At least one thread receives the cycle error, and so does each
+ * thread that waited for it. */
 static void expects_circle_of(task *first, task *second, const char *one, const char *other) {
     pthread_t thread;
     if (!CHECK_EQUAL(pthread_create(&thread, NULL, resolve_task, second), 0)) return;
@@ -182,7 +182,7 @@ static void a_circle_of_two_threads_is_answered(void) {
     end();
 }
 
-/* In the middle of the way one waits for what the other runtime's own wiring waits for. */
+/* A chain waits for an object that the wiring of the other runtime waits for. */
 static void a_circle_of_two_threads_with_more_on_the_way_is_answered(void) {
     begin();
     define(0, "a.part", TO(1, "b.user", .meets = true));
@@ -204,7 +204,7 @@ static void a_circle_of_two_threads_through_pools_is_answered(void) {
     end();
 }
 
-/* Two threads that need each other's runtimes and no circle: both get what they ask for. */
+/* Two threads that depend on each other's runtimes without a cycle: both resolves succeed. */
 static void two_threads_that_wait_for_each_others_runtimes_get_what_they_need(void) {
     for (int round = 0; round < 50; round++) {
         begin();

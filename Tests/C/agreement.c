@@ -1,5 +1,5 @@
-/* Two ways to the same result agree: a type by either call, a dependency with and without a definition, a set by itself and
- * joined with others, a name in two spellings, a report in several domains. */
+/* Two ways to the same result agree: types, dependencies with and without a definition, single and joined sets,
+ * spellings of names, reports in several domains. */
 #include "check.h"
 
 typedef struct { int number; } thing;
@@ -27,7 +27,7 @@ static void a_definition_that_waits_sees_the_type_of_a_block(void) {
     waits.flags = INVIVO_DEFINITION_WAITS, waits.scope = INVIVO_SCOPE_LAZY_SINGLETON;
     OK(invivo_define(runtime, &waits, NULL, E));
     OK(invivo_define_block(runtime, "a.block", INVIVO_BLOCK(gain, properties), NULL, E));
-    /* What waits is defined on the worker. */
+    /* A blocked definition is defined on the worker. */
     invivo_status status = INVIVO_E_DORMANT;
     for (int i = 0; i < CHECK_LIMIT_SECONDS * 1000 && status == INVIVO_E_DORMANT; i++) {
         invivo_object object = {0};
@@ -163,7 +163,7 @@ static void joined_sets_leave_no_inline_definition_of_a_former_one(void) {
     OK(invivo_observe(runtime, &watching, &observer, E));
     held = 1, finished = 0;
     submit(&first);
-    wait_for(1); /* the worker is held, and joins what comes meanwhile */
+    wait_for(1); /* the worker is held, and joins the sets that arrive meanwhile */
     submit(&before);
     submit(&now);
     __atomic_store_n(&held, 0, __ATOMIC_SEQ_CST);
@@ -240,7 +240,7 @@ static void strings_of_a_report_are_the_same_in_all_domains(void) {
             char key[16];
             snprintf(key, sizeof(key), "a.k%d", i);
             invivo_definition definition = plain(key, "Thing");
-            definition.rank = n; /* or nothing would change */
+            definition.rank = n; /* otherwise nothing would change */
             OK(invivo_changes_define(changes, &definition, NULL, E));
         }
         OK(invivo_changes_commit(changes, E));

@@ -1,4 +1,4 @@
-/* The assemblies of an application: listed by its manifest, from what its modules describe, or given by the host. */
+/* The assemblies of an application: listed by the manifest from described ones, or given by the host. */
 #include "thing.h"
 
 static char directory[] = "/tmp/invivo-assemblies-XXXXXX";
@@ -23,7 +23,7 @@ static const invivo_assembly stage = {.struct_size = sizeof stage, .name = "stag
 static const invivo_assembly voice = {.struct_size = sizeof voice, .name = "voice", .definitions = voice_table, .definition_count = 1,
                                       .file = "voice.c", .line = 1};
 
-/* A module: its entry describes, and activates nothing. */
+/* A module whose entry describes assemblies and activates none. */
 static invivo_status load(void *user_data, invivo_runtime runtime, const char *name, const char *path, invivo_error **error) {
     (void)user_data, (void)path;
     thing_register(runtime, "Thing");
@@ -86,7 +86,7 @@ static void the_host_may_give_them_instead(void) {
     invivo_error_release(error);
 }
 
-/* `lines`: what is wrong, one a line, without the manifest's directory. */
+/* `lines`: the expected errors, one per line, without the directory of the manifest. */
 static void refused(giving assemblies, const char *lines) {
     invivo_app app = {0};
     invivo_error *error = NULL;
@@ -176,7 +176,7 @@ static int64_t configured(invivo_runtime runtime, const char *path) {
     invivo_value_clear(&found);
     return value;
 }
-/* Documents of the host lie over those of the manifest. */
+/* Documents of the host override those of the manifest. */
 static void the_host_may_give_documents(void) {
     invivo_app app;
     invivo_runtime runtime;

@@ -1,5 +1,5 @@
-/* Assemblies: described, then activated; replaced, extended and removed while live; derived ones; collaborators; keys that
- * come twice; definitions that stand inline. */
+/* Assemblies: description, activation, replacement, extension, removal, derivation, collaborators, duplicate keys,
+ * inline definitions. */
 #include "thing.h"
 
 static invivo_runtime runtime;
@@ -145,7 +145,7 @@ static void a_single_definition_of_an_assembly_is_replaced_and_removed(void) {
     end();
 }
 
-/* The same assembly again is nothing: what was replaced stays replaced, what was removed stays away. */
+/* Repeated activation is a no-op: replaced and removed members stay so. */
 static void what_was_changed_by_itself_stays_so_when_the_same_is_activated_again(void) {
     const invivo_definition ridden[] = {
         INVIVO_LAZY_SINGLETON("rider", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("left", INVIVO_REF("stable.horse")))),
@@ -175,16 +175,16 @@ static void what_was_changed_by_itself_stays_so_when_the_same_is_activated_again
     CHECK_EQUAL(generation(), before);
     CHECK(thing_shared(runtime, "riders.saddle").bits == saddle.bits);
     CHECK(invivo_resolve_name(runtime, "riders.spur", &object, NULL) == INVIVO_E_NOT_FOUND);
-    /* Nor when it is led elsewhere. */
+    /* Neither if its collaborators are given again. */
     OK(invivo_activate(runtime, second, 2, NULL, E));
     CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "riders.rider"))->left), "fine.horse");
     CHECK(thing_shared(runtime, "riders.saddle").bits == saddle.bits);
     CHECK(invivo_resolve_name(runtime, "riders.spur", &object, NULL) == INVIVO_E_NOT_FOUND);
-    /* What is added to it comes, also what had been there. */
+    /* Added members are added, including formerly removed ones. */
     OK(activate(&more));
     CHECK_TEXT(thing_key(thing_shared(runtime, "riders.spur")), "riders.spur");
     CHECK(thing_shared(runtime, "riders.saddle").bits == saddle.bits);
-    /* Taken away and activated in one set it is as its table says; what had not been touched stays. */
+    /* Removed and activated in one set, it is restored; untouched members keep their instances. */
     invivo_object rider = thing_shared(runtime, "riders.rider");
     OK(invivo_changes_open(runtime, &changes, E));
     OK(invivo_changes_deactivate(changes, "riders", E));
@@ -192,7 +192,7 @@ static void what_was_changed_by_itself_stays_so_when_the_same_is_activated_again
     OK(invivo_changes_commit(changes, E));
     CHECK_EQUAL(thing_of(thing_shared(runtime, "riders.saddle"))->number, 1);
     CHECK(thing_shared(runtime, "riders.rider").bits == rider.bits);
-    /* With other content it counts as a whole. */
+    /* Different content replaces the whole assembly. */
     OK(invivo_define(runtime, &(invivo_definition)INVIVO_LAZY_SINGLETON("riders.saddle", "Thing"), NULL, E));
     const invivo_assembly other = {.struct_size = sizeof other, .name = "riders", .definitions = ridden, .definition_count = 2,
                                    INVIVO_COLLABORATORS(needs)};
@@ -221,7 +221,7 @@ static void a_table_may_extend_an_assembly(void) {
     end();
 }
 
-/* ---- keys that come twice ----------------------------------------------------------------------------- */
+/* ---- duplicate keys ------------------------------------------------------------------------------------ */
 
 static void a_key_that_comes_twice_names_both_places(void) {
     invivo_type type;
@@ -245,7 +245,7 @@ static void a_key_that_comes_twice_names_both_places(void) {
     CHECK_EQUAL(state("a"), INVIVO_ASSEMBLY_UNKNOWN);
     OK(activate(&a));
     expects_error(activate(&b), INVIVO_E_EXISTS, text);
-    /* What is in the set itself, and what is defined outside of assemblies. */
+    /* Members of the same set, and definitions outside of assemblies. */
     OK(invivo_changes_open(runtime, &changes, E));
     OK(invivo_changes_define(changes, &twice[1], NULL, E));
     invivo_definition again = twice[1];
@@ -253,7 +253,7 @@ static void a_key_that_comes_twice_names_both_places(void) {
     expects_error(invivo_changes_define(changes, &again, NULL, E), INVIVO_E_EXISTS,
         "a.c:9:5: a.x: the key is defined twice, at a.c:2:5 and at a.c:9:5; give one of the two another name");
     OK(invivo_changes_commit(changes, E));
-    OK(invivo_define(runtime, &again, NULL, E)); /* defining again replaces */
+    OK(invivo_define(runtime, &again, NULL, E)); /* a repeated definition replaces */
     const invivo_definition outside[] = {{.struct_size = sizeof(invivo_definition), .key = "x", .type = type, .file = "c.c", .line = 1}};
     const invivo_assembly c = {.struct_size = sizeof c, .name = "a", .definitions = outside, .definition_count = 1};
     expects_error(activate(&c), INVIVO_E_EXISTS,
@@ -290,7 +290,7 @@ static void the_most_derived_wins_and_nothing_bleeds(void) {
         OK(invivo_object_release(duke));
         CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "camelot.dragon"))->left), "camelot.quest");
     }
-    /* With a name of its own it stands beside its base. */
+    /* With its own name it exists beside its base. */
     OK(activate(&camelot));
     OK(activate(&wilder));
     CHECK_EQUAL(thing_of(thing_shared(runtime, "camelot.table"))->number, 12);
@@ -303,7 +303,7 @@ static void the_most_derived_wins_and_nothing_bleeds(void) {
 
 /* ---- collaborators ------------------------------------------------------------------------------------ */
 
-/* Two tables that need each other, and an interface. */
+/* Two tables that depend on each other, and an interface. */
 static const invivo_assembly armory;
 static const invivo_definition court_table[] = {
     INVIVO_LAZY_SINGLETON("king", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("left", INVIVO_REF("armory.sword")))),
@@ -324,7 +324,7 @@ static void collaborators_are_found_by_interface_in_any_order_and_in_circles(voi
     for (int order = 0; order < 4; order++) {
         begin();
         if (order < 2) OK(invivo_activate(runtime, orders[order], 2, NULL, E));
-        if (order == 2) OK(activate(&court)); /* its table brings the other along */
+        if (order == 2) OK(activate(&court)); /* its table adds the other one */
         if (order == 3) {
             OK(invivo_assembly_describe(runtime, &armory, E));
             OK(activate(&court));
@@ -333,7 +333,7 @@ static void collaborators_are_found_by_interface_in_any_order_and_in_circles(voi
         invivo_object king = thing_shared(runtime, "court.king");
         CHECK_TEXT(thing_key(thing_of(king)->left), "weapons.sword");
         CHECK_TEXT(thing_key(thing_of(thing_of(king)->left)->left), "court.crown");
-        /* One of each, whoever asks; each assembly is there once, under its own name alone. */
+        /* Each assembly exists once, under its own name only. */
         CHECK(thing_of(king)->left.bits == thing_shared(runtime, "weapons.sword").bits);
         CHECK(thing_of(thing_of(king)->left)->left.bits == thing_shared(runtime, "court.crown").bits);
         CHECK_EQUAL(things_made - made, 3);
@@ -360,7 +360,7 @@ static void a_derived_assembly_stands_in_for_the_one_asked_for(void) {
     OK(invivo_activate(runtime, both, 2, NULL, E));
     CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "court.king"))->left), "fine.sword");
     CHECK_EQUAL(state("weapons"), INVIVO_ASSEMBLY_UNKNOWN);
-    /* A better one that comes later breaks nothing; given together it counts. */
+    /* A better candidate that is added later changes nothing; if both are given, it wins. */
     OK(activate(&armory));
     CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "court.king"))->left), "fine.sword");
     const char *gone = "fine";
@@ -415,12 +415,12 @@ static void an_inline_definition_has_the_key_of_its_place(void) {
     CHECK_EQUAL(thing_of(it->left)->number, 7);
     first = it->given;
     OK(invivo_object_release(knight));
-    /* Recognised by a reload: its instance stays. */
+    /* A reload recognizes it: its instance stays. */
     uint64_t before = generation();
     OK(activate(&with));
     CHECK_EQUAL(generation(), before);
     CHECK(thing_shared(runtime, "camelot.knight.0").bits == first.bits);
-    /* Not found by type, and gone with its holder. */
+    /* Not found by type, and removed with its holder. */
     expects_error(invivo_resolve_type(runtime, "Thing", "0", 0, &other, E), INVIVO_E_NOT_FOUND, NULL);
     OK(activate(&without));
     CHECK(invivo_resolve_name(runtime, "camelot.knight.left", &other, NULL) == INVIVO_E_NOT_FOUND);
@@ -489,12 +489,12 @@ static void what_is_overridden_stays_its_callers(void) {
     begin();
     OK(activate(&derived));
     OK(deactivate("a"));
-    CHECK_EQUAL(destroyed, 2); /* its own x, and the y that it took over; never the x of the base */
+    CHECK_EQUAL(destroyed, 2); /* its own x and the inherited y; never the x of the base */
     end();
     CHECK_EQUAL(destroyed, 2);
 }
 
-/* A call that fails takes nothing, whenever it finds out. */
+/* A failing call takes no ownership, wherever it fails. */
 static void what_a_call_refuses_stays_its_callers(void) {
     static int held;
     const invivo_definition good = INVIVO_LAZY_SINGLETON("a.x", "Thing", .user_data = &held, .destroy = count_destroyed);
@@ -525,7 +525,7 @@ static void what_a_call_refuses_stays_its_callers(void) {
     holder.key = "a.x", holder.scope = INVIVO_SCOPE_DEFAULT;
     expects_error(invivo_override_begin(runtime, &holder, &override, E), INVIVO_E_ARGUMENT, NULL);
     CHECK_EQUAL(destroyed, 0);
-    /* A change set has taken what it was given, whatever becomes of it. */
+    /* A change set owns its definitions, whatever its outcome. */
     OK(invivo_changes_open(runtime, &changes, E));
     OK(invivo_changes_define(changes, &failing, NULL, E));
     expects_error(invivo_changes_commit(changes, E), INVIVO_E_HOST, NULL);
@@ -553,7 +553,7 @@ static void a_set_of_assemblies_is_all_or_nothing(void) {
     CHECK_EQUAL(state("broken"), INVIVO_ASSEMBLY_UNKNOWN);
     OK(invivo_resolve_name(runtime, "camelot.table", &object, E));
     OK(invivo_object_release(object));
-    /* All that is wrong at once. */
+    /* Reports all errors at once. */
     invivo_error *error = NULL;
     const invivo_assembly *pointer = &unknown;
     CHECK(invivo_activate(runtime, &pointer, 1, NULL, &error) != INVIVO_OK);
@@ -562,7 +562,7 @@ static void a_set_of_assemblies_is_all_or_nothing(void) {
     end();
 }
 
-/* Types may be registered between describing and activating. */
+/* Types can be registered between description and activation. */
 static void a_type_is_looked_for_when_the_definition_takes_effect(void) {
     const invivo_definition table[] = {INVIVO_LAZY_SINGLETON("late", "Late")};
     const invivo_assembly assembly = INVIVO_ASSEMBLY("a", table, .flags = 0);
@@ -579,7 +579,7 @@ static void a_type_is_looked_for_when_the_definition_takes_effect(void) {
 
 enum { MOST_MEMBERS = 3000 };
 
-/* An assembly of `count` singletons "m0", "m1", …, and with `each` one for each entry of the configuration at its end. */
+/* An assembly of `count` singletons "m0", "m1", …; with `each`, also one per configuration entry at its end. */
 static void activate_of(const char *name, int count, bool each) {
     static char names[MOST_MEMBERS][8];
     static invivo_definition table[MOST_MEMBERS + 1];
@@ -591,7 +591,8 @@ static void activate_of(const char *name, int count, bool each) {
     const invivo_assembly assembly = {.struct_size = sizeof assembly, .name = name, .definitions = count + each ? table : NULL, .definition_count = (uint64_t)(count + each)};
     OK(activate(&assembly));
 }
-/* All are listed as they were declared: so many of "early", one alone, of "empty", one alone, and of "late", with its entries. */
+/* All are listed in declaration order: the members of "early", one separate, of "empty", one separate, and of "late"
+ * with its entries. */
 static void expect_in_order(int early, int empty, int late) {
     const struct { const char *prefix; int count; } parts[] = {
         {"early.m", early}, {"alone.one", -1}, {"empty.m", empty}, {"alone.two", -1}, {"late.m", late}, {"late.voice[a]", -1}, {"late.voice[b]", -1}};

@@ -1,5 +1,5 @@
-/* Bad input gets a clear error with its place and loses nothing: the former generation and every value stay, whether the
- * file goes bad under a running program or is bad at the first start; then nothing is left running. */
+/* Invalid input causes a clear error with its source location and changes nothing, in a running program and at the
+ * first start. */
 #include "check.h"
 
 #include <sys/socket.h>
@@ -25,8 +25,8 @@ static const invivo_property stage_properties[] = {INVIVO_FIELD(stage, width, .m
 typedef struct {
     const char *rule;
     const char *file;          /* "a.yaml" or "a.json" */
-    const char *text;          /* NULL: `make` puts something else there */
-    size_t length;             /* 0: as long as the text */
+    const char *text;          /* NULL: `make` creates the file instead */
+    size_t length;             /* 0: the length of the text */
     void (*make)(const char *path);
     invivo_status code;
     const char *message;
@@ -80,7 +80,7 @@ static voice values(invivo_runtime runtime, uint64_t *generation) {
     return copy;
 }
 
-/* Puts a bad file in the place of a good one in one step. */
+/* Atomically replaces a valid file by an invalid one. */
 static void put(const bad_case *bad, const char *path) {
     if (bad->text) {
         write_bytes("next", bad->text, bad->length ? bad->length : strlen(bad->text));
@@ -115,7 +115,7 @@ static void a_bad_edit_keeps_the_generation(const bad_case *bad) {
     struct stat facts;
     bool is_gone = lstat(bad->file, &facts) != 0;
     if (is_gone) {
-        /* A file that is gone for a moment is what editors do: no reload is begun until somebody asks. */
+        /* Editors remove files for a moment: no reload begins before a request. */
         expects_error(invivo_source_refresh(source, E), bad->code, bad->message);
     }
     if (listener_wait(&heard, 1)) {
@@ -158,14 +158,14 @@ static void a_bad_first_start_leaves_nothing_running(const bad_case *bad) {
     CHECK_EQUAL(after, before);
     OK(invivo_runtime_inspect(runtime, &info, E));
     CHECK_EQUAL(info.sources, 0);
-    /* No thread that follows files, and nothing that it listens to. */
+    /* No following thread and no inotify descriptor exists. */
     invivo_live(&live);
     CHECK(live.threads <= live_before.threads && live.descriptors <= live_before.descriptors);
     OK(invivo_runtime_close(runtime, E));
     take_away(bad->file);
 }
 
-/* ---- what is empty, and what only looks so ----------------------------------------------------------- */
+/* ---- empty and seemingly empty files ------------------------------------------------------------------- */
 
 static void an_empty_map_takes_all_layers_away(void) {
     invivo_runtime runtime;
@@ -198,7 +198,7 @@ static void an_empty_map_takes_all_layers_away(void) {
     unlink("a.yaml");
 }
 
-/* All that is wrong is told at once, in the order of the text, and nothing of it is applied. */
+/* All errors are reported at once, in the order of the text, and nothing is applied. */
 static void every_error_of_a_document_is_told(void) {
     invivo_runtime runtime;
     open_runtime(&runtime);
@@ -213,7 +213,7 @@ static void every_error_of_a_document_is_told(void) {
     unlink("a.yaml");
 }
 
-/* Two files of one burst are one change: when one of them is bad neither takes effect, and when it is mended both do. */
+/* Two files of one burst are one change: while one is invalid neither takes effect; when it is fixed, both do. */
 static void a_good_file_beside_a_bad_one_is_not_lost(void) {
     invivo_runtime runtime;
     open_runtime(&runtime);
@@ -243,7 +243,7 @@ static void a_good_file_beside_a_bad_one_is_not_lost(void) {
     listener_end(&heard);
 }
 
-/* Undoing a broken edit by saving the former text again mends the state, though no value changes. */
+/* Saving the former text again clears the error, although no value changes. */
 static void the_former_text_again_clears_the_error(void) {
     invivo_runtime runtime;
     invivo_source source;
@@ -270,8 +270,8 @@ static void begin_cases(void) {
     options.max_document_bytes = 4096;
 }
 
-/* Root may read everything: the unreadable file is tried by somebody else, in a process of his own that began before this
- * one had any thread. */
+/* Root can read every file. Another user in a separate process, started before this one had threads, tries the
+ * unreadable file. */
 static void an_unreadable_file_is_tried_by_somebody_else(void) {
     pid_t child;
     int status = -1;
@@ -292,7 +292,7 @@ static void an_unreadable_file_is_tried_by_somebody_else(void) {
     }
 }
 
-/* A field whose size or place is not what its type has. */
+/* A field whose size or offset does not match its type. */
 static void fields_that_do_not_fit_are_refused(void) {
     static const struct { uint64_t offset, size; const char *text; } wrong[] = {
         {0, 4, "voice.gain: a double is 8 bytes long, the size says 4"},

@@ -1,4 +1,4 @@
-/* The cases of bad_input.c: rule, file, text (or what is made instead), code, the whole message. */
+/* The cases of bad_input.c: rule, file, text (or the function that creates it), status, complete message. */
 #define NOT_A_TEXT(rule, make, code, message) {rule, "a.yaml", NULL, 0, make, code, message},
 #define TEXT(rule, file, text, code, message) {rule, file, BYTES(text), NULL, code, message},
 

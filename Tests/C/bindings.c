@@ -1,5 +1,5 @@
-/* What bindings of languages live on: descriptions of types, what making a key comes to, words of versions and cells that are
- * read directly, a check of a manifest, and callbacks that end before the runtimes that call them. */
+/* The functions that language bindings use: type descriptions, outlines, version words and cells, manifest checks, and
+ * guarded callbacks. */
 #include "thing.h"
 
 static void a_type_says_what_it_takes(void) {
@@ -51,7 +51,7 @@ static void versions_and_cells_are_read_where_they_lie(void) {
     OK(invivo_define(runtime, &definition, &key, E));
     CHECK(invivo_version_read(word) != version);
     OK(invivo_runtime_close(runtime, E));
-    CHECK(invivo_version_read(word) != version && invivo_version_read(word) != 0); /* it lies there for ever */
+    CHECK(invivo_version_read(word) != version && invivo_version_read(word) != 0); /* the memory is never freed */
 }
 
 static void a_confined_object_is_read_in_its_domain_alone(void) {
@@ -104,7 +104,7 @@ static void what_making_comes_to_is_a_list_of_steps(void) {
         CHECK(arguments && arguments->as.list.count == 1 && of(&arguments->as.list.items[0], "object"));
     }
     invivo_value_clear(&outline);
-    /* It takes a resolve: what is shared, and what is not known. */
+    /* Requires a resolve: shared and unknown objects. */
     OK(invivo_key_find(runtime, "a.shared", &key, E));
     OK(invivo_key_outline(runtime, key, &outline, E));
     CHECK_EQUAL(outline.kind, INVIVO_KIND_NULL);
@@ -155,7 +155,7 @@ static void the_definition_in_force_is_described(void) {
     CHECK_EQUAL(of(&facts, "receivers")->as.list.count, 0);
     invivo_value_clear(&facts);
 
-    /* An override is what counts: its way of construction, and the key's scope. */
+    /* The override is described: its way of creation, and the key's scope. */
     OK(invivo_override_begin(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.plain", .type_name = "Own", .file = "b.c"}, &override, E));
     OK(invivo_key_describe(runtime, key, &facts, E));
     CHECK_TEXT(of(&facts, "file")->as.string.data, "b.c");
@@ -214,10 +214,10 @@ static void a_manifest_is_checked_without_making_anything(void) {
     write_text("app.yaml", "modules: { things: things.py }\ncomponents:\n  a.one: { type: Thing, properties: { left: $a.two } }\n  a.two: { type: Thing, scope: singleton }\n  a.alias: { alias: a.two }\n");
     OK(invivo_app_check(&options, INVIVO_GRAPH_DOT, &graph, E));
     CHECK(graph.kind == INVIVO_KIND_STRING && strstr(graph.as.string.data, "digraph") && strstr(graph.as.string.data, "a.two"));
-    CHECK(strstr(graph.as.string.data, "app.yaml:5")); /* also where a name is declared */
+    CHECK(strstr(graph.as.string.data, "app.yaml:5")); /* also with the source location of a name */
     invivo_value_clear(&graph);
     OK(invivo_app_check(&options, 0, NULL, E));
-    /* All of it, each once, with its place, the nearest name and the name of what was found. */
+    /* All of it, each once, with its source location, the nearest name and the found name. */
     write_text("app.yaml", "modules: { things: things.py }\ncomponents:\n  a.one: { type: Thing, properties: { left: $a.tow, numer: 1 } }\n"
                            "  a.two: { type: Thing, scope: singleton, properties: { number: loud } }\n  a.three: { type: Thin }\n");
     CHECK(invivo_app_check(&options, 0, NULL, &error) != INVIVO_OK);
@@ -270,13 +270,13 @@ static void callbacks_end_before_the_runtimes_that_call_them(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
-/* How many calls of a host return without having run, and how many ran. */
+/* Counts of callbacks that returned without having run, and that ran. */
 static int dropped_calls, ran_calls;
 static bool is_dropped(void) { return dropped_calls > 0 && dropped_calls-- > 0; }
 static invivo_status store(invivo_status status) {
     ran_calls++;
     *invivo_callbacks_cell() = status;
-    return INVIVO_E_INTERNAL; /* what is returned does not count */
+    return INVIVO_E_INTERNAL; /* the returned status does not count */
 }
 static invivo_status store_invoked(void *user_data, const invivo_value *arguments, size_t count, invivo_value *result, invivo_error **error) {
     (void)user_data, (void)arguments, (void)count, (void)error;
@@ -309,11 +309,11 @@ static void a_status_counts_only_where_the_host_has_stored_it(void) {
     OK(invivo_callable_make(runtime, &(invivo_callable_options){.struct_size = sizeof(invivo_callable_options), .invoke = guarded.invoke, .destroy = guarded.destroy}, &callable, E));
     dropped_calls = 1;
     expects_error(invivo_callable_call(callable, NULL, 0, &result, E), INVIVO_E_HOST, NULL);
-    CHECK_EQUAL(ran_calls, 0); /* a call is not repeated by itself */
+    CHECK_EQUAL(ran_calls, 0); /* a call is not repeated automatically */
     OK(invivo_callable_call(callable, NULL, 0, &result, E));
     CHECK_EQUAL(result.as.signed_integer, 5);
     dropped_calls = 3, ran_calls = 0;
-    OK(guarded.stop(NULL, NULL, E)); /* what nobody else does later is done in the end */
+    OK(guarded.stop(NULL, NULL, E)); /* a pending task is done at the end if no other thread does it */
     CHECK(dropped_calls == 0 && ran_calls == 1);
     dropped_calls = 3, ran_calls = 0;
     CHECK(guarded.weak_make(&result, NULL) == &result);

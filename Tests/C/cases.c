@@ -1,12 +1,12 @@
-/* The text cases of Tests/Cases, run by the public C interface: `c_cases FILE.case... [CASE...]`. Each statement of a case is one call,
- * or a few; what is expected stands in the case. Tests/Cases/README.md says what may be written. */
+/* Runs the text cases of Tests/Cases through the public C API: `c_cases FILE.case... [CASE...]`.
+ * Each statement of a case is one call, or a few, with its expectation. Tests/Cases/README.md describes the format. */
 #include "cases/expectations.h"
 
 /* ---- running ------------------------------------------------------------------------------------------- */
 
 static const struct statement {
     const char *verb;
-    size_t least; /* words, with the verb */
+    size_t least; /* words, including the verb */
     invivo_status (*run)(const line *said, const part *words, size_t count, invivo_value *out, invivo_error **error);
 } statements[] = {
     {"begin", 1, do_begin}, {"commit", 1, do_commit}, {"discard", 1, do_discard}, {"check", 1, do_check}, {"define", 2, do_define},
@@ -37,7 +37,7 @@ static invivo_status perform(const line *said, size_t from, invivo_value *out, i
     return INVIVO_OK;
 }
 
-/* `fails STATUS TEXT...`: the status, and what the whole text contains. `finds RULE TEXT...`: of several errors, one. */
+/* `fails STATUS TEXT...`: the status and parts of the complete text. `finds RULE TEXT...`: one of several errors. */
 static void expect_failure(const line *said, invivo_status status, invivo_error *error) {
     size_t finds = 0;
     bool expected = false;
@@ -83,7 +83,7 @@ static void run(const line *said) {
     }
 }
 
-/* Everything that a case leaves is taken away; then nothing of it may be left. */
+/* Removes everything that a case leaves; then nothing may remain. */
 static void finish(void) {
     if (is_open) invivo_changes_discard(changes), is_open = false;
     while (name_count) invivo_value_clear(&names[--name_count].value);

@@ -1,7 +1,7 @@
-/* Long ways: wirings that never end, and chains that are longer than a stack. */
+/* Long dependency chains: endless wirings, and chains longer than a stack. */
 #include "nodes.h"
 
-/* A build for a sanitizer needs more of it than the usual 8 MiB for as many objects as may need each other. */
+/* A sanitizer build needs more stack than the usual 8 MiB for the maximum chain. */
 enum { SMALL_STACK = 512 << 10, LARGE_STACK = 64 << 20 };
 static void on_a_stack(size_t size, void *(*body)(void *)) {
     pthread_attr_t attributes;
@@ -52,7 +52,7 @@ static void *resolve_chain(void *unused) {
     (void)unused;
     expects_error(invivo_resolve_name(runtime, "a.n0", &long_chain, E), INVIVO_E_CYCLE, NULL);
     CHECK_EQUAL(live, 0);
-    /* The limit is of what is made at once: from the other end it is made piece by piece. */
+    /* The limit applies to objects that are created together: from the other end they are created one by one. */
     for (int i = LONG - 2; i >= 0; i -= 2) {
         char name[16];
         snprintf(name, sizeof name, "a.n%d", i);
@@ -76,7 +76,7 @@ static void a_long_chain_is_an_error_on_a_small_stack_and_no_crash(void) {
     define_chain(INVIVO_SCOPE_LAZY_SINGLETON, LONG);
     on_a_stack(SMALL_STACK, resolve_chain);
     end();
-    /* Made where there is room, it ends where there is little. */
+    /* Created where the stack is large, disposed of where it is small. */
     begin();
     define_chain(INVIVO_SCOPE_PROTOTYPE, 200);
     on_a_stack(LARGE_STACK, make_chain);

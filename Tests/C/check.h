@@ -1,5 +1,5 @@
-/* check.h: what the C tests share. A failed check is told with its place and the test goes on; `check_end` says at the
- * end whether anything failed, and that no runtime, object, thread or descriptor is left. */
+/* check.h: shared by the C tests. A failed check prints its source location and the test continues. `check_end` reports
+ * failures, and checks that no runtime, object, thread or descriptor remains. */
 #ifndef INVIVO_TESTS_CHECK_H
 #define INVIVO_TESTS_CHECK_H
 
@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Who waits longer waits in vain, on the busiest machine. */
+/* A longer wait is hopeless on the busiest machine. */
 enum { CHECK_LIMIT_SECONDS = 60 };
 
 static int check_failures;
@@ -32,7 +32,7 @@ static int check_tasks, check_descriptors;
 static char check_place[256];
 static __thread invivo_error *check_error;
 
-/* The error out parameter of the call inside OK or expects_error. */
+/* The error out parameter of the call in OK or expects_error. */
 #define E (&check_error)
 
 static inline void check_failed(const char *file, int line, const char *format, ...) {
@@ -71,10 +71,10 @@ static inline int check_ok_(const char *file, int line, const char *call, invivo
     return status == INVIVO_OK;
 }
 
-/* How the error about a key that no target has ends. */
+/* The end of the error about a key without a target. */
 #define LATER " (pending_targets, or --wait, permits keys that come later)"
 
-/* expects_error(call(..., E), code, "the whole text"): a NULL text compares the code alone. */
+/* expects_error(call(..., E), code, "the complete text"): a NULL text compares only the code. */
 #define expects_error(call, code, text) (check_error = NULL, check_expected_(__FILE__, __LINE__, #call, (call), code, text))
 static inline int check_expected_(const char *file, int line, const char *call, invivo_status status, invivo_status code,
                                   const char *text) {
@@ -101,14 +101,14 @@ static inline int check_entries(const char *directory) {
     return count;
 }
 
-/* ---- a directory of its own ------------------------------------------------------------------------- */
+/* ---- temporary directories ----------------------------------------------------------------------------- */
 
 static inline int check_remove(const char *path, const struct stat *facts, int kind, struct FTW *walk) {
     (void)facts, (void)kind, (void)walk;
     return remove(path);
 }
 
-/* Makes a fresh directory the working directory, so that messages name files by short paths. */
+/* Creates a directory and changes to it, so that messages contain short file paths. */
 static inline void check_directory(void) {
     const char *base = getenv("TMPDIR");
     snprintf(check_place, sizeof(check_place), "%s/invivo-test-XXXXXX", base && *base ? base : "/tmp");
@@ -128,7 +128,7 @@ static inline void write_text(const char *path, const char *text) { write_bytes(
 /* ---- begin and end ---------------------------------------------------------------------------------- */
 
 static inline void check_begin(void) {
-    /* libuv makes one pipe for the whole process with its first loop, and keeps it: what is counted comes after it. */
+    /* libuv creates one pipe per process with its first loop, and keeps it: count after that. */
     invivo_runtime_options options;
     invivo_runtime first = {0};
     invivo_runtime_options_init(&options);
@@ -140,7 +140,7 @@ static inline void check_begin(void) {
     check_descriptors = check_entries("/proc/self/fd");
 }
 
-/* Runs a test, or leaves it out where INVIVO_TEST in the environment names another one. What `main` calls by itself always runs. */
+/* Runs a test, unless INVIVO_TEST in the environment names another one. Tests that `main` calls directly always run. */
 static int check_run;
 static inline bool check_wanted(const char *test) {
     const char *wanted = getenv("INVIVO_TEST");
@@ -150,7 +150,7 @@ static inline bool check_wanted(const char *test) {
 }
 #define RUN_TEST(test) ((void)(check_wanted(#test) && (test(), true)))
 
-/* The program's exit status. */
+/* The exit status of the program. */
 static inline int check_end(void) {
     const char *wanted = getenv("INVIVO_TEST");
     if (wanted && *wanted && !check_run) check_failed(__FILE__, __LINE__, "there is no test '%s' here", wanted);
@@ -170,7 +170,7 @@ static inline int check_end(void) {
     CHECK_NONE_LEFT(blocks)
     CHECK_NONE_LEFT(threads)
     CHECK_NONE_LEFT(descriptors)
-    /* A joined thread leaves /proc a moment after pthread_join has returned. */
+    /* A joined thread is removed from /proc shortly after pthread_join has returned. */
     while (check_entries("/proc/self/task") > check_tasks && now.tv_sec < limit) clock_gettime(CLOCK_MONOTONIC, &now);
     if (check_entries("/proc/self/task") > check_tasks) check_failed(__FILE__, __LINE__, "a thread is left");
     if (check_entries("/proc/self/fd") != check_descriptors) {
@@ -188,7 +188,7 @@ static inline int check_end(void) {
     return check_failures != 0;
 }
 
-/* Whether a thread of this process waits, for anything. Who must know that it waits for good asks again and again. */
+/* Whether a thread of this process waits for anything. A caller that needs a permanent wait must check repeatedly. */
 static inline bool check_is_asleep(pid_t thread) {
     char path[64], state = 0;
     snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
@@ -198,11 +198,11 @@ static inline bool check_is_asleep(pid_t thread) {
     return state == 'S';
 }
 static inline void check_await_sleep(pid_t thread) {
-    /* Yielding to others while it sleeps would take seconds on a busy machine. */
+    /* Yielding to other threads while it sleeps would take seconds on a busy machine. */
     for (int i = 0, asleep = 0; i < 100000 && asleep < 50; i++) asleep = check_is_asleep(thread) ? asleep + 1 : (sched_yield(), 0);
 }
 
-/* ---- hearing of reloads ------------------------------------------------------------------------------ */
+/* ---- observers of reloads ------------------------------------------------------------------------------ */
 
 typedef struct heard_report {
     uint64_t generation;
@@ -270,7 +270,7 @@ static inline size_t listener_count(listener *self) {
     return count;
 }
 
-/* Waits until `count` reports are there; false after the limit. */
+/* Waits until there are `count` reports; false after the limit. */
 #define listener_wait(self, count) listener_wait_(__FILE__, __LINE__, self, count)
 static inline bool listener_wait_(const char *file, int line, listener *self, size_t count) {
     struct timespec limit;
@@ -286,14 +286,14 @@ static inline bool listener_wait_(const char *file, int line, listener *self, si
     return there;
 }
 
-/* The newest report. It stays what it is while others come. */
+/* The newest report. It does not change when others arrive. */
 static inline const heard_report *listener_last(listener *self) {
     static const heard_report none = {0, 0, (char *)"", (char *)"", (char *)"", (char *)""};
     size_t count = listener_count(self);
     return count ? &self->reports[count - 1] : &none;
 }
 
-/* After its observer is closed, by itself or with the runtime. */
+/* After its observer is closed, directly or with the runtime. */
 static inline void listener_end(listener *self) {
     CHECK_EQUAL(self->destroyed, 1);
     for (size_t i = 0; i < self->count; i++) {

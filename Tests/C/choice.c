@@ -1,4 +1,4 @@
-/* Choices: which option is taken, what follows when the configuration chooses another, what is wrong with them. */
+/* Choices: the selected option, the effect of configuration changes, and errors. */
 #include "check.h"
 
 typedef struct part { char name[24]; invivo_object input; int64_t number; } part;
@@ -75,7 +75,7 @@ static part *instance(invivo_object object) {
     void *found = NULL;
     return OK(invivo_object_instance(object, (invivo_type){0}, &found, E)) && found ? found : &none;
 }
-/* The name of what a key resolves to. */
+/* The name of the object of a key. */
 static const char *is(const char *key) {
     static char name[24];
     invivo_object object;
@@ -121,7 +121,7 @@ static void the_first_option_that_fits_the_configuration_is_taken(void) {
     OK(invivo_resolve_name(runtime, "s.holder", &after, E));
     OK(invivo_resolve_name(runtime, "s.late", &same, E));
     CHECK(after.bits != before.bits);
-    CHECK(same.bits != by_property.bits); /* any thread may read it: it is made anew */
+    CHECK(same.bits != by_property.bits); /* any thread may read it: it is rebuilt */
     CHECK_TEXT(instance(instance(after)->input)->name, "s.saw");
     CHECK_TEXT(instance(instance(same)->input)->name, "s.saw");
     says("config: { s: { wave: 3.0 } }");
@@ -137,7 +137,7 @@ static void the_first_option_that_fits_the_configuration_is_taken(void) {
                   "'sine' (needed by s.holder)");
     CHECK_TEXT(is("s.wave"), "other.sine");
     {
-        /* What is not chosen now cannot go either. */
+        /* An option that is not selected cannot be removed either. */
         invivo_changes changes;
         OK(invivo_changes_open(runtime, &changes, E));
         OK(invivo_changes_remove(changes, "s.saw", E));

@@ -1,5 +1,5 @@
-/* Objects that hold each other, from several threads: resolves, releases, walks along what was injected, and reloads that wire
- * them anew. Nothing is disposed of twice or while it is held, and nothing that only holds itself is left. */
+/* Objects in cycles, used by several threads: resolves, releases, traversals, and reloads. Nothing is disposed of twice
+ * or while it is held, and no unreferenced cycle remains. */
 #include "check.h"
 
 enum { THREADS = 3, HELD = 6 };
@@ -7,7 +7,7 @@ static const uint64_t alive = 0x6976612d65766c61, dead = 0x646165642d616564;
 
 typedef struct node {
     uint64_t mark;
-    uint64_t left, right; /* the bits of objects; the runtime holds the leases */
+    uint64_t left, right; /* handles of objects; the runtime holds the leases */
 } node;
 
 static int live, wrong, rounds = 4000;
@@ -75,7 +75,7 @@ static void *use(void *number) {
         unsigned what = draw(&seed) % 8;
         if (place->bits && !is_alive(*place)) __atomic_add_fetch(&wrong, 1, __ATOMIC_SEQ_CST);
         if (place->bits && what < 2) {
-            /* Step on to a neighbour, and let go of where it came from: another reload may just have put another there. */
+            /* Moves on to a neighbor and releases the former object: a reload may just have replaced the neighbor. */
             invivo_value next = invivo_null();
             invivo_status status = invivo_object_get(*place, what ? "left" : "right", &next, NULL);
             if (status != INVIVO_OK && status != INVIVO_E_HANDLE) check_failed(__FILE__, __LINE__, "a get answers %s", invivo_status_name(status));
@@ -109,7 +109,7 @@ static void *reload(void *unused) {
     return NULL;
 }
 
-/* What readers still protected is let go of a little later. */
+/* Objects that readers still protect are released a little later. */
 static bool ends_at(int count) {
     struct timespec now;
     time_t limit;

@@ -1,5 +1,5 @@
-/* Close waits for what is under way, for at most 5 s, and is refused then; a refused close leaves a runtime that has
- * missed nothing. A call that races with close gets a status, and nothing is left of either. */
+/* Close waits at most 5 s for running work, and is then refused. A refused close loses nothing. Calls that race with
+ * close get a status, and nothing remains. */
 #include "check.h"
 
 #include <semaphore.h>
@@ -25,7 +25,7 @@ static void count_deinit(void *instance, void *user_data) {
     __atomic_sub_fetch(&live, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Takes until it is released; what it asks for then is still made. */
+/* Blocks until it is released; its later resolves succeed. */
 static invivo_status slow_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
                                invivo_error **error) {
     sem_post(&begun);
@@ -56,7 +56,7 @@ static void define(const char *key, uint32_t scope, invivo_type type, invivo_key
     OK(invivo_define(runtime, &definition, out, E));
 }
 
-/* Returns when a close has begun: nothing new is made any more. */
+/* Returns when a close has begun: no new build is accepted. */
 static void wait_for_close(void) {
     invivo_object object;
     while (invivo_object_make(runtime, voice_type, NULL, 0, &object, NULL) == INVIVO_OK) OK(invivo_object_release(object));
@@ -88,11 +88,11 @@ static void close_waits_for_a_build_under_way(void) {
         begin();
         define("a.dependency", INVIVO_SCOPE_LAZY_SINGLETON, voice_type, NULL);
         define("a.slow", scopes[way % 3], slow_type, &lead);
-        resolves = way != 1 && way != 4; /* a plain prototype's is refused: it belongs to no build */
+        resolves = way != 1 && way != 4; /* the resolve of a plain prototype is refused: it belongs to no build */
         pthread_create(&builder, NULL, way == 5 ? make_slow : resolve_slow, NULL);
         sem_wait(&begun);
         pthread_create(&watcher, NULL, release_when_closing, NULL);
-        /* The deferring one, because the other may find the lease that the builder has just got. */
+        /* Uses the deferred close, because the plain one may find the lease that the builder has just received. */
         OK(invivo_runtime_close_deferred(runtime, E));
         pthread_join(watcher, NULL);
         pthread_join(builder, NULL);
@@ -110,7 +110,7 @@ static void a_build_that_takes_too_long_refuses_close(void) {
     pthread_create(&builder, NULL, resolve_slow, NULL);
     sem_wait(&begun);
     expects_error(invivo_runtime_close(runtime, E), INVIVO_E_BUSY, NULL);
-    /* It is as it was. */
+    /* It is unchanged. */
     OK(invivo_object_make(runtime, voice_type, NULL, 0, &object, E));
     OK(invivo_object_release(object));
     sem_post(&released);
@@ -193,7 +193,7 @@ static void what_definitions_hold_is_not_a_hosts(void) {
     CHECK_EQUAL(live, 0);
 }
 
-/* What makes nothing now is kept all the same: under overrides, in tables, where another definition has taken its place. */
+/* Constants that create nothing now are kept: under overrides, in tables, behind another definition. */
 static void what_definitions_hold_is_not_a_hosts_where_others_lie_over_them(void) {
     invivo_definition constants[3] = {{0}};
     invivo_assembly table = {.struct_size = sizeof(table), .name = "t", .definitions = constants, .definition_count = 1};
@@ -213,7 +213,7 @@ static void what_definitions_hold_is_not_a_hosts_where_others_lie_over_them(void
         constants[0].key = "t.constant";
         if (activate) {
             constants[1].key = constants[2].key = "t.constant";
-            OK(invivo_define(runtime, &constants[1], NULL, E)); /* in the table's place */
+            OK(invivo_define(runtime, &constants[1], NULL, E)); /* replaces the member of the table */
         } else {
             constants[0].key = "a.constant";
             OK(invivo_define(runtime, &constants[0], NULL, E));
@@ -343,7 +343,7 @@ static void use(int what, unsigned turn) {
     invivo_changes changes;
     invivo_target target;
     switch (what) {
-    case 0: /* a prototype with something injected */
+    case 0: /* a prototype with an injection */
         if (invivo_resolve(runtime, prototype, &object, NULL) == INVIVO_OK) OK(invivo_object_release(object));
         break;
     case 1:
@@ -378,7 +378,7 @@ static void use(int what, unsigned turn) {
     }
 }
 static void *use_until_stopped(void *what) {
-    /* Who closes gets its turn also where there are fewer cores than threads. */
+    /* Close gets its turn even with fewer cores than threads. */
     for (unsigned turn = 0; !__atomic_load_n(&stop, __ATOMIC_ACQUIRE); turn++) use((int)(intptr_t)what, turn), sched_yield();
     return NULL;
 }
@@ -407,14 +407,14 @@ static void a_call_that_races_with_close_gets_a_status(void) {
         OK(invivo_define(runtime, &definition, &prototype, E));
         OK(invivo_source_open(runtime, &memory, &source, E));
         for (intptr_t i = 0; i < 2; i++) pthread_create(&threads[i], NULL, use_until_stopped, (void *)((round + i * (round / 7)) % 7));
-        /* Threads that always hold something refuse it for as long as they go on. */
+        /* Threads that always hold a lease make close fail as long as they continue. */
         for (int tries = 0; (status = invivo_runtime_close(runtime, E)) == INVIVO_E_BUSY && tries < 1000; tries++)
             invivo_error_release(check_error), check_error = NULL;
         __atomic_store_n(&stop, true, __ATOMIC_RELEASE);
         for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
         if (status == INVIVO_E_BUSY) {
             invivo_error_release(check_error);
-            OK(invivo_runtime_close(runtime, E)); /* nobody holds anything any more */
+            OK(invivo_runtime_close(runtime, E)); /* no lease is held any more */
         } else {
             OK(status);
         }
@@ -423,7 +423,7 @@ static void a_call_that_races_with_close_gets_a_status(void) {
 
 static pthread_barrier_t together;
 
-/* ---- last leases of confined objects, given back elsewhere meanwhile ---- */
+/* ---- last leases of confined objects, released on other threads ---------------------------------------- */
 
 static int confined_ended;
 static void confined_end(void *instance, void *user_data) {
@@ -483,7 +483,7 @@ static void an_object_attached_by_two_threads_has_one_key(void) {
     pthread_barrier_init(&together, NULL, 2);
     for (int round = 0; round < 200; round++) {
         pthread_t other;
-        /* Nothing to be done in this thread's domain, which only joins. */
+        /* No job is left in this thread's domain, which only joins. */
         OK(invivo_source_update(source, empty, sizeof(empty) - 1, E));
         OK(invivo_object_make(runtime, type, NULL, 0, &target, E));
         pthread_create(&other, NULL, attach, (void *)"k.one");

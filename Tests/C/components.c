@@ -1,5 +1,5 @@
-/* What a manifest says of how long a component is shared and among whom, who finds it, what it follows, and its life: each word
- * does what the same does in a definition. */
+/* Components in a manifest: scopes, visibility, dependencies and life cycle. Each word has the meaning of the same word
+ * in a definition. */
 #include "check.h"
 
 typedef struct part {
@@ -58,7 +58,7 @@ static invivo_status find_here(void *user_data, uint64_t *place, invivo_error **
     *place = here;
     return INVIVO_OK;
 }
-/* Where what is confined lives: wherever it is asked for. */
+/* Confined objects live where they are requested. */
 static invivo_status run_at_once(void *user_data, invivo_job job, invivo_error **error) {
     (void)user_data, (void)error;
     return invivo_job_run(job);

@@ -1,8 +1,8 @@
-/* The configuration: precedence and merging, where a definition looks, what follows a change, typed places and their errors,
- * views, observers, and the operator's word. */
+/* The configuration: precedence, merging, search order, effects of a change, typed targets and their errors, views,
+ * observers, runtime settings. */
 #include "check.h"
 
-/* Remembers what it was made with and how often. */
+/* Records its arguments and counts its creations. */
 typedef struct voice {
     int64_t count;
     double gain;
@@ -126,7 +126,7 @@ static void later_documents_win_maps_merge_lists_are_replaced_and_null_removes(v
     expects_error(invivo_config_read(runtime, "synth.voices", &value, E), INVIVO_E_NOT_CONFIGURED, NULL);
     expects_error(invivo_config_read(runtime, "synth.deep.tow", &value, E), INVIVO_E_NOT_CONFIGURED, NULL);
     CHECK_EQUAL(read_int("synth.deep.three"), 3);
-    /* The operator's word lies over all of them, until it is taken back. */
+    /* A runtime setting overrides all documents until it is removed. */
     const invivo_value five = invivo_int64(5), none = invivo_null();
     OK(configured("synth.deep.two", &five, E));
     CHECK_EQUAL(read_int("synth.deep.two"), 5);
@@ -144,13 +144,13 @@ static void later_documents_win_maps_merge_lists_are_replaced_and_null_removes(v
     OK(invivo_config_read(runtime, "", &value, E));
     CHECK_EQUAL(value.as.map.count, 0);
     invivo_value_clear(&value);
-    /* The whole of it is a map. */
+    /* The root is a map. */
     expects_error(configured("", &five, E), INVIVO_E_ARGUMENT, NULL);
     expects_error(configured("a..b", &five, E), INVIVO_E_ARGUMENT, NULL);
     close_runtime();
 }
 
-/* A map of more names than are compared one by one: each layer adds, replaces and removes some, the first one too. */
+/* A map with more names than are compared one by one: each layer adds, replaces and removes some, including the first. */
 static void wide_maps_merge_as_small_ones_do(void) {
     enum { NAMES = 60, LAYERS = 3 };
     static const char *const documents[LAYERS] = {"a.yaml", "b.yaml", "c.yaml"};
@@ -162,7 +162,7 @@ static void wide_maps_merge_as_small_ones_do(void) {
         char text[NAMES * 24] = "config:\n  wide:\n";
         for (int i = 0; i < NAMES; i++) {
             char *end = text + strlen(text);
-            /* Which names a layer speaks of, and those it removes, differ from layer to layer. */
+            /* The names that a layer sets and removes differ between layers. */
             if ((i + layer) % 4 == 1) snprintf(end, 24, "    n%02d: null\n", i), expected[i] = -1;
             if ((i + layer) % 4 == 2) snprintf(end, 24, "    n%02d: %d\n", i, expected[i] = 100 * layer + i);
         }
@@ -178,7 +178,7 @@ static void wide_maps_merge_as_small_ones_do(void) {
     OK(invivo_config_read(runtime, "wide", &value, E));
     CHECK_EQUAL(value.as.map.count, left);
     invivo_value_clear(&value);
-    /* The host's word on one of them, its removal, and a name of its own. */
+    /* A runtime setting for one of them, its removal, and a new name. */
     const invivo_value five = invivo_int64(5), none = invivo_null();
     OK(configured("wide.n00", &five, E));
     OK(configured("wide.own", &five, E));
@@ -208,7 +208,7 @@ static void documents_that_say_something_else_are_refused_with_their_places(void
     CHECK_EQUAL(read_int("a.b.c") * 10000 + read_int("a.d") * 1000 + read_int("a.b.e") * 100 + read_int("a.b.f") * 10 + read_int("a.b.g.h"),
                 21467);
     OK(says("a.yaml", "config: {}", E));
-    /* The extension says how it is read. */
+    /* The extension determines the format. */
     invivo_error *error = NULL;
     CHECK_EQUAL(says("a.json", "{\"config\": {},\n \"confgi\": {}}", &error), INVIVO_E_SPEC);
     CHECK_TEXT(invivo_error_file(error), "a.json");
@@ -225,7 +225,7 @@ static void documents_that_say_something_else_are_refused_with_their_places(void
     close_runtime();
 }
 
-/* ---- where a definition looks ------------------------------------------------------------------------------ */
+/* ---- the search order ---------------------------------------------------------------------------------- */
 
 static void an_assembly_sees_its_own_scope_and_what_is_global(void) {
     invivo_object object;
@@ -243,7 +243,7 @@ static void an_assembly_sees_its_own_scope_and_what_is_global(void) {
     CHECK_EQUAL(get("bass.low", &object)->count, 4), let_go(object);
     CHECK_EQUAL(get("synth.osc.input", &object)->count, 3), let_go(object);
     CHECK_EQUAL(get("bass.other", &object)->count, 2), let_go(object);
-    /* What comes nearer is taken; what goes leaves the next. */
+    /* A nearer value wins; its removal reveals the next one. */
     OK(says("b.yaml", "config: { bass: { count: 5 }, synth: { count: null } }", E));
     CHECK_EQUAL(get("bass.low", &object)->count, 5), let_go(object);
     CHECK_EQUAL(get("synth.lead", &object)->count, 4), let_go(object);
@@ -268,7 +268,7 @@ static void a_mount_is_configured_by_its_prefix_then_as_its_assembly(void) {
     close_runtime();
 }
 
-/* Many that need one value, or take it over from a parent: it is wrong in one place. */
+/* Many dependents of one value, also through a parent: the error has one source location. */
 static void a_value_that_does_not_fit_is_told_once(void) {
     static const char *const keys[] = {"synth.one", "synth.two", "bass.three"};
     const invivo_injection voices = config("count", "voices");
@@ -307,7 +307,7 @@ static void missing_configuration_is_told_with_who_needs_it_and_where_it_was_loo
     other.items = &seven, other.item_count = 1;
     OK(define("bass.high", INVIVO_SCOPE_LAZY_SINGLETON, &other, 1, NULL, 0, E));
     CHECK_EQUAL(get("bass.high", &object)->count, 7), let_go(object);
-    /* What comes later reaches those who got the default; what goes again refuses those who need it. */
+    /* An added value reaches those with the default; its removal refuses those who require it. */
     OK(says("b.yaml", "config: { global: { voices: 6 } }", E));
     CHECK_EQUAL(get("bass.low", &object)->count, 6), let_go(object);
     CHECK_EQUAL(get("bass.high", &object)->count, 6), let_go(object);
@@ -317,7 +317,7 @@ static void missing_configuration_is_told_with_who_needs_it_and_where_it_was_loo
     close_runtime();
 }
 
-/* ---- what follows a change ---------------------------------------------------------------------------------- */
+/* ---- effects of a change ------------------------------------------------------------------------------- */
 
 static void initializers_are_remade_properties_injected_again_providers_and_views_neither(void) {
     static listener heard;
@@ -344,12 +344,12 @@ static void initializers_are_remade_properties_injected_again_providers_and_view
     CHECK_EQUAL(set_small, 2);
     for (int i = 0; i < 4; i++) get(keys[i], &again[i]);
     CHECK(again[0].bits != objects[0].bits);
-    CHECK(again[1].bits != objects[1].bits); /* any thread may read it: it is made anew */
+    CHECK(again[1].bits != objects[1].bits); /* any thread may read it: it is rebuilt */
     CHECK(again[2].bits != objects[2].bits);
     CHECK(again[3].bits == objects[3].bits);
     CHECK_EQUAL(instance(again[1])->small, 3);
     CHECK_EQUAL(instance(again[0])->count, 2);
-    /* The same said elsewhere is no change. */
+    /* The same value from another source is no change. */
     OK(says("a.yaml", "config:\n\n  synth: { unrelated: 2, small: 3, count: 2 }", E));
     CHECK_TEXT(listener_last(&heard)->changes, "");
     for (int i = 0; i < 4; i++) let_go(objects[i]), let_go(again[i]);
@@ -425,12 +425,12 @@ static void values_reach_methods_arguments_and_prototypes(void) {
     OK(says("a.yaml", "config: { synth: { count: 6 } }", E));
     CHECK_EQUAL(instance(get("synth.holder", &object)->input)->count, 6);
     let_go(object);
-    /* The argument is checked where it goes to. */
+    /* The argument is checked against its target. */
     expects_error(says("a.yaml", "config: { synth: { count: [6] } }", E), INVIVO_E_TYPE, NULL);
     close_runtime();
 }
 
-/* ---- typed places -------------------------------------------------------------------------------------------- */
+/* ---- typed targets ------------------------------------------------------------------------------------- */
 
 static void values_are_made_to_fit_and_errors_have_the_place_of_the_document(void) {
     const invivo_injection small[] = {config("small", "small")};
@@ -453,7 +453,7 @@ static void values_are_made_to_fit_and_errors_have_the_place_of_the_document(voi
                   "a.yaml:2:28: config.synth.gain: the property 'gain' of 'synth.b': expected a number of Hz, as in "
                   "1200 or '1.2 kHz' at character 1 of 'loud'\n"
                   "a.yaml:2:40: config.synth.name: the property 'name' of 'synth.c': 5 (an int64) is not a string");
-    /* What is wrong with traits is told beside it. */
+    /* Errors of traits are reported too. */
     expects_error(says("a.yaml", "config:\n  synth: { small: 1, gain: loud, name: x }\ntraits:\n  synth.a: [Set: { smal: 1 }]\n"
                        "  synth.none: [Set: { a: 1 }]\n", E), INVIVO_E_CONVERSION,
                   "a.yaml:2:28: config.synth.gain: the property 'gain' of 'synth.b': expected a number of Hz, as in "
@@ -510,7 +510,7 @@ static void views_read_values_of_one_generation_by_id(void) {
     invivo_view view = invivo_view_begin(runtime);
     CHECK_EQUAL(invivo_view_config_int64(view, part, 3), 3);
     OK(says("a.yaml", "config: { synth: { count: 8, gain: 2, name: lead, on: true } }", E));
-    CHECK_EQUAL(invivo_view_config_int64(view, part, 3), 3); /* still the generation that it began with */
+    CHECK_EQUAL(invivo_view_config_int64(view, part, 3), 3); /* still the generation of the begin */
     CHECK(invivo_view_config(view, whole) == NULL);
     invivo_view_end(view);
     view = invivo_view_begin(runtime);
@@ -526,7 +526,7 @@ static void views_read_values_of_one_generation_by_id(void) {
     CHECK_TEXT(invivo_view_config_string(view, none, "default"), "default");
     CHECK(invivo_view_config(view, (invivo_config){0}) == NULL);
     invivo_view_end(view);
-    /* What is read as a kind must be one. */
+    /* A value that is read as a kind must have it. */
     expects_error(says("a.yaml", "config:\n  synth: { count: 1e99, gain: 2, name: lead, on: 1 }", E), INVIVO_E_RANGE, NULL);
     expects_error(says("a.yaml", "config:\n  synth: { name: 7 }", E), INVIVO_E_TYPE,
                   "a.yaml:2:18: config.synth.name: the host reads it as a string: 7 (an int64) is not a string");
@@ -538,7 +538,7 @@ static void views_read_values_of_one_generation_by_id(void) {
     invivo_view_end(view);
 }
 
-/* A map is made when it is first read, by whichever of the readers comes first: all see one. */
+/* The first reader creates a map: all readers see the same one. */
 static struct { invivo_config a, b, both; int mixed; bool done; uint64_t reads; } race;
 static bool is_mixed(invivo_view view) {
     int64_t a = invivo_view_config_int64(view, race.a, 0);
@@ -693,7 +693,7 @@ static void a_followed_file_changes_the_configuration(void) {
     listener_end(&heard);
 }
 
-/* ---- a trait over a value of the configuration ------------------------------------------------------- */
+/* ---- a trait over a configuration value ---------------------------------------------------------------- */
 
 typedef struct mixer {
     double gain, rate, other;
@@ -715,8 +715,8 @@ static invivo_status put_double(void *instance, void *user_data, const invivo_va
     ((double *)instance)[(size_t)user_data] = value->as.number;
     return INVIVO_OK;
 }
-/* An object of a confined type is injected into again in its place: what lies over the injected value stays on top, and the value
- * shows when that goes. A reload that fails, at whatever call, leaves both. */
+/* A reload injects into a confined object in place: a trait stays on top of the injected value, which shows when the
+ * trait is removed. A failing reload, at any call, keeps both. */
 static void a_value_that_changes_goes_under_a_trait(void) {
     static const invivo_property properties[] = {
         {.struct_size = sizeof(invivo_property), .name = "gain", .kind = INVIVO_KIND_DOUBLE, .get = get_double, .set = put_double},
@@ -748,8 +748,8 @@ static void a_value_that_changes_goes_under_a_trait(void) {
     sets = 0;
     OK(says("values", "config: { m: { gain: 2, rate: 2, other: 2 } }", E));
     SHOWS(5, 6, 2);
-    CHECK_EQUAL(sets, 1); /* what is covered is not set */
-    /* The trait and the value, and each call fails once. */
+    CHECK_EQUAL(sets, 1); /* the hidden value is not set */
+    /* The trait and the value; each call fails once. */
     int failures[2] = {0};
     for (int which = 0; which < 2; which++)
         for (int at = 1; at <= 50; at++) {
@@ -777,10 +777,10 @@ static void a_value_that_changes_goes_under_a_trait(void) {
     SHOWS(5, 6, 2);
     fail_set_at = 0;
     OK(says("traits", NULL, E));
-    CHECK(self->gain == 2); /* the value under the trait; what takes a restart stays as it was made */
+    CHECK(self->gain == 2); /* the value under the trait; a property with RESTART keeps its value */
     OK(says("values", "config: { m: { gain: 4, rate: 4, other: 4 } }", E));
     CHECK(self->gain == 4 && self->other == 4);
-    /* A base value that a change set gives lies over what is injected, too. */
+    /* A base value of a change set also hides an injected value. */
     invivo_changes changes;
     const invivo_value nine = invivo_double(9);
     OK(invivo_changes_open(runtime, &changes, E));

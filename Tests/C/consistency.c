@@ -1,9 +1,9 @@
-/* One generation, never a mix: every reload changes two shared objects (made anew by new definitions), a block (by a
- * document) and a wiring choice (an alias), which all carry one stamp; readers take all four in one view and compare. Every
- * third reload is made to fail. The same checker finds mixes where the publication is split on purpose. */
+/* One generation, never a mix. Each reload changes two shared objects (by new definitions), a block (by a document) and
+ * an alias, all with one stamp. Readers compare the four in one view. Every third reload fails. The same checker finds
+ * mixes where the publication is split on purpose. */
 #include "check.h"
 
-typedef struct { uint64_t stamp; uint64_t again; } part; /* `again` is the complement: a torn or freed one shows */
+typedef struct { uint64_t stamp; uint64_t again; } part; /* `again` is the complement: it shows torn or freed memory */
 typedef struct { uint64_t stamp, again; } tuned;
 
 static const invivo_property part_properties[] = {INVIVO_FIELD(part, stamp), INVIVO_FIELD(part, again)};
@@ -28,7 +28,7 @@ static invivo_status part_fail(void **instance, const invivo_build *build, const
 static void part_deinit(void *instance, void *user_data) {
     part *self = instance;
     (void)user_data;
-    self->again = 0; /* whoever still reads it sees it */
+    self->again = 0; /* readers still see it */
     __atomic_add_fetch(&disposed, 1, __ATOMIC_RELAXED);
 }
 
@@ -62,7 +62,7 @@ static void *read_on(void *user_data) {
         invivo_view_end(view);
         __atomic_add_fetch(&self->views, 1, __ATOMIC_RELEASE);
         if (self->resolves) {
-            /* A resolve never fails while reloads go on, and what it gives stays alive while it is held. */
+            /* A resolve never fails during reloads, and its object lives while it is held. */
             invivo_object object;
             void *instance = NULL;
             if (OK(invivo_resolve(runtime, two, &object, E))) {
@@ -126,7 +126,7 @@ static bool any_mixed(const reader readers[READERS]) {
     return false;
 }
 
-/* The number of views that saw a mix. */
+/* The number of views with a mix. */
 static uint64_t check_publication(void (*publish)(uint64_t stamp, bool fails), int reloads, uint64_t *views) {
     invivo_type_options options = {.struct_size = sizeof(options), .name = "Part", .size = sizeof(part), .alignment = _Alignof(part),
                                    .concurrency = INVIVO_SHARED, .deinit = part_deinit, .properties = part_properties,
@@ -146,7 +146,7 @@ static uint64_t check_publication(void (*publish)(uint64_t stamp, bool fails), i
     for (int i = 0; i < READERS; i++) pthread_create(&readers[i].thread, NULL, read_on, &readers[i]);
     /* A busy machine may start them late. */
     for (int i = 0; i < READERS; i++) while (__atomic_load_n(&readers[i].views, __ATOMIC_ACQUIRE) == 0) sched_yield();
-    /* What is split must be seen, however the threads are scheduled. */
+    /* A split must be detected for every scheduling of the threads. */
     for (int i = 0; i < reloads || (publish == publish_split && i < 100 * reloads && !any_mixed(readers)); i++) {
         bool fails = i % 3 == 2;
         publish((uint64_t)i + 3, fails && publish == publish_whole);

@@ -1,5 +1,5 @@
-/* Constants in definitions: values of every kind go in exactly, into properties, initializer parameters and method arguments,
- * or the definition is refused with the place, and nothing is made. */
+/* Constants of all kinds are injected exactly into properties, parameters and arguments, or the definition is refused
+ * with its source location and nothing is created. */
 #include "check.h"
 
 typedef struct inner { double depth; int64_t steps; } inner;
@@ -12,7 +12,7 @@ typedef struct all {
     uint8_t bytes[4];
     uint8_t wave;
     inner nested;
-    invivo_value given; /* what came to the initializer, a method, or a property by function */
+    invivo_value given; /* the value that the initializer, a method or a property function received */
 } all;
 
 static int made;
@@ -58,7 +58,7 @@ static const invivo_property properties[] = {
     GIVEN("any", INVIVO_KIND_ANY), GIVEN("list", INVIVO_KIND_LIST), GIVEN("map", INVIVO_KIND_MAP), GIVEN("type", INVIVO_KIND_TYPE),
     GIVEN("callable", INVIVO_KIND_CALLABLE),
 };
-/* Parameters of each kind, and methods that take one. */
+/* Parameters of each kind, and methods with one. */
 static invivo_parameter parameters[INVIVO_KIND_COUNT];
 static invivo_method methods[INVIVO_KIND_COUNT];
 
@@ -91,7 +91,7 @@ static invivo_status set(const char *property, invivo_value value, invivo_error 
     const invivo_injection injection = {.name = property, .how = INVIVO_INJECT_VALUE, .value = value};
     return define(&(invivo_definition){.properties = &injection, .property_count = 1}, error);
 }
-/* The object that is defined now; its lease is given back: the graph holds it. */
+/* The object of the current definition; its lease is released: the graph holds it. */
 static all *get(void) {
     static all none;
     invivo_object object;
@@ -136,7 +136,7 @@ static void what_would_lose_something_is_refused_and_nothing_is_made(void) {
     CHECK_EQUAL(set("number", invivo_int64((1LL << 53) + 1), NULL), INVIVO_E_RANGE);
     CHECK_EQUAL(set("text", invivo_string("too long"), NULL), INVIVO_E_RANGE); /* and a NUL */
     CHECK_EQUAL(set("bytes", invivo_bytes((const uint8_t *)"five!", 5), NULL), INVIVO_E_RANGE);
-    /* Another kind is never read as this one. */
+    /* No other kind is read as this one. */
     REFUSED("i8", invivo_string("5"), INVIVO_E_TYPE, "'5' (a string) is not an int8");
     CHECK_EQUAL(set("flag", invivo_int64(1), NULL), INVIVO_E_TYPE);
     CHECK_EQUAL(set("i32", invivo_bool(true), NULL), INVIVO_E_TYPE);
@@ -165,7 +165,7 @@ static void texts_bytes_enumerations_and_structs_go_in_whole(void) {
     CHECK(get()->nested.depth == 0.25 && get()->nested.steps == 9);
     fields[1].value = invivo_int64(10);
     CHECK_EQUAL(set("nested", invivo_map(fields, 2), NULL), INVIVO_E_RANGE);
-    CHECK_EQUAL(get()->nested.steps, 9); /* what was refused changed nothing */
+    CHECK_EQUAL(get()->nested.steps, 9); /* a refused definition changed nothing */
     end();
 }
 
@@ -177,7 +177,7 @@ static invivo_status answer(void *user_data, const invivo_value *arguments, size
 static int destroyed;
 static void count_destroyed(void *user_data) { (void)user_data, destroyed++; }
 
-/* The same into a property of any kind, an initializer parameter of the kind, and a method's argument: it comes as it went. */
+/* The same value in a property of any kind, a parameter of its kind, and a method argument: it arrives unchanged. */
 static void every_kind_comes_as_it_was_said_wherever_it_goes(void) {
     begin();
     invivo_callable callable;
@@ -230,7 +230,7 @@ static void every_kind_comes_as_it_was_said_wherever_it_goes(void) {
     OK(invivo_changes_remove(changes, "a.all", E));
     OK(invivo_changes_commit(changes, E));
     OK(invivo_callable_release(callable));
-    CHECK_EQUAL(destroyed, 1); /* definitions held it, and hold it no more */
+    CHECK_EQUAL(destroyed, 1); /* definitions held it, and no longer do */
     OK(invivo_object_release(object));
     end();
 }

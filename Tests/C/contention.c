@@ -1,8 +1,6 @@
-/* Several threads define, override, reset and resolve the same few keys, and let go of what they got, while one of them closes
- * the runtime. Each call ends well or says that the runtime is closed; no circle is found where none is, nothing waits for
- * ever, each object ends once, and nothing is left.
- *
- *     contention [ROUNDS [SEED]] */
+/* Several threads define, override, reset, resolve and release the same few keys while one of them closes the runtime.
+ * Each call succeeds or returns CLOSED; no false cycle is reported, nothing blocks, each object ends once, and nothing
+ * remains. Usage: contention [ROUNDS [SEED]] */
 #include "check.h"
 
 enum { KEYS = 8, THREADS = 4, HELD = 6 };
@@ -15,7 +13,7 @@ static invivo_type type;
 static invivo_key keys[KEYS];
 static char names[KEYS][8];
 static invivo_pool pool;
-static int live, is_over, wanted, done; /* calls that ended well: so many, and the runtime is closed */
+static int live, is_over, wanted, done; /* counts of calls that succeeded, and that returned CLOSED */
 static __thread uint64_t chance_state;
 static __thread bool is_in_end;
 
@@ -26,7 +24,7 @@ static int below(int limit) {
     return (int)((z ^ z >> 31) % (uint64_t)limit);
 }
 
-/* Only these; `also` is one more that this call may answer (0: none). True when it ended well. */
+/* Accepts only these statuses, and `also` if it is not 0. Returns true on success. */
 #define ENDS(call, also) (check_error = NULL, ends(__LINE__, #call, (call), also))
 static bool ends(int line, const char *call, invivo_status status, invivo_status also) {
     if (status != INVIVO_OK && status != INVIVO_E_CLOSED && status != INVIVO_E_HOST && status != also)
@@ -51,7 +49,7 @@ static invivo_status thing_init(void *instance, const invivo_build *build, const
     self->state = ALIVE;
     return INVIVO_OK;
 }
-/* Some ends resolve another key. That may be what is being made on this very thread, which is a circle. */
+/* Some disposals resolve another key. This thread may be creating it, which is a cycle. */
 static void thing_deinit(void *instance, void *user_data) {
     thing *self = instance;
     invivo_object object;
@@ -69,7 +67,7 @@ static invivo_status make_entry(void *user_data, const invivo_value *key, invivo
     return invivo_resolve(runtime, keys[below(KEYS)], out, error);
 }
 
-/* A definition that refers to keys after its own alone, so that none of them are in a circle. */
+/* A definition that refers only to later keys, so that there is no cycle. */
 static void describe(int key, invivo_definition *definition, invivo_injection into[2]) {
     static const uint32_t scopes[] = {INVIVO_SCOPE_SINGLETON, INVIVO_SCOPE_LAZY_SINGLETON, INVIVO_SCOPE_LAZY_SINGLETON,
                                       INVIVO_SCOPE_WEAK_SINGLETON, INVIVO_SCOPE_GRAPH, INVIVO_SCOPE_PROTOTYPE};
@@ -110,7 +108,7 @@ static void override(invivo_override *own) {
         return;
     }
     describe(below(KEYS), &definition, into);
-    /* Close ends the handle of the type. */
+    /* Close makes the handle of the type stale. */
     if (!ENDS(invivo_override_begin(runtime, &definition, own, E), INVIVO_E_HANDLE)) own->bits = 0;
 }
 static void hold(invivo_object held[HELD], invivo_object object) {
@@ -163,7 +161,7 @@ static void round_of(uint64_t seed) {
     bool deferring = below(2);
     for (uint64_t i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, use, (void *)(uintptr_t)(seed * 31 + i));
     while (__atomic_load_n(&done, __ATOMIC_SEQ_CST) < wanted) sched_yield();
-    /* Who holds something keeps the runtime open, or who is busy for longer than close waits. */
+    /* A lease, or a long-running call, keeps the runtime open. */
     invivo_status status = (deferring ? invivo_runtime_close_deferred : invivo_runtime_close)(runtime, NULL);
     if (status != INVIVO_OK && status != INVIVO_E_BUSY) check_failed(__FILE__, __LINE__, "close answers %s", invivo_status_name(status));
     __atomic_store_n(&is_over, 1, __ATOMIC_SEQ_CST);

@@ -1,4 +1,4 @@
-/* Converters: the ones from the start, the host's own, where they act by themselves, and where they do not. */
+/* Converters: predefined ones, those of the host, where they apply automatically, and where they do not. */
 #include "check.h"
 
 typedef struct colour { uint32_t bits; } colour;
@@ -22,7 +22,7 @@ static invivo_status make_colour(void *user_data, const char *text, uint64_t len
     if (status) return status;
     invivo_object_instance(object, colour_type, &instance, NULL);
     ((colour *)instance)->bits = (uint32_t)(unsigned char)text[0];
-    /* The answer has a lease of its own. */
+    /* The result has its own lease. */
     const invivo_value borrowed = invivo_object_value(object);
     status = invivo_value_copy(out, &borrowed, error);
     invivo_object_release(object);
@@ -182,9 +182,9 @@ static void the_hosts_own_reads_what_goes_to_places_of_its_type(void) {
     expects_error(define(&by_text, NULL, E), INVIVO_E_NOT_FOUND,
                   "host.c:9: room.lamp: initializer parameter 'colour': there is no converter 'Colur', did you mean 'Colour'?; there are "
                   "Colour, base64, bool, bytes, colour, duration, number, path, url");
-    /* A constant is what it is. */
+    /* A constant is not converted. */
     expects_error(define(&by_value, NULL, E), INVIVO_E_TYPE, NULL);
-    /* What was converted stays. */
+    /* Converted values stay. */
     OK(invivo_converter_unregister(runtime, "Colour", E));
     expects_error(invivo_converter_unregister(runtime, "Colour", E), INVIVO_E_NOT_FOUND, NULL);
     CHECK_EQUAL(destroyed, 1);
@@ -206,7 +206,7 @@ static void each_runtime_has_its_own(void) {
     OK(invivo_runtime_open(&other, NULL, E));
     expects_error(invivo_convert(other, "Colour", "blue", 4, &value, E), INVIVO_E_NOT_FOUND, NULL);
     OK(invivo_runtime_close(other, E));
-    OK(invivo_converter_unregister(runtime, "colour", E)); /* one from the start */
+    OK(invivo_converter_unregister(runtime, "colour", E)); /* a predefined one */
     const invivo_converter_options nameless = {.struct_size = sizeof nameless, .name = "", .convert = make_colour};
     expects_error(invivo_converter_register(runtime, &nameless, E), INVIVO_E_ARGUMENT, "a converter needs a name");
     close_runtime();
@@ -219,12 +219,12 @@ static void texts_are_read_by_the_converter_that_is_named_or_that_the_place_has(
     invivo_object object;
     char here[512], wanted[600];
     open_runtime();
-    /* A place with a unit of time reads every duration. */
+    /* A target with a time unit accepts every duration. */
     OK(says_and_defines("config: { room: { text: 1 min 0.5 s } }", &property, E));
     CHECK_EQUAL(get("room.lamp", &object)->wait, 60500), OK(invivo_object_release(object));
     OK(says("config: { room: { text: \"12\" } }", E));
     CHECK_EQUAL(get("room.lamp", &object)->wait, 12), OK(invivo_object_release(object));
-    /* A place of strings gets the text as it stands. */
+    /* A string target receives the string unchanged. */
     property.name = "name";
     OK(says_and_defines("config: { room: { text: \"Colour(dev)\" } }", &property, E));
     CHECK_TEXT(get("room.lamp", &object)->name, "Colour(dev)"), OK(invivo_object_release(object));
@@ -252,7 +252,7 @@ static void texts_are_read_by_the_converter_that_is_named_or_that_the_place_has(
     close_runtime();
 }
 
-/* Sums a list of numbers; of what is no number the error has the path. */
+/* Sums a list of numbers; an error has the path of the item that is no number. */
 static invivo_status sum(void *user_data, const invivo_value *value, invivo_value *out, invivo_error **error) {
     int64_t all = 0;
     char path[32];

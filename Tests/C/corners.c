@@ -1,12 +1,11 @@
-/* Corners where definitions meet that are simple each by itself. The random comparison with a model (model.c) found them; here
- * they are in their least form. */
+/* Corner cases of combined features, reduced from failures of the random comparison with a model (model.c). */
 #include "thing.h"
 
 static invivo_runtime runtime;
 static invivo_changes changes;
 
 static void begin(void) {
-    thing_concurrency = INVIVO_CONFINED; /* injected into again where it is */
+    thing_concurrency = INVIVO_CONFINED; /* injected again in place */
     runtime = thing_runtime();
     things_made = 0;
 }
@@ -46,7 +45,7 @@ static void what_a_waiting_step_made_inside_a_reload_is_made_once(void) {
     describe();
     ADD("a.shared", LAZY_SINGLETON, MADE);
     ADD("a.late", GRAPH, MADE, TAKES_ONE, INITIALIZER(with_holder));
-    ADD("a.inner", GRAPH, MADE, PROPERTY(from_shared)); /* waits for the holder, after the shared one is made */
+    ADD("a.inner", GRAPH, MADE, PROPERTY(from_shared)); /* waits for the holder, after the shared object is created */
     ADD("a.holder", SINGLETON, MADE, INITIALIZER(with_inner));
     commit();
     CHECK_EQUAL(things_made, 4);
@@ -65,7 +64,7 @@ static void who_has_something_by_an_alias_with_arguments_follows_as_it_has_it(vo
     describe();
     ADD("a.part", GRAPH, MADE, TAKES_ONE);
     commit();
-    CHECK(thing_shared(runtime, "a.holder").bits == holder.bits); /* injected into again, not made anew */
+    CHECK(thing_shared(runtime, "a.holder").bits == holder.bits); /* injected again, not rebuilt */
     CHECK(thing_of(holder)->left.bits != part.bits);
     CHECK_EQUAL(things_made, 3);
     end();
@@ -259,7 +258,7 @@ static void what_a_prototype_resolved_while_it_was_made_went_into_its_holders(vo
     ADD("a.asked_for", LAZY_SINGLETON, MADE);
     ADD("a.prototype", PROTOTYPE, MADE, .factory = asking);
     ADD("a.graph", GRAPH, MADE, .factory = asking);
-    ADD("a.user", LAZY_SINGLETON, MADE, INITIALIZER(graph)); /* made first, and shares the one of the graph */
+    ADD("a.user", LAZY_SINGLETON, MADE, INITIALIZER(graph)); /* created first; uses the object of the graph */
     ADD("a.holder", SINGLETON, MADE, INITIALIZER(prototype));
     ADD("a.second", SINGLETON, MADE, .initializer = &two[1], .initializer_count = 1, .properties = two, .property_count = 1);
     ADD("a.other", SINGLETON, MADE);

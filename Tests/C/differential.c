@@ -1,17 +1,18 @@
-/* A live runtime after a random sequence of changes answers like a fresh one that gets its final definitions, documents and
- * overrides at once. differential/operations.h says what a sequence does, differential/compare.h what is compared, and by
- * which rules the two may differ. A sequence ends with close, after which nothing may be left.
+/* A live runtime after a random sequence of changes behaves like a new one with the final definitions, documents and
+ * overrides.
  *
- *     differential                            the sequences that every run of the tests makes
- *     differential --seed N --sequences N     so many from a seed on; each has a seed of its own
- *     differential ... --limit SECONDS        a sequence that takes longer hangs; 60 by default
- *     differential ... --children             each in a process of its own, so that one that crashes or hangs is shortened too
- *     differential ... --trace                with everything that they do
- *     differential ... --whole                one that fails is not shortened
- *     differential ... --on                   goes on after a failure and prints all seeds that fail
+ * differential/operations.h describes the operations, differential/compare.h the comparison and the permitted
+ * differences. Each sequence ends with close, after which nothing may remain.
  *
- * A sequence that fails is shortened as long as it fails in the same way, each attempt in a child process, so that crashes
- * and hangs are shortened too. */
+ *   differential                           the sequences of each test run
+ *   differential --seed N --sequences N    N sequences with consecutive seeds
+ *   differential ... --limit SECONDS       the time after which a sequence is treated as hanging; default 60
+ *   differential ... --children            each in its own process, so that crashes and hangs are shortened too
+ *   differential ... --trace               prints all operations
+ *   differential ... --whole               does not shorten failures
+ *   differential ... --on                  continues after a failure and prints all failing seeds
+ *
+ * A failing sequence is shortened while it fails in the same way, each attempt in a child process. */
 #include "differential/operations.h"
 
 #include <sys/mman.h>
@@ -22,7 +23,7 @@ static uint64_t first_seed = 1;
 static int wanted = 1000, failed, limit_seconds = 60;
 static bool shrinks = true, goes_on, in_child, is_shrinking;
 
-/* ---- the shortest that fails ------------------------------------------------------------------------------------ */
+/* ---- the shortest failing sequence --------------------------------------------------------------------- */
 
 static int outcome(int seconds) {
     int status = 0;
@@ -76,7 +77,7 @@ static void shrink(int how) {
 /* ---- running ------------------------------------------------------------------------------------------------------ */
 
 static uint64_t beats;
-/* A sequence that hangs is told and ends the program. */
+/* A hanging sequence is reported and ends the program. */
 static void *watch(void *unused) {
     uint64_t known = 0;
     int seconds = 0;
@@ -116,7 +117,7 @@ int main(int argc, char **argv) {
         else return fprintf(stderr, "usage: differential [--seed N] [--sequences N] [--limit SECONDS] [--children] [--trace] [--whole] [--on]\n"), 2;
     }
     main_thread = pthread_self();
-    /* What a child draws is known here. */
+    /* The random choices of a child are known here. */
     tapes = mmap(NULL, sizeof(tape) * OPERATIONS, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (tapes == MAP_FAILED) return perror("mmap"), 2;
     pthread_create(&watcher, NULL, watch, NULL);

@@ -1,4 +1,4 @@
-/* Domains: where objects live and changes are applied; jobs that run once; what waits, what is refused, what is undone. */
+/* Domains: where objects live and changes are applied; jobs that run once; waits, refusals and undo. */
 #include "check.h"
 
 #include <poll.h>
@@ -8,7 +8,7 @@ typedef struct { double gain, depth; uint64_t thread; } voice;
 static invivo_runtime runtime;
 static invivo_type type;
 
-/* What the next setter call is to do besides its work. */
+/* An additional action of the next setter call. */
 static void (*in_setter)(void);
 static double last_depth;
 static uint64_t this_thread(void) { return (uint64_t)pthread_self(); }
@@ -18,7 +18,7 @@ static invivo_status get_depth(void *instance, void *user_data, invivo_value *ou
     *out = invivo_double(((voice *)instance)->depth);
     return INVIVO_OK;
 }
-/* The depth that was set last by the main thread and by others; who refuses 3. */
+/* The last depth set by the main thread and by others; the setter that refuses 3. */
 static pthread_t main_thread;
 static double depth_of[2];
 static int threes, refuses_three = -1;
@@ -155,8 +155,8 @@ static void waiting_inside_the_runtime_serves_the_domain(void) {
     OK(invivo_runtime_descriptor(runtime, &waits.fd, E));
     commit other;
     commit_elsewhere(&other, DEPTH("a.voice", 3));
-    CHECK_EQUAL(poll(&waits, 1, CHECK_LIMIT_SECONDS * 1000), 1); /* the other commit has the turn and waits for us */
-    OK(invivo_changes_commit(document(DEPTH("a.voice", 5)), E)); /* and we wait for the turn */
+    CHECK_EQUAL(poll(&waits, 1, CHECK_LIMIT_SECONDS * 1000), 1); /* the other commit has the turn and waits for this thread */
+    OK(invivo_changes_commit(document(DEPTH("a.voice", 5)), E)); /* and this thread waits for the turn */
     pthread_join(other.thread, NULL);
     CHECK_EQUAL(other.status, INVIVO_OK);
     CHECK_EQUAL(self->depth, 5);
@@ -204,7 +204,7 @@ static void *touch_from_elsewhere(void *unused) {
     invivo_view view = invivo_view_begin(runtime);
     CHECK(invivo_view_get(view, foreign_key) == NULL);
     invivo_view_end(view);
-    OK(invivo_object_retain(foreign_object)); /* leases are for every thread */
+    OK(invivo_object_retain(foreign_object)); /* any thread may use a lease */
     OK(invivo_object_release(foreign_object));
     return NULL;
 }
@@ -245,7 +245,7 @@ static void the_loop_thread_applies_changes_by_itself(void) {
     free(heard);
 }
 
-/* ---- a domain of the host's -------------------------------------------------------------------------- */
+/* ---- a domain of the host ------------------------------------------------------------------------------ */
 
 static invivo_job posted;
 static int posts, destroys;
@@ -309,7 +309,7 @@ static void a_posted_job_runs_once(void) {
     commit other;
     commit_elsewhere(&other, DEPTH("a.voice", 3));
     job = next_job(2);
-    CHECK_EQUAL(invivo_job_drop(job), INVIVO_OK); /* given back unrun: the reload fails */
+    CHECK_EQUAL(invivo_job_drop(job), INVIVO_OK); /* dropped without a run: the reload fails */
     CHECK_EQUAL(invivo_job_run(job), INVIVO_E_STALE);
     pthread_join(other.thread, NULL);
     CHECK_EQUAL(other.status, INVIVO_E_HOST);
@@ -331,7 +331,8 @@ static void a_posted_job_runs_once(void) {
     CHECK_EQUAL(destroys, 1);
 }
 
-/* A domain that cannot say where it is knows it by the job that runs; one that is run inside another one is over before that. */
+/* A domain without `is_current` knows its location by the running job; a job that runs inside another one ends before
+ * it. */
 static invivo_domain window;
 static invivo_object seen;
 static int deliveries;
@@ -375,7 +376,7 @@ static void a_job_inside_a_job_leaves_the_outer_one_where_it_is(void) {
     end();
 }
 
-/* What a choice leads to is created where it belongs, whatever the choice itself says of it. */
+/* The target of a choice is created in its own domain, regardless of the choice's type. */
 static void an_asynchronous_resolve_of_a_choice_runs_in_the_domain_of_what_it_leads_to(void) {
     const invivo_parameter parameter = {.name = "size", .kind = INVIVO_KIND_INT64};
     const invivo_injection argument = {.how = INVIVO_INJECT_ARGUMENT, .index = 0};
@@ -417,7 +418,8 @@ static void *define_voice_maybe_late(void *unused) {
     __atomic_store_n(&is_late_definition_over, true, __ATOMIC_SEQ_CST);
     return unused;
 }
-/* Defines "a.voice" elsewhere and makes it here; on a busy machine that may come after the deadline: then once more. */
+/* Defines "a.voice" on another thread and creates it here. On a busy machine this may exceed the timeout: then it is
+ * repeated. */
 static void define_voice_in_time(void) {
     late_definition = INVIVO_E_TIMEOUT;
     for (int tries = 0; tries < 1000 && late_definition == INVIVO_E_TIMEOUT; tries++) {
@@ -426,7 +428,7 @@ static void define_voice_in_time(void) {
         pthread_create(&thread, NULL, define_voice_maybe_late, NULL);
         (void)invivo_job_run(next_job(before + 1));
         pthread_join(thread, NULL);
-        if (posts > before + 1) (void)invivo_job_run(posted); /* the end of what was made too late */
+        if (posts > before + 1) (void)invivo_job_run(posted); /* the end of an object that was created too late */
     }
     CHECK_EQUAL(late_definition, INVIVO_OK);
 }
@@ -444,12 +446,12 @@ static void a_job_run_after_its_deadline_does_nothing(void) {
     CHECK_EQUAL(destroys, 1);
 }
 
-/* A job that was begun in time cannot be withdrawn: it is awaited, and undone where it ran. */
+/* A job that began in time cannot be withdrawn: it is awaited, and undone where it ran. */
 static void outlast_the_deadline(void) {
     struct timespec time = {.tv_nsec = 400 * 1000000};
     nanosleep(&time, NULL);
 }
-/* Commits elsewhere, and runs the job here; on a busy machine that may come after the deadline: then once more. */
+/* Commits on another thread, and runs the job here. On a busy machine this may exceed the timeout: then it is repeated. */
 static void commit_in_time(commit *other, const char *text, void (*meanwhile)(void)) {
     invivo_status ran = INVIVO_E_STALE;
     for (int tries = 0; tries < 1000 && ran == INVIVO_E_STALE; tries++) {
@@ -458,7 +460,7 @@ static void commit_in_time(commit *other, const char *text, void (*meanwhile)(vo
         commit_elsewhere(other, text);
         ran = invivo_job_run(next_job(before + 1));
         pthread_join(other->thread, NULL);
-        CHECK_EQUAL(posts, before + 1); /* what has to be undone is undone in the job itself */
+        CHECK_EQUAL(posts, before + 1); /* the undo runs in the job itself */
         if (ran == INVIVO_E_STALE) CHECK_EQUAL(other->status, INVIVO_E_TIMEOUT);
     }
     CHECK_EQUAL(ran, INVIVO_OK);
@@ -480,7 +482,7 @@ static void a_job_finished_after_its_deadline_is_undone(void) {
     CHECK_EQUAL(last_depth, 4);
     end();
 }
-/* Nor is an object kept that was made too late. */
+/* An object that was created too late is not kept either. */
 static int late_objects;
 static invivo_status make_late(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
                                void *user_data, invivo_error **error) {
@@ -519,7 +521,7 @@ static void an_object_made_after_the_deadline_is_dropped(void) {
     end();
 }
 
-/* Whoever waits longer than 1 s says for what: it is the runtime's last error until the reload is over. */
+/* A wait of more than 1 s is the runtime's last error until the reload is over, with the awaited operation. */
 static bool last_error_names(const char *what) {
     invivo_error *error = NULL;
     OK(invivo_runtime_last_error(runtime, &error));
@@ -543,7 +545,7 @@ static void a_long_wait_is_the_last_error_and_names_what_is_waited_for(void) {
     CHECK(names);
     OK(invivo_runtime_poll(runtime, 0, NULL, E));
     pthread_join(other.thread, NULL);
-    if (other.status == INVIVO_OK) { /* or the machine was so busy that it was withdrawn */
+    if (other.status == INVIVO_OK) { /* or the busy machine withdrew it */
         CHECK_EQUAL(self->depth, 3);
         CHECK(!last_error_names(""));
     } else {
@@ -553,11 +555,11 @@ static void a_long_wait_is_the_last_error_and_names_what_is_waited_for(void) {
     end();
 }
 
-/* A job that does not end is left to its domain: the reload fails, others commit meanwhile, and what it did is undone where it
- * returns at last. */
+/* A job that does not end is left to its domain: the reload fails, others commit meanwhile, and its effect is undone
+ * when it returns. */
 static pthread_mutex_t gate_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t gate_moved = PTHREAD_COND_INITIALIZER;
-static int gate; /* 0 shut, 1 somebody is there, 2 open */
+static int gate; /* 0 closed, 1 a job has arrived, 2 open */
 static void gate_to(int state) {
     pthread_mutex_lock(&gate_lock);
     gate = state;
@@ -600,14 +602,14 @@ static void a_job_that_does_not_end_is_left_to_its_domain(void) {
         commit_elsewhere(&stuck, DEPTH("a.voice", 3));
         pthread_create(&window, NULL, run_next_job, number);
         gate_await(1);
-        pthread_join(stuck.thread, NULL); /* it does not wait for ever */
+        pthread_join(stuck.thread, NULL); /* the wait has an end */
         CHECK_EQUAL(stuck.status, INVIVO_E_TIMEOUT);
         if (is_at_gate) break;
         pthread_join(window, NULL);
     }
     CHECK(strstr(stuck.error, "the domain 'window' began its job and has not finished it after"));
     CHECK_EQUAL(generation(), before);
-    /* The turn is free for change sets that do not need that domain; those that do wait for it in turn. */
+    /* The turn is free for change sets that do not use that domain; others wait for it in order. */
     OK(invivo_changes_commit(document(DEPTH("b.plain", 5)), E));
     CHECK_EQUAL(self->depth, 5);
     expects_error(invivo_runtime_close(runtime, E), INVIVO_E_BUSY, NULL);
@@ -619,8 +621,7 @@ static void a_job_that_does_not_end_is_left_to_its_domain(void) {
     end();
 }
 
-/* A domain that did its part and does not come back to undo it: the reload fails all the same, and the domain undoes it before
- * anything else. */
+/* A domain that does not return for the undo: the reload fails, and the domain undoes its part before any other work. */
 static void what_a_domain_does_not_undo_in_time_is_undone_when_it_answers(void) {
     begin_posted(1500);
     invivo_type_options plain = {.struct_size = sizeof(plain), .name = "Plain", .size = sizeof(voice), .alignment = _Alignof(voice),
@@ -628,16 +629,16 @@ static void what_a_domain_does_not_undo_in_time_is_undone_when_it_answers(void) 
     invivo_type posted_type = type;
     OK(invivo_type_register(runtime, &plain, &type, E));
     invivo_object object;
-    voice *self = make("b.plain", &object); /* first: it is visited first */
+    voice *self = make("b.plain", &object); /* first: it runs first */
     type = posted_type;
     define_voice_in_time();
     commit other;
     self->depth = 0;
-    for (int tries = 0; tries < 100 && self->depth != 2; tries++) { /* until this thread came in time */
+    for (int tries = 0; tries < 100 && self->depth != 2; tries++) { /* until this thread ran it in time */
         uint32_t ran = 0;
         commit_elsewhere(&other, "traits: { b.plain: [ Set: { depth: 2 } ], a.voice: [ Set: { depth: 2 } ] }");
         OK(invivo_runtime_poll(runtime, CHECK_LIMIT_SECONDS * 1000, &ran, E));
-        pthread_join(other.thread, NULL); /* nobody runs the window's job, nor this thread's step back */
+        pthread_join(other.thread, NULL); /* no thread runs the window's job, or this thread's undo */
         CHECK_EQUAL(other.status, INVIVO_E_TIMEOUT);
     }
     CHECK_EQUAL(self->depth, 2);
@@ -651,7 +652,7 @@ static void what_a_domain_does_not_undo_in_time_is_undone_when_it_answers(void) 
     end();
 }
 
-/* Two domains in one commit: when the second does not take its job, what the first did is undone. */
+/* Two domains in one commit: if the second does not run its job, the part of the first is undone. */
 static void a_commit_that_times_out_in_one_domain_is_undone_in_the_other(void) {
     begin_posted(30);
     invivo_type_options plain = {.struct_size = sizeof(plain), .name = "Plain", .size = sizeof(voice), .alignment = _Alignof(voice),
@@ -664,7 +665,7 @@ static void a_commit_that_times_out_in_one_domain_is_undone_in_the_other(void) {
     OK(invivo_define(runtime, &lead, NULL, E));
     OK(invivo_changes_commit(document(DEPTH("a.plain", 2)), E));
     CHECK_EQUAL(self->depth, 2);
-    /* Eager now, of the plain type, for which this thread may come too late where the machine is busy: then once more. */
+    /* Now eager, of the plain type. This thread may be too late on a busy machine: then it is repeated. */
     late_definition = INVIVO_E_TIMEOUT;
     for (int i = 0; i < 100 && late_definition == INVIVO_E_TIMEOUT; i++) {
         pthread_t thread;
@@ -675,7 +676,7 @@ static void a_commit_that_times_out_in_one_domain_is_undone_in_the_other(void) {
     }
     CHECK_EQUAL(late_definition, INVIVO_OK);
     lead.scope = INVIVO_SCOPE_SINGLETON, lead.key = "b.voice";
-    expects_error(invivo_define(runtime, &lead, NULL, E), INVIVO_E_TIMEOUT, NULL); /* nobody runs the window's jobs */
+    expects_error(invivo_define(runtime, &lead, NULL, E), INVIVO_E_TIMEOUT, NULL); /* no thread runs the window's jobs */
     invivo_changes both = document(DEPTH("a.plain", 3));
     OK(invivo_changes_define(both, &lead, NULL, E));
     expects_error(invivo_changes_commit(both, E), INVIVO_E_TIMEOUT, NULL);
@@ -700,7 +701,7 @@ static void *run_posted_jobs(void *unused) {
     pthread_mutex_unlock(&post_lock);
     return NULL;
 }
-/* Each of two domains fails once: what the one visited before it did is undone there, on its own thread. */
+/* Each of two domains fails once: the part of the first one is undone there, on its own thread. */
 static void a_failure_in_one_domain_is_undone_in_the_one_before(void) {
     main_thread = pthread_self();
     threes = 0;
@@ -732,10 +733,10 @@ static void a_failure_in_one_domain_is_undone_in_the_one_before(void) {
         pthread_mutex_unlock(&post_lock);
         pthread_join(window_thread, NULL);
     }
-    CHECK_EQUAL(threes, 1); /* one of them is visited first */
+    CHECK_EQUAL(threes, 1); /* one of them runs first */
 }
 
-/* A job that its domain has dropped is waited for no longer: a close with an object still leased is refused at once. */
+/* A dropped job is no longer awaited: a close with a leased object is refused at once. */
 static pid_t closing_thread;
 static int close_is_over;
 static void *release_when_close_waits(void *object) {
@@ -770,7 +771,7 @@ static void a_job_that_was_dropped_keeps_no_close_waiting(void) {
     end();
 }
 
-/* An object that a method answers while a commit runs belongs to the thread that made it, as before. */
+/* An object that a method returns during a commit belongs to the thread that created it. */
 static invivo_object prepared;
 static invivo_status answer_prepared(void *instance, void *user_data, const invivo_value *arguments, size_t count, invivo_value *result,
                                      invivo_error **error) {
@@ -796,7 +797,7 @@ static void *define_kept(void *maker_type) {
     OK(invivo_changes_open(runtime, &changes, E));
     OK(invivo_changes_remove(changes, "a.kept", E));
     OK(invivo_changes_commit(changes, E));
-    /* The opener's poll holds it until it returns, and so does the removed generation until it has ended. */
+    /* The opener's poll holds it until it returns; the removed generation holds it until its end. */
     for (int seen = __atomic_load_n(&polls, __ATOMIC_SEQ_CST); __atomic_load_n(&polls, __ATOMIC_SEQ_CST) < seen + 2;) sched_yield();
     invivo_runtime_info info = {.struct_size = sizeof info};
     while (OK(invivo_runtime_inspect(runtime, &info, E)) && info.retiring) sched_yield();
@@ -824,7 +825,7 @@ static void what_a_method_answers_in_a_commit_stays_where_it_belongs(void) {
     end();
 }
 
-/* A domain that moves from thread to thread: it is where its host says. */
+/* A domain that moves between threads: its host reports where it is. */
 static __thread bool is_window;
 static uint8_t is_window_now(void *user_data) {
     (void)user_data;
@@ -839,14 +840,14 @@ static void a_domain_that_is_no_thread_is_where_its_host_says(void) {
     posts = destroys = 0;
     begin(NULL);
     OK(invivo_domain_register(runtime, &host, &domain, E));
-    register_voice((invivo_domain){0}); /* names no domain: the default is the window's now */
+    register_voice((invivo_domain){0}); /* names no domain: the default is now the window's */
     is_window = true;
     voice *self = make("a.voice", &object);
-    CHECK_EQUAL(posts, 0); /* at once, where it may be touched */
+    CHECK_EQUAL(posts, 0); /* at once, in its domain */
     commit other;
     commit_elsewhere(&other, DEPTH("a.voice", 3));
     invivo_job job = next_job(1);
-    OK(invivo_runtime_poll(runtime, CHECK_LIMIT_SECONDS * 1000, NULL, E)); /* who waits there runs what waits for it */
+    OK(invivo_runtime_poll(runtime, CHECK_LIMIT_SECONDS * 1000, NULL, E)); /* a thread that waits there runs its jobs */
     pthread_join(other.thread, NULL);
     CHECK_EQUAL(other.status, INVIVO_OK);
     CHECK_EQUAL(self->depth, 3);
@@ -868,7 +869,7 @@ static void a_domain_that_is_no_thread_is_where_its_host_says(void) {
     CHECK_EQUAL(destroys, 1);
 }
 
-/* What a domain asks its host with is called under locks of the runtime: whatever that calls is refused, and nothing hangs. */
+/* `is_current` runs with locks of the runtime held: calls from it are refused, and nothing hangs. */
 static invivo_key asked_key;
 static invivo_object asked_object;
 static invivo_pool asked_pool;
@@ -921,7 +922,7 @@ static void what_asks_where_it_is_may_call_nothing(void) {
     commit other;
     commit_elsewhere(&other, DEPTH("a.voice", 3));
     next_job(1);
-    OK(invivo_runtime_poll(runtime, CHECK_LIMIT_SECONDS * 1000, NULL, E)); /* asks under a lock */
+    OK(invivo_runtime_poll(runtime, CHECK_LIMIT_SECONDS * 1000, NULL, E)); /* calls under a lock */
     pthread_join(other.thread, NULL);
     CHECK_EQUAL(other.status, INVIVO_OK);
     invivo_object again;
@@ -947,7 +948,7 @@ static void everything_that_waits(void) {
     expects_error(invivo_runtime_close_deferred(runtime, E), INVIVO_E_IN_CALLBACK, NULL);
     expects_error(invivo_runtime_poll(runtime, 0, NULL, E), INVIVO_E_IN_CALLBACK, NULL);
     expects_error(invivo_watch(runtime, "/nowhere/a.yaml", E), INVIVO_E_WOULD_WAIT, NULL);
-    if (OK(invivo_resolve_name(runtime, "a.voice", &object, E))) { /* what does not wait is allowed */
+    if (OK(invivo_resolve_name(runtime, "a.voice", &object, E))) { /* calls that do not wait are allowed */
         expects_error(invivo_target_attach(object, "b.voice", NULL, E), INVIVO_E_WOULD_WAIT, NULL);
         OK(invivo_object_release(object));
     }
@@ -982,7 +983,7 @@ static void a_setter_may_ask_for_a_reload(void) {
     end();
 }
 
-/* A change set submitted with a bad one is not lost through it. */
+/* A valid change set that is submitted with an invalid one is not lost. */
 static void submitted_sets_do_not_fail_each_other(void) {
     begin(NULL);
     register_voice((invivo_domain){0});
@@ -993,7 +994,7 @@ static void submitted_sets_do_not_fail_each_other(void) {
     listener_open(heard, runtime);
     OK(invivo_runtime_descriptor(runtime, &waits.fd, E));
     OK(invivo_changes_submit(document(DEPTH("a.voice", 3)), E));
-    CHECK_EQUAL(poll(&waits, 1, CHECK_LIMIT_SECONDS * 1000), 1); /* the worker waits for us; the next two join */
+    CHECK_EQUAL(poll(&waits, 1, CHECK_LIMIT_SECONDS * 1000), 1); /* the worker waits for this thread; the next two join */
     invivo_changes bad, good;
     invivo_value seven = invivo_double(7);
     OK(invivo_changes_open(runtime, &bad, E));
@@ -1013,7 +1014,7 @@ static void submitted_sets_do_not_fail_each_other(void) {
     free(heard);
 }
 
-/* Of what several sets that wait together say the later holds, as after one reload each. */
+/* If several joined sets define the same key, the last one wins, as with one reload each. */
 static void of_submitted_sets_that_define_one_key_the_later_holds(void) {
     begin(NULL);
     register_voice((invivo_domain){0});
@@ -1024,7 +1025,7 @@ static void of_submitted_sets_that_define_one_key_the_later_holds(void) {
     listener_open(heard, runtime);
     OK(invivo_runtime_descriptor(runtime, &waits.fd, E));
     OK(invivo_changes_submit(document(DEPTH("a.voice", 3)), E));
-    CHECK_EQUAL(poll(&waits, 1, CHECK_LIMIT_SECONDS * 1000), 1); /* the worker waits for us; the next join */
+    CHECK_EQUAL(poll(&waits, 1, CHECK_LIMIT_SECONDS * 1000), 1); /* the worker waits for this thread; the next ones join */
     invivo_injection first[] = {{.name = "gain", .value = invivo_double(1.25)}, {.name = "depth", .value = invivo_double(9)}};
     invivo_injection second[] = {{.name = "gain", .value = invivo_double(1.5)}};
     invivo_definition lead = {.struct_size = sizeof(lead), .key = "a.lead", .scope = INVIVO_SCOPE_SINGLETON, .type = type,
@@ -1053,7 +1054,7 @@ static void of_submitted_sets_that_define_one_key_the_later_holds(void) {
     free(heard);
 }
 
-/* A job that the very thread that waits would have to run: nobody can tell, so the wait has an end. */
+/* A job that only the waiting thread could run: this cannot be detected, so the wait has a limit. */
 static invivo_job kept_job;
 static invivo_status keep_job(void *user_data, invivo_job job, invivo_error **error) {
     (void)user_data, (void)error;
@@ -1084,10 +1085,10 @@ static void watcher_called(void *user_data, const invivo_report *report) {
     CHECK(invivo_report_text(report)[0] != 0);
     if (self->closes_itself) OK(invivo_observer_close(self->handle, E));
     if (self->inside) {
-        pthread_barrier_wait(self->inside); /* somebody closes us meanwhile ... */
+        pthread_barrier_wait(self->inside); /* another thread closes the observer meanwhile ... */
         struct timespec pause = {0, 20 * 1000 * 1000};
         nanosleep(&pause, NULL);
-        __atomic_store_n(&self->inside, NULL, __ATOMIC_RELEASE); /* ... and must not be back before this */
+        __atomic_store_n(&self->inside, NULL, __ATOMIC_RELEASE); /* ... and must not return before this */
     }
 }
 static void watcher_destroyed(void *user_data) { ((watcher *)user_data)->destroyed++; }

@@ -1,4 +1,4 @@
-/* One instance for each entry of the configuration: each comes, changes and goes alone. */
+/* One instance per configuration entry: each is added, changed and removed independently. */
 #include "thing.h"
 
 static invivo_runtime runtime;
@@ -39,7 +39,7 @@ static void each_entry_of_a_map_has_one(void) {
     invivo_object object;
     begin();
     OK(activate(&synth));
-    CHECK_EQUAL(things, 0); /* no entry, nothing */
+    CHECK_EQUAL(things, 0); /* no entry, no instance */
     OK(say("config: { synth: { voices: { lead: { note: 60 }, bass: { note: 36, depth: 4 } } } }\n", E));
     CHECK_EQUAL(number("synth.voice[lead]"), 60);
     CHECK_EQUAL(number("synth.voice[bass]"), 36);
@@ -47,7 +47,7 @@ static void each_entry_of_a_map_has_one(void) {
     CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "synth.voice[bass]"))->given), "synth.voice[bass].0");
     CHECK_EQUAL(number("synth.voice[bass].0"), 4);
     CHECK_EQUAL(number("synth.voice[lead].0"), -1);
-    /* The pattern is none of them; by type there are those of the entries and the clock. */
+    /* The pattern is no instance; by type there are those of the entries and the clock. */
     expects_error(invivo_resolve_name(runtime, "synth.voice", &object, E), INVIVO_E_ABSTRACT, NULL);
     OK(invivo_resolve_all(runtime, "Thing", 0, &all, E));
     CHECK_EQUAL(all.as.list.count, 3);
@@ -66,11 +66,11 @@ static void an_entry_that_comes_changes_or_goes_concerns_its_own_alone(void) {
     CHECK(thing_shared(runtime, "synth.voice[lead]").bits == lead.bits && thing_shared(runtime, "synth.voice[bass]").bits == bass.bits);
     OK(say("config: { synth: { voices: { pad: { note: 48 }, bass: { note: 36, depth: 2 } } } }\n", E));
     CHECK(!is_there("synth.voice[lead]") && !is_there("synth.voice[lead].0"));
-    CHECK(thing_shared(runtime, "synth.voice[bass]").bits == bass.bits);    /* the property of what stands in it */
+    CHECK(thing_shared(runtime, "synth.voice[bass]").bits == bass.bits);    /* the property of its inline definition */
     CHECK(thing_shared(runtime, "synth.voice[bass].0").bits == inner.bits); /* is set again */
     CHECK_EQUAL(number("synth.voice[bass].0"), 2);
     OK(say("config: { synth: { voices: { pad: { note: 48 }, bass: { note: 37, depth: 2 } } } }\n", E));
-    CHECK(thing_shared(runtime, "synth.voice[bass]").bits != bass.bits); /* through the initializer: made anew */
+    CHECK(thing_shared(runtime, "synth.voice[bass]").bits != bass.bits); /* through the initializer: rebuilt */
     CHECK_EQUAL(number("synth.voice[bass]"), 37);
     OK(say(NULL, E));
     CHECK(!is_there("synth.voice[bass]") && !is_there("synth.voice[pad]"));
@@ -140,7 +140,7 @@ static void a_pattern_changes_and_goes_with_all_of_its_own(void) {
     end();
 }
 
-/* Only what stands in the pattern is another one. */
+/* Only the inline object is replaced. */
 static void what_stands_in_a_pattern_changes_in_each(void) {
     const invivo_definition other[] = {
         INVIVO_LAZY_SINGLETON("clock", "Thing"),
@@ -189,7 +189,7 @@ static void what_is_for_each_entry_asks_for_one(void) {
     end();
 }
 
-/* The entries for which there are Things, in the order in which these are listed. */
+/* The entries with a Thing, in the order of the list. */
 static const char *listed(void) {
     static char text[4096];
     invivo_value all;
@@ -222,7 +222,7 @@ static void entries_are_listed_in_the_order_of_the_configuration(void) {
     CHECK_TEXT(listed(), "lead solo bass");
     end();
 }
-/* Lookups follow any edit, also when two positions have no room between them any more. */
+/* Lookups follow every edit, also when the gap between two positions is used up. */
 static void every_edit_is_followed_by_the_order(void) {
     enum { ROUNDS = 150, MOST = 40 };
     const invivo_definition plain[] = {
@@ -286,7 +286,7 @@ static void a_parent_and_an_override_reach_the_instance_of_an_entry(void) {
 }
 
 int main(void) {
-    thing_concurrency = INVIVO_CONFINED; /* whose properties are set again where they are */
+    thing_concurrency = INVIVO_CONFINED; /* its properties are set again in place */
     check_begin();
     RUN_TEST(each_entry_of_a_map_has_one);
     RUN_TEST(an_entry_that_comes_changes_or_goes_concerns_its_own_alone);

@@ -1,5 +1,5 @@
-/* Files saved as editors do, by system calls and by real programs: each save takes effect exactly once, by its contents
- * and by the number of reports, and the file is still followed afterwards. */
+/* Files saved by system calls and by real editors: each save takes effect exactly once, by content and number of
+ * reports, and the file is still followed afterwards. */
 #include "check.h"
 
 #include <spawn.h>
@@ -48,7 +48,7 @@ static bool there_is(const char *program) {
 /* ---- ways of saving: each leaves document(number) in tuning.yaml ------------------------------------- */
 
 static void in_place(int number) {
-    /* Without truncation: the text has always the same length. */
+    /* Without truncation: the text always has the same length. */
     const char *text = document(number);
     int file = open("tuning.yaml", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
     CHECK(write(file, text, strlen(text)) == (ssize_t)strlen(text));
@@ -59,7 +59,7 @@ static void in_place(int number) {
 static void truncate_then_write_in_two_steps(int number) {
     const char *text = document(number);
     size_t half = strlen(text) / 2;
-    struct timespec pause = {0, 60 * 1000 * 1000}; /* longer than the quiet time: what a slow writer does */
+    struct timespec pause = {0, 60 * 1000 * 1000}; /* longer than the quiet time: a slow writer */
     int file = open("tuning.yaml", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     nanosleep(&pause, NULL);
     CHECK(write(file, text, half) == (ssize_t)half);
@@ -94,7 +94,7 @@ static void hard_link_over(int number) {
 }
 
 static void mapped_and_written_elsewhere(int number) {
-    /* Written under another name of the same file: no event names ours, the sweep finds it. */
+    /* Written through another name of the same file: no event names the followed path, the scan finds it. */
     const char *text = document(number);
     CHECK(link("tuning.yaml", "../alias.yaml") == 0);
     int file = open("../alias.yaml", O_WRONLY | O_CLOEXEC);
@@ -175,7 +175,7 @@ static void link_target_written(int number) {
     target[length > 0 ? length : 0] = 0;
     write_text(target, document(number));
 }
-/* As Kubernetes does with a mounted ConfigMap: tuning.yaml -> ..data/tuning.yaml, ..data -> a directory with a date. */
+/* Like Kubernetes with a mounted ConfigMap: tuning.yaml -> ..data/tuning.yaml, ..data -> a dated directory. */
 static void data_switched(int number) {
     char directory[64], file[128], former[64] = "";
     ssize_t length = readlink("..data", former, sizeof(former) - 1);
@@ -195,7 +195,7 @@ static void data_begun(int number) {
 
 /* ---- the rule ---------------------------------------------------------------------------------------- */
 
-/* Saves, waits for the report, then changes a second file: its report shows that none of the save's was still to come. */
+/* Saves, waits for the report, then changes a second file: its report shows that no report of the save was pending. */
 static void takes_effect_once(const char *way, void (*save)(int number)) {
     size_t before = listener_count(&heard);
     int failures = check_failures;
@@ -224,7 +224,7 @@ static void takes_effect_once(const char *way, void (*save)(int number)) {
 }
 #define TAKES_EFFECT_ONCE(way) takes_effect_once(#way, way)
 
-/* The same bytes again are no change, whatever happened to the file. */
+/* Equal bytes are no change, whatever the operation on the file. */
 static void the_same_bytes_are_no_change(void) {
     size_t before = listener_count(&heard);
     char text[128];
@@ -238,7 +238,7 @@ static void the_same_bytes_are_no_change(void) {
     CHECK_EQUAL(listener_count(&heard), before + 1);
 }
 
-/* However long the saves go on, they are heard of meanwhile, and the last content is what holds. */
+/* During continuous saves the content is read, and the last content takes effect. */
 static void endless_writes_cannot_starve_it(void) {
     size_t before = listener_count(&heard);
     struct timespec now;
@@ -315,7 +315,7 @@ int main(void) {
         RUN("git", "commit", "-q", "-m", "now");
         char branch[32];
         for (int i = 1; i <= 2; i++) {
-            /* Committed without touching the file in the work tree: first by a tree of its own. */
+            /* Committed without touching the file in the work tree: first by a separate tree. */
             char file[64];
             snprintf(branch, sizeof(branch), "b%d", stamp + i);
             snprintf(file, sizeof(file), "../work%d/tuning.yaml", i);

@@ -1,23 +1,23 @@
-/* What ends while other things are made: its end may resolve what is on its way on the same thread, or was. Weak singletons
- * whose instances the host counts are asked for one at a time: host code that is asked, and the end of what it lets go of, may
- * resolve the others. */
+/* Objects that end during a build: their disposal may resolve objects that the same thread is creating, or created.
+ * Weak singletons with host reference counts are examined one at a time: host code, and disposals, may resolve the
+ * others. */
 #include "check.h"
 
-enum { MANY = 16 }; /* so many sets of arguments, and the next resolve asks which are gone */
+enum { MANY = 16 }; /* the number of argument sets after which the next resolve removes the ended ones */
 
 static invivo_runtime runtime;
 static invivo_key key;
 
-/* ---- instances counted by the host ------------------------------------------------------------------- */
+/* ---- instances with host reference counts -------------------------------------------------------------- */
 
 typedef struct counted { int count; int64_t number; struct weak *weak; } counted;
 typedef struct weak { counted *instance; int users; } weak;
 
 static int counted_live, weak_live, ends, askings;
 static counted *kept[2 * MANY];          /* the host's own references, by number */
-static void (*on_end)(int64_t number);   /* in the end of an instance */
-static void (*on_asking)(counted *self); /* while a weak reference is asked, which has found it */
-static bool is_busy;                     /* what such code does asks and ends others, which do nothing more */
+static void (*on_end)(int64_t number);   /* during the end of an instance */
+static void (*on_asking)(counted *self); /* while a weak reference is loaded, after it was found */
+static bool is_busy;                     /* code inside such calls loads and ends others, which do nothing more */
 
 static void busy(void (*act)(int64_t), int64_t number) {
     if (!act || is_busy) return;
@@ -100,7 +100,7 @@ static void end(void) {
     CHECK_EQUAL(weak_live, 0);
 }
 
-/* Resolved and given back; answers the instance, borrowed, of which a null is an error. */
+/* Resolves and releases; returns the instance, borrowed; null is an error. */
 static counted *visit(int64_t number) {
     invivo_value argument = invivo_int64(number);
     invivo_object object;
@@ -121,9 +121,9 @@ static void visit_and_keep(int64_t number) {
     OK(invivo_object_release(object));
 }
 
-/* ---- while it is asked ------------------------------------------------------------------------------- */
+/* ---- during weak_load ---------------------------------------------------------------------------------- */
 
-/* The last reference but that of who asks: what it has been given is the last one. */
+/* The last reference but that of the caller: the returned one is the last. */
 static void let_go_of_what_is_asked(counted *self) { let_go(self->number); }
 
 static void visit_all_others(int64_t number) {
@@ -166,7 +166,7 @@ static void who_is_asked_may_resolve(void) {
     (void)visit(MANY);
     CHECK(askings >= MANY);
     on_asking = NULL;
-    for (int i = 0; i < MANY; i++) CHECK(visit(i) == kept[i]); /* they are who they were */
+    for (int i = 0; i < MANY; i++) CHECK(visit(i) == kept[i]); /* they have kept their identity */
     CHECK_EQUAL(counted_live, MANY);
     end();
 }
@@ -174,10 +174,10 @@ static void who_is_asked_may_resolve(void) {
 /* ---- ends in the middle of a resolve ----------------------------------------------------------------- */
 
 typedef struct node { char name[24]; } node;
-static const char *resolved_in[2]; /* by the constructor of "a.top", and given back */
-static const char *fails_in;       /* whose constructor fails, after what it resolves */
+static const char *resolved_in[2]; /* by the constructor of "a.top", and released */
+static const char *fails_in;       /* its constructor fails after its resolves */
 static int nodes_live, nodes_made, resolved_in_ends;
-static const char *at_end[2];      /* at the end of which, what is resolved */
+static const char *at_end[2];      /* during its end, the key to resolve */
 
 static void touch(const char *name) {
     invivo_object object;
@@ -208,7 +208,7 @@ static void node_deinit(void *instance, void *user_data) {
         is_busy = false;
     }
 }
-static const char *at_set; /* what the setter resolves */
+static const char *at_set; /* the key that the setter resolves */
 static int sets;
 static bool fails_at_set;
 static invivo_status node_get(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
@@ -256,7 +256,7 @@ static void end_nodes(void) {
     CHECK_EQUAL(nodes_live, 0);
 }
 
-/* Two weak singletons are made for one resolve and given back in it: the end of each may resolve the other. */
+/* Two weak singletons are created for one resolve and released in it: the end of each may resolve the other. */
 static void the_end_of_one_may_resolve_the_other(bool stops, const char *first, const char *second, uint32_t scope) {
     begin_nodes(stops);
     describe();
@@ -270,8 +270,8 @@ static void the_end_of_one_may_resolve_the_other(bool stops, const char *first, 
     CHECK_EQUAL(resolved_in_ends, 1);
     end_nodes();
 }
-/* What fails takes back what was made for it, where that was to be started with the rest: the end of one may resolve another,
- * which is made anew. */
+/* A failure rolls back objects that were to be started later: the end of one may resolve another, which is created
+ * again. */
 static void the_end_of_what_is_taken_back_may_resolve_the_rest(bool stops) {
     invivo_object object;
     begin_nodes(stops);
@@ -303,7 +303,7 @@ static void the_end_of_what_a_commit_takes_back_may_resolve_the_rest(bool stops)
     CHECK_EQUAL(nodes_live, 1);
     end_nodes();
 }
-/* A setter that a commit calls may resolve what the commit has made, and so may the one that undoes it. */
+/* A setter in a commit may resolve objects of the commit, and so may its undo. */
 static void a_setter_may_resolve_what_its_commit_has_made(bool stops) {
     static const char text[] = "traits: { a.kept: [Set: { gain: 1 }] }";
     for (int fails = 0; fails < 2; fails++) {

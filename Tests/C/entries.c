@@ -1,13 +1,13 @@
-/* What the entry of a module registers is committed or dropped as a whole. Not built yet (docs/rules/wiring.md, W-R12): this
- * program is expected to fail, with exit status 1 and a line for each thing that is left. What fails for another reason ends it
- * with exit status 0, which the build's test refuses. */
+/* Registrations of a module's entry are committed or dropped as a whole. Not built yet (docs/rules/wiring.md, W-R12).
+ * This program is expected to fail with exit status 1 and one line per remaining registration. Any other failure ends
+ * it with exit status 0, which the build refuses. */
 #include "check.h"
 
 typedef struct { int64_t number; } plain;
 static const invivo_property plain_properties[] = {INVIVO_FIELD(plain, number)};
 static int calls;
 
-/* By its path the corrected file is the one that failed. */
+/* The corrected file has the path of the failed one. */
 static void put_module(const char *name) {
     char path[4096];
     FILE *from;
@@ -24,7 +24,7 @@ static void put_module(const char *name) {
     if (to) fclose(to);
 }
 
-/* Nothing of the module is there. */
+/* No registration of the module exists. */
 static void expect_nothing(invivo_runtime runtime) {
     invivo_type type = {0};
     invivo_object object = {0};
@@ -48,7 +48,7 @@ static void expect_nothing(invivo_runtime runtime) {
     CHECK_EQUAL(calls, 0);
 }
 
-/* The corrected file does what it should, in a runtime that has not seen the other one. */
+/* The corrected file works in a runtime that has not seen the failed one. */
 static void what_is_needed_works(void) {
     invivo_runtime runtime;
     invivo_object bell = {0};

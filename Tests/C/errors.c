@@ -1,5 +1,5 @@
-/* Errors as values: what one says, several in one, copies, causes; and that a chain of causes without end costs no more than its
- * links, ends in what was there first, and fills no stack. */
+/* Errors as values: contents, combined errors, copies, causes. An endless chain of causes costs no more than its links,
+ * keeps the first cause, and does not overflow the stack. */
 #include "check.h"
 
 static void every_part_is_what_was_said(void) {
@@ -96,7 +96,7 @@ static void a_chain_of_ordinary_length_is_kept_whole(void) {
     CHECK_TEXT(invivo_error_text(error), strcat(expected, end));
     invivo_error_release(error);
 }
-/* Whoever joins what he wraps gets no deeper either. */
+/* Joining and wrapping again does not nest deeper. */
 static void chains_of_several_errors_end_too(void) {
     invivo_error *error = NULL;
     for (int i = 0; i < 20000; i++) {
@@ -110,7 +110,7 @@ static void chains_of_several_errors_end_too(void) {
     invivo_error_release(copy);
 }
 
-/* Texts and causes are made when they are asked for, by whoever asks. */
+/* Any thread creates texts and causes on demand. */
 static void *read_all(void *shared) {
     size_t length = 0;
     for (const invivo_error *cause = shared; cause; cause = invivo_error_cause(cause))

@@ -1,9 +1,7 @@
-/* Misuse of every function of the headers: NULL pointers; handles that are zero, stale, of another kind or of another
- * runtime; a closed runtime; struct sizes that cannot be; all of it outside callbacks, inside them and in a forked child.
- * Nothing crashes, traps or hangs, and each call answers a status of the table that fits. calls.h is generated, so a new
- * function is tested as soon as it is declared.
- *
- *     every_call [FUNCTION] */
+/* Misuse of every function of the headers, outside callbacks, inside them and in a forked child: NULL pointers; zero,
+ * stale, foreign and wrong-kind handles; a closed runtime; impossible struct sizes.
+ * Nothing crashes, traps or hangs, and each call returns a suitable status. calls.h is generated, so a new function is
+ * tested as soon as it is declared. Usage: every_call [FUNCTION] */
 #include "calls.h"
 #include "check.h"
 
@@ -13,7 +11,7 @@ enum { MANY_SECONDS = 120 };
 typedef struct { double gain; } voice;
 static const invivo_property voice_properties[] = {INVIVO_FIELD(voice, gain, .initial = 1)};
 
-/* Where the test is, for a signal handler to print. */
+/* The current test, for a signal handler to print. */
 static char at[256];
 static void died(int number) {
     const char *why = number == SIGALRM ? "hangs" : "crashes";
@@ -27,7 +25,7 @@ static void died(int number) {
 /* ---- a runtime with one handle of each kind ---------------------------------------------------------- */
 
 static const every_call *current;
-static const arguments *inside; /* what a callback calls `current` with, once */
+static const arguments *inside; /* a callback calls `current` with it, once */
 static bool came_inside;
 static void attempt(const char *where, const arguments *use);
 static void call_inside(const char *where) {
@@ -113,7 +111,7 @@ static void fill(arguments *live) {
                         .source = source.bits, .target = target.bits, .observer = observer.bits,
                         .override = override.bits, .config = config.bits, .pool = pool.bits};
 }
-/* Whatever the calls left of it. */
+/* Cleans up after any calls. */
 static void end(const arguments *live) {
     (void)invivo_override_end((invivo_override){live->override}, NULL);
     (void)invivo_object_release((invivo_object){live->object});
@@ -126,7 +124,7 @@ static void end(const arguments *live) {
 
 /* ---- one call ----------------------------------------------------------------------------------------- */
 
-static const char *mode;        /* what is wrong with the call */
+static const char *mode;        /* the fault of the call */
 static const char *expectation; /* "handle": it must be refused as a bad handle; "size"; "forked"; "" */
 
 static bool is_one_of(invivo_status status, const invivo_status *list) {
@@ -146,7 +144,7 @@ static void attempt(const char *where, const arguments *given) {
     bool is_named;
     if (use.error) use.error = &error;
     if (use.outs) memset(outs, 0x5a, sizeof outs);
-    /* What is no out parameter but is written through, or ended, begins as nothing. */
+    /* Pointers that are written through or ended, but are no out parameters, begin as zero. */
     if (use.outs && strcmp(current->name, "invivo_value_clear") == 0) memset(outs, 0, sizeof outs);
     snprintf(at, sizeof at, "%s %s: %s", current->name, where, mode);
     alarm(CHECK_LIMIT_SECONDS);
@@ -166,11 +164,11 @@ static void attempt(const char *where, const arguments *given) {
                      invivo_status_name(invivo_error_code(error)));
     if (strcmp(expectation, "handle") == 0 && current->flags & TAKES_HANDLE && !is_one_of(status, of_handles))
         check_failed(__FILE__, __LINE__, "%s answers %s (%s)", at, invivo_status_name(status), invivo_error_text(error));
-    /* What is within the struct may be wrong, too: the size is looked at first. */
+    /* Other fields of the struct may be wrong too: the size is checked first. */
     if (strcmp(expectation, "size") == 0 &&
         (status != INVIVO_E_ARGUMENT || (current->flags & TAKES_ERROR && !strstr(invivo_error_text(error), "struct_size"))))
         check_failed(__FILE__, __LINE__, "%s answers %s (%s)", at, invivo_status_name(status), invivo_error_text(error));
-    /* Structs may be looked at first. */
+    /* Structs may be checked first. */
     if (strcmp(expectation, "forked") == 0 && status != INVIVO_E_FORKED &&
         !(status == INVIVO_E_ARGUMENT && current->flags & TAKES_RECORD))
         check_failed(__FILE__, __LINE__, "%s answers %s (%s)", at, invivo_status_name(status), invivo_error_text(error));
@@ -183,7 +181,7 @@ static void attempt(const char *where, const arguments *given) {
     invivo_error_release(error);
 }
 
-/* ---- what is wrong with it ---------------------------------------------------------------------------- */
+/* ---- faults -------------------------------------------------------------------------------------------- */
 
 static const char *const texts[] = {"a.voice", "b", NULL};
 static char record[16384] __attribute__((aligned(16)));
@@ -234,7 +232,7 @@ static void bad_handles(const char *where) {
         use = with_pointers(all_handles(garbage[i]));
         attempt(where, &use);
     }
-    /* Each handle is one of the next kind. */
+    /* Each handle has the next kind. */
     mode = "handles of other kinds";
     use = with_pointers(stale);
     use.runtime = stale.object, use.object = stale.key, use.key = stale.type, use.type = stale.callable;
@@ -296,7 +294,7 @@ static void with_impossible_sizes(const arguments *live) {
     expectation = "";
 }
 
-/* Inside callbacks calls may be refused, and must not wait for ever. */
+/* Inside callbacks calls may be refused, and must not wait forever. */
 static void open_view(arguments *use) { use->view = invivo_view_begin((invivo_runtime){use->runtime}); }
 static void inside_an_initializer(const arguments *live) {
     arguments use = with_pointers(*live);
@@ -353,14 +351,14 @@ static void zeroed_views_read_nothing(const arguments *live) {
     invivo_view_end(none);
 }
 
-/* A child reads; whatever else is asked of its parent's runtime is refused. */
+/* A child may read; all other calls on its parent's runtime are refused. */
 static const char *const answered_in_a_child[] = {
     "invivo_runtime_close", "invivo_runtime_close_deferred", "invivo_app_close",
     "invivo_resolve", "invivo_resolve_name", "invivo_resolve_with", "invivo_resolve_optional", "invivo_peek",
     "invivo_key_find", "invivo_key_of_type", "invivo_config_read", "invivo_config_id",
     "invivo_object_retain", "invivo_object_release", "invivo_object_instance", "invivo_object_type", "invivo_object_key",
     "invivo_object_runtime",
-    /* Descriptions and functions are the process's, not the runtime's. */
+    /* Descriptions and functions belong to the process, not to the runtime. */
     "invivo_type_property_at", "invivo_type_parameter_at", "invivo_type_method_at", "invivo_callable_call",
     "invivo_callable_retain", "invivo_callable_release", NULL};
 static void in_a_child(const arguments *live) {

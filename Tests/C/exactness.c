@@ -1,5 +1,5 @@
-/* What a layer covered comes back exactly: whatever setters move, refuse or clamp, whatever memory holds, whoever changes
- * the field beside it. */
+/* The value under a layer is restored exactly, even if setters move, refuse or clamp values, or other code changes a
+ * neighboring field. */
 #include "check.h"
 
 typedef struct { double x, y; } point;
@@ -7,7 +7,7 @@ typedef struct { point from, to; } line;
 
 typedef struct {
     double max, value;    /* by function: max clamps value, value is clamped by max */
-    double twin;          /* two fields lie on it */
+    double twin;          /* two fields share its memory */
     char label[8];
     bool mute;
     point where;
@@ -136,11 +136,11 @@ static void what_one_setter_moves_of_another_comes_back(void) {
         CHECK_EQUAL(self->max, 10);
         CHECK_EQUAL(self->value, 8);
     }
-    /* What a later setter makes possible is set again. */
+    /* A value that a later setter makes possible is set again. */
     OK(say("a.yaml", SET("value: 20, max: 30"), E));
     CHECK_EQUAL(self->max, 30);
     CHECK_EQUAL(self->value, 20);
-    /* A layer that stays is shown again as soon as it can be. */
+    /* A remaining layer is applied again as soon as possible. */
     OK(say("a.yaml", SET("value: 20, max: 15"), E));
     CHECK_EQUAL(self->value, 15);
     OK(say("a.yaml", SET("value: 20, max: 25"), E));
@@ -148,12 +148,12 @@ static void what_one_setter_moves_of_another_comes_back(void) {
     OK(say("a.yaml", "{}", E));
     CHECK_EQUAL(self->max, 10);
     CHECK_EQUAL(self->value, 8);
-    /* A failed reload puts both back too. */
+    /* A failed reload restores both too. */
     self->refuses = 1;
     expects_error(say("a.yaml", SET("max: 5, value: 3, h: 1"), E), INVIVO_E_HOST, "a.yaml:1:45: a.t.h: h refuses");
     CHECK_EQUAL(self->max, 10);
     CHECK_EQUAL(self->value, 8);
-    /* Two properties of one field: the later one shows, and the base is the field's. */
+    /* Two properties of one field: the later one wins, and the base is the field's. */
     OK(say("a.yaml", SET("twin: 1, other: 3"), E));
     CHECK_EQUAL(self->twin, 3);
     OK(say("a.yaml", "{}", E));
@@ -174,7 +174,7 @@ static void a_refused_removal_keeps_the_base(void) {
     end();
 }
 
-/* The setter takes the value, and refuses to take the former one back. */
+/* The setter accepts the value, and refuses the former one. */
 static invivo_status get_sticky(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
     (void)user_data, (void)error;
     *out = invivo_double(((limits *)instance)->g);
@@ -213,7 +213,7 @@ static void what_could_not_be_undone_is_restored_by_the_next_change(void) {
                   "a.yaml:1:27: b.t.g: could not be undone: it sticks");
     CHECK_EQUAL(other->g, 5);
     CHECK_EQUAL(other->h, 2);
-    /* It is tried again with every change, and no change fails for it. */
+    /* It is tried again at every change, and no change fails because of it. */
     OK(say("a.yaml", SET("g: 7"), E));
     CHECK_EQUAL(self->g, 7);
     CHECK_EQUAL(other->g, 5);
@@ -221,7 +221,7 @@ static void what_could_not_be_undone_is_restored_by_the_next_change(void) {
     sticky = false;
     OK(say("a.yaml", SET("g: 8"), E));
     CHECK_EQUAL(other->g, 1);
-    /* Nothing is left to be restored: what changes nothing is no reload. */
+    /* Nothing is left to restore: no reload is needed. */
     invivo_runtime_info before = {.struct_size = sizeof(before)}, after = before;
     invivo_definition part = {.struct_size = sizeof(part), .key = "part", .scope = INVIVO_SCOPE_PROTOTYPE, .type = type};
     invivo_assembly parts = {.struct_size = sizeof(parts), .name = "parts", .definitions = &part, .definition_count = 1};
@@ -251,7 +251,7 @@ static void each_field_of_a_struct_has_layers_of_its_own(void) {
     self->moved = (point){1, 2};
     self->path = (line){{1, 2}, {3, 4}};
     OK(say("a.yaml", SET("where: { x: 10 }, moved: { x: 10 }, path: { from: { x: 10 }, to: { y: 40 } }"), E));
-    /* The field beside it is somebody else's. */
+    /* Other code owns the neighboring field. */
     self->where.y = 99, self->moved.y = 99, self->path.from.y = 99;
     OK(say("b.yaml", SET("where: { y: 20 }, path: { to: { x: 30 } }"), E));
     CHECK_EQUAL(self->where.y, 20);
@@ -267,7 +267,7 @@ static void each_field_of_a_struct_has_layers_of_its_own(void) {
     OK(say("b.yaml", "{}", E));
     CHECK_EQUAL(self->where.y, 99);
     CHECK_EQUAL(self->path.to.x, 3);
-    /* What somebody else changed under the layer is left, and the rest goes back. */
+    /* A value that other code changed under the layer stays; the rest is restored. */
     OK(say("a.yaml", SET("where: { x: 10, y: 20 }"), E));
     self->where.x = 11;
     OK(say("a.yaml", "{}", E));
@@ -297,14 +297,14 @@ static void bytes_that_are_no_text_come_back(void) {
         *(unsigned char *)&self->mute = (unsigned char)i;
         OK(say("a.yaml", SET("label: hi, mute: false"), E));
         CHECK_TEXT(self->label, "hi");
-        /* A failed change keeps what the layer covers. */
+        /* A failed change keeps the value under the layer. */
         self->refuses = 1;
         expects_error(say("a.yaml", SET("label: ho, h: 1"), E), INVIVO_E_HOST, NULL);
         CHECK_TEXT(self->label, "hi");
         OK(say("a.yaml", "{}", E));
         CHECK(memcmp(self->label, labels[i], 8) == 0);
         CHECK_EQUAL(*(unsigned char *)&self->mute, i);
-        /* So does one that fails while nothing lies on it. */
+        /* So does a change that fails without any layer. */
         self->refuses = 1;
         expects_error(say("a.yaml", SET("label: ho, h: 1"), E), INVIVO_E_HOST, NULL);
         CHECK(memcmp(self->label, labels[i], 8) == 0);
@@ -312,7 +312,7 @@ static void bytes_that_are_no_text_come_back(void) {
     end();
 }
 
-/* The objects are the host's, and live on. */
+/* The objects belong to the host and live on. */
 static void what_is_attached_gets_its_values_back_when_the_runtime_closes(void) {
     begin();
     OK(say("a.yaml", SET("g: 5, max: 5, value: 3, label: hi"), E));
@@ -325,7 +325,7 @@ static void what_is_attached_gets_its_values_back_when_the_runtime_closes(void) 
     OK(invivo_object_release(object));
 }
 
-/* A target that is let go where waiting is refused. */
+/* A target is released where waiting is refused. */
 static invivo_target to_let_go;
 static invivo_status let_go(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
     (void)instance, (void)user_data, (void)error;
@@ -368,7 +368,7 @@ static void a_target_is_let_go_inside_a_callback(void) {
     invivo_runtime_info let_go_info = {.struct_size = sizeof(let_go_info)};
     OK(invivo_runtime_inspect(runtime, &let_go_info, E));
     CHECK_EQUAL(let_go_info.targets, 1);
-    /* Attached anew before it is over, an object follows its new key and nothing takes that away. */
+    /* An object that is attached again before that follows its new key only. */
     OK(invivo_target_attach(object, "a.t", &to_let_go, E));
     CHECK_EQUAL(self->g, 6);
     OK(invivo_target_detach_later(to_let_go, E));
@@ -382,7 +382,7 @@ static void a_target_is_let_go_inside_a_callback(void) {
     end();
 }
 
-/* Whether the runtime's own thread has come to it or not, a close has nothing to wait for. */
+/* A close need not wait for the runtime's own thread. */
 static void a_runtime_closes_with_a_target_being_let_go(void) {
     for (int i = 0; i < 100; i++) {
         invivo_target target;
@@ -395,8 +395,8 @@ static void a_runtime_closes_with_a_target_being_let_go(void) {
     }
 }
 
-/* Several plain fields under layers at once: put on, taken off, left as somebody else has set one, and taken back with a reload
- * that fails for another object. */
+/* Several plain fields with layers: applied, removed, changed by other code, and rolled back by a reload that fails for
+ * another object. */
 static void several_plain_fields_come_back(void) {
     invivo_type type;
     invivo_object other;
@@ -415,20 +415,20 @@ static void several_plain_fields_come_back(void) {
         OK(say("a.yaml", "{}", E));
         HAS(1, 2, 3);
     }
-    /* Of which one goes, and another is edited. */
+    /* One of them is removed, another is edited. */
     OK(say("a.yaml", SET("p: 10, q: 20, r: 30"), E));
     OK(say("a.yaml", SET("p: 10, r: 31"), E));
     HAS(10, 2, 31);
     OK(say("a.yaml", "{}", E));
     HAS(1, 2, 3);
-    /* What somebody else has set is left, and said. */
+    /* A value of other code stays, and is reported. */
     OK(say("a.yaml", SET("p: 10, q: 20, r: 30"), E));
     self->q = 5;
     OK(say("a.yaml", "{}", E));
     HAS(1, 5, 3);
     CHECK_TEXT(log_text, "a.t.q: somebody else changed it from 20 to 5; it is left so");
     self->q = 2;
-    /* Reloads that fail for the other object put all of it back, whichever object comes first. */
+    /* Reloads that fail for the other object restore all of it, in either order of the objects. */
     for (int i = 0; i < 2; i++) {
         const char *const names[] = {"a.yaml", "b.yaml"};
         const char *const layers[] = {SET("p: 10, q: 20, r: 30"), "traits: { a.u: [Set: { h: 7, g: 5 }] }"};
@@ -448,7 +448,7 @@ static void several_plain_fields_come_back(void) {
         }
         expects_error(invivo_changes_commit(changes, E), INVIVO_E_HOST, "b.yaml:1:27: a.u.h: h refuses");
         HAS(10, 20, 30);
-        /* What was put back is still under its layers. */
+        /* Restored values still have their layers. */
         OK(say("a.yaml", "{}", E));
         HAS(1, 2, 3);
     }

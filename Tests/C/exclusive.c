@@ -1,5 +1,6 @@
-/* Exclusive: what can exist only once is replaced break before make. A listening socket across 100 reloads, of which 10 fail:
- * whoever comes is answered by exactly one, the former one is back after a failure, and the report says how long there was none. */
+/* Exclusive objects: stopped before the new one is created. A listening socket across 100 reloads, 10 of which fail:
+ * each client is answered by exactly one object, the former one is back after a failure, and the report states the
+ * outage. */
 #include "check.h"
 
 #include <arpa/inet.h>
@@ -22,7 +23,7 @@ static invivo_status server_init(void *instance, const invivo_build *build, cons
     ((server *)instance)->number = ++numbers, ((server *)instance)->listener = -1;
     return INVIVO_OK;
 }
-/* Takes the port, which nobody else may have. */
+/* Takes the port, which no other object may have. */
 static invivo_status server_start(void *instance, void *user_data, invivo_error **error) {
     server *self = instance;
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -106,7 +107,7 @@ static void *instance_of(const char *key) {
     OK(invivo_object_release(object));
     return instance;
 }
-/* Connects to the port; whether the server of this number accepts. */
+/* Connects to the port; whether the server with this number accepts. */
 static bool answers(int number) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), accepted = -1;
@@ -142,7 +143,7 @@ static void a_listening_socket_across_100_reloads_of_which_10_fail(void) {
     OK(invivo_observe(runtime, &hears, &observer, E));
     for (int i = 1; i <= 100; i++) {
         if (i % 10 == 0) {
-            /* By turns its own start fails, and that of something that comes with it. */
+            /* Alternately its own start fails, and that of another object of the commit. */
             if (i % 20) fails_start = starts + 1;
             else fails_user = true;
             expects_error(invivo_define(runtime, &socket_, NULL, E), INVIVO_E_HOST, NULL);
@@ -153,7 +154,7 @@ static void a_listening_socket_across_100_reloads_of_which_10_fail(void) {
         }
         CHECK_EQUAL(listening, 1);
         if (!CHECK(answers(current))) break;
-        CHECK_EQUAL(((user *)instance_of("net.user"))->number, current); /* who got it follows */
+        CHECK_EQUAL(((user *)instance_of("net.user"))->number, current); /* its dependents follow */
         CHECK_EQUAL(port, first_port);
     }
     CHECK_EQUAL(most_listening, 1);
@@ -163,12 +164,12 @@ static void a_listening_socket_across_100_reloads_of_which_10_fail(void) {
     OK(invivo_observer_close(observer, E));
     OK(invivo_runtime_close(runtime, E));
     CHECK_EQUAL(listening, 0);
-    /* Of the 10 that failed 5 did so in their start; each time the former one was started again. */
+    /* Of the 10 failures 5 were in its start; each time the former one was started again. */
     CHECK_EQUAL(starts, 1 + 90 + 5 + 10);
     CHECK_EQUAL(stops, starts - 5);
 }
 
-/* The rest of a commit is made before the former one is stopped; a failure there causes no outage. */
+/* The rest of a commit is created before the former object is stopped; a failure there causes no outage. */
 static void what_fails_before_causes_no_outage(void) {
     begin();
     invivo_definition socket_ = server_definition();
@@ -197,7 +198,7 @@ static void the_failure_to_start_again_is_told(void) {
     begin();
     invivo_definition socket_ = server_definition();
     OK(invivo_define(runtime, &socket_, NULL, E));
-    /* Somebody else takes the port while there is none. */
+    /* Another process takes the port meanwhile. */
     int thief = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     server *now = instance_of("net.server");
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -210,7 +211,7 @@ static void the_failure_to_start_again_is_told(void) {
     CHECK(strstr(invivo_error_text(check_error), "net.server: could not be started again: "));
     invivo_error_release(check_error);
     close(thief);
-    /* The next reload finds its way back. */
+    /* The next reload recovers. */
     OK(invivo_define(runtime, &socket_, NULL, E));
     CHECK_EQUAL(listening, 1);
     OK(invivo_runtime_close(runtime, E));
@@ -228,7 +229,7 @@ static void exclusive_needs_start_stop_and_one_instance(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
-/* A reset never leaves a key without the one that there can be. */
+/* A reset never leaves a key without its exclusive object. */
 static void a_reset_replaces_it_at_once(void) {
     begin();
     invivo_definition socket_ = server_definition();

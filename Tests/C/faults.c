@@ -1,6 +1,6 @@
-/* System calls that fail: the first, then the second, and so on until everything works. Whatever fails, each call answers, close
- * succeeds, nothing is left, and when the fault is over a file says again what it says. The functions below take the place of
- * libc's, for this program and for the library. */
+/* System calls fail: the first, then the second, and so on until everything works. Each call returns, close succeeds,
+ * nothing remains, and afterwards the file takes effect again. The functions below replace those of libc, for this
+ * program and the library. */
 #include "check.h"
 
 #include <stdarg.h>
@@ -37,7 +37,7 @@ ssize_t pread64(int file, void *to, size_t length, off64_t offset) {
     return syscall(SYS_pread64, file, to, length, offset);
 }
 ssize_t read(int file, void *to, size_t length) {
-    /* libuv ends the process when it cannot read its own descriptors. */
+    /* libuv ends the process if it cannot read its own descriptors. */
     if (file == __atomic_load_n(&inotify, __ATOMIC_ACQUIRE)) FAILS_WITH(EIO)
     return syscall(SYS_read, file, to, length);
 }
@@ -75,7 +75,7 @@ int epoll_create1(int flags) {
 typedef struct { int32_t stamp; } voice;
 static const invivo_property voice_properties[] = {INVIVO_FIELD(voice, stamp)};
 
-/* By system calls that do not count. */
+/* Uses system calls that do not count. */
 static void edit(int stamp) {
     char text[128];
     int length = snprintf(text, sizeof(text), "traits:\n  synth.lead:\n    - Set: { stamp: %d }\n", stamp);
@@ -95,7 +95,7 @@ static int seen(invivo_runtime runtime, invivo_key lead) {
 static int answered[2];
 static void tally(invivo_status status) { answered[status != INVIVO_OK]++; }
 
-/* Open, watch, reload, close; answers whether a call failed. */
+/* Opens, watches, reloads, closes; returns whether a call failed. */
 static bool once(int number) {
     invivo_runtime runtime = {0};
     invivo_key lead = {0};

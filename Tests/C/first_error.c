@@ -1,7 +1,5 @@
-/* A forked child makes the first error of a process whose other threads use the runtime for the first time: it neither waits nor
- * ends for a lock that one of them held at the fork. Each round is a process of its own, which has made no error.
- *
- *     first_error [ROUNDS] */
+/* A forked child creates the first error of a process while other threads use the runtime for the first time: it never
+ * blocks on a lock of the parent. Each round is a new process without errors. Usage: first_error [ROUNDS] */
 #include "check.h"
 
 enum { PROCESSES = 40, CHILDREN = 8, WORKERS = 2, CHILD_SECONDS = 30 };
@@ -11,7 +9,7 @@ static const invivo_property properties[] = {INVIVO_FIELD(part, number)};
 
 static int begun;
 
-/* Everything that is used for the first time, over and over, without an error. */
+/* Uses everything for the first time, repeatedly, without an error. */
 static void *work(void *stop) {
     while (!__atomic_load_n((int *)stop, __ATOMIC_ACQUIRE)) {
         invivo_runtime runtime;
@@ -38,7 +36,7 @@ static void *work(void *stop) {
     return NULL;
 }
 
-/* In the child: all that an error consists of. */
+/* In the child: creates all parts of an error. */
 static void make_an_error(void) {
     invivo_error *cause = invivo_error_make(INVIVO_E_HOST, "the cause", "a.cause", NULL);
     invivo_error *error = invivo_error_make_at(INVIVO_E_HOST, "on purpose", "a.part", "a.yaml", 3, 4, cause);
@@ -49,7 +47,7 @@ static void make_an_error(void) {
     _exit(is_whole ? 0 : 2);
 }
 
-/* One process: its children make their errors while threads work. */
+/* One process: its children create errors while threads work. */
 static int forks(void) {
     pthread_t workers[WORKERS];
     int stop = 0, failures = 0;
@@ -59,7 +57,7 @@ static int forks(void) {
         int status = 0;
         pid_t child = fork();
         if (child == 0) {
-            alarm(CHILD_SECONDS); /* a child that is blocked ends by this signal */
+            alarm(CHILD_SECONDS); /* a blocked child ends by this signal */
             make_an_error();
         }
         if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status)) failures++;

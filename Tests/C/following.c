@@ -1,4 +1,4 @@
-/* Following in place: lists whose holder hears of candidates that come and go, and tracked prototypes. */
+/* Updates in place: lists whose holder is notified of added and removed candidates, and tracked prototypes. */
 #include "check.h"
 
 typedef struct part { int serial; invivo_object helper; } part;
@@ -140,7 +140,7 @@ static void a_holder_hears_what_comes_and_goes(invivo_type *type) {
     removes("m.two");
     CHECK_TEXT(trace, "+2 -1 +3 -2 ");
     CHECK_EQUAL(live, 1);
-    /* Two at once; the second is refused: the first is taken back. */
+    /* Two at once; the second is refused: the first is rolled back. */
     trace[0] = 0, fail_at = "+5";
     invivo_changes changes;
     OK(invivo_changes_open(runtime, &changes, E));
@@ -150,14 +150,14 @@ static void a_holder_hears_what_comes_and_goes(invivo_type *type) {
     CHECK_TEXT(trace, "+4 +5 -4 ");
     CHECK_EQUAL(self->count, 1);
     CHECK_EQUAL(live, 1);
-    CHECK_EQUAL(self->sets, 1); /* never as a whole again */
+    CHECK_EQUAL(self->sets, 1); /* never as a whole list again */
     invivo_object again = resolve("m.mixer");
     CHECK(again.bits == object.bits);
     OK(invivo_object_release(again));
     OK(invivo_object_release(object));
     end();
 }
-/* Of prototypes each resolve makes another: what is in the list stays there while its definition does. */
+/* Each resolve of a prototype creates a new object: the one in the list stays as long as its definition. */
 static void a_candidate_that_nobody_changed_stays(void) {
     begin();
     DEFINE("a.one", PROTOTYPE, voice_type);
@@ -229,9 +229,9 @@ static void a_tracked_prototype_follows(void) {
             if (!CHECK(((part *)at(followers[i]))->helper.bits == base.bits)) break;
         OK(invivo_object_release(base));
     }
-    CHECK(((part *)at(left))->helper.bits == former); /* it keeps what it got */
+    CHECK(((part *)at(left))->helper.bits == former); /* it keeps its object */
     CHECK_EQUAL(live, 50 + 1 + 2);
-    /* Defined anew they follow too. */
+    /* Redefined ones follow too. */
     DEFINE("t.other", LAZY_SINGLETON, voice_type);
     helped[0].reference = "t.other";
     DEFINE("t.tracked", PROTOTYPE, part_type, .flags = INVIVO_DEFINITION_TRACKED, .properties = helped, .property_count = 1);

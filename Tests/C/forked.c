@@ -1,8 +1,6 @@
-/* A forked child reads what was built in the parent's runtimes: configuration, blocks and shared objects of one generation,
- * by key, name, type and path. Everything else answers INVIVO_E_FORKED, no callback of the parent's runs, and close does
- * nothing. Whatever other threads were doing at the fork, a child neither waits nor sees half of a commit.
- *
- *     forked [FORKS] */
+/* A forked child reads configuration, blocks and built shared objects of one generation, by key, name, type and path.
+ * Everything else returns INVIVO_E_FORKED, no callback of the parent runs, and close does nothing. A child never waits
+ * and never sees half of a commit. Usage: forked [FORKS] */
 #include "check.h"
 
 #include <sched.h>
@@ -107,7 +105,7 @@ static invivo_runtime open_runtime(void) {
     return opened;
 }
 
-/* ---- in a child: 0, or the line of what does not hold ---------------------------------------------------- */
+/* ---- in a child: 0, or the line of the failing check --------------------------------------------------- */
 
 #define HOLDS(condition) if (!(condition)) return __LINE__
 #define FORKED(call) if ((call) != INVIVO_E_FORKED) return __LINE__
@@ -206,7 +204,7 @@ static int refuses(void) {
     return 0;
 }
 
-/* Leases that the child has from its parent may be given back; nothing ends. */
+/* The child may release leases of its parent; nothing ends. */
 static int ends_nothing(void) {
     HOLDS(invivo_object_release(leased_prototype) == INVIVO_OK);
     HOLDS(invivo_object_release(leased_shared) == INVIVO_OK);
@@ -239,7 +237,7 @@ static int child(bool opens) {
     return 0;
 }
 
-/* Forks, runs `body` in the child, and checks that it answers 0. */
+/* Forks, runs `body` in the child, and checks that it returns 0. */
 static void in_a_child(int (*body)(bool), bool opens) {
     int status = -1, ends[2], line = -1;
     pid_t process;
@@ -269,7 +267,7 @@ static int grandchild(bool opens) {
     return check_failures ? __LINE__ : 0;
 }
 
-/* A view that is open at the fork shows the same in the child, beside newer commits of the parent. */
+/* A view that is open at the fork shows the same in the child, during newer commits of the parent. */
 static invivo_view open_view;
 static int reads_an_open_view(bool opens) {
     (void)opens;
@@ -305,7 +303,7 @@ static void an_open_view_stays_readable(void) {
     invivo_view_end(open_view);
 }
 
-/* A fork in the middle of a commit, by a constructor that it runs: the child reads the former generation. */
+/* A fork within a commit, by a constructor: the child reads the former generation. */
 static int reads_the_former_generation(bool opens) {
     (void)opens;
     in_child = true;
@@ -348,8 +346,8 @@ static void a_fork_in_a_commit_gives_the_former_generation(void) {
     OK(invivo_changes_commit(changes, E));
 }
 
-/* Other threads commit, build, intern names, look up by type and open runtimes. Each counts its rounds: what a thread does for
- * the first time may hold a lock of Swift's own runtime, which no fork survives. */
+/* Other threads commit, build, intern names, look up by type and open runtimes. Each counts its rounds: the first use
+ * of a function may hold a lock of the Swift runtime, which a fork does not survive. */
 static void *commit(void *rounds) {
     for (int64_t n = 100; !__atomic_load_n(&stop, __ATOMIC_ACQUIRE); n++) {
         OK(say(runtime, n));

@@ -1,4 +1,4 @@
-/* The wiring as facts and pictures: what there is, what holds what, what is alive, each as it is at that moment. */
+/* Descriptions and drawings of the wiring: definitions, dependencies and live objects at one moment. */
 #include "check.h"
 
 typedef struct part { invivo_object a; } part;
@@ -94,7 +94,7 @@ int main(void) {
     CHECK_EQUAL(number_of(node(&facts, "other.time"), "live"), 0);
     invivo_value_clear(&facts);
 
-    /* A key that is defined anew is of the generation that brought it, its neighbours are not. */
+    /* A redefined key has the generation of its change, its neighbors do not. */
     for (int i = 0; i < 2; i++) OK(invivo_object_release(players[i]));
     invivo_definition again = definitions[2];
     again.struct_size = sizeof again;

@@ -1,5 +1,5 @@
-/* What hooks are given is got by method: a reload that replaces it calls those hooks again with what there is now, of objects
- * that keep their identity; an object of a shared type is made anew. */
+/* Arguments of hooks are received by method: if a reload replaces one, objects that keep their identity receive the
+ * call again; an object of a shared type is rebuilt. */
 #include "check.h"
 
 typedef struct part { int serial; } part;
@@ -17,7 +17,7 @@ static void part_deinit(void *instance, void *user_data) {
     (void)instance, (void)user_data;
     live--;
 }
-/* hear(what, value): traces it. */
+/* hear(what, value): records it in the trace. */
 static invivo_status call_hear(void *instance, void *user_data, const invivo_value *arguments, size_t count, invivo_value *result,
                                invivo_error **error) {
     char event[64], said[32] = "none";
@@ -91,7 +91,7 @@ static void a_hook_is_called_again_with_what_took_the_place(uint32_t scope, uint
         define_part(parts[i], 1);
         if (scope == INVIVO_SCOPE_PROTOTYPE) drop(resolve(parts[i]));
         CHECK_TEXT(trace, expected[i]);
-        CHECK_EQUAL(live, 5); /* what was replaced has ended */
+        CHECK_EQUAL(live, 5); /* the replaced object has ended */
     }
     if (scope != INVIVO_SCOPE_PROTOTYPE) {
         invivo_object same = resolve("h.holder");
@@ -220,7 +220,7 @@ static void a_type_takes_its_runtime_when_all_is_complete(void) {
     OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "h.inner", .type = type}, NULL, E));
     OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "h.taker", .type = type,
                      .scope = INVIVO_SCOPE_LAZY_SINGLETON, .methods = has, .method_count = 1, .after_all = hook, .after_all_count = 1}, NULL, E));
-    /* One that fails fails the resolve, and leaves nothing. */
+    /* A failing one fails the resolve, and leaves nothing. */
     fails_to_take = "no room";
     invivo_object none;
     invivo_error *error = NULL;
@@ -236,7 +236,7 @@ static void a_type_takes_its_runtime_when_all_is_complete(void) {
     CHECK(taken.bits == runtime.bits);
     drop(resolve("h.taker"));
     CHECK_EQUAL(takes, 2);
-    /* Also of objects that the host made. */
+    /* Also for objects of the host. */
     invivo_object made;
     invivo_key key;
     OK(invivo_object_make(runtime, type, NULL, 0, &made, E));

@@ -1,6 +1,6 @@
-/* The process is the host's: no signal handler or mask, working directory, umask, locale, environment or stdio is changed;
- * a forked child reads its parent's runtime, gets an error and not a deadlock for the rest, and may open a runtime of its
- * own; exit without close does not hang. */
+/* The library changes no signal handler or mask, working directory, umask, locale, environment or stdio. A forked child
+ * reads its parent's runtime, gets errors instead of deadlocks, and may open its own runtime. Exit without close does
+ * not hang. */
 #include "check.h"
 
 #include <locale.h>
@@ -111,7 +111,7 @@ static void nothing_of_the_process_is_changed(void) {
     CHECK(rename("next", "a.yaml") == 0);
     listener_wait(heard, 2);
     compare(&before);
-    /* The host's own handlers go on working while threads of the runtime run. */
+    /* The host's handlers keep working while threads of the runtime run. */
     pid_t child = fork();
     if (child == 0) _exit(7);
     int status = 0;
@@ -129,8 +129,8 @@ static void nothing_of_the_process_is_changed(void) {
     free(heard);
 }
 
-/* Signals sent to the process are never delivered to a thread of the runtime. */
-static volatile pthread_t signalled; /* kill is a leaf function to the compiler: it would take the handler for uncalled */
+/* Signals to the process are never delivered to a thread of the runtime. */
+static volatile pthread_t signalled; /* kill is a leaf function for the compiler: it would treat the handler as uncalled */
 static void note_thread(int number) {
     (void)number;
     signalled = pthread_self();
@@ -150,7 +150,7 @@ static void signals_go_to_threads_of_the_host(void) {
     free(heard);
 }
 
-/* On no thread of the runtime is a fault held back from the host's handlers, and on all of them every other signal is. */
+/* Threads of the runtime never block faults, and block all other signals. */
 static pthread_t main_thread;
 static pthread_barrier_t both;
 static int threads_seen, faults_held_back, signals_let_in;
@@ -208,7 +208,7 @@ static void faults_on_threads_of_the_runtime_are_the_hosts(void) {
     pthread_barrier_destroy(&done);
 }
 
-/* Handles of one runtime. Each reaches things that the runtime locks, and not by way of the runtime's own handle. */
+/* Handles of one runtime that lead to locked state without the runtime's own handle. */
 typedef struct {
     invivo_source file, memory;
     invivo_changes changes;
@@ -229,7 +229,7 @@ static void give_handles(const handles *all) {
     invivo_changes_discard(all->changes);
     OK(invivo_object_release(all->object));
 }
-/* In a child: 0, or the number of the call that did not answer INVIVO_E_FORKED. */
+/* In a child: 0, or the number of the call that did not return INVIVO_E_FORKED. */
 static int refused_to_a_child(const handles *all, invivo_runtime parents) {
     invivo_value value = invivo_int64(7);
     invivo_object object = all->object;
@@ -252,13 +252,13 @@ static int refused_to_a_child(const handles *all, invivo_runtime parents) {
     return invivo_object_release(all->object) == INVIVO_OK ? 0 : 34;
 }
 
-/* What a child does; its exit status is the number of what failed. */
+/* The actions of a child; its exit status is the number of the failing check. */
 static int child_of(invivo_runtime parents) {
     invivo_runtime_info info = {.struct_size = sizeof(info)};
     invivo_object object;
     invivo_changes changes;
     alarm(CHECK_LIMIT_SECONDS);
-    if (stamp(parents) != 1) return 1; /* what holds at the fork */
+    if (stamp(parents) != 1) return 1; /* the state at the fork */
     if (invivo_runtime_inspect(parents, &info, NULL) != INVIVO_E_FORKED) return 2;
     if (invivo_resolve_name(parents, "synth.lead", &object, NULL) != INVIVO_E_FORKED) return 3;
     if (invivo_changes_open(parents, &changes, NULL) != INVIVO_E_FORKED) return 4;
@@ -288,11 +288,11 @@ static void a_forked_child_is_told_and_may_open_its_own(void) {
     }
     CHECK(waitpid(child, &status, 0) == child);
     if (status != 0) check_failed(__FILE__, __LINE__, "the child ended with status %d, signal %d", WEXITSTATUS(status), WTERMSIG(status));
-    /* The parent goes on. */
+    /* The parent continues. */
     stamp_file(3);
     listener_wait(heard, 1);
     CHECK_EQUAL(stamp(runtime), 3);
-    /* A child of a view that is open, too. */
+    /* A child with an open view, too. */
     invivo_view view = invivo_view_begin(runtime);
     child = fork();
     if (child == 0) {
@@ -306,7 +306,7 @@ static void a_forked_child_is_told_and_may_open_its_own(void) {
     free(heard);
 }
 
-/* Forks at any moment of other threads' work: the child may open a runtime of its own whatever was locked. */
+/* Forks at any moment of other threads' work: the child may open its own runtime whatever was locked. */
 static bool stop;
 static void *work_on(void *user_data) {
     invivo_runtime runtime = *(invivo_runtime *)user_data;
@@ -357,7 +357,7 @@ static void forks_at_any_moment(void) {
     free(heard);
 }
 
-/* In a child of its own, started before any runtime: exit() with everything running, from main and from another thread. */
+/* In a child started before any runtime: exit() with everything running, from main and from another thread. */
 static void *exit_here(void *unused) {
     (void)unused;
     exit(0);
@@ -374,7 +374,7 @@ static void exit_without_close_neither_hangs_nor_crashes(bool from_another_threa
         listener_wait(heard, 1);
         (void)stamp(runtime);
         if (check_failures) _exit(1);
-        stamp_file(3); /* a reload is under way */
+        stamp_file(3); /* a reload is running */
         if (!from_another_thread) exit(0);
         pthread_create(&thread, NULL, exit_here, NULL);
         pthread_join(thread, NULL);
@@ -383,7 +383,7 @@ static void exit_without_close_neither_hangs_nor_crashes(bool from_another_threa
     if (status != 0) check_failed(__FILE__, __LINE__, "the child ended with status %d, signal %d", WEXITSTATUS(status), WTERMSIG(status));
 }
 
-/* A file is the one that its path named when it was first heard of; messages show the path as it was given. */
+/* A relative path is resolved at its first use; messages show the path as given. */
 static void a_host_that_changes_its_directory_is_followed_to_the_same_file(void) {
     listener *heard = malloc(sizeof(*heard));
     invivo_runtime runtime = open_and_watch(heard);

@@ -1,4 +1,4 @@
-/* What a property or block begins with is exactly what its owner said, or it is an error; never silently something else. */
+/* The initial value of a property or block is exactly the declared one, or it is an error. */
 #include "check.h"
 
 typedef struct {
@@ -39,7 +39,7 @@ static void check_block(invivo_key key, const voice *expected) {
     invivo_view_end(now);
 }
 
-/* Fields that nobody described too; and two keys of one struct need not begin alike. */
+/* Including fields without a property. Two keys with one struct may begin differently. */
 static void a_block_begins_with_the_bytes_it_was_given(void) {
     invivo_key first, second;
     voice bass = lead, tuned = lead, outside = lead;
@@ -55,14 +55,14 @@ static void a_block_begins_with_the_bytes_it_was_given(void) {
     OK(say("a.yaml", "{}", E));
     check_block(first, &lead);
     check_block(second, &bass);
-    /* Redefined, it begins anew. */
+    /* A redefined block begins anew. */
     OK(invivo_define_block(runtime, "synth.lead", INVIVO_BLOCK_FROM(voice, voice_properties, &bass), &first, E));
     check_block(first, &bass);
-    /* What a property reads from them must be allowed. */
+    /* An initial value must be in the range of its property. */
     outside.gain = 3;
     expects_error(invivo_define_block(runtime, "synth.lead", INVIVO_BLOCK_FROM(voice, voice_properties, &outside), &first, E),
                   INVIVO_E_ARGUMENT, "voice.gain: the initial value: 3 is outside 0.5...2");
-    /* Without bytes it begins with zeros, whatever another one of its type does. */
+    /* Without bytes it begins with zeros, regardless of other blocks of its type. */
     expects_error(invivo_define_block(runtime, "synth.third", INVIVO_BLOCK(voice, voice_properties), &first, E), INVIVO_E_ARGUMENT,
                   "voice.gain: the initial value: 0 is outside 0.5...2");
     invivo_type type;
@@ -135,9 +135,9 @@ static void sizes_beyond_reason_are_refused(void) {
     OK(invivo_define(runtime, &definition, NULL, E));
 }
 
-/* ---- values that say more than an invivo_value ------------------------------------------------------- */
+/* ---- values richer than an invivo_value ---------------------------------------------------------------- */
 
-/* Stands for a host's own object: `number` is what it says, `identity` what only the host knows. */
+/* Represents an object of the host: `number` is its value, `identity` is known to the host only. */
 typedef struct { double number; int identity; } own;
 typedef struct { own value; int refuses; } holder;
 static int kept_count;
@@ -198,7 +198,7 @@ static void a_hosts_own_value_comes_back_as_itself(void) {
     OK(say("a.yaml", "{}", E));
     CHECK_EQUAL(holders[0]->value.identity, 42);
     CHECK_EQUAL(holders[1]->value.identity, 43);
-    /* Even where a layer says the same number, and a reload fails that had set it. */
+    /* Even if a layer has the same number, and a reload that set it fails. */
     holders[1]->refuses = 1;
     expects_error(say("a.yaml", "traits: { h.h: [Set: { value: 1 }] }", E), INVIVO_E_HOST, "a.yaml:1:31: h.h.value: it refuses");
     CHECK_EQUAL(holders[0]->value.identity, 42);

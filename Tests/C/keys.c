@@ -1,5 +1,5 @@
-/* Typed functions for keys: what `invivo keys` writes is as golden/ and, for Swift, Tests/InvivoTests/WrittenKeys.swift have
- * it, compiles, and resolves. With KEYS_WRITE in the environment these files are written anew. */
+/* Typed functions for keys: the output of `invivo keys` equals golden/ and Tests/InvivoTests/WrittenKeys.swift,
+ * compiles, and resolves. KEYS_WRITE in the environment writes these files. */
 #include "thing.h"
 #if !defined(KEYS_BOOTSTRAP)
 #include "golden/keys.h"
@@ -78,7 +78,7 @@ static void expect_written(invivo_runtime runtime, uint32_t format, const char *
     invivo_value_clear(&value);
 }
 
-/* Any text may be a key: it is written as text. What another key's name begins is no part of that. */
+/* Any string may be a key: it is written as a string. A key may be the prefix of another one. */
 static void keys_are_written_as_text_whatever_is_in_them(void) {
     invivo_runtime runtime = thing_runtime();
     static const char *const names[] = {"int", "odd", "odd.lead", "odd.1st", "odd.voice_one", "odd.voiceOne",

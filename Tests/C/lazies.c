@@ -1,11 +1,10 @@
-/* What providers and lazies hold: the object that a lazy has resolved and what a provider was given count for the object into
- * which they were injected, so circles through them end like others; nothing that was replaced is kept alive by being
- * remembered, and close leaves nothing. */
+/* Objects of lazies and arguments of providers belong to the holder of the callable: cycles through them end, replaced
+ * objects are not kept alive, and close leaves nothing. */
 #include "check.h"
 
 typedef struct node {
     int serial;
-    invivo_callable late; /* a lease of it is its own */
+    invivo_callable late; /* its own lease */
     invivo_object left;   /* borrowed: the runtime holds the lease */
 } node;
 
@@ -62,7 +61,7 @@ static invivo_object ask(invivo_callable late) {
     OK(invivo_callable_call(late, NULL, 0, &result, E));
     return result.kind == INVIVO_KIND_OBJECT ? result.as.object : (invivo_object){0};
 }
-/* Asks its lazy while it is made. */
+/* Calls its lazy during its creation. */
 static invivo_status call_ask(void *instance, void *user_data, const invivo_value *arguments, size_t count, invivo_value *result,
                               invivo_error **error) {
     invivo_value found = invivo_null();
@@ -96,7 +95,7 @@ static void begin(void) {
     options.name = "Shared", options.concurrency = INVIVO_SHARED;
     OK(invivo_type_register(runtime, &options, &shared_type, E));
 }
-/* When reloads come fast, what they replaced ends a little later; this is its domain. */
+/* During fast reloads, replaced objects end a little later; this is their domain. */
 static bool becomes(int most) {
     for (int tries = 0; live > most && tries < CHECK_LIMIT_SECONDS * 10; tries++) OK(invivo_runtime_poll(runtime, 100, NULL, E));
     return CHECK(live <= most);
@@ -122,7 +121,7 @@ static node *at(invivo_object object) {
 }
 static void drop(invivo_object object) { OK(invivo_object_release(object)); }
 
-/* a.a has a lazy of a.b, whose property is a.a. False when one of them would hold what lives shorter. */
+/* a.a has a lazy of a.b, whose property is a.a. False if one of them would be a captive dependency. */
 static bool wire(uint32_t first, uint32_t second, bool asks, bool through_initializer) {
     invivo_changes changes;
     invivo_injection to_b[] = {LATE("late", LAZY, "a.b")}, to_a[] = {KEY("left", "a.a")};
@@ -171,7 +170,7 @@ static void circles_through_lazies_end_in_every_scope(void) {
                     CHECK(b.bits && b.bits == again.bits);
                     drop(again), drop(a), drop(b);
                 }
-                /* What nobody shares is gone already; the rest when nothing defines it any more. */
+                /* Unshared objects are already gone; the rest ends when no definition remains. */
                 bool is_shared = scopes[i] > INVIVO_SCOPE_GRAPH && scopes[i] != INVIVO_SCOPE_WEAK_SINGLETON;
                 bool other = scopes[j] > INVIVO_SCOPE_GRAPH && scopes[j] != INVIVO_SCOPE_WEAK_SINGLETON;
                 if (!is_shared && !other) CHECK_EQUAL(live, 0);
@@ -193,7 +192,7 @@ static void a_lazy_asked_by_its_own_holder_closes_the_circle(void) {
     CHECK(at(b)->left.bits == a.bits);
     CHECK_EQUAL(live, 2);
     drop(a);
-    CHECK_EQUAL(live, 2); /* b is held, and through it a */
+    CHECK_EQUAL(live, 2); /* b is held, and a through it */
     CHECK(at(at(b)->left)->late.bits != 0);
     drop(b);
     CHECK_EQUAL(live, 0);
@@ -228,7 +227,7 @@ static void reloads_replace_circles_and_leave_nothing(void) {
     end();
 }
 
-/* Another thread gives back the last lease: the object ends in its domain, which has not begun with that when it is closed. */
+/* Another thread releases the last lease: the object ends in its domain, which has not begun that at close. */
 static void *give_back(void *object) {
     OK(invivo_object_release(*(invivo_object *)object));
     return NULL;
@@ -261,7 +260,7 @@ static void what_a_lazy_remembers_ends_when_a_reload_replaces_it(void) {
     CHECK_EQUAL(live, 2);
     b.rank = 1;
     OK(invivo_define(runtime, &b, NULL, E));
-    CHECK_EQUAL(live, 1); /* nobody had to ask first */
+    CHECK_EQUAL(live, 1); /* without a further call */
     one = ask(at(a)->late);
     CHECK(one.bits != former);
     drop(one), drop(a);
@@ -289,7 +288,7 @@ static void what_a_provider_is_given_is_followed_and_ends_in_circles(void) {
     OK(invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof leaf, .key = "a.own", .scope = INVIVO_SCOPE_PROTOTYPE, .type = type,
                              .properties = circle, .property_count = 1}, NULL, E));
     OK(invivo_changes_commit(changes, E));
-    /* What is given is what there is now, though the provider was made before. */
+    /* The argument is the current object, although the provider was created before. */
     invivo_object user = resolve("a.user");
     leaf.rank = 1;
     OK(invivo_define(runtime, &leaf, NULL, E));
@@ -312,12 +311,12 @@ static void a_callable_that_outlives_its_holder_still_resolves(void) {
     invivo_object a = resolve("a.a");
     invivo_callable late = at(a)->late;
     CHECK_EQUAL(invivo_callable_retain(late), INVIVO_OK);
-    drop(a); /* the circle ends, and what the lazy remembered with it */
+    drop(a); /* the cycle ends, with the object of the lazy */
     CHECK_EQUAL(live, 0);
     invivo_object one = ask(late), two = ask(late);
     CHECK(one.bits && one.bits == two.bits);
     drop(one), drop(two);
-    /* It is the callable's own now, and no lease of a host's: close is not refused. */
+    /* It now belongs to the callable and is no lease of a host: close is not refused. */
     CHECK(live > 0);
     end();
     CHECK_EQUAL(invivo_callable_release(late), INVIVO_OK);

@@ -1,5 +1,5 @@
-/* Life: prepare, start and stop in dependency order, independent ones at once; failures and deadlines; disposal in reverse
- * order of creation, once, over many commits; states. */
+/* Life cycle: prepare, start and stop in dependency order, in parallel if independent; failures and timeouts; disposal
+ * in reverse order of creation, once, over many commits; states. */
 #include "check.h"
 
 typedef struct service {
@@ -11,11 +11,11 @@ static char trace[1 << 16];
 static pthread_mutex_t trace_lock = PTHREAD_MUTEX_INITIALIZER;
 static const char *fail_at, *slow_at; /* the events that fail, "start:b stop:a", and the one that takes `slow_ms` */
 static int slow_ms;
-/* A limit within which a start or stop begins on a thread of its own, also on a busy machine, and what overruns it. */
+/* A limit within which a start or stop begins on a separate thread on a busy machine, and a duration that exceeds it. */
 enum { SHORT_LIMIT_MS = 500, OVERRUN_MS = 900 };
 static int live, running;
 
-/* Whether `fail_at` names the event, among others perhaps. */
+/* Whether `fail_at` contains the event. */
 static bool is_named(const char *event) {
     size_t length = strlen(event);
     for (const char *at = fail_at; (at = strstr(at, event)); at += length)
@@ -23,7 +23,7 @@ static bool is_named(const char *event) {
     return false;
 }
 
-/* Notes "what:name "; fails where it is to. */
+/* Records "what:name "; fails if requested. */
 static invivo_status say(const char *what, const char *name, invivo_error **error) {
     char event[64];
     snprintf(event, sizeof event, "%s:%s", what, name);
@@ -34,7 +34,7 @@ static invivo_status say(const char *what, const char *name, invivo_error **erro
         struct timespec time = {.tv_nsec = slow_ms * 1000000};
         nanosleep(&time, NULL);
     }
-    /* "*stop" is every stop. */
+    /* "*stop" matches every stop. */
     if (!fail_at || (!is_named(event) && (fail_at[0] != '*' || strcmp(fail_at + 1, what) != 0))) return INVIVO_OK;
     if (error) *error = invivo_error_make(INVIVO_E_HOST, "on purpose", NULL, NULL);
     return INVIVO_E_HOST;
@@ -52,7 +52,7 @@ static invivo_status service_init(void *instance, const invivo_build *build, con
     if (!status) __atomic_add_fetch(&live, 1, __ATOMIC_SEQ_CST);
     return status;
 }
-static const char *held_up; /* whose end waits for the second of two barriers, and says with the first that it has begun */
+static const char *held_up; /* its end waits for the second of two barriers, and signals its begin with the first */
 static pthread_barrier_t barriers[2];
 static void service_deinit(void *instance, void *user_data) {
     (void)user_data;
@@ -125,7 +125,7 @@ static void begin_with(const invivo_runtime_options *given) {
 }
 static void begin(void) { begin_with(NULL); }
 static void end(void) {
-    if (fail_at) fail_at = NULL; /* else a hook may be reading it */
+    if (fail_at) fail_at = NULL; /* otherwise a hook may be reading it */
     OK(invivo_runtime_close(runtime, E));
     CHECK_EQUAL(live, 0);
     CHECK_EQUAL(running, 0);
@@ -174,8 +174,8 @@ static const char *state_of(const char *key) {
 
 /* ---- order ------------------------------------------------------------------------------------------- */
 
-/* c -> b -> (plain) -> a: everything is made, then prepared, then started, dependencies first, also through what has no
- * hooks itself; stopped and disposed of the other way round. */
+/* c -> b -> (plain) -> a: everything is created, then prepared, then started, dependencies first, also through objects
+ * without hooks; stopped and disposed of in reverse. */
 static void what_is_needed_starts_first_and_stops_last(void) {
     begin();
     invivo_injection plain[] = {KEY("s.a")}, b[] = {KEY("s.plain")}, c[] = {KEY("s.b")};
@@ -213,7 +213,7 @@ static void one_resolve_starts_all_it_makes_when_it_is_complete(void) {
     end();
 }
 
-/* What a reload replaces stops after the new one has started, dependents first. */
+/* A replaced object stops after the new one has started, dependents first. */
 static void the_former_generation_stops_after_the_new_one_has_started(void) {
     begin();
     invivo_injection b[] = {KEY("s.a")};
@@ -229,7 +229,7 @@ static void the_former_generation_stops_after_the_new_one_has_started(void) {
     end();
 }
 
-/* ---- at the same time --------------------------------------------------------------------------------- */
+/* ---- in parallel --------------------------------------------------------------------------------------- */
 
 static pthread_barrier_t barrier;
 static int at_barrier;
@@ -251,7 +251,7 @@ static void four_that_wait_for_one_another_complete(void) {
     }
     commit();
     CHECK_EQUAL(at_barrier, 4);
-    /* By a resolve too: and its own start comes after theirs. */
+    /* Also by a resolve: its own start follows theirs. */
     describe();
     for (int i = 1; i <= 4; i++) {
         char key[] = {'s', '.', 'p', (char)('0' + i), 0};
@@ -260,7 +260,7 @@ static void four_that_wait_for_one_another_complete(void) {
     commit();
     invivo_live_counts counts = {.struct_size = sizeof counts};
     invivo_live(&counts);
-    CHECK_EQUAL(counts.threads, 0); /* they exist only while they are needed */
+    CHECK_EQUAL(counts.threads, 0); /* they exist only temporarily */
     in_stop = NULL;
     describe();
     for (int i = 1; i <= 4; i++) {
@@ -279,7 +279,7 @@ static void four_that_wait_for_one_another_complete(void) {
     pthread_barrier_destroy(&barrier);
 }
 
-/* Nobody gets a shared instance before it is started. */
+/* No code gets a shared instance before it is started. */
 static int started_before;
 static void note_slowly(const char *name) {
     struct timespec time = {.tv_nsec = 50 * 1000000};
@@ -310,7 +310,7 @@ static void nobody_gets_an_object_before_it_is_started(void) {
     end();
 }
 
-/* A start may resolve: what was made before it, and what nobody had. */
+/* A start may resolve objects, built or not. */
 static void resolve_others(const char *name) {
     if (name[0] == 'x') drop(resolve("s.made")), drop(resolve("s.cold"));
 }
@@ -335,7 +335,7 @@ static void a_start_may_resolve(void) {
 
 /* ---- failures ---------------------------------------------------------------------------------------- */
 
-/* What the hooks of a commit resolve is started with the rest of it. */
+/* Objects that hooks of a commit resolve are started with the commit. */
 static void resolve_late(const char *name) {
     if (strcmp(name, "eager") == 0) drop(resolve("s.late"));
 }
@@ -413,7 +413,7 @@ static void a_failing_prepare_starts_nothing(void) {
     end();
 }
 
-/* The same where a resolve builds it; the next resolve prepares and starts all of it. */
+/* The same if a resolve builds it; the next resolve prepares and starts all of it. */
 static void a_prepare_that_fails_in_a_resolve_starts_nothing(void) {
     begin();
     invivo_injection b[] = {KEY("s.a")}, c[] = {KEY("s.b")};
@@ -438,7 +438,7 @@ static void a_prepare_that_fails_in_a_resolve_starts_nothing(void) {
     end();
 }
 
-/* What fails while a failed commit stops what it had started is told with the failure. */
+/* Errors of stops in a failed commit are reported with the failure. */
 static void stops_that_fail_in_a_failed_commit_are_told_with_it(void) {
     begin();
     invivo_injection b[] = {KEY("s.a")}, c[] = {KEY("s.b")};
@@ -458,7 +458,7 @@ static void stops_that_fail_in_a_failed_commit_are_told_with_it(void) {
     end();
 }
 
-/* What a commit has started is stopped, the last first, before anything of it ends, also where the failure comes after the starts. */
+/* A commit stops its started objects in reverse order before any of them ends, also if the failure follows the starts. */
 static void a_commit_that_fails_after_its_starts_stops_what_it_started(void) {
     begin();
     invivo_injection b[] = {KEY("s.a")}, left[] = {INTO("left", "s.b")};
@@ -482,7 +482,7 @@ static void a_commit_that_fails_after_its_starts_stops_what_it_started(void) {
     end();
 }
 
-/* A resolve that fails inside a hook, and is caught there, takes nothing of the outer one back. */
+/* A resolve that fails inside a hook, and is handled there, rolls back nothing of the outer one. */
 static invivo_status caught;
 static void resolve_in_vain(const char *name) {
     invivo_object object;
@@ -554,7 +554,7 @@ static void a_hook_that_fails_says_where_its_definition_is_declared(void) {
     invivo_error_release(check_error);
 }
 
-/* `text` says after `what` how many milliseconds it took: `slow_ms` and, on a machine that is busy, any number more. */
+/* `text` contains the duration after `what`: `slow_ms`, or more on a busy machine. */
 static bool tells_how_long(const char *text, const char *what) {
     const char *found = strstr(text, what);
     char *end = NULL;
@@ -577,7 +577,7 @@ static void a_start_that_overruns_its_deadline_fails_with_how_long_it_took(void)
     invivo_error_release(check_error);
     CHECK_TEXT(trace, "init:a prepare:a start:a stop:a end:a "); /* it had been started */
     slow_ms = 30;
-    /* A definition may allow more, or less. */
+    /* A definition may declare another limit. */
     describe();
     ADD("s.a", SINGLETON, shared_type, .start_timeout_ms = 10000);
     commit();
@@ -589,14 +589,14 @@ static void a_start_that_overruns_its_deadline_fails_with_how_long_it_took(void)
     expects_error(invivo_resolve_name(runtime, "s.b", &none, E), INVIVO_E_TIMEOUT, NULL);
     CHECK_TEXT(state_of("s.b"), "failed");
     slow_at = NULL;
-    /* It is tried anew each time; where the machine is busy the quick one too may take longer than 20 ms. */
+    /* Each attempt is new; on a busy machine the fast one may also take longer than 20 ms. */
     invivo_status status = INVIVO_E_TIMEOUT;
     for (int i = 0; i < 1000 && status == INVIVO_E_TIMEOUT; i++) status = invivo_resolve_name(runtime, "s.b", &none, NULL);
     if (CHECK_EQUAL(status, INVIVO_OK)) drop(none);
     end();
 }
 
-/* What a failed change set starts again has the limit of its own definition. */
+/* An object that a failed change set starts again has the limit of its own definition. */
 static void what_is_started_again_has_the_limit_of_its_definition(void) {
     invivo_runtime_options options;
     invivo_runtime_options_init(&options);
@@ -621,7 +621,8 @@ static void what_is_started_again_has_the_limit_of_its_definition(void) {
     end();
 }
 
-/* A start hook resolves a lazy singleton of its own change set, which is complete and started then; the commit fails later. */
+/* A start hook resolves a lazy singleton of its own change set, which is then complete and started; the commit fails
+ * later. */
 static void resolves_helper(const char *name) {
     invivo_object object = {0};
     if (*name != 'a') return;
@@ -685,7 +686,7 @@ static void a_start_that_does_not_return_holds_up_its_own_change_set_alone(void)
     CHECK(stopped && ended && stopped < ended);
 }
 
-/* The same for the stop of an object that is replaced, and for one that close stops. */
+/* The same for the stop of a replaced object, and for a stop at close. */
 static void a_stop_that_does_not_return_is_an_error_of_the_report(void) {
     begin();
     listener *heard = malloc(sizeof *heard);
@@ -696,7 +697,7 @@ static void a_stop_that_does_not_return_is_an_error_of_the_report(void) {
     listener_open(heard, runtime);
     describe();
     ADD("s.h", SINGLETON, shared_type, .stop_timeout_ms = SHORT_LIMIT_MS);
-    commit(); /* it is committed all the same */
+    commit(); /* the commit succeeds nevertheless */
     CHECK(strstr(heard->reports[0].stop_error, "the stop of 's.h' has not finished after"));
     CHECK(strstr(heard->reports[0].stop_error, "ms: it is not waited for any longer"));
     describe();
@@ -709,7 +710,8 @@ static void a_stop_that_does_not_return_is_an_error_of_the_report(void) {
     free(heard);
 }
 
-/* Whoever waits longer than 1 s for what other threads create or start says so once: in the log, and as the last error meanwhile. */
+/* A wait of more than 1 s for creations or starts on other threads is reported once: in the log, and as the last error
+ * meanwhile. */
 static int waits_logged;
 static void count_waits(void *user_data, const invivo_log_entry *entry) {
     (void)user_data;
@@ -755,7 +757,7 @@ static void long_waits_for_other_threads_are_told(void) {
     invivo_error *error = NULL;
     OK(invivo_runtime_last_error(runtime, &error));
     CHECK(!error);
-    /* Two that are started at the same time: the thread that resolves them waits for the other. */
+    /* Two that start in parallel: the resolving thread waits for the other. */
     is_open = false, in_start = at_gate_elsewhere;
     describe();
     ADD("s.h1", LAZY_SINGLETON, shared_type);
@@ -785,7 +787,7 @@ static void stops_that_fail_are_gathered(void) {
     fail_at = "stop:a";
     describe();
     ADD("s.a", SINGLETON, shared_type);
-    commit(); /* it is committed all the same */
+    commit(); /* the commit succeeds nevertheless */
     CHECK_TEXT(heard->reports[0].error, "");
     CHECK_TEXT(heard->reports[0].stop_error, "s.a: on purpose");
     fail_at = "*stop", slow_at = "stop:c", slow_ms = OVERRUN_MS;
@@ -801,7 +803,7 @@ static void stops_that_fail_are_gathered(void) {
     listener_end(heard);
     free(heard);
     expects_error(invivo_runtime_close(runtime, E), INVIVO_E_CLOSED, NULL);
-    /* One that takes too long is told too. */
+    /* A slow one is reported too. */
     begin();
     describe();
     ADD("s.c", SINGLETON, shared_type, .stop_timeout_ms = SHORT_LIMIT_MS);
@@ -811,7 +813,7 @@ static void stops_that_fail_are_gathered(void) {
     CHECK_EQUAL(invivo_runtime_close(runtime, E), INVIVO_E_STOP);
     CHECK(tells_how_long(invivo_error_text(check_error), "s.c: the stop of Service took "));
     invivo_error_release(check_error);
-    /* What is replaced has the limit of its own definition, not that of the next. */
+    /* A replaced object has the limit of its own definition, not that of the next. */
     begin();
     heard = malloc(sizeof *heard);
     listener_open(heard, runtime);
@@ -828,7 +830,7 @@ static void stops_that_fail_are_gathered(void) {
     free(heard);
 }
 
-/* ---- by hand ----------------------------------------------------------------------------------------- */
+/* ---- manually ------------------------------------------------------------------------------------------ */
 
 static void starting_twice_and_stopping_what_is_not_started_do_nothing(void) {
     begin();
@@ -871,8 +873,8 @@ static unsigned chance(unsigned limit) {
     return (random_state >> 8) % limit;
 }
 
-/* Random graphs, remade by random commits while leases come and go: each object that was made is stopped and disposed of
- * once, never while somebody who got it is there; and what ends together ends in the exact reverse order of creation. */
+/* Random graphs, rebuilt by random commits while leases come and go: each object is stopped and disposed of once, never
+ * while it is held; objects that end together end in exact reverse order of creation. */
 typedef struct fact { int serial, made, ended, holders; } fact;
 static fact facts[1 << 16];
 static int fact_count, last_ended, order_broken, held_broken, twice;
@@ -948,8 +950,8 @@ static void disposal_is_in_exact_reverse_order_of_creation_once(void) {
                 invivo_view_end(view);
             }
             invivo_runtime_info info = {.struct_size = sizeof info};
-            OK(invivo_runtime_inspect(runtime, &info, E)); /* what can end has ended */
-            /* What a host holds ends when it lets go, and so does what that got: only without leases is the order whole. */
+            OK(invivo_runtime_inspect(runtime, &info, E)); /* everything that can end has ended */
+            /* Leased objects, and their dependencies, end at their release: the order is complete only without leases. */
             if (!any_leased && !CHECK_EQUAL(order_broken, 0)) fprintf(stderr, "seed %u, round %d\n", seed, round);
             for (int i = 0; i < 4; i++) {
                 char key[16];
@@ -980,7 +982,7 @@ static void disposal_is_in_exact_reverse_order_of_creation_once(void) {
     }
 }
 
-/* The same without leases: every commit and the close, to the letter. */
+/* The same without leases: exact for every commit and the close. */
 static void several_generations_that_end_together_end_in_one_order(void) {
     begin();
     invivo_injection b[] = {KEY("s.a")};
@@ -1023,7 +1025,7 @@ static void a_generation_ends_before_the_next_whoever_ends_it(void) {
     pthread_t other;
     CHECK(!pthread_create(&other, NULL, replace_a, NULL));
     pthread_barrier_wait(&barriers[0]);
-    /* The other thread is in the middle of the first a's end. */
+    /* The other thread is within the end of the first a. */
     describe();
     ADD("s.x", SINGLETON, plain_type);
     commit();
@@ -1031,7 +1033,7 @@ static void a_generation_ends_before_the_next_whoever_ends_it(void) {
     pthread_barrier_wait(&barriers[1]);
     CHECK(!pthread_join(other, NULL));
     invivo_runtime_info info = {.struct_size = sizeof info};
-    OK(invivo_runtime_inspect(runtime, &info, E)); /* what can end has ended */
+    OK(invivo_runtime_inspect(runtime, &info, E)); /* everything that can end has ended */
     CHECK(strstr(trace, "end:a end:x "));
     end();
     for (int i = 0; i < 2; i++) pthread_barrier_destroy(&barriers[i]);

@@ -1,4 +1,4 @@
-/* Limits of loading, and of waiting for a reload that does not end: what takes too long is abandoned or names what it is in. */
+/* Limits of loading, and of waiting for a reload that does not end: slow work is abandoned, or its operation is named. */
 #include "check.h"
 
 #include <sys/resource.h>
@@ -7,7 +7,7 @@ static invivo_runtime runtime;
 static invivo_type shared_type;
 typedef struct { int64_t number; } shared;
 
-/* The host's code that stops here: a constructor, an observer, a converter. */
+/* The host code that blocks: a constructor, an observer, a converter. */
 static char stops_in[16];
 static int is_inside, is_released;
 static void stop_in(const char *what) {
@@ -75,7 +75,7 @@ static invivo_status load(const char *name, const char *text, invivo_error **err
                               .text = text, .length = strlen(text)}, &source, error);
 }
 enum { DEFINITIONS = 20 };
-/* Definitions that each read the one text by the converter. */
+/* Definitions that each convert the same string. */
 static void define_readers(void) {
     char key[32];
     OK(load("former", "config: { x: { word: good } }", E));
@@ -85,7 +85,7 @@ static void define_readers(void) {
 }
 static const char *next_text = "config: { x: { word: better } }";
 
-/* Values without anything that is defined: the reader alone, and what is made of what it read. */
+/* Values without definitions: the reader alone, and the conversion of its result. */
 static void a_long_document_is_abandoned(void) {
     begin(1, 0);
     char *text = malloc(1 << 20), *end = text + sprintf(text, "config:\n  x:\n    list:\n");
@@ -100,7 +100,7 @@ static void a_long_document_is_abandoned(void) {
     OK(invivo_runtime_close(runtime, E));
     free(text);
 }
-/* The first converter uses the time up: no other is called. A single one is found out when it returns. */
+/* The first converter uses up the time: no other is called. A single one is detected when it returns. */
 static void planning_ends_at_the_limit(void) {
     begin(1000, 0);
     define_readers();
@@ -152,7 +152,7 @@ static int64_t number(const char *path) {
     invivo_value_clear(&value);
     return found;
 }
-/* A reload that does not end holds up another one for its limit only, and that one says why. An edit waits. */
+/* A reload that does not end delays another one for its limit only, whose error gives the reason. An edit waits. */
 static void a_reload_that_does_not_end_is_named(const char *where, const char *key, const char *text) {
     pthread_t thread;
     invivo_observer observer;
@@ -179,7 +179,7 @@ static void a_reload_that_does_not_end_is_named(const char *where, const char *k
     OK(invivo_runtime_close(runtime, E));
 }
 
-/* An edit that cannot be read because there is no descriptor is read when there is one, though nobody saves it again. */
+/* An edit that cannot be read for lack of descriptors is read later without another save. */
 static void an_edit_is_read_when_there_are_descriptors(void) {
     int taken[64], count = 0;
     struct rlimit former, few;
@@ -192,7 +192,7 @@ static void an_edit_is_read_when_there_are_descriptors(void) {
     CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
     while (count < 64 && (taken[count] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0) count++;
     CHECK(pwrite(file, "config: { x: { n: 2 } }", 23, 0) == 23);
-    /* The descriptor of the writer is taken too. */
+    /* The descriptor of the writer is used up too. */
     CHECK(dup2(taken[0], file) == file);
     invivo_runtime_info info = {.struct_size = sizeof info};
     time_t limit = time(NULL) + CHECK_LIMIT_SECONDS;

@@ -1,5 +1,4 @@
-/* The log: what it hears, and when it has heard the last. After close no callback of the runtime runs; when opening fails
- * nothing of the host's is taken over. */
+/* The log: its messages, and their end. After close no callback runs; a failing open takes over nothing. */
 #include "check.h"
 
 typedef struct { double gain; } voice;
@@ -94,7 +93,7 @@ static void an_open_change_set_ends_with_its_runtime(void) {
     invivo_changes_discard(changes);
 }
 
-/* Whatever is wrong, the user data stays the caller's. */
+/* After any error, the user data belongs to the caller. */
 static void a_failed_open_takes_nothing_over(void) {
     ear self;
     invivo_runtime_options options = with(&self);
@@ -135,7 +134,7 @@ static void a_failed_open_takes_nothing_over(void) {
     self.is_closed = true;
 }
 
-/* A set that is thrown away, or that fails, leaves no document behind. */
+/* A set that is discarded, or that fails, leaves no document. */
 static void documents_of_change_sets_are_open_when_they_are_committed(void) {
     invivo_runtime runtime;
     invivo_changes changes;
@@ -161,7 +160,7 @@ static void documents_of_change_sets_are_open_when_they_are_committed(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
-/* What is below info tells what a reload did and how long each phase took. */
+/* Levels below info report the effects of a reload and the duration of each phase. */
 static char everything[16384];
 static int reloads_of_file;
 static uint32_t built_at;
@@ -200,7 +199,7 @@ static void the_details_are_there_for_whoever_wants_them(void) {
     CHECK(strstr(everything, "'a.lead' is built\n") != NULL);
     CHECK_EQUAL(built_at, INVIVO_LOG_DEBUG);
     CHECK_EQUAL(reloads_of_file, 1);
-    /* In the order in which it happened. */
+    /* In chronological order. */
     CHECK(strstr(everything, "'a.lead' is built\n") < strstr(everything, "a.yaml: 39 bytes\n"));
     CHECK(strstr(everything, "a.yaml: 39 bytes\n") < strstr(everything, "a.yaml: detect "));
     CHECK(strstr(everything, "a job for the domain 'loop'") != NULL);

@@ -1,4 +1,4 @@
-/* Lookups by type, injection into the host's objects, and what was said last. */
+/* Lookups by type, injection into objects of the host, and precedence of declarations. */
 #include "nodes.h"
 
 /* ---- lookups ----------------------------------------------------------------------------------------- */
@@ -57,7 +57,7 @@ static void types_are_looked_up(void) {
     end();
 }
 
-/* Of equal rank the exact type wins, for a lookup as for an injection; rank comes before it. */
+/* At equal rank the exact type wins, for lookups and injections; rank has precedence. */
 static void the_exact_type_is_preferred_at_equal_rank(void) {
     begin();
     static const char *const supertypes[] = {"Node"};
@@ -94,7 +94,7 @@ static void the_exact_type_is_preferred_at_equal_rank(void) {
     end();
 }
 
-/* Generic arguments are told by a definition, or by its type; what is looked for without them is any. */
+/* A definition, or its type, declares generic arguments; a lookup without them matches all. */
 static void generic_arguments_are_preferred_after_rank_and_type(void) {
     begin();
     static const char *const supertypes[] = {"Node", "Node[User]"};
@@ -127,12 +127,12 @@ static void generic_arguments_are_preferred_after_rank_and_type(void) {
     CHECK_TEXT(at(at(object)->left)->name, "user");
     drop(object);
     DEFINE("a.top", LAZY_SINGLETON, .rank = 1);
-    OK(by_type("Node[User]", NULL, 0, &object)); /* the rank comes first */
+    OK(by_type("Node[User]", NULL, 0, &object)); /* rank has precedence */
     CHECK_TEXT(at(object)->name, "top");
     drop(object);
     DEFINE("a.best", LAZY_SINGLETON, .rank = 1, .type = user_node);
     DEFINE("a.top", LAZY_SINGLETON, .type = user_node, .rank = 0);
-    OK(by_type("Node[User]", NULL, 0, &object)); /* the type says it */
+    OK(by_type("Node[User]", NULL, 0, &object)); /* the type declares it */
     CHECK_TEXT(at(object)->name, "best");
     drop(object);
     end();
@@ -162,7 +162,7 @@ static void what_stands_for_a_type_is_found_exactly(void) {
     end();
 }
 
-/* A parameter keeps its default where nothing has the type. */
+/* A parameter keeps its default if no definition has the type. */
 static void what_nothing_has_is_left_out(void) {
     begin();
     invivo_injection wanted[] = {{.name = "input", .how = INVIVO_INJECT_TYPE, .reference = "Leaf", .flags = INVIVO_INJECT_OR_DEFAULT}};
@@ -199,7 +199,7 @@ static void bindings_by_type_stay_unless_they_are_greedy(void) {
     CHECK_TEXT(at(at(takes)->left)->name, "two");
     CHECK_EQUAL(at(takes)->serial, serial); /* injected again, the same object */
     CHECK_EQUAL(at(all)->any.as.list.count, 2);
-    /* Defined anew, a working binding still stays; without its target it takes the other. */
+    /* After a redefinition, an existing binding stays; without its target it changes. */
     DEFINE("a.kept", LAZY_SINGLETON, .type = held_type, PROPERTIES(kept));
     drop(keeps), keeps = resolve("a.kept");
     CHECK_TEXT(at(at(keeps)->left)->name, "one");
@@ -259,7 +259,7 @@ static void a_type_may_say_later_that_it_is_something_more(void) {
     DEFINE("a.leaf", LAZY_SINGLETON, .type = leaf_type);
     expects_error(invivo_resolve_type(runtime, "Singer", NULL, 0, &object, E), INVIVO_E_NOT_FOUND, NULL);
     OK(invivo_type_extend(runtime, leaf_type, "Singer", E));
-    OK(invivo_type_extend(runtime, leaf_type, "Singer", E)); /* again: nothing */
+    OK(invivo_type_extend(runtime, leaf_type, "Singer", E)); /* again: no-op */
     OK(invivo_resolve_type(runtime, "Singer", NULL, 0, &object, E));
     invivo_object same = resolve("a.leaf");
     CHECK(object.bits == same.bits);
@@ -268,7 +268,7 @@ static void a_type_may_say_later_that_it_is_something_more(void) {
     invivo_object user = resolve("a.user");
     CHECK_TEXT(at(at(user)->left)->name, "leaf");
     drop(user);
-    /* What is defined later is found by it as well. */
+    /* Later definitions are found by it too. */
     DEFINE("a.second", LAZY_SINGLETON, .type = leaf_type, .rank = 3);
     OK(invivo_resolve_type(runtime, "Singer", NULL, 0, &object, E));
     CHECK_TEXT(at(object)->name, "second");

@@ -1,4 +1,4 @@
-/* Making: how definitions come to objects. Scopes, circles, arguments, parents, what is injected. */
+/* Creation of objects from definitions: scopes, cycles, arguments, parents, injections. */
 #include "nodes.h"
 
 static void graph_scope_is_one_for_each_outermost_resolve(void) {
@@ -30,7 +30,7 @@ static void a_prototype_referred_to_from_inside_its_making_is_itself(void) {
         invivo_object y = at(at(p)->left)->left;
         CHECK(at(y)->left.bits == p.bits);
         CHECK(p.bits != other.bits);
-        /* Whoever holds one of the circle holds all of it. */
+        /* A holder of one object of the cycle holds the whole cycle. */
         OK(invivo_object_retain(y));
         drop(p), drop(other);
         CHECK_EQUAL(live, 4);
@@ -50,14 +50,14 @@ static void circles_through_properties_are_made_and_end(void) {
     commit();
     invivo_object a = resolve("a.a"), b = resolve("a.b");
     CHECK(at(a)->left.bits == b.bits && at(b)->left.bits == a.bits);
-    /* Replacing both disposes of both, though each held the other. */
+    /* Replacing both disposes of both, although they held each other. */
     describe();
     ADD("a.a", LAZY_SINGLETON, PROPERTIES(to_b));
     ADD("a.b", LAZY_SINGLETON, PROPERTIES(to_a));
     commit();
     CHECK_EQUAL(live, 4);
     drop(a);
-    CHECK_EQUAL(live, 4); /* b is held, and through it a */
+    CHECK_EQUAL(live, 4); /* b is held, and a through it */
     drop(b);
     CHECK_EQUAL(live, 2);
     end();
@@ -90,7 +90,7 @@ static void an_initializer_may_close_a_circle_with_a_property(void) {
     CHECK(at(at(a)->left)->input.bits == a.bits);
     drop(a);
     CHECK_EQUAL(live, 0);
-    /* From the other side the property waits until the instance exists. */
+    /* From the other side the setter is deferred until the instance exists. */
     invivo_object b = resolve("a.b");
     CHECK(at(at(b)->input)->left.bits == b.bits);
     drop(b);
@@ -102,7 +102,7 @@ static void an_initializer_may_close_a_circle_with_a_property(void) {
     b = resolve("a.b"), a = resolve("a.a");
     CHECK(at(a)->left.bits == b.bits && at(b)->input.bits == a.bits);
     drop(a), drop(b);
-    /* Through initializers alone it cannot be made, and that is told with the whole path. */
+    /* A cycle of initializers cannot be created; the error contains the whole path. */
     describe();
     ADD("a.a", LAZY_SINGLETON, INITIALIZER(with_b));
     expects_error(invivo_changes_commit(changes, E), INVIVO_E_CYCLE,
@@ -122,7 +122,7 @@ static void shared_objects_are_kept_for_each_set_of_arguments(void) {
     invivo_object one, again, two, text, same_text;
     invivo_value sixty[] = {invivo_int64(60)}, other[] = {invivo_int64(61)}, long_one[] = {invivo_int64(60), invivo_string("x")};
     OK(invivo_resolve_with(runtime, voice, sixty, 1, &one, E));
-    sixty[0] = (invivo_value){.kind = INVIVO_KIND_UINT8, .as.unsigned_integer = 60}; /* the same value in another kind */
+    sixty[0] = (invivo_value){.kind = INVIVO_KIND_UINT8, .as.unsigned_integer = 60}; /* the same value of another kind */
     OK(invivo_resolve_with(runtime, voice, sixty, 1, &again, E));
     OK(invivo_resolve_with(runtime, voice, other, 1, &two, E));
     OK(invivo_resolve_with(runtime, voice, long_one, 2, &text, E));
@@ -171,7 +171,7 @@ static void arguments_are_passed_on_and_bound(void) {
     end();
 }
 
-/* An alias that says what it takes gives its target whatever it says, in any order. */
+/* An alias with parameters gives its target any arguments, in any order. */
 static void an_alias_with_parameters_arranges_what_its_target_gets(void) {
     begin();
     static const invivo_parameter two[] = {{.name = "left", .kind = INVIVO_KIND_INT64}, {.name = "right", .kind = INVIVO_KIND_INT64}};
@@ -196,7 +196,7 @@ static void an_alias_with_parameters_arranges_what_its_target_gets(void) {
     CHECK_EQUAL(at(other)->any.as.list.items[0].as.signed_integer, 25);
     CHECK_EQUAL(at(other)->any.as.list.items[1].as.signed_integer, 7);
     drop(pair), drop(same), drop(other);
-    /* What does not fit says what the alias takes. */
+    /* An error about a misfit contains the parameters of the alias. */
     invivo_error *error = NULL;
     CHECK_EQUAL(invivo_resolve_with(runtime, key_of("a.last"), three, 3, &other, &error), INVIVO_E_ARITY);
     CHECK(strcmp(invivo_error_path(error), "a.last") == 0);
@@ -225,14 +225,14 @@ static void a_child_takes_over_from_its_parents(void) {
                              PROPERTIES(other)}, NULL, E));
     commit();
     invivo_object child = resolve("a.child"), again = resolve("a.child"), middle = resolve("a.middle"), base;
-    CHECK(child.bits == again.bits); /* the scope came from the base */
+    CHECK(child.bits == again.bits); /* the scope is inherited from the base */
     CHECK_EQUAL(at(child)->number, 346);
     CHECK_EQUAL(at(middle)->number, 12);
     CHECK(at(child)->left.bits == at(middle)->left.bits);
     CHECK_EQUAL(at(child)->any.as.string.length, 4);
     expects_error(invivo_resolve_name(runtime, "a.base", &base, E), INVIVO_E_ABSTRACT,
                   "a.base: the definition is abstract: type 'Node', key 'a.base', scope lazy singleton; define a child of it");
-    /* A changed parent remakes its children. */
+    /* A changed parent rebuilds its children. */
     invivo_injection changed[] = {CONSTANT("number", invivo_int64(1)), CONSTANT("any", invivo_string("other"))};
     DEFINE("a.base", LAZY_SINGLETON, PROPERTIES(changed), .flags = INVIVO_DEFINITION_ABSTRACT);
     drop(middle), middle = resolve("a.middle");
@@ -247,7 +247,7 @@ static void a_child_takes_over_from_its_parents(void) {
     end();
 }
 
-/* Each level is gone through once. */
+/* Each level is visited once. */
 static void a_line_of_parents_may_be_of_any_length(void) {
     enum { LEVELS = 3000 };
     begin();
@@ -274,7 +274,7 @@ static void a_line_of_parents_may_be_of_any_length(void) {
     end();
 }
 
-/* ---- what is injected -------------------------------------------------------------------------------- */
+/* ---- injections ---------------------------------------------------------------------------------------- */
 
 static invivo_object call_for(invivo_callable callable, const invivo_value *arguments, size_t count) {
     invivo_value result = invivo_null();
@@ -310,7 +310,7 @@ static void providers_make_each_time_and_lazies_once(void) {
     one = call_for(at(sleeper)->any.as.callable, NULL, 0), two = call_for(at(sleeper)->any.as.callable, NULL, 0);
     CHECK(one.bits == two.bits);
     drop(two);
-    /* Who holds a provider or a lazy is left alone; the lazy asks again. */
+    /* Holders of a provider or lazy are unaffected; the lazy resolves again. */
     int serial = at(sleeper)->serial;
     DEFINE("a.shared", LAZY_SINGLETON);
     invivo_object after = resolve("a.sleeper");
@@ -339,7 +339,7 @@ static void collections_are_fresh_and_paths_are_followed(void) {
     CHECK_EQUAL(at(a_list)->any.as.list.count, 3);
     CHECK_EQUAL(at(a_set)->any.as.list.count, 2);
     CHECK_EQUAL(at(a_map)->any.as.map.count, 3);
-    /* In their order, the same shared object each time, and what comes twice is in a set once. */
+    /* In order, the same shared object each time; a set contains duplicates once. */
     invivo_object leaf_itself = resolve("a.leaf"), another = resolve("a.list");
     for (int i = 0; i < 3; i++) {
         const invivo_value *item = &at(a_list)->any.as.list.items[i], *own = &at(another)->any.as.list.items[i];
@@ -388,7 +388,7 @@ static void null_goes_only_where_it_may(void) {
     invivo_object object = {0};
     expects_error(invivo_resolve_name(runtime, "a.needs", &object, E), INVIVO_E_NULL,
                   "a.needs: the property 'left' of 'a.needs' needs 'a.none', and what makes that answered null; make the place optional");
-    /* Null is not kept: each time it is tried again. */
+    /* Null is not kept: each resolve tries again. */
     nones = 0;
     for (int i = 1; i <= 3; i++) {
         OK(invivo_resolve_optional(runtime, key_of("a.none"), NULL, 0, &object, E));
@@ -427,7 +427,7 @@ static void methods_of_other_objects_make_and_factories_know_who_asks(void) {
     invivo_object product = resolve("a.product"), again = resolve("a.product");
     CHECK(product.bits == again.bits);
     CHECK_EQUAL(at(product)->number, 5);
-    /* One was made for the key, of its type, beside the one that makes it and what that has. */
+    /* One was created for the key, beside its maker and the maker's dependencies. */
     CHECK_EQUAL(live, 3);
     invivo_type made_type = {0};
     OK(invivo_object_type(product, &made_type, E));
@@ -445,7 +445,7 @@ static void methods_of_other_objects_make_and_factories_know_who_asks(void) {
     DEFINE("a.one", LAZY_SINGLETON, PROPERTIES(log));
     DEFINE("a.two", LAZY_SINGLETON, PROPERTIES(log));
     invivo_object one = resolve("a.one"), two = resolve("a.two");
-    CHECK(at(one)->left.bits != at(two)->left.bits); /* what asks is never shared */
+    CHECK(at(one)->left.bits != at(two)->left.bits); /* an object with its requester is never shared */
     CHECK_TEXT(at(at(one)->left)->name, "a.one");
     CHECK(at(at(two)->left)->any.kind == INVIVO_KIND_STRING);
     drop(one), drop(two);

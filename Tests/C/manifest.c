@@ -1,7 +1,7 @@
-/* What a manifest can say of its components and of the configuration; what is wrong with it, and where. */
+/* Components and configuration in a manifest, and their errors with source locations. */
 #include "check.h"
 
-/* Writes down what is done to it. */
+/* Records the calls. */
 typedef struct note {
     char said[256];
     invivo_object held[8]; /* borrowed */
@@ -150,7 +150,7 @@ static invivo_status open_app(const char *text, invivo_error **error) {
     return status;
 }
 
-/* What was said to the object of a key. */
+/* The events of the object of a key. */
 static const char *said(const char *key, const invivo_value *arguments, size_t count) {
     static char text[256];
     invivo_object object;
@@ -192,7 +192,7 @@ static void everything_that_is_data_can_be_said(void) {
                 "  a.choice: { choose: { $config: wave, default: null }, options: [{ when: saw, use: $a.two }, { when: null, use: $a.one }, named] }\n"
                 "  a.chosen: { type: Note, properties: { thing: $a.choice } }\n"
                 "specs: [tuning.yaml]\n", E));
-    CHECK_TEXT(said("a.two", NULL, 0), "'bass' 7 null"); /* the specs lie over the manifest */
+    CHECK_TEXT(said("a.two", NULL, 0), "'bass' 7 null"); /* spec files override the manifest */
     CHECK_TEXT(said("a.types", NULL, 0), "$a.loud null [ $a.loud ]");
     CHECK_TEXT(said("a.child", NULL, 0), "'base' 1 3 tell( 2 ) hook( )");
     CHECK_TEXT(said("a.takes", &sixty, 1), "60 [ 60 ]");
@@ -365,7 +365,7 @@ static void what_is_wrong_is_told_with_its_place(void) {
             "found a map\n"
             "app.yaml:5:89: components.a.z.parameters[0]: the key 'name' is missing\n"
             "app.yaml:5:91: components.a.z.parameters[0]: unknown key 'nam', did you mean 'name'?\n");
-    /* Beside a type that nobody knows everything else is told that does not follow from it. */
+    /* Beside an unknown type, all independent errors are reported. */
     refused("modules: { notes: notes.py }\ncomponents:\n  a.x: { type: Nota }\n  a.child: { parent: a.x }\n  a.y: { alias: a.z }\n"
             "  a.v: { parent: a.w }\n  a.c: { choose: level, options: [{ when: level, use: $a.k }] }\n  a.n: { type: Note, init: [$config.none] }\n",
             "app.yaml:3:16: components.a.x: no type 'Nota' is registered, did you mean 'Note'?\n"
@@ -376,7 +376,7 @@ static void what_is_wrong_is_told_with_its_place(void) {
             "'global.none'\n");
 }
 
-/* The dollar sign that is forgotten first of all: the error has the value's place, and says what to write. */
+/* A missing dollar sign is recognized first: the error has the value's source location and a suggestion. */
 static void a_key_without_its_dollar_sign_is_told(void) {
     refused("modules: { notes: notes.py }\ncomponents:\n  a.one: { type: Note }\n  a.keep: { type: Keep, init: [a.one] }\n",
             "app.yaml:4:32: components.a.keep.init[0]: expected an object, got the text 'a.one', which is a key: write $a.one\n");

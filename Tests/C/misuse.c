@@ -1,5 +1,5 @@
-/* Misuse is answered, never crashed on: NULL everywhere, handles that are zero, stale, foreign or of another kind, double
- * release, use after close, wrong struct sizes. Each call of this file is wrong in one way. */
+/* Misuse returns an error and never crashes: NULL, zero, stale, foreign and wrong-kind handles, double release, use
+ * after close, wrong struct sizes. Each call of this file has one fault. */
 #include "check.h"
 
 typedef struct { double gain; } voice;
@@ -65,7 +65,7 @@ static void close_all(handles h) {
     OK(invivo_runtime_close(h.runtime, E));
 }
 
-/* Every function that takes a handle, with one whose bits are wrong: its code is one of those for handles. */
+/* Every function with a handle, called with wrong bits: it returns a handle error. */
 static int calls;
 static void refused(const char *call, invivo_status status, invivo_error *error, bool takes_error) {
     calls++;
@@ -235,12 +235,12 @@ static void handles_that_are_zero_foreign_or_of_another_kind(void) {
     every_function_refuses(0x1234567890abcdefu, h);
     for (size_t i = 0; i < count; i++) {
         every_function_refuses(all[i], h);
-        /* The next slot, where it is not a good handle too: the singleton's, and the key of the target. */
+        /* The next slot too, unless it has a valid handle: the singleton's, and the target's key. */
         if (all[i] != h.object.bits && all[i] != h.key.bits) every_function_refuses(all[i] ^ 1, h);
         every_function_refuses(all[i] ^ ((uint64_t)1 << 32), h); /* another generation */
-        every_function_refuses(all[i] | 0xffffffu, h);         /* far behind the table's end */
+        every_function_refuses(all[i] | 0xffffffu, h);         /* far beyond the end of the table */
     }
-    /* Of another runtime, though good there. */
+    /* A valid handle of another runtime. */
     REFUSED(invivo_resolve(h.runtime, other.key, &object, &error));
     REFUSED(invivo_object_make(h.runtime, other.type, NULL, 0, &object, &error));
     REFUSED(invivo_target_declare(h.runtime, "a.b", other.type, &error));
@@ -258,7 +258,7 @@ static void handles_that_are_zero_foreign_or_of_another_kind(void) {
 static void everything_after_close_is_refused(void) {
     handles gone = open_all();
     close_all(gone);
-    handles h = open_all(); /* takes the same slots again */
+    handles h = open_all(); /* uses the same slots again */
     const uint64_t *all = (const uint64_t *)&gone;
     for (size_t i = 0; i < sizeof(gone) / sizeof(uint64_t); i++) every_function_refuses(all[i], h);
     expects_error(invivo_runtime_close(gone.runtime, E), INVIVO_E_CLOSED, "the runtime is closed");
@@ -273,7 +273,7 @@ static void releasing_twice_takes_nobody_elses(void) {
     CHECK(first.bits == second.bits);
     OK(invivo_object_release(first));
     OK(invivo_object_release(second));
-    CHECK_EQUAL(invivo_object_release(second), INVIVO_E_HANDLE); /* the graph's own hold is not the host's */
+    CHECK_EQUAL(invivo_object_release(second), INVIVO_E_HANDLE); /* the hold of the graph does not belong to the host */
     OK(invivo_resolve(h.runtime, h.key, &first, E));
     OK(invivo_object_release(first));
     OK(invivo_callable_retain(h.callable));
@@ -289,7 +289,7 @@ static void releasing_twice_takes_nobody_elses(void) {
     close_all(h);
 }
 
-/* A call with NULL where something is needed; the error pointer itself may always be NULL. */
+/* A call with NULL for a required argument; the error pointer may always be NULL. */
 static void null_is_refused(void) {
     handles h = open_all();
     invivo_value value = invivo_double(1);
@@ -382,7 +382,7 @@ static void null_is_refused(void) {
     NULL_REFUSED(invivo_app_open(&app, &no_manifest, E));
     NULL_REFUSED(invivo_app_needs_python(NULL, NULL, E));
     CHECK_EQUAL(invivo_object_get(h.object, NULL, NULL, NULL), INVIVO_E_ARGUMENT);
-    /* What does nothing with NULL. */
+    /* No-ops with NULL. */
     invivo_error_release(NULL);
     invivo_value_clear(NULL);
     invivo_runtime_options_init(NULL);
@@ -400,7 +400,7 @@ static void null_is_refused(void) {
     close_all(h);
 }
 
-/* A program that was compiled with a shorter structure gets the defaults of its fields, and nothing behind it is written. */
+/* A program with a shorter struct gets the defaults of its fields, and nothing behind it is written. */
 static void defaults_end_with_the_callers_structure(void) {
     const size_t first = offsetof(invivo_runtime_options, start_timeout_ms), sizes[] = {0, 1, sizeof(size_t), first, first + 8};
     struct { invivo_runtime_options known; unsigned char behind[64]; } options;
@@ -428,7 +428,7 @@ static void defaults_end_with_the_callers_structure(void) {
     CHECK_EQUAL(options.behind[0], 0xaa);
 }
 
-/* struct_size 0 or too small is refused; a larger one from a newer header is read as far as it is known. */
+/* A struct_size of 0, or too small, is refused; a larger one of a newer header is read as far as it is known. */
 static void wrong_struct_sizes_are_refused(void) {
     handles h = open_all();
     struct { invivo_runtime_options known; char newer[64]; } options;
@@ -481,7 +481,7 @@ static void refused_saying(int line, invivo_status status, const char *part) {
 }
 #define REFUSED_SAYING(call, part) refused_saying(__LINE__, (call), part)
 
-/* A description that leaves half of something out is refused; it would take effect without it. */
+/* An incomplete description is refused; otherwise it would take effect in part. */
 static void what_belongs_together_is_given_together(void) {
     handles h = open_all();
     const invivo_type_options voices = {.struct_size = sizeof(voices), .name = "Other", .size = sizeof(voice), .alignment = _Alignof(voice)};
@@ -508,7 +508,7 @@ static void what_belongs_together_is_given_together(void) {
     const invivo_assembly *table = &assembly;
     REFUSED_SAYING(invivo_activate(h.runtime, &table, 1, NULL, E),
                   "assembly.definitions is given, and its count is 0");
-    /* The size of a table's entries is that of a structure, too. */
+    /* The stride of a table is a struct size, too. */
     invivo_property cut = voice_properties[0];
     cut.struct_size = offsetof(invivo_property, initial_text) + 3;
     TYPE_REFUSED(voices, "struct_size", type.properties = &cut, type.property_count = 1);

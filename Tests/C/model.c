@@ -1,19 +1,19 @@
-/* The container against a model: random definitions and random operations, done twice. Once by the container, through the
- * functions that every host calls; once by a simple sequential model below, which knows no threads, no generations and no
- * counts of leases. What happens must be the same: which objects are made, in which order, with what; which setters,
- * methods and hooks run; what is shared; how each call answers; which objects are gone after it.
+/* Compares the container with a sequential model, for random definitions and operations.
  *
- *     model                            the sequences that every run of the tests makes
- *     model --seed N --sequences N     so many from a seed on; each has a seed of its own
- *     model ... --trace                with all that happens in them
- *     model ... --whole                one that disagrees is shown as it is
- *     model ... --on                   the seeds of all that disagree
+ * The container runs them through the public functions; the model below has no threads, generations or leases. They
+ * must agree on the created objects, their order and arguments, the setters, methods and hooks, sharing, the results of
+ * calls, and the disposed objects.
  *
- * A sequence that disagrees is made ever less, as long as it does, and what is left is shown.
- */
+ *   model                           the sequences of each test run
+ *   model --seed N --sequences N    N sequences with consecutive seeds
+ *   model ... --trace               prints all events
+ *   model ... --whole               does not shorten failures
+ *   model ... --on                  prints the seeds of all failures
+ *
+ * A failing sequence is shortened while it fails, and then printed. */
 #include "model/operations.h"
 
-/* ---- the least that disagrees -------------------------------------------------------------------------- */
+/* ---- the shortest failing sequence --------------------------------------------------------------------- */
 
 static int tries_left;
 static bool still_disagrees(void) {
@@ -85,7 +85,7 @@ static uint64_t first_seed = 1;
 static int wanted = 3000, disagreed;
 static bool shrinks = true, goes_on;
 
-/* On a stack that is large enough for the longest chain that the container allows, in any build of it. */
+/* On a stack for the longest chain that the container permits, in any build. */
 static void *run_all(void *unused) {
     int done = 0, given_up = 0;
     (void)unused;

@@ -1,16 +1,15 @@
-/* What must hold whatever threads do, on random graphs: several threads resolve, hold and look through objects while another
- * one commits definitions, overrides and changes that fail. Each definition has a number of its own, which its objects know; the
- * committing thread writes down which numbers each generation has. Then
+/* Invariants of random graphs with threads: several resolve, hold and examine objects while another one commits
+ * definitions, overrides and failing changes. Each definition has a unique number, which its objects know; the
+ * committing thread records the numbers of each generation. Invariants:
  *
- *   - an object that was resolved while a generation stood is that generation's, and so is all that it was given;
- *   - a shared object is one for each generation, whoever asks;
- *   - what a view shows is of its generation;
- *   - what a failed change made is never seen;
- *   - nobody gets an object that was disposed of; each is disposed of once; at the end all are.
+ * - an object that was resolved during a generation belongs to it, and so do its dependencies;
+ * - a shared object is created once per generation;
+ * - a view shows objects of its generation;
+ * - objects of a failed change are never visible;
+ * - no thread gets a disposed object; each is disposed of once, and all by the end.
  *
- *     model_threads                                       what every run of the tests does
- *     model_threads --seed N --rounds N --threads N --commits N
- */
+ *   model_threads                                                    the default run
+ *   model_threads --seed N --rounds N --threads N --commits N */
 #include "check.h"
 
 enum { KEYS = 10, GIVEN = 3, MOST_THREADS = 8, MOST_HELD = 12, MOST_OBJECTS = 4 << 20 };
@@ -19,7 +18,7 @@ enum { ALIVE = 0x41a11fe5, GONE = 0x00dead00 };
 typedef struct thing {
     uint32_t state;
     int key, scope, serial;
-    uint64_t number; /* of the definition that made it */
+    uint64_t number; /* number of the definition that created it */
     invivo_object given[GIVEN]; /* borrowed */
 } thing;
 
@@ -28,14 +27,14 @@ static invivo_type type;
 static invivo_key keys[KEYS];
 static char names[KEYS][8];
 
-/* Of each generation: the number of each key's definition, as threads saw it and as it was committed; and its shared object. */
+/* For each generation: the number of each key's definition, as observed and as committed; and its shared object. */
 static uint64_t (*seen)[KEYS], (*committed)[KEYS];
 static int (*shared)[KEYS];
 static uint64_t most_generations;
 
 static uint8_t *disposals; /* by serial */
 static int serials, live, is_over;
-static uint64_t doomed; /* objects of this number cannot be made */
+static uint64_t doomed; /* objects with this number cannot be created */
 static uint64_t resolved, refused, looked_through;
 
 static uint64_t chance(uint64_t *state) {
@@ -55,7 +54,7 @@ static invivo_status thing_init(void *instance, const invivo_build *build, const
     self->number = (uint64_t)arguments[0].as.signed_integer;
     self->scope = (int)arguments[1].as.signed_integer;
     for (int i = 0; i < 2; i++) if (count > (size_t)i + 2 && arguments[i + 2].kind == INVIVO_KIND_OBJECT) self->given[i] = arguments[i + 2].as.object;
-    if (self->number % 3 == 0) sched_yield(); /* somebody else asks for it meanwhile */
+    if (self->number % 3 == 0) sched_yield(); /* other threads request it meanwhile */
     if (self->number == __atomic_load_n(&doomed, __ATOMIC_RELAXED)) {
         if (error) *error = invivo_error_make(INVIVO_E_HOST, "on purpose", NULL, NULL);
         return INVIVO_E_HOST;
@@ -84,7 +83,7 @@ static invivo_status set_last(void *instance, void *user_data, const invivo_valu
     return INVIVO_OK;
 }
 
-/* ---- what is seen -------------------------------------------------------------------------------------- */
+/* ---- observations -------------------------------------------------------------------------------------- */
 
 static void see(const thing *object, uint64_t generation, const char *how) {
     if (object->state != ALIVE) {
@@ -99,7 +98,7 @@ static void see(const thing *object, uint64_t generation, const char *how) {
     if (!__atomic_compare_exchange_n(&shared[generation][object->key], &other, object->serial, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) && other != object->serial)
         check_failed(__FILE__, __LINE__, "in generation %llu %s is #%d and #%d (%s)", (unsigned long long)generation, names[object->key], other, object->serial, how);
 }
-/* Everything that an object was given is of the generation that the object is resolved in. */
+/* All dependencies of an object belong to the generation of its resolve. */
 static void look_through(invivo_object object, uint64_t generation, int depth) {
     void *instance = NULL;
     if (invivo_object_instance(object, type, &instance, NULL)) {
@@ -153,17 +152,17 @@ static void *resolve_all_the_time(void *seed) {
     return NULL;
 }
 
-/* ---- what is committed --------------------------------------------------------------------------------- */
+/* ---- commits ------------------------------------------------------------------------------------------- */
 
 typedef struct layer { uint64_t number; invivo_override handle; } layer;
 enum { MOST_LAYERS = 4 };
 static uint64_t numbers;
 
-/* What it is made from is of keys before it, so no chain goes in a circle. */
+/* It depends on earlier keys only, so there is no cycle. */
 typedef struct described { invivo_definition definition; invivo_injection initializer[4], property; } described;
 static void describe(described *into, int key, uint64_t number, uint64_t *state) {
     static const uint32_t scopes[] = {INVIVO_SCOPE_PROTOTYPE, INVIVO_SCOPE_GRAPH, INVIVO_SCOPE_SINGLETON, INVIVO_SCOPE_LAZY_SINGLETON, INVIVO_SCOPE_LAZY_SINGLETON, INVIVO_SCOPE_WEAK_SINGLETON};
-    uint32_t scope = scopes[key % 6]; /* an override keeps it, and so does who looks */
+    uint32_t scope = scopes[key % 6]; /* an override keeps it, and so do its holders */
     int given = key == 0 ? 0 : below(state, 3), last = key == 0 ? 0 : below(state, 2);
     memset(into, 0, sizeof *into);
     into->initializer[0] = (invivo_injection){.how = INVIVO_INJECT_VALUE, .value = invivo_int64((int64_t)number)};

@@ -1,5 +1,4 @@
-/* An assembly mounted several times under prefixes, its outer references led elsewhere; and factories that ask for whom they
- * make, through aliases and mounts. */
+/* Mounts with remapped outer references, and factories that receive their requester, through aliases and mounts. */
 #include "thing.h"
 
 static invivo_runtime runtime;
@@ -55,10 +54,10 @@ static void mounts_of_one_assembly_stand_beside_each_other(void) {
     lead = thing_of(thing_shared(runtime, "band.right.lead"));
     CHECK_TEXT(thing_key(lead->given), "output.clock");
     CHECK_TEXT(thing_key(lead->left), "band.right.filter");
-    CHECK_TEXT(thing_key(thing_of(lead->left)->left), "stage.other"); /* the longest that fits */
+    CHECK_TEXT(thing_key(thing_of(lead->left)->left), "stage.other"); /* the longest match */
     CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "band.right.echo"))->left), "stage.other");
     CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "left.echo"))->left), "output.other");
-    /* Types from inside a mount, and what stands inline. */
+    /* Types from inside a mount, and inline definitions. */
     CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "left.typed"))->left), "left.inner");
     CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "band.right.typed"))->left), "band.right.inner");
     CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "band.right.inner"))->left), "band.right.inner.left");
@@ -78,9 +77,9 @@ static void a_mount_comes_and_goes_alone(void) {
     OK(mount("right", remaps, 1));
     invivo_object right = thing_shared(runtime, "right.lead"), filter = thing_shared(runtime, "left.filter");
     invivo_object lead = thing_shared(runtime, "left.lead");
-    OK(mount("left", remaps, 1)); /* the same again is nothing */
+    OK(mount("left", remaps, 1)); /* repeated: no-op */
     CHECK(thing_shared(runtime, "left.lead").bits == lead.bits);
-    OK(mount("left", others, 1)); /* otherwise: only what is concerned */
+    OK(mount("left", others, 1)); /* changed: only the affected definitions */
     CHECK(thing_shared(runtime, "left.lead").bits != lead.bits);
     CHECK(thing_shared(runtime, "left.filter").bits == filter.bits);
     CHECK_TEXT(thing_key(thing_of(thing_shared(runtime, "left.lead"))->given), "stage.other");
@@ -91,7 +90,8 @@ static void a_mount_comes_and_goes_alone(void) {
     end();
 }
 
-/* Under one name an assembly replaces what it was before, not another one: that is taken away first, or in the same reload. */
+/* An assembly replaces its former version under its name, and no other assembly: remove that first, or in the same
+ * reload. */
 static void another_assembly_is_not_replaced(void) {
     const invivo_remap remaps[] = {{"clock.main", "stage.clock"}};
     const invivo_definition one[] = {INVIVO_LAZY_SINGLETON("clock", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("number", INVIVO_INT(7))))};
@@ -121,7 +121,7 @@ static void another_assembly_is_not_replaced(void) {
     OK(invivo_changes_mount(changes, &organ, "left", NULL, 0, E));
     OK(invivo_changes_commit(changes, E));
     CHECK_EQUAL(thing_of(thing_shared(runtime, "left.clock"))->number, 7);
-    /* Its own name is no other one. */
+    /* Its own name is not another assembly. */
     OK(invivo_mount(runtime, &organ, "organ", NULL, 0, E));
     pointer = &organ;
     OK(invivo_activate(runtime, &pointer, 1, NULL, E));
@@ -147,7 +147,7 @@ static void a_mount_that_cannot_be_is_told(void) {
                                            "outside: clock.main, output.mixer, "
                                            "output.other") != NULL);
     invivo_error_release(error);
-    expects_error(mount("left", NULL, 0), INVIVO_E_NOT_FOUND, NULL); /* clock.main is nowhere */
+    expects_error(mount("left", NULL, 0), INVIVO_E_NOT_FOUND, NULL); /* clock.main does not exist */
     expects_error(mount("left", twice, 2), INVIVO_E_ARGUMENT, "left: 'clock' is remapped twice");
     expects_error(mount("left.", NULL, 0), INVIVO_E_ARGUMENT, "left.: the prefix 'left.' begins or ends with a dot, or is empty");
     expects_error(invivo_mount(runtime, &loose, "left", NULL, 0, E), INVIVO_E_ARGUMENT,
@@ -162,7 +162,7 @@ static void a_mount_that_cannot_be_is_told(void) {
     end();
 }
 
-/* ---- for whom ----------------------------------------------------------------------------------------- */
+/* ---- requesters ---------------------------------------------------------------------------------------- */
 
 static const invivo_definition logs_table[] = {
     INVIVO_LAZY_SINGLETON("log", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("number", INVIVO_INT(1)))),
@@ -217,7 +217,7 @@ static void who_asks_is_known_through_aliases_and_mounts_and_gets_one_of_its_own
         CHECK(it->given.bits != it->left.bits && it->left.bits != thing_of(user)->left.bits);
         OK(invivo_object_release(maker));
     }
-    /* Nobody's making asks. */
+    /* There is no requester. */
     asked = 0;
     OK(invivo_resolve_name(runtime, "left.bound", &maker, E));
     CHECK_EQUAL(asked, 0);

@@ -1,9 +1,9 @@
-/* Names are what their bytes are: two that look alike, and that Unicode holds for the same, are two. Of keys, types, members,
- * assemblies, the configuration, documents and manifests alike. */
+/* Names are compared byte by byte: two spellings that Unicode treats as equal are two names, for keys, types, members,
+ * assemblies, the configuration, documents and manifests. */
 #include "thing.h"
 
 #define COMPOSED "caf\xC3\xA9"    /* e with an acute accent, as one scalar */
-#define APART "cafe\xCC\x81"      /* e, and the accent after it */
+#define APART "cafe\xCC\x81"      /* e, followed by the accent */
 
 static invivo_runtime runtime;
 
@@ -46,7 +46,7 @@ static void documents_speak_of_each_alone(void) {
         invivo_view_end(view);
         OK(invivo_source_close(source, E));
     }
-    /* One that comes twice still does. */
+    /* A real duplicate is still found. */
     invivo_changes changes;
     static const char twice[] = "traits:\n  a." APART ": [ { Set: { number: 1 } } ]\n  a." APART ": [ { Set: { number: 2 } } ]\n";
     OK(invivo_changes_open(runtime, &changes, E));
@@ -78,7 +78,7 @@ static void types_and_their_members(void) {
     invivo_value one = invivo_int64(1), two = invivo_int64(2), is = {0};
     OK(invivo_object_release(object));
     OK(invivo_object_make(runtime, composed, NULL, 0, &object, E));
-    CHECK_EQUAL(invivo_object_set(object, COMPOSED, &one, NULL), INVIVO_E_READ_ONLY); /* of a shared type; but there it is */
+    CHECK_EQUAL(invivo_object_set(object, COMPOSED, &one, NULL), INVIVO_E_READ_ONLY); /* of a shared type; it exists nevertheless */
     CHECK_EQUAL(invivo_object_set(object, "cafe", &two, NULL), INVIVO_E_PROPERTY);
     OK(invivo_object_get(object, APART, &is, E));
     OK(invivo_object_release(object));
@@ -159,7 +159,7 @@ static void manifests(void) {
     OK(invivo_app_close(app, E));
 }
 
-/* ---- what a runtime knows by names of their own -------------------------------------------------------- */
+/* ---- names with their own tables ----------------------------------------------------------------------- */
 
 static const char *const names[] = {COMPOSED, APART};
 
@@ -249,7 +249,7 @@ static void processors(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
-/* The name under which something is looked for by its type. */
+/* A type name for lookups. */
 static void lookups_by_type(void) {
     invivo_object object;
     runtime = thing_runtime();
@@ -264,7 +264,7 @@ static void lookups_by_type(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
-/* Prefixes, what an outer reference is led to, and operators over a part of the configuration. */
+/* Prefixes, remaps, and runtime settings. */
 static void prefixes(void) {
     static const char from_composed[] = COMPOSED ".out", from_apart[] = APART ".out";
     const invivo_injection out[] = {{.name = "left", .how = INVIVO_INJECT_REFERENCE, .reference = from_apart},
@@ -285,7 +285,7 @@ static void prefixes(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
-/* A definition that names the other one is another definition. */
+/* A definition that refers to the other name is different. */
 static void what_is_defined_anew(void) {
     runtime = thing_runtime();
     define("a." COMPOSED, NULL, 1);
@@ -305,7 +305,7 @@ static void what_is_defined_anew(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
-/* Two letters that changed places are one mistake: the name with them is nearer than one with two others. */
+/* A swap of two letters is one edit: that name is nearer than one with two other letters. */
 static void the_nearest_name_by_letters_that_changed_places(void) {
     invivo_object object;
     runtime = thing_runtime();

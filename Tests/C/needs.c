@@ -1,9 +1,9 @@
-/* What types declare that they need: filled in whatever is made or injected, with a definition and without. */
+/* Type needs: injected into created and injected objects, with and without a definition. */
 #include "parts.h"
 
 static invivo_type plain, part_type;
 
-/* A Part needs a Lamp by type on its left and the key a.right on its right; Lamp needs nothing. */
+/* A Part needs a Lamp by type on its left and the key a.right on its right; a Lamp has no needs. */
 static const invivo_injection needs[] = {BY_TYPE("left", "Lamp"), KEY("right", "a.right")};
 
 static void begin(uint32_t flags) {
@@ -54,7 +54,7 @@ static void objects_without_a_definition_get_what_they_need(void) {
     CHECK_TEXT(name_of(at(one)->left), "lamp");
     CHECK_TEXT(trace, "init:made will:made init:lamp left:made init:right right:made did:made ");
     drop(one);
-    /* One that the host made, when it is injected. */
+    /* An object of the host, when it is injected. */
     part own = {.name = "own"};
     __atomic_add_fetch(&live, 1, __ATOMIC_SEQ_CST);
     part *copy = malloc(sizeof own);
@@ -86,7 +86,7 @@ static void what_factories_and_methods_answer_gets_it_too(void) {
     trace[0] = 0;
     object = resolve("a.answered");
     CHECK_TEXT(name_of(at(object)->left), "lamp");
-    /* Filled once: by who made it. The hooks are those of its making and of the definition. */
+    /* Injected once, at its creation. The hooks are those of its creation and of the definition. */
     CHECK_TEXT(trace, "init:made will:made left:made right:made will:made did:made did:made ");
     drop(object);
     end();
@@ -100,7 +100,7 @@ static void another_key_fills_no_needs_in_what_a_definition_made(void) {
     ADD("a.own", LAZY_SINGLETON, .type = part_type, PROPERTIES(own));
     commit();
     invivo_object object = resolve("a.own");
-    /* Injected again as another key says: what the type needs was filled when it was made. */
+    /* Injected again with another key: the type needs were injected at its creation. */
     describe();
     ADD("a.bare", PROTOTYPE, .type = part_type);
     commit();
@@ -121,7 +121,7 @@ static void a_reload_brings_what_a_type_needs(void) {
     ADD("a.lamp", LAZY_SINGLETON, .type = plain, .rank = 1);
     commit();
     invivo_object again = resolve("a.one");
-    CHECK(again.bits != one.bits); /* any thread may read it: it is made anew */
+    CHECK(again.bits != one.bits); /* any thread may read it: it is rebuilt */
     CHECK(at(again)->left.bits != former.bits);
     drop(one), drop(again);
     end();
@@ -165,7 +165,7 @@ static void needs_that_cannot_be_are_refused_with_their_type(void) {
     expects_error(invivo_type_register(runtime, &options, &type, E), INVIVO_E_EXISTS, "Part: the need 'left' is declared twice");
     options.needs = argument, options.need_count = 1;
     expects_error(invivo_type_register(runtime, &options, &type, E), INVIVO_E_ARGUMENT, NULL);
-    /* Wherever it stands: in a default, in a list, beneath a text. */
+    /* At any depth: in a default, in a list, under a text. */
     static const invivo_injection index[] = {ARGUMENT(NULL, 0)};
     static const invivo_injection hidden[][1] = {
         {{.name = "left", .how = INVIVO_INJECT_CONFIG, .reference = "left", .items = index, .item_count = 1}},

@@ -1,14 +1,14 @@
-/* nodes.h: what tests of making are made of. A node says what happens to it, in `trace`; it takes anything, in its initializer, by
- * property and by method. */
+/* nodes.h: components for tests of creation. A node records its events in `trace`. It takes any value in its
+ * initializer, by property and by method. */
 #ifndef INVIVO_TESTS_NODES_H
 #define INVIVO_TESTS_NODES_H
 
 #include "check.h"
 
-/* What a test says of a definition stands over what the macros begin with. */
+/* Fields of a test's definition override the defaults of the macros. */
 #pragma GCC diagnostic ignored "-Woverride-init"
 
-/* A node says what happens to it, in `trace`. */
+/* A node records its events in `trace`. */
 typedef struct node {
     char name[24];
     int serial;
@@ -146,13 +146,13 @@ static inline void begin(void) {
     OK(invivo_type_register(runtime, &options, &node_type, E));
     options.name = "Leaf", options.will_inject = options.did_inject = NULL;
     OK(invivo_type_register(runtime, &options, &leaf_type, E));
-    /* Injected into again where it is, while a shared one is made anew. */
+    /* Injected again in place, while a shared object is rebuilt. */
     options.name = "Held", options.concurrency = INVIVO_CONFINED;
     OK(invivo_type_register(runtime, &options, &held_type, E));
 }
 static inline void end(void) {
     fail_at = NULL;
-    /* Nodes keep copies of values, which lease what is in them until their end. */
+    /* Nodes keep copies of values, which hold leases until their end. */
     OK(invivo_runtime_close_deferred(runtime, E));
     CHECK_EQUAL(live, 0);
 }
@@ -193,7 +193,7 @@ static inline invivo_status by_type(const char *type, const char *name, uint32_t
     return invivo_resolve_type(runtime, type, name, flags, out, E);
 }
 
-/* Several definitions that name each other are one change set. */
+/* Several definitions that refer to each other are one change set. */
 static invivo_changes changes;
 static inline void describe(void) { OK(invivo_changes_open(runtime, &changes, E)); }
 #define ADD(given_key, given_scope, ...)                                                                        \

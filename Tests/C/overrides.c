@@ -1,4 +1,4 @@
-/* Overrides: another recipe, or an object, in the place of a key. */
+/* Overrides: another definition, or an object, for a key. */
 #include "nodes.h"
 
 static int64_t number_of(const char *key) {
@@ -26,15 +26,15 @@ static void overrides_lie_on_each_other_and_go_in_any_order(void) {
     CHECK_EQUAL(at(at(keeps)->left)->serial, 2);
     invivo_override two = override("a.key", 2), three = override("a.key", 3);
     CHECK_EQUAL(number_of("a.key"), 3);
-    CHECK_EQUAL(at(at(keeps)->left)->number, 3); /* the dependent follows and stays itself */
+    CHECK_EQUAL(at(at(keeps)->left)->number, 3); /* the dependent is updated and keeps its identity */
     invivo_object first = resolve("a.key"), again = resolve("a.key");
     CHECK(first.bits == again.bits); /* the scope stays */
     drop(first), drop(again);
-    expects_error(by_type("Thing", "key", 0, &first), INVIVO_E_NOT_FOUND, NULL); /* and so does what hides it */
+    expects_error(by_type("Thing", "key", 0, &first), INVIVO_E_NOT_FOUND, NULL); /* and so does its visibility */
     OK(invivo_override_end(two, E));
     CHECK_EQUAL(number_of("a.key"), 3);
     expects_error(invivo_override_end(two, E), INVIVO_E_HANDLE, NULL);
-    /* Defined anew meanwhile: that shows when the override goes. */
+    /* Redefined meanwhile: the new definition shows when the override ends. */
     invivo_injection four[] = {CONSTANT("number", invivo_int64(4))};
     DEFINE("a.key", LAZY_SINGLETON, INITIALIZER(four));
     CHECK_EQUAL(number_of("a.key"), 3);
@@ -45,12 +45,12 @@ static void overrides_lie_on_each_other_and_go_in_any_order(void) {
     invivo_definition unknown = {.struct_size = sizeof unknown, .key = "a.kye", .type = node_type};
     expects_error(invivo_override_begin(runtime, &unknown, &lost, E), INVIVO_E_NOT_FOUND,
                   "a.kye: no definition has the key 'a.kye', did you mean 'a.key'?");
-    (void)override("a.key", 9); /* goes with the runtime */
+    (void)override("a.key", 9); /* ends with the runtime */
     drop(keeps);
     end();
 }
 
-/* What lies under an override is checked when it is defined, not when the override ends. */
+/* A definition under an override is checked when it is defined, not when the override ends. */
 static void what_is_defined_under_an_override_is_checked(void) {
     begin();
     invivo_injection one[] = {CONSTANT("number", invivo_int64(1))}, four[] = {CONSTANT("number", invivo_int64(4))};
@@ -62,7 +62,7 @@ static void what_is_defined_under_an_override_is_checked(void) {
     expects_error(invivo_define(runtime, &wrong, NULL, E), INVIVO_E_NOT_FOUND,
                   "a.key: the property 'left' needs 'a.missing', which is not defined");
     CHECK_EQUAL(number_of("a.key"), 2);
-    /* And so is what changes for it meanwhile. */
+    /* So are later changes that affect it. */
     invivo_injection there[] = {KEY("left", "a.there")};
     DEFINE("a.there", LAZY_SINGLETON);
     DEFINE("a.key", LAZY_SINGLETON, .type = held_type, PROPERTIES(there));
@@ -128,7 +128,7 @@ static void an_object_stands_in_for_a_key(void) {
     end();
 }
 
-/* A type whose places want objects of "Wave", which a Node is and a Leaf is not. */
+/* A type whose properties require objects of "Wave"; a Node is one, a Leaf is not. */
 static invivo_type wave_type, player_type;
 static void begin_typed(void) {
     static const char *supertypes[] = {"Wave"};
@@ -144,7 +144,7 @@ static void begin_typed(void) {
     OK(invivo_type_register(runtime, &options, &player_type, E));
     DEFINE("a.wave", LAZY_SINGLETON, .type = wave_type);
 }
-/* Whoever stands in for a.wave is refused, as one who is defined anew; nothing has changed. */
+/* An unsuitable override of a.wave is refused, like an unsuitable redefinition; nothing has changed. */
 static void expects_refused(const char *text) {
     invivo_override none = {0};
     invivo_object leaf = {0};
@@ -188,7 +188,7 @@ static void what_does_not_fit_where_it_is_needed_is_refused(void) {
         expects_refused("a.player: initializer parameter 'input' wants a 'Wave', and 'a.other' is a 'Leaf'");
         end();
     }
-    /* What an alias leads to. */
+    /* The target of an alias. */
     begin_typed();
     describe();
     ADD_ALIAS("a.other", "a.wave");
@@ -203,7 +203,7 @@ static void what_does_not_fit_where_it_is_needed_is_refused(void) {
                   INVIVO_E_TYPE, "a.player: initializer parameter 'input' wants a 'Wave', and 'a.other' is a 'Leaf'");
     drop(resolve("a.player"));
     end();
-    /* Who has it from a parent. */
+    /* Inherited from a parent. */
     begin_typed();
     DEFINE("a.abstract", LAZY_SINGLETON, .type = player_type, .flags = INVIVO_DEFINITION_ABSTRACT, INITIALIZER(initializer));
     DEFINE("a.player", LAZY_SINGLETON, .type = (invivo_type){0}, .parent = "a.abstract");
@@ -211,7 +211,7 @@ static void what_does_not_fit_where_it_is_needed_is_refused(void) {
     end();
 }
 
-/* What a key has from its parents, and the override does not declare, stays: the scope, and how long a start may take. */
+/* Inherited fields that the override does not declare stay: the scope, and the start timeout. */
 static invivo_status start_slowly(void *instance, void *user_data, invivo_error **error) {
     struct timespec begun, now;
     (void)instance, (void)user_data, (void)error;

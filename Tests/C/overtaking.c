@@ -1,5 +1,5 @@
-/* A change set that waits for a domain does not hold the turn: others commit meanwhile. Not built yet (docs/rules/wiring.md,
- * W-R11): this program is expected to fail. */
+/* A change set that waits for a domain does not block others. Not built yet (docs/rules/wiring.md, W-R11): this program
+ * is expected to fail. */
 #include "check.h"
 
 typedef struct { double depth; } voice;
@@ -56,7 +56,7 @@ int main(void) {
     pthread_create(&thread, NULL, tune_voice, NULL);
     invivo_job waits = next_job(2);
     OK(commit_document("b.yaml", "config: { b: { x: 1 } }"));
-    (void)invivo_job_run(waits); /* the first one waits still */
+    (void)invivo_job_run(waits); /* the first one still waits */
     pthread_join(thread, NULL);
     CHECK_EQUAL(tuned, INVIVO_OK);
     OK(invivo_runtime_close(runtime, E));

@@ -1,5 +1,5 @@
-/* Who owns what a call was given: `destroy` is called once when the runtime has taken it over, and never by a call that fails.
- * And which leases are the runtime's own, so that they do not keep it from closing. */
+/* Ownership of arguments: `destroy` is called once after the runtime has taken them over, and never by a failing call.
+ * Leases of the runtime itself do not prevent close. */
 #include "check.h"
 
 typedef struct { int number; void *other; } thing;

@@ -1,4 +1,4 @@
-/* parts.h: what tests of wiring are made of. A part says what happens to it, in `trace`; it takes one object in its initializer
+/* parts.h: components for tests of wiring. A part records its events in `trace`. It takes one object in its initializer
  * and two by properties. */
 #ifndef INVIVO_TESTS_PARTS_H
 #define INVIVO_TESTS_PARTS_H
@@ -11,7 +11,7 @@ typedef struct part {
     int64_t number;
     invivo_object children[4]; /* leased by the test */
     int child_count;
-    const char *wants; /* the key it names */
+    const char *wants; /* its key */
 } part;
 
 static char trace[8192];
@@ -69,7 +69,7 @@ static inline invivo_status call_note(void *instance, void *user_data, const inv
     snprintf(what, sizeof what, "%.*s", (int)arguments[0].as.string.length, arguments[0].as.string.data);
     return say(what, ((part *)instance)->name, error);
 }
-/* make(): a part made without a definition, by the type of this one. */
+/* make(): a part without a definition, of the type of this one. */
 static inline invivo_status call_make(void *instance, void *user_data, const invivo_value *arguments, size_t count,
                                       invivo_value *result, invivo_error **error) {
     invivo_type type;
@@ -144,7 +144,7 @@ static inline void end(void) {
 #define PROPERTIES(array) .properties = array, .property_count = COUNT(array)
 #define INITIALIZER(array) .initializer = array, .initializer_count = COUNT(array)
 
-/* Several definitions that name each other are one change set. */
+/* Several definitions that refer to each other are one change set. */
 static invivo_changes changes;
 static inline void describe(void) { OK(invivo_changes_open(runtime, &changes, E)); }
 #define ADD(given_key, given_scope, ...)                                                                        \

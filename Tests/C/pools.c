@@ -1,4 +1,4 @@
-/* Weak pools: keys, lives, making once, and a comparison with a simple model by several threads. */
+/* Weak pools: keys, lifetimes, single creation, and a comparison with a simple model by several threads. */
 #include "check.h"
 
 #include <malloc.h>
@@ -28,7 +28,7 @@ static void thing_deinit(void *instance, void *user_data) {
 }
 static const invivo_parameter thing_parameters[] = {{.name = "number", .kind = INVIVO_KIND_INT64, .flags = INVIVO_PARAMETER_OPTIONAL}};
 
-/* Makes a thing with the number of the key. */
+/* Creates a thing with the number of the key. */
 static invivo_status make_thing(void *user_data, const invivo_value *key, invivo_object *out, invivo_error **error) {
     if (user_data) __atomic_add_fetch((int *)user_data, 1, __ATOMIC_SEQ_CST);
     invivo_value number = invivo_int64(key->kind == INVIVO_KIND_INT64 ? key->as.signed_integer : 0);
@@ -127,7 +127,7 @@ static void keys_are_equal_by_value(void) {
         CHECK(a.bits == b.bits);
         invivo_object_release(a), invivo_object_release(b);
     }
-    /* What is listed is what was asked with. */
+    /* The list contains the keys as requested. */
     invivo_value list = invivo_null();
     OK(invivo_pool_list(pool, &list, E));
     CHECK_EQUAL(list.as.list.count, COUNT);
@@ -239,7 +239,7 @@ static void clearing_is_a_reload_that_forgets(void) {
     close_runtime();
 }
 
-/* ---- making ------------------------------------------------------------------------------------------------ */
+/* ---- creation ------------------------------------------------------------------------------------------ */
 
 static pthread_barrier_t barrier;
 static invivo_pool shared;
@@ -283,7 +283,7 @@ static void what_many_ask_for_is_made_once(void) {
     close_runtime();
 }
 
-/* Whoever waits for a making that fails gets its error, and does not make it himself. */
+/* A thread that waits for a failing creation gets its error, and does not create the object itself. */
 static pid_t waiting;
 static int failing_makes;
 static invivo_status fail_when_awaited(void *user_data, const invivo_value *key, invivo_object *out, invivo_error **error) {
@@ -324,12 +324,12 @@ static invivo_status make_itself(void *user_data, const invivo_value *key, inviv
     (void)user_data;
     return invivo_pool_get(shared, key, make_itself, NULL, out, error);
 }
-/* Each asks for what the other makes. */
+/* Each requests the object of the other. */
 static int in_making;
 static invivo_status make_other(void *user_data, const invivo_value *key, invivo_object *out, invivo_error **error) {
     invivo_object other = {0};
     invivo_value other_key = invivo_int64(3 - key->as.signed_integer);
-    /* Both are being made before either asks. */
+    /* Both are being created before either requests. */
     if (__atomic_add_fetch(&in_making, 1, __ATOMIC_SEQ_CST) <= 2)
         while (__atomic_load_n(&in_making, __ATOMIC_SEQ_CST) < 2) sched_yield();
     invivo_status status = invivo_pool_get(shared, &other_key, make_thing, NULL, &other, error);
@@ -366,7 +366,7 @@ static void a_circle_of_makings_is_an_error_and_no_deadlock(void) {
     close_runtime();
 }
 
-/* A pool's maker resolves a shared object whose factory asks the pool for the very entry. */
+/* The factory of a pool resolves a shared object whose factory requests the same entry. */
 static invivo_key shared_key;
 static invivo_status factory_asks_pool(void **instance, const invivo_build *build, const invivo_value *arguments, size_t n, void *user_data,
                                        invivo_error **error) {
@@ -409,7 +409,7 @@ static void circles_through_definitions_are_found(void) {
     invivo_object object = {0};
     expects_error(invivo_pool_get(shared, &key, make_by_resolving, NULL, &object, E), INVIVO_E_CYCLE, NULL);
     CHECK_EQUAL(count(shared), 0);
-    /* Who asks is told the whole way, with the pool in it. */
+    /* The error contains the whole path, including the pool. */
     definition.scope = INVIVO_SCOPE_SINGLETON, definition.factory = factory_asks_for_maker;
     expects_error(invivo_define(runtime, &definition, NULL, E), INVIVO_E_CYCLE,
                   "a.b: the wiring goes round in a circle: a.b -> the pool 'shared' -> a.b");
@@ -427,9 +427,9 @@ static void circles_through_definitions_are_found(void) {
     close_runtime();
 }
 
-/* ---- instances that are counted elsewhere --------------------------------------------------------------------- */
+/* ---- instances with host reference counts -------------------------------------------------------------- */
 
-/* An object model of the host's: counted, with weak references that know when the instance is gone. */
+/* An object model of the host: reference counts, and weak references that detect the end of the instance. */
 typedef struct model { int count; int weak; bool gone; } model;
 static pthread_mutex_t model_lock = PTHREAD_MUTEX_INITIALIZER;
 static int models, weaks;
@@ -496,7 +496,7 @@ static void an_entry_lives_as_long_as_the_hosts_own_instance(void) {
     OK(invivo_pool_get(pool, &key, make_model, &made, &object, E));
     void *instance;
     OK(invivo_object_instance(object, model_type, &instance, E));
-    CHECK(model_weak_load(instance, NULL) == instance); /* the host's own */
+    CHECK(model_weak_load(instance, NULL) == instance); /* of the host */
     OK(invivo_object_release(object));
     CHECK_EQUAL(count(pool), 1);
     OK(invivo_pool_get(pool, &key, make_model, &made, &again, E));
@@ -531,7 +531,7 @@ static void an_entry_lives_as_long_as_the_hosts_own_instance(void) {
     CHECK_EQUAL(models, 0);
 }
 
-/* A table that is full leaves behind what is gone of those instances, and their weak references with it. */
+/* A full table drops ended instances and their weak references. */
 static void a_pool_grows_with_instances_that_live_only(void) {
     open_runtime();
     register_model();
@@ -555,7 +555,7 @@ static void a_pool_grows_with_instances_that_live_only(void) {
     CHECK_EQUAL(weaks, 0);
 }
 
-/* A key that is removed while its entry is made: the object is the caller's alone, and its weak reference ends too. */
+/* A key is removed while its entry is created: the object belongs to the caller alone, and its weak reference ends too. */
 static invivo_status make_removed(void *user_data, const invivo_value *key, invivo_object *out, invivo_error **error) {
     CHECK_EQUAL(invivo_pool_remove(*(invivo_pool *)user_data, key, NULL), INVIVO_E_NOT_FOUND);
     return make_model(NULL, key, out, error);
@@ -575,13 +575,13 @@ static void a_key_removed_while_its_entry_is_made_keeps_nothing(void) {
     CHECK_EQUAL(weaks, 0);
 }
 
-/* ---- against a model ------------------------------------------------------------------------------------------ */
+/* ---- comparison with a model --------------------------------------------------------------------------- */
 
 enum { KEYS = 97, KEPT = 16, STEPS = 20000 };
 static int steps = STEPS;
 
-/* What is alive under a key is what somebody holds: each thread knows what it holds itself, and checks that a get of such a
- * key answers the very object, with the key's number, and that nothing it gets is over. */
+/* A key is live while its object is held. Each thread knows its own objects, and checks that a get returns the same
+ * live object with the key's number. */
 struct walker { unsigned seed; bool clears; };
 static unsigned next(unsigned *seed) { return *seed = *seed * 1664525u + 1013904223u, *seed >> 8; }
 static void name_of(char *text, unsigned key) { snprintf(text, 64, key % 2 ? "k%u" : "a key with a longer name, %u", key); }
@@ -594,7 +594,7 @@ static void *walk(void *context) {
     for (int step = 0; step < steps; step++) {
         unsigned choice = next(&seed) % 100, place = next(&seed) % KEPT, key = next(&seed) % KEYS;
         char text[64];
-        if (choice < 3) key += KEYS * (1 + next(&seed) % 1000000); /* a key that is never asked for again */
+        if (choice < 3) key += KEYS * (1 + next(&seed) % 1000000); /* a key that is never requested again */
         name_of(text, key);
         invivo_value value = key % 3 ? invivo_string(text) : invivo_int64(key);
         bool is_model = key % 5 == 0;
@@ -660,7 +660,7 @@ static void threads_find_what_a_model_says(bool clears) {
     CHECK_EQUAL(weaks, 0);
 }
 
-/* What is made and let go leaves nothing behind, without another key ever being entered. */
+/* Created and released entries leave nothing, even if no further key is added. */
 static void entries_that_are_over_are_swept(void) {
     open_runtime();
     invivo_pool pool = open_pool("many");
@@ -679,7 +679,7 @@ static void entries_that_are_over_are_swept(void) {
     close_runtime();
 }
 
-/* A table that is full leaves behind the entries that are over, so it does not grow with all that ever was. */
+/* A full table drops ended entries, so it does not grow with their total number. */
 static size_t allocated(void) { return mallinfo2().uordblks + mallinfo2().hblkhd; }
 static void a_pool_grows_with_what_lives_only(void) {
     open_runtime();

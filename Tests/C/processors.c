@@ -1,4 +1,4 @@
-/* Processors: definitions changed before they are compiled, objects replaced when they are made. */
+/* Processors: definitions changed before they are compiled, objects replaced at their creation. */
 #include "parts.h"
 
 static invivo_type part_type, shell_type;
@@ -18,7 +18,7 @@ static void destroy(void *unused) {
     destroyed++;
 }
 
-/* Wraps into a shell whose number is the user data's. */
+/* Wraps the object in a shell with the number of the user data. */
 static invivo_status wrap(invivo_object object, const invivo_build *build, invivo_object *out, void *user_data, invivo_error **error) {
     invivo_value arguments[] = {invivo_object_value(object), {.kind = INVIVO_KIND_INT64, .as.signed_integer = (int64_t)(intptr_t)user_data}};
     char name[40];
@@ -46,7 +46,7 @@ static void a_decorator_takes_the_place_of_what_was_made(void) {
     CHECK(at(user)->left.bits == one.bits);
     CHECK_TEXT(name_of(other), "other");
     drop(one), drop(user), drop(other);
-    /* The replacement keeps what it wraps, and only that: nothing is left of either. */
+    /* The replacement holds the wrapped object, and nothing else does: both end. */
     trace[0] = 0;
     describe();
     OK(invivo_changes_unprocess(changes, "shells", E));
@@ -69,7 +69,7 @@ static void decorators_come_in_the_order_of_their_priority(void) {
     PROCESS("second", .decorate = wrap, .user_data = (void *)1);
     commit();
     invivo_object one = resolve("a.one");
-    /* Equal ones as they were added. */
+    /* Equal priorities in order of registration. */
     CHECK_TEXT(trace, "init:one look:a.one wrap:2:a.one init:made wrap:1:a.one init:made wrap:3:a.one init:made did:one ");
     CHECK_EQUAL(at(one)->number, 3);
     CHECK_EQUAL(at(at(one)->input)->number, 1);
@@ -151,7 +151,7 @@ static void a_component_decorates_and_what_it_needs_is_left_alone(void) {
     CHECK_TEXT(name_of(at(one)->left), "log");
     CHECK_TEXT(name_of(two), "logged");
     drop(one), drop(two), drop(clock);
-    /* A change of what it needs remakes what it decorated. */
+    /* A change of its dependency rebuilds the decorated objects. */
     invivo_object former = resolve("a.one");
     describe();
     ADD("a.logged", PROTOTYPE, .type = part_type, .parameters = takes, .parameter_count = 1, INITIALIZER(initializer));
@@ -160,11 +160,11 @@ static void a_component_decorates_and_what_it_needs_is_left_alone(void) {
     CHECK(one.bits != former.bits);
     CHECK_TEXT(name_of(at(one)->left), "-");
     drop(one), drop(former);
-    /* The clock is nobody's need any more: now it is decorated too. */
+    /* The clock is no dependency any more: now it is decorated too. */
     clock = resolve("a.clock");
     CHECK_TEXT(name_of(clock), "logged");
     drop(clock);
-    /* What a processor needs cannot go. */
+    /* A dependency of a processor cannot be removed. */
     describe();
     OK(invivo_changes_remove(changes, "a.logged", E));
     expects_error(invivo_changes_commit(changes, E), INVIVO_E_NOT_FOUND, NULL);
@@ -209,7 +209,7 @@ static void a_method_of_a_component_decorates(void) {
     PROCESS("shells", .type = "Part", .component = "a.makr");
     expects_error(invivo_changes_commit(changes, E), INVIVO_E_NOT_FOUND,
                   "a.makr: the processor 'shells' needs 'a.makr', which is not defined, did you mean 'a.maker'?");
-    /* The processor needs it, not who is decorated by it. */
+    /* It is a dependency of the processor, not of the decorated object. */
     describe();
     OK(invivo_changes_remove(changes, "a.maker", E));
     status = invivo_changes_commit(changes, &check_error);
@@ -248,7 +248,7 @@ static void a_failing_decorator_fails_the_resolve_and_leaves_nothing(void) {
     fail_at = "init:made";
     expects_error(invivo_resolve_name(runtime, "a.one", &object, E), INVIVO_E_HOST, NULL);
     CHECK_EQUAL(live, 0);
-    /* An after-all hook fails when it is decorated already. */
+    /* An after-all hook fails after the decoration. */
     fail_at = "did:one";
     expects_error(invivo_resolve_name(runtime, "a.one", &object, E), INVIVO_E_HOST, NULL);
     CHECK_EQUAL(live, 0);
@@ -293,7 +293,7 @@ static void documents_tune_and_reloads_inject_into_what_was_made(void) {
     end();
 }
 
-/* Without the lease that an answer comes with: it is still the object itself. */
+/* Returned without its own lease: it is still the same object. */
 static invivo_status answer_itself(invivo_object object, const invivo_build *build, invivo_object *out, void *user_data, invivo_error **error) {
     (void)build, (void)user_data, (void)error;
     *out = object;
@@ -314,7 +314,7 @@ static void a_decorator_that_answers_the_object_itself_leaves_it(void) {
     invivo_object one;
     OK(invivo_resolve_name(runtime, "a.one", &one, E));
     OK(invivo_object_release(one));
-    CHECK_EQUAL(invivo_object_release(one), INVIVO_E_HANDLE); /* the graph's own is not a lease */
+    CHECK_EQUAL(invivo_object_release(one), INVIVO_E_HANDLE); /* the hold of the graph is not a lease */
     end();
 }
 
@@ -374,7 +374,7 @@ static void what_a_program_makes_is_decorated_as_soon_as_somebody_asks(void) {
 static int visits;
 static char visited[256];
 
-/* Makes prototypes of graph scope, and gives each a left, keeping all else. */
+/* Changes prototypes to graph scope, and injects a left into each; keeps everything else. */
 static invivo_status rewrite(const invivo_definition *described, invivo_changes given, void *user_data, invivo_error **error) {
     static const invivo_injection left[] = {KEY("left", "a.lamp")};
     invivo_definition mine = *described;
@@ -413,13 +413,13 @@ static void processors_change_definitions_one_after_the_other(void) {
     CHECK(one.bits == again.bits);
     CHECK_TEXT(name_of(at(one)->left), "lamp");
     drop(one), drop(again);
-    /* What does not change is not visited; what is defined anew is, from what was described. */
+    /* An unchanged definition is not visited; a redefined one is, with its original description. */
     describe();
     ADD("a.two", PROTOTYPE, .type = part_type);
     commit();
     CHECK_TEXT(visited, "a.lamp a.one a.two ");
     CHECK_EQUAL(destroyed, 0);
-    /* Without them everything is as it was described, factory and data included. */
+    /* Without processors everything is as described, including factory and data. */
     describe();
     OK(invivo_changes_unprocess(changes, "lamps", E));
     OK(invivo_changes_unprocess(changes, "sharing", E));
@@ -516,7 +516,7 @@ static void a_processor_defines_what_it_visits_and_nothing_else(void) {
     end();
 }
 
-/* What else a definition says goes through a processor that copies it: scopes with places, patterns, choices, inline ones. */
+/* Other fields survive a copying processor: host scopes, patterns, choices, inline definitions. */
 static void nothing_is_lost_in_a_copy(void) {
     static const char config[] = "config: { a: { voices: { low: 1, high: 2 } } }";
     invivo_definition inner = {.struct_size = sizeof inner};
@@ -535,7 +535,7 @@ static void nothing_is_lost_in_a_copy(void) {
     CHECK_TEXT(name_of(at(holder)->left), "holder.left");
     CHECK_TEXT(name_of(low), "voice[low]");
     drop(one), drop(again), drop(holder), drop(low);
-    /* A processor that comes later visits the pattern, and through it what there is of it. */
+    /* A later processor visits the pattern, and thereby its instances. */
     visits = 0, visited[0] = 0;
     describe();
     ADD("a.lamp", LAZY_SINGLETON, .type = part_type);

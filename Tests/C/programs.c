@@ -1,4 +1,4 @@
-/* Programs: what is made again and again, in one sweep; and that it leaves nothing behind. */
+/* Build plans: frequently created graphs in one pass, without leaks. */
 #include "nodes.h"
 
 /* Its init resolves `asked`. */
@@ -23,7 +23,7 @@ static void begin_with_simple_types(invivo_type *asking) {
 }
 #define LEAF(given_key, given_scope, ...) ADD(given_key, given_scope, .type = leaf_type, __VA_ARGS__)
 
-/* By its key: a resolve by name goes the general way. */
+/* By key: a resolve by name uses the general way. */
 static invivo_object make_top(void) {
     invivo_object object = {0};
     OK(invivo_resolve(runtime, key_of("a.top"), &object, E));
@@ -55,7 +55,7 @@ static void a_graph_made_by_a_program_is_the_same_graph(void) {
         CHECK_EQUAL(live, 5);
         trace[0] = 0;
         if (round % 2) {
-            /* A part that is held outlives the whole, with all that it was made from. */
+            /* A held part outlives the whole, with all its dependencies. */
             kept = one;
             OK(invivo_object_retain(kept));
         }
@@ -68,7 +68,7 @@ static void a_graph_made_by_a_program_is_the_same_graph(void) {
         CHECK_EQUAL(live, 1);
         if (round % 2 == 0) CHECK_TEXT(trace, "end:top end:two end:one end:base ");
     }
-    /* A reload of what it is made from, or of its constants, counts at once. */
+    /* A reload of its dependencies, or constants, takes effect at once. */
     both[1].value = invivo_int64(10);
     base[1].value = invivo_int64(4);
     describe();
@@ -82,7 +82,7 @@ static void a_graph_made_by_a_program_is_the_same_graph(void) {
         CHECK_EQUAL(at(at(top)->input)->number, 3);
         drop(top);
     }
-    /* So does what a document says for a part of it. */
+    /* So do traits for a part of it. */
     OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.shared", .type = leaf_type,
                                                    .scope = INVIVO_SCOPE_LAZY_SINGLETON}, NULL, E));
     for (int round = 0; round < 3; round++) {
@@ -140,12 +140,12 @@ static void an_init_in_a_program_resolves_in_the_same_graph(void) {
         CHECK(answered.bits == at(top)->input.bits);
         drop(answered);
         drop(top);
-        asked = "a.other"; /* made meanwhile, from the same base */
+        asked = "a.other"; /* created meanwhile, from the same base */
         top = make_top();
         CHECK(at(answered)->input.bits == at(top)->input.bits);
         drop(answered), drop(top);
         CHECK_EQUAL(live, 0);
-        /* What is on its way is not there yet. */
+        /* An object in progress is not visible yet. */
         asked = "a.top";
         invivo_object none;
         invivo_error *error = NULL;
@@ -181,9 +181,9 @@ static void programs_run_in_many_threads_while_reloads_change_them(void) {
     for (size_t i = 0; i < COUNT(threads); i++) pthread_create(&threads[i], NULL, make_graphs, &key);
     for (int i = 0; i < 100; i++) DEFINE("a.shared", LAZY_SINGLETON, .type = leaf_type);
     for (size_t i = 0; i < COUNT(threads); i++) pthread_join(threads[i], NULL);
-    /* Where the threads had done all they do while one change was on its way, nobody has asked for the shared one since. */
+    /* If the threads finished during one change, the shared object has not been requested since. */
     drop(make_top());
-    (void)live_objects(); /* looks for what can be disposed */
+    (void)live_objects(); /* retires finished generations */
     CHECK_EQUAL(live, 1);
     end();
 }
@@ -193,7 +193,7 @@ static void *replace_both(void *unused) {
     LEAF("a.top", GRAPH, .flags = 0);
     LEAF("a.beside", LAZY_SINGLETON, .flags = INVIVO_DEFINITION_NULLABLE);
     commit();
-    (void)live_objects(); /* looks for what can be disposed */
+    (void)live_objects(); /* retires finished generations */
     return unused;
 }
 static int live_meanwhile;
@@ -208,7 +208,7 @@ static invivo_status replacing_init(void *instance, const invivo_build *build, c
     return status;
 }
 
-/* A reload replaces the program in the middle of its run, and a shared object that it has nothing to do with. */
+/* A reload replaces the plan during its run, and an unrelated shared object. */
 static void a_program_ends_in_the_generation_in_which_it_began(void) {
     begin();
     invivo_type replacing;
@@ -231,7 +231,7 @@ static void a_program_ends_in_the_generation_in_which_it_began(void) {
     asked = "now";
     invivo_object top = make_top();
     asked = NULL;
-    /* The base, the one beside that took the other's place, and that one, which is of the generation in which this began. */
+    /* The base, the replacement beside it, and the former one, which belongs to the generation in which this run began. */
     CHECK_EQUAL(live_meanwhile, 3);
     CHECK_EQUAL(at(top)->number, 9);
     CHECK_EQUAL(at(at(top)->input)->number, 5);

@@ -1,4 +1,4 @@
-/* What a host's callbacks do to the runtime that calls them: it ends, and nothing of it is left behind. */
+/* Callbacks of a host that call their runtime: they return, and nothing remains. */
 #include "parts.h"
 
 static invivo_type part_type;
@@ -28,7 +28,7 @@ static void a_destroy_is_a_callback_that_may_not_wait(void) {
     end();
 }
 
-/* ---- what is told while shared instances become everybody's --------------------------------------------- */
+/* ---- notifications while shared instances become visible ----------------------------------------------- */
 
 static int started, made;
 static invivo_status count_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
@@ -81,7 +81,7 @@ static void what_the_log_resolves_is_a_graph_of_its_own(uint32_t scope) {
     }
     CHECK(resolves > 0);
     CHECK(started >= 5);
-    CHECK_EQUAL(started, made); /* each object that was made was started */
+    CHECK_EQUAL(started, made); /* each created object was started */
     end();
 }
 

@@ -1,5 +1,4 @@
-/* What a refused document is told: everything that is wrong, each with its path and place, and no more than can be read;
- * and what it leaves behind: nothing. */
+/* Errors of a refused document: all of them, with path and source location, up to the limit; and no other effect. */
 #include "check.h"
 
 typedef struct { double x, y; } point;
@@ -86,7 +85,7 @@ static void a_long_report_is_cut_and_says_by_how_much(void) {
     end();
 }
 
-/* Keys are for ever, and a document may name anything. */
+/* Keys are never removed, and a document may name anything. */
 static void naming_a_key_does_not_make_it_one(void) {
     for (int pending = 0; pending < 2; pending++) {
         char text[128];
@@ -101,7 +100,7 @@ static void naming_a_key_does_not_make_it_one(void) {
         OK(invivo_key_intern(runtime, "after", &after, E));
         CHECK_EQUAL((uint32_t)after.bits, (uint32_t)before.bits + 1);
         if (pending) {
-            /* What waits holds as soon as its target comes. */
+            /* Pending traits apply when their target is attached. */
             void *instance = NULL;
             OK(invivo_target_attach(object, "never.seen49", NULL, E));
             OK(invivo_object_instance(object, (invivo_type){0}, &instance, E));
@@ -119,7 +118,7 @@ static void count_untracked(void *user_data, const invivo_report *report) {
     for (size_t i = 0; i < counted_changes && i < 8; i++) counted[i] = invivo_report_untracked(report, i);
     CHECK_EQUAL(invivo_report_untracked(report, counted_changes), 0);
 }
-/* Prototypes and objects of graph scope keep what they got when their keys change: the report says how many there are. */
+/* Prototypes and graph-scope objects keep their dependencies when keys change: the report counts them. */
 static void a_report_counts_what_lives_on_untracked(void) {
     static const invivo_injection helper[] = {{.name = "helper", .how = INVIVO_INJECT_REFERENCE, .reference = "a.part"}};
     invivo_type_options types = {.struct_size = sizeof(types), .name = "Part", .size = 16, .concurrency = INVIVO_SHARED};
@@ -142,7 +141,7 @@ static void a_report_counts_what_lives_on_untracked(void) {
     for (int i = 0; i < 3; i++) OK(invivo_resolve_name(runtime, "a.user", &held[i], E));
     OK(invivo_resolve_name(runtime, "a.leaf", &leaf, E));
     one.rank = 1;
-    OK(invivo_define(runtime, &one, NULL, E)); /* a.part is shared; who got it in the initializer keeps it */
+    OK(invivo_define(runtime, &one, NULL, E)); /* a.part is shared; holders from the initializer keep it */
     CHECK_EQUAL(counted_changes, 2);
     CHECK_EQUAL(counted[0] + counted[1], 3);
     OK(invivo_object_release(held[0]));
@@ -172,7 +171,7 @@ static void note_publishing(void *user_data, uint32_t published) {
     snprintf(moments + length, sizeof moments - length, "%c%c", published ? '+' : '-', gain ? 'b' : '0');
     invivo_view_end(now);
 }
-/* A cache is called before and after a commit becomes visible, where that gives a key another object, and not otherwise. */
+/* A cache observer is called before and after a commit becomes visible, only if a key gets another object. */
 static void a_cache_is_called_before_and_after_a_commit_becomes_visible(void) {
     static const invivo_property properties[] = {INVIVO_FIELD(voice, gain, .initial = 1)};
     invivo_observer_options caching = {.struct_size = sizeof(caching), .publishing = note_publishing}, neither = {.struct_size = sizeof(neither)};

@@ -1,10 +1,10 @@
-/* A file that changes while it is read is read again: what a document says is never half of one text and half of another. The
- * function below takes the place of libc's, for this program and for the library. */
+/* A file that changes while it is read is read again: a document is never a mix of two versions. The function below
+ * replaces that of libc, for this program and the library. */
 #include "check.h"
 
 #include <sys/syscall.h>
 
-/* What the file says after the next reads, each once; when its time of change is set by hand. */
+/* The contents of the file after the next reads, each once, with the modification time set explicitly. */
 static const char *next_texts[8];
 static int next, reads;
 static time_t changed_at, passes = 1;
@@ -25,7 +25,7 @@ static ssize_t read_at(int file, void *to, size_t length, off_t offset) {
 ssize_t pread(int file, void *to, size_t length, off_t offset) { return read_at(file, to, length, offset); }
 ssize_t pread64(int file, void *to, size_t length, off64_t offset) { return read_at(file, to, length, offset); }
 
-/* The number that the document says when it has been opened; nothing else reads the file by then. */
+/* The number in the document when it has been opened; nothing else reads the file then. */
 static int64_t opened(const char *text, const char *const *changes, time_t when) {
     invivo_runtime runtime;
     invivo_runtime_options options;
@@ -53,7 +53,7 @@ int main(void) {
     check_directory();
     check_begin();
     CHECK_EQUAL(opened(SAYS(1), (const char *[]){NULL}, 0), 1);
-    /* Longer, shorter, and as long as before but of another time. */
+    /* Longer, shorter, and of equal length with another time. */
     CHECK_EQUAL(opened(SAYS(1), (const char *[]){SAYS(20), NULL}, 0), 20);
     CHECK_EQUAL(opened(SAYS(20), (const char *[]){SAYS(3), NULL}, 0), 3);
     CHECK_EQUAL(opened(SAYS(1), (const char *[]){SAYS(4), NULL}, 1000000000), 4);

@@ -1,4 +1,5 @@
-/* Reset: a key alone, with its dependencies, a scope; dependents follow, former instances end, what is not held is not touched. */
+/* Reset: a key alone, with its dependencies, a scope. Dependents are updated, former instances end, unrelated objects
+ * are not affected. */
 #include "check.h"
 
 typedef struct part {
@@ -114,7 +115,7 @@ static void a_key_alone_is_let_go_and_its_dependents_follow(void) {
     reset("r.c", 0);
     CHECK_TEXT(listener_last(heard)->changes, "r.c remade");
     CHECK_TEXT(listener_last(heard)->cause, "reset r.c");
-    CHECK(is_cold("r.c")); /* nobody asks for one: it waits */
+    CHECK(is_cold("r.c")); /* no dependent requests one */
     CHECK_EQUAL(live, was_live - 1);
     CHECK_EQUAL(serial("r.b"), b);
     CHECK(serial("r.c") != c);
@@ -131,10 +132,10 @@ static void a_key_alone_is_let_go_and_its_dependents_follow(void) {
     CHECK(is_cold("r.never"));
     int eager = serial("r.eager");
     reset("r.eager", 0);
-    CHECK(!is_cold("r.eager")); /* what is built at activation is built at once */
+    CHECK(!is_cold("r.eager")); /* an eager singleton is built at once */
     CHECK(serial("r.eager") != eager);
     size_t count = listener_count(heard);
-    reset("r.never", 0); /* what is cold stays so */
+    reset("r.never", 0); /* a cold key stays cold */
     CHECK_EQUAL(listener_count(heard), count + 1);
     CHECK_TEXT(listener_last(heard)->changes, "");
     OK(invivo_changes_open(runtime, &changes, E));
@@ -159,7 +160,7 @@ static void a_key_with_its_dependencies_is_let_go(void) {
     CHECK(serial("r.b") != b);
     CHECK(serial("r.c") != c);
     CHECK_EQUAL(serial("r.other"), other);
-    /* By an alias, and joined with a definition in one set. */
+    /* By an alias, and combined with a definition in one set. */
     OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "r.name", .alias = "r.c"}, NULL, E));
     b = serial("r.b");
     reset("r.name", 0);
@@ -200,13 +201,13 @@ static void a_scope_is_let_go(void) {
     OK(invivo_changes_reset_scope(changes, INVIVO_SCOPE_WEAK_SINGLETON, E));
     OK(invivo_changes_reset_scope(changes, INVIVO_SCOPE_SINGLETON, E));
     OK(invivo_changes_commit(changes, E));
-    CHECK(serial("r.weak") != at(weak)->serial); /* who held it keeps the former one */
+    CHECK(serial("r.weak") != at(weak)->serial); /* its holder keeps the former one */
     CHECK(serial("r.eager") != eager);
     OK(invivo_object_release(weak));
     end();
 }
 
-/* Random sequences against a model: which key has which serial number. */
+/* Random sequences against a model: the serial number of each key. */
 static void resets_do_what_a_model_says(void) {
     enum { KEYS = 12 };
     unsigned state = 7;
@@ -242,7 +243,7 @@ static void resets_do_what_a_model_says(void) {
         }
         bool deep = state >> 29 & 1;
         reset(key, deep ? INVIVO_RESET_DEPENDENCIES : 0);
-        /* A built key and its built dependents are other objects; of a cold one nothing happens, and nothing else changes. */
+        /* A built key and its built dependents are replaced; a cold key is not affected, and nothing else changes. */
         bool changes_here[KEYS] = {false};
         for (int j = i; j >= 0; j = deep ? needs[j] : -1)
             for (int k = j; k < KEYS && known[k] && (k == j || needs[k] == k - 1); k++) changes_here[k] = true;

@@ -1,4 +1,4 @@
-/* What makes objects: callbacks that build and inject beside the declared part, and results that are null. */
+/* Results of creation: callbacks that build and inject beside declarations, and null results. */
 #include "parts.h"
 
 static invivo_type part_type;
@@ -72,7 +72,7 @@ static invivo_status fill(void *instance, const invivo_build *build, const inviv
     (void)user_data;
     CHECK_EQUAL(count, 1);
     self->number = arguments[0].as.signed_integer;
-    /* What it resolves belongs to the same graph. */
+    /* Its resolves belong to the same graph. */
     invivo_status status = invivo_resolve_name(build->runtime, "a.lamp", &lamp, error);
     if (status) return status;
     CHECK(lamp.bits == self->left.bits);

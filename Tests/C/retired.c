@@ -1,5 +1,5 @@
-/* Retired objects of a language that counts references: each is stopped when nothing refers to it any more, by lease or in its
- * language, and not before; after a grace time, at close, and where there can be only one, all the same. */
+/* Retired objects of a language with reference counts: each is stopped when no lease and no reference of its language
+ * remains, and not before; after a grace time, at close, and for exclusive objects in any case. */
 #include "check.h"
 
 /* Counted by its language: the runtime's reference, and those of `hold`. */
@@ -13,12 +13,12 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static char trace[1 << 14];  /* the stops, in order */
 static int live, stops, early, asked, asked_elsewhere, fails_to_count, first_references, start_references, fails_start;
-static struct resource *registry[8]; /* what it has of each object: first_references */
+static struct resource *registry[8]; /* the runtime's initial count of each object: first_references */
 static int registered;
 static int used_after_stop;
 static pthread_t home;
 static bool is_confined;
-/* Runs once, on a thread of its own, while references are counted or an object is stopped. */
+/* Runs once, on a separate thread, while references are counted or an object is stopped. */
 static void *(*meanwhile_counting)(void *), *(*meanwhile_stopping)(void *);
 static void run_meanwhile(void *(**what)(void *)) {
     pthread_t thread;
@@ -28,7 +28,7 @@ static void run_meanwhile(void *(**what)(void *)) {
     pthread_join(thread, NULL);
 }
 
-/* Callbacks on the thread of a call that may run none. */
+/* Callbacks on the thread of a call that must run none. */
 static pthread_t inspecting;
 static int is_inspecting, called_while_inspecting;
 static void note_call(void) {
@@ -71,7 +71,7 @@ static void resource_release(void *instance, void *user_data) {
 }
 static invivo_status resource_start(void *instance, void *user_data, invivo_error **error) {
     (void)user_data;
-    for (int i = 0; i < start_references; i++) hold(instance); /* those of a thread that it starts, say */
+    for (int i = 0; i < start_references; i++) hold(instance); /* for example those of a thread that it starts */
     if (!fails_start) return INVIVO_OK;
     *error = invivo_error_make(INVIVO_E_HOST, "on purpose", NULL, NULL);
     return INVIVO_E_HOST;
@@ -104,7 +104,7 @@ static invivo_status resource_count(void *instance, void *user_data, uint64_t *o
     return INVIVO_OK;
 }
 
-/* A property that the language does not count, and a method that makes another one. */
+/* A property that the language does not count, and a method that creates another object. */
 static invivo_status get_other(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
     (void)instance, (void)user_data, (void)error;
     *out = (invivo_value){.kind = INVIVO_KIND_NULL};
@@ -185,7 +185,7 @@ static resource *instance_of(invivo_object object) {
     OK(invivo_object_instance(object, type, &instance, E));
     return instance;
 }
-/* Resolves, takes a reference in the language, and gives the lease back. */
+/* Resolves, takes a reference in the language, and releases the lease. */
 static resource *take(const char *name) {
     invivo_object object = resolve(name);
     resource *self = instance_of(object);
@@ -193,7 +193,7 @@ static resource *take(const char *name) {
     OK(invivo_object_release(object));
     return self;
 }
-/* Waits until so many have been stopped: nothing else is done meanwhile. */
+/* Waits until `count` objects have been stopped, without other activity. */
 static void await_stops(int count) {
     struct timespec limit;
     clock_gettime(CLOCK_REALTIME, &limit);
@@ -226,7 +226,7 @@ static const char *retired(void) {
     return text;
 }
 
-/* What another object's method made is stopped before its maker: at close, and when both are replaced. */
+/* An object from a method of another object is stopped before that: at close, and when both are replaced. */
 static void what_a_method_made_is_stopped_before_its_maker(void) {
     const invivo_injection maker = {.how = INVIVO_INJECT_REFERENCE, .reference = "a.maker"};
     for (int way = 0; way < 3; way++) {
@@ -237,7 +237,7 @@ static void what_a_method_made_is_stopped_before_its_maker(void) {
         DEFINE("a.other", LAZY_SINGLETON);
         OK(invivo_object_release(resolve("a.other")));
         if (way == 1) {
-            DEFINE("a.maker", LAZY_SINGLETON); /* the product is made anew, too */
+            DEFINE("a.maker", LAZY_SINGLETON); /* the product is rebuilt, too */
             CHECK_TEXT(trace, "product maker ");
         }
         if (way == 2) {
@@ -255,7 +255,8 @@ static void what_a_method_made_is_stopped_before_its_maker(void) {
     }
 }
 
-/* Objects of a circle that nothing else holds end: at once when their language lets go of them, else when it does, or at close. */
+/* Objects of an unreferenced cycle end: at once if their language refers to none, else when it releases them, or at
+ * close. */
 static void a_circle_is_stopped_once(void) {
     const invivo_injection self = {.name = "other", .how = INVIVO_INJECT_REFERENCE, .reference = "a.one"};
     const invivo_injection two = {.name = "other", .how = INVIVO_INJECT_REFERENCE, .reference = "a.two"};
@@ -299,10 +300,10 @@ static void a_circle_is_stopped_once(void) {
 
 static void a_replaced_object_is_stopped_when_its_language_lets_go_of_it(void) {
     begin();
-    first_references = 3; /* held from its creation on: by a registry, say */
+    first_references = 3; /* held from its creation on, for example by a registry */
     DEFINE("a.pool", LAZY_SINGLETON);
     resource *pool = take("a.pool");
-    CHECK_EQUAL(asked, 3); /* when it is there, and around its start */
+    CHECK_EQUAL(asked, 3); /* at its creation, and around its start */
     DEFINE("a.pool", LAZY_SINGLETON);
     CHECK_EQUAL(stops, 0);
     CHECK_TEXT(retired(), "a.pool Resource referenced 0; ");
@@ -310,7 +311,7 @@ static void a_replaced_object_is_stopped_when_its_language_lets_go_of_it(void) {
     CHECK(instance_of(new) != pool);
     OK(invivo_object_release(new));
     let_go(pool);
-    await_stops(1); /* nobody calls the runtime */
+    await_stops(1); /* no thread calls the runtime */
     CHECK_EQUAL(early, 0);
     CHECK_TEXT(retired(), "");
     /* Without a reference: by the commit. */
@@ -318,7 +319,7 @@ static void a_replaced_object_is_stopped_when_its_language_lets_go_of_it(void) {
     CHECK_EQUAL(stops, 2);
     OK(invivo_runtime_close(runtime, E));
     CHECK_EQUAL(registered, 3);
-    CHECK_EQUAL(live, 3); /* the registry's, which outlive the runtime */
+    CHECK_EQUAL(live, 3); /* of the registry, which outlives the runtime */
     while (registered > 0 && registered--)
         for (int i = 0; i < 3; i++) let_go(registry[registered]);
     CHECK_EQUAL(live, 0);
@@ -352,7 +353,7 @@ static void what_a_start_leaves_does_not_count_and_the_report_names_what_stays(v
     DEFINE("a.pool", LAZY_SINGLETON);
     CHECK_EQUAL(stops, 2);
     CHECK(strstr(told, "still referred to") == NULL);
-    /* Stopped and started by hand: what the start leaves counts as before. */
+    /* Stopped and started manually: references from the start count as before. */
     let_go(pool);
     await_stops(3);
     OK(invivo_object_release(resolve("a.pool")));
@@ -415,7 +416,7 @@ static void what_uses_it_is_stopped_before_it(void) {
     let_go(one);
     await_stops(2);
     CHECK_TEXT(trace, "user pool ");
-    /* A prototype has the pool. */
+    /* A prototype holds the pool. */
     DEFINE("a.request", PROTOTYPE, TAKES("a.pool"));
     invivo_object request = resolve("a.request");
     trace[0] = 0;
@@ -439,7 +440,7 @@ static void a_view_keeps_it(void) {
     end();
 }
 
-/* The calls with which one looks for what hangs run nothing of the host's: another thread ends what a view has kept. */
+/* The inspection functions run no host code: another thread ends objects that a view kept. */
 static void what_inspects_ends_nothing_itself(void) {
     invivo_runtime_info info = {.struct_size = sizeof info};
     begin();
@@ -472,7 +473,7 @@ static void after_the_grace_time_it_is_stopped_with_a_warning(void) {
     CHECK_TEXT(warned_key, "a.pool");
     CHECK(strstr(warning, "'a.pool' of type 'Resource' is stopped although its language still refers to it"));
     let_go(pool);
-    /* What cannot be counted is treated as referenced. */
+    /* If counting fails, the object is treated as referenced. */
     OK(invivo_object_release(resolve("a.pool")));
     fails_to_count = 1;
     DEFINE("a.pool", LAZY_SINGLETON);
@@ -480,7 +481,7 @@ static void after_the_grace_time_it_is_stopped_with_a_warning(void) {
     end();
 }
 
-/* A lease ends the grace time: it begins anew with what is left afterwards. */
+/* A lease interrupts the grace time: it begins anew afterwards. */
 static void the_grace_time_begins_anew_after_a_lease(void) {
     begin_with(1000, false);
     DEFINE("a.pool", LAZY_SINGLETON);
@@ -491,7 +492,7 @@ static void the_grace_time_begins_anew_after_a_lease(void) {
     DEFINE("a.pool", LAZY_SINGLETON);
     CHECK_TEXT(retired(), "a.pool Resource referenced 0; ");
     OK(invivo_object_retain(old));
-    DEFINE("a.other", LAZY_SINGLETON); /* a commit looks at it */
+    DEFINE("a.other", LAZY_SINGLETON); /* a commit checks it */
     struct timespec begun, now;
     clock_gettime(CLOCK_MONOTONIC, &begun);
     do clock_gettime(CLOCK_MONOTONIC, &now);
@@ -505,7 +506,7 @@ static void the_grace_time_begins_anew_after_a_lease(void) {
     end();
 }
 
-/* An object that is a constant of another definition is not retired with that. */
+/* An object that is a constant of another definition is not retired with it. */
 static void what_another_definition_has_is_not_retired(void) {
     begin();
     DEFINE("a.pool", LAZY_SINGLETON);
@@ -632,7 +633,7 @@ static void overrides_resets_removals_and_decorators_are_no_different(void) {
     CHECK_TEXT(retired(), "a.pool Resource referenced 0; ");
     let_go(pool);
     await_stops(4);
-    /* What stands in the place of another, and what it keeps. */
+    /* A replacement, and the object that it wraps. */
     OK(invivo_changes_open(runtime, &changes, E));
     OK(invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.pool", .scope = INVIVO_SCOPE_LAZY_SINGLETON, .type = type}, NULL, E));
     OK(invivo_changes_process(changes, &(invivo_processor){.struct_size = sizeof(invivo_processor), .name = "wraps", .key = "a.pool", .decorate = wrap}, E));
@@ -664,7 +665,7 @@ static void scopes_and_weak_singletons_are_no_different(void) {
     DEFINE("a.weak", WEAK_SINGLETON);
     here = 7;
     resource *host = take("a.host"), *thread = take("a.thread"), *weak = take("a.weak");
-    /* Its handles are gone; its language has it, and it is still the one. */
+    /* It has no handles; its language holds it, and it is still the same. */
     CHECK(take("a.weak") == weak);
     let_go(weak);
     CHECK_EQUAL(stops, 0);
@@ -681,8 +682,8 @@ static void scopes_and_weak_singletons_are_no_different(void) {
     end();
 }
 
-/* A weak singleton that nobody has replaced lives as long as its language refers to it, whatever the grace time: that begins when it
- * is replaced. */
+/* A weak singleton that was not replaced lives as long as its language refers to it: the grace time begins at its
+ * replacement. */
 static void a_weak_singleton_has_no_grace_time_before_it_is_replaced(void) {
     begin_with(1, false);
     DEFINE("a.weak", WEAK_SINGLETON);
@@ -692,7 +693,7 @@ static void a_weak_singleton_has_no_grace_time_before_it_is_replaced(void) {
     clock_gettime(CLOCK_MONOTONIC, &begun);
     do clock_gettime(CLOCK_MONOTONIC, &now);
     while ((now.tv_sec - begun.tv_sec) * 1000 + (now.tv_nsec - begun.tv_nsec) / 1000000 <= 2);
-    DEFINE("a.other", LAZY_SINGLETON); /* a commit looks at it */
+    DEFINE("a.other", LAZY_SINGLETON); /* a commit checks it */
     CHECK_EQUAL(stops, 0);
     CHECK(take("a.weak") == weak);
     let_go(weak);
@@ -711,15 +712,15 @@ static void *finds_the_weak(void *unused) {
     return NULL;
 }
 
-/* Who resolves a weak singleton while it is being found out whether anybody refers to it gets it, and it lives. Who does while it is
- * stopped gets another one. */
+/* A resolve during the count of references gets the weak singleton, and it lives. A resolve during its stop gets a new
+ * one. */
 static void a_weak_singleton_is_not_stopped_under_who_resolves_it(void) {
     begin();
     DEFINE("a.weak", WEAK_SINGLETON);
     invivo_object leased = resolve("a.weak");
     resource *weak = instance_of(leased);
     found_meanwhile = NULL, meanwhile_counting = finds_the_weak;
-    OK(invivo_object_release(leased)); /* nothing refers to it, and then somebody does */
+    OK(invivo_object_release(leased)); /* nothing refers to it, and then a resolve does */
     CHECK(found_meanwhile == weak);
     CHECK_EQUAL(stops, 0);
     found_meanwhile = NULL, meanwhile_stopping = finds_the_weak;
@@ -732,7 +733,7 @@ static void a_weak_singleton_is_not_stopped_under_who_resolves_it(void) {
     end();
 }
 
-/* The same of what the host resolves and lets go of on many threads. */
+/* The same for resolves and releases of the host on many threads. */
 enum { WEAK_USERS = 4, WEAK_USES = 2000 };
 static void *uses_the_weak(void *unused) {
     (void)unused;
@@ -755,7 +756,7 @@ static void no_thread_gets_a_weak_singleton_that_was_stopped(void) {
     CHECK_EQUAL(early, 0);
 }
 
-/* One that is stopped by hand waits for no reference: there is nothing left to be stopped. */
+/* A manually stopped one waits for no reference: there is nothing to stop. */
 static void what_was_stopped_by_hand_waits_for_nobody(void) {
     invivo_key key;
     begin();
@@ -767,8 +768,8 @@ static void what_was_stopped_by_hand_waits_for_nobody(void) {
     OK(invivo_stop(runtime, key, E));
     CHECK_EQUAL(weak->stops, 1);
     OK(invivo_object_release(leased));
-    DEFINE("a.third", LAZY_SINGLETON); /* a commit looks at both */
-    CHECK_EQUAL(weak->references, 1);  /* the runtime's is gone */
+    DEFINE("a.third", LAZY_SINGLETON); /* a commit checks both */
+    CHECK_EQUAL(weak->references, 1);  /* the reference of the runtime is gone */
     CHECK_EQUAL(other->references, 2);
     CHECK_EQUAL(other->stops, 0);
     let_go(weak), let_go(other);
@@ -794,7 +795,7 @@ static void it_is_asked_about_where_it_may_be_touched(void) {
     pthread_join(other, NULL);
     CHECK_EQUAL(stops, 0);
     let_go(pool);
-    /* By a job for its domain, and no other. */
+    /* By one job for its domain. */
     while (stops == 0) OK(invivo_runtime_poll(runtime, 1000, NULL, E));
     CHECK_EQUAL(stops, 1);
     CHECK_EQUAL(asked_elsewhere, 0);
@@ -844,12 +845,12 @@ static void no_thread_uses_what_was_stopped_while_reloads_replace_it(void) {
     begin();
     over = uses = used_after_stop = 0;
     DEFINE("a.pool", LAZY_SINGLETON);
-    let_go(take("a.pool")); /* what is built is rebuilt by each commit */
+    let_go(take("a.pool")); /* each commit rebuilds built objects */
     for (int i = 0; i < USERS; i++) pthread_create(&users[i], NULL, uses_the_pool, NULL);
     for (int i = 0; i < RELOADS; i++) {
         int before = __atomic_load_n(&uses, __ATOMIC_SEQ_CST);
         DEFINE("a.pool", LAZY_SINGLETON);
-        /* Some use of it comes between two reloads. */
+        /* It is used between two reloads. */
         while (__atomic_load_n(&uses, __ATOMIC_SEQ_CST) < before + 2 * USERS) sched_yield();
     }
     __atomic_store_n(&over, 1, __ATOMIC_SEQ_CST);
@@ -861,7 +862,7 @@ static void no_thread_uses_what_was_stopped_while_reloads_replace_it(void) {
     CHECK_EQUAL(stops, RELOADS + 1);
 }
 
-/* A pool that is closed while objects of it are retired leaves them alone: they end as they would have. */
+/* Closing a pool does not affect its retired objects. */
 static void a_pool_closes_while_its_objects_are_retired(void) {
     for (int refers = 0; refers < 2; refers++) {
         begin();

@@ -1,4 +1,4 @@
-/* Scopes of places: threads, and what the host says. */
+/* Scopes with several instances: threads, and host scopes. */
 #include "check.h"
 
 typedef struct thing { int64_t number; } thing;
@@ -78,7 +78,7 @@ static void each_thread_has_its_own_until_it_ends(void) {
     for (int i = 0; i < MANY; i++) pthread_join(threads[i], NULL);
     CHECK_EQUAL(live, 1);
     CHECK_EQUAL(number_of(key), mine);
-    /* A definition that changes takes the instances of all threads with it. */
+    /* A changed definition drops the instances of all threads. */
     key = define("t.shared", type, INVIVO_SCOPE_THREAD, NULL);
     CHECK(number_of(key) != mine);
     CHECK_EQUAL(live, 1);
@@ -87,7 +87,7 @@ static void each_thread_has_its_own_until_it_ends(void) {
     pthread_barrier_destroy(&barrier);
 }
 
-/* ---- the host's own ------------------------------------------------------------------------------------ */
+/* ---- host scopes --------------------------------------------------------------------------------------- */
 
 static __thread uint64_t here;
 static int kept, dropped, destroyed;
@@ -155,10 +155,10 @@ static void the_host_says_where_its_code_is(void) {
     OK(invivo_scope_end(runtime, "request", 1, E));
     CHECK_EQUAL(live, 1);
     CHECK_EQUAL(dropped, 2);
-    CHECK_EQUAL(order[0], other); /* last made, first disposed of */
+    CHECK_EQUAL(order[0], other); /* disposed of in reverse order of creation */
     CHECK_EQUAL(order[1], first);
     CHECK(at(1, key) != first);
-    /* Whoever holds an object has it beyond the place. */
+    /* A held object outlives the scope instance. */
     here = 2;
     OK(invivo_resolve(runtime, key, &object, E));
     here = 0;
@@ -168,12 +168,12 @@ static void the_host_says_where_its_code_is(void) {
     OK(invivo_object_release(object));
     CHECK_EQUAL(live, 1);
     expects_error(invivo_scope_end(runtime, "requests", 1, E), INVIVO_E_NOT_FOUND, "no scope 'requests' is registered, did you mean 'request'?");
-    /* A change of the definition, at every place. */
+    /* A change of the definition, in every scope instance. */
     int64_t before = at(1, key);
     key = define("r.one", type, INVIVO_SCOPE_HOST, "request");
     CHECK_EQUAL(live, 0);
     CHECK(at(1, key) != before);
-    /* A definition may be of a scope of its parent's. */
+    /* A definition may inherit the scope of its parent. */
     invivo_definition child = {.struct_size = sizeof child, .key = "r.child", .parent = "r.one"};
     invivo_key child_key;
     OK(invivo_define(runtime, &child, &child_key, E));
@@ -208,7 +208,7 @@ static void what_many_ask_for_at_one_place_is_made_once(void) {
     CHECK_EQUAL(live, 0);
 }
 
-/* Places end while others resolve at them and the definition changes. */
+/* Scope instances end while others resolve in them and the definition changes. */
 static bool stop;
 static void *come_and_go(void *context) {
     unsigned seed = (unsigned)(size_t)context;

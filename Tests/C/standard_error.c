@@ -1,5 +1,5 @@
-/* The log of a runtime that is given none: warnings and errors go to standard error, each once; nothing of the process changes for
- * it, and a standard error that nobody reads neither blocks nor ends the program. */
+/* The default log: warnings and errors go to standard error, each once. It changes nothing in the process, and an
+ * unread standard error neither blocks nor ends the program. */
 #include "check.h"
 
 #include <poll.h>
@@ -12,7 +12,7 @@ static const invivo_property properties[] = {INVIVO_FIELD(voice, gain, .max = 1)
 
 static int kept = -1, reading = -1;
 
-/* Puts `descriptor` in the place of standard error. */
+/* Replaces standard error by `descriptor`. */
 static void redirect(int descriptor) {
     kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 10);
     if (kept < 0 || dup2(descriptor, STDERR_FILENO) < 0) exit(2);
@@ -29,7 +29,7 @@ static void restore(void) {
     close(kept);
     kept = -1;
 }
-/* What was written since `capture`. */
+/* The output since `capture`. */
 static const char *captured(void) {
     static char text[65536];
     size_t length = 0;
@@ -66,7 +66,7 @@ static invivo_status say(invivo_source source, const char *text) {
     invivo_error_release(error);
     return status;
 }
-/* Writes a file and waits until a reload has heard of it. */
+/* Writes a file and waits for the reload. */
 static void edit(const char *path, const char *text) {
     size_t count = listener_count(&heard);
     write_text(path, text);
@@ -81,7 +81,7 @@ static void a_broken_edit_of_a_followed_file_is_written_once(void) {
     edit("a.yaml", "traits: { synth.lead: [ Set: { gain: 2 } ] }\n");
     edit("a.yaml", "traits: { synth.lead: [ Set: { gain: 2 } ] }\n"); /* saved again */
     edit("a.yaml", "traits: { synth.lead: [ Set: { gain: 0.25 } ] }\n");
-    edit("a.yaml", "traits: { synth.lead: [ Set: { gain: 2 } ] }\n"); /* wrong once more */
+    edit("a.yaml", "traits: { synth.lead: [ Set: { gain: 2 } ] }\n"); /* invalid again */
     end();
     CHECK_TEXT(captured(), "invivo: error: a.yaml:1:38: traits.synth.lead[0].Set.gain: 2 is outside 0...1\n"
                            "generation 2 stays: a.yaml was not applied\n"
@@ -104,13 +104,13 @@ static void another_edit_with_the_same_error_is_written_too(void) {
                            "generation 2 stays: a.yaml was not applied\n");
 }
 
-/* An edit is written though a call answered the same error for it before. */
+/* An edit is logged although a call returned the same error before. */
 static void an_edit_that_a_call_was_refused_before_is_written(void) {
     static const char *const text = "traits: { synth.lead: [ Set: { gain: 2 } ] }\n";
     invivo_source_options followed = {.struct_size = sizeof(followed), .path = "a.yaml"};
     invivo_runtime_options options = defaults();
     invivo_source source;
-    options.quiet_ms = 200; /* so long nothing is heard of an edit */
+    options.quiet_ms = 200; /* until then an edit is not logged */
     write_text("a.yaml", "{}");
     capture();
     start(&options);
@@ -149,7 +149,7 @@ static void what_a_call_answers_is_not_written_too(void) {
     CHECK_TEXT(captured(), "");
 }
 
-/* ... and again only after it was gone. */
+/* ... and again only after it was missing. */
 static void a_warning_that_holds_is_written_once(void) {
     invivo_source_options document = {.struct_size = sizeof(document), .name = "b.yaml", .text = "{}", .length = 2};
     invivo_runtime_options options = defaults();
@@ -191,7 +191,7 @@ static void the_level_and_silence_are_the_hosts(void) {
     }
 }
 
-/* ---- what nobody waits for ------------------------------------------------------------------------------- */
+/* ---- asynchronous failures ----------------------------------------------------------------------------- */
 
 static invivo_job posted;
 static invivo_status post(void *user_data, invivo_job job, invivo_error **error) {
@@ -214,12 +214,12 @@ static void a_dropped_job_that_nobody_waits_for_is_a_warning(void) {
     CHECK_TEXT(captured(), "invivo: warning: the domain 'window' dropped a job that nobody waits for: what it was to do is not done\n");
 }
 
-/* ---- a standard error that nobody reads ------------------------------------------------------------------ */
+/* ---- an unread standard error -------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t signals;
 static void count_signal(int number) { (void)number, signals++; }
 
-/* Fails reloads with what is standard error now, and brings a warning on the calling thread, which takes signals. */
+/* Fails reloads with the current standard error, and causes a warning on the calling thread, which accepts signals. */
 static void write_something(void) {
     static const char text[] = "traits: { synth.leda: [ Set: { gain: 1 } ] }";
     invivo_source_options document = {.struct_size = sizeof(document), .name = "b.yaml", .text = text, .length = sizeof(text) - 1};
@@ -255,13 +255,13 @@ static void a_closed_pipe_or_socket_raises_no_signal(void) {
     CHECK(!sigismember(&pending, SIGPIPE));
 }
 
-/* Without /proc a pipe is not opened once more: a write then meets the reader's absence. A process of its own has no /proc. */
+/* Without /proc a pipe is not reopened: a write then meets the missing reader. A separate process has no /proc. */
 static void a_closed_pipe_raises_no_signal_where_it_cannot_be_opened_again(void) {
     int status = 0;
     pid_t child = fork();
     if (child == 0) {
         int ends[2];
-        if (chroot(".") != 0) _exit(errno == EPERM ? 0 : 2); /* only root can */
+        if (chroot(".") != 0) _exit(errno == EPERM ? 0 : 2); /* requires root */
         if (pipe2(ends, O_CLOEXEC) != 0) _exit(2);
         close(ends[0]);
         redirect(ends[1]);

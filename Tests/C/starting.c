@@ -1,5 +1,5 @@
-/* Starting and stopping where objects live: confined ones one after the other on the thread of their domain, in the order of
- * dependencies, whoever makes them; those of any thread elsewhere. */
+/* Start and stop in domains: confined objects one after the other on the thread of their domain, in dependency order;
+ * shared objects on other threads. */
 #include "check.h"
 
 /* A domain with a thread of its own. */
@@ -31,21 +31,21 @@ static void *work(void *unused) {
         }
         invivo_job job = jobs[done++ % MOST];
         pthread_mutex_unlock(&lock);
-        (void)invivo_job_run(job); /* one that was withdrawn meanwhile is nothing */
+        (void)invivo_job_run(job); /* a withdrawn job is skipped */
         pthread_mutex_lock(&lock);
     }
     pthread_mutex_unlock(&lock);
     return NULL;
 }
 
-/* ---- what is started ------------------------------------------------------------------------------------ */
+/* ---- started objects ----------------------------------------------------------------------------------- */
 
 typedef struct service { char name[8]; bool is_confined; } service;
 static char trace[1024];
 static int elsewhere;
 static const char *fail_at;
 
-/* "start:b ", and whether it is where it belongs. */
+/* "start:b ", and whether the thread is right. */
 static invivo_status say(const char *what, service *self, invivo_error **error) {
     char event[32];
     snprintf(event, sizeof event, "%s:%s", what, self->name);
@@ -119,7 +119,7 @@ static bool before(const char *one, const char *other) {
     return first && second && first < second;
 }
 
-/* By a commit of another thread than theirs. */
+/* By a commit on another thread. */
 static void confined_ones_start_and_stop_in_order_where_they_belong(void) {
     begin();
     OK(commit_all(INVIVO_SCOPE_SINGLETON, E));
@@ -138,11 +138,11 @@ static void a_start_that_fails_there_stops_what_was_started_there(void) {
     CHECK(before("start:b ", "start:c ") && before("start:c ", "stop:b ") && before("stop:b ", "stop:a ") && before("stop:b ", "stop:first "));
     CHECK(strstr(trace, "stop:c ") == NULL);
     fail_at = NULL;
-    end(); /* what was made is disposed of by jobs of the domain, which close waits for */
+    end(); /* jobs of the domain dispose of the objects, and close waits for them */
     CHECK(before("stop:a ", "end:c ") && before("end:c ", "end:b ") && before("end:b ", "end:a "));
 }
 
-/* By a resolve that somebody else asks for. */
+/* By a resolve of another thread. */
 static void came(void *user_data, invivo_object object, const invivo_error *error) {
     CHECK(error == NULL);
     if (object.bits) OK(invivo_object_release(object));

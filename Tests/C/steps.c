@@ -1,4 +1,4 @@
-/* The steps of making: hooks in their order, and what is left when one of them fails. */
+/* The steps of a creation: hooks in their order, and the state after a failure. */
 #include "nodes.h"
 
 static invivo_status inject_by_code(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
@@ -37,7 +37,7 @@ static void a_failing_step_leaves_nothing_half_made(void) {
         fail_at = events[i];
         invivo_object object;
         expects_error(invivo_resolve_name(runtime, "a.a", &object, E), INVIVO_E_HOST, NULL);
-        /* What was complete by itself may stay; nothing that leads to a. */
+        /* Independently complete objects may stay; nothing that leads to a. */
         invivo_object found = {0};
         CHECK_EQUAL(invivo_peek(runtime, key_of("a.a"), &found), INVIVO_E_COLD);
         CHECK_EQUAL(invivo_peek(runtime, key_of("a.c"), &found), INVIVO_E_COLD);
@@ -51,13 +51,13 @@ static void a_failing_step_leaves_nothing_half_made(void) {
     }
 }
 
-static int refused_in; /* the set that is refused, counted from now on; 0: none */
+static int refused_in; /* the number of the refused set, counted from now on; 0: none */
 static invivo_status set_or_refuse(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
     if (refused_in == 0 || --refused_in > 0) return set_object(instance, user_data, value, error);
     if (error) *error = invivo_error_make(INVIVO_E_HOST, "not back", NULL, NULL);
     return INVIVO_E_HOST;
 }
-/* What could not be put back stays; a later reload that fails puts that back, and makes nothing for it. */
+/* A value that could not be restored stays; a later failing reload restores it without a new object. */
 static void what_could_not_be_put_back_is_what_is_put_back_later(void) {
     static const invivo_property stubborn[] = {
         {.struct_size = sizeof(invivo_property), .name = "left", .kind = INVIVO_KIND_OBJECT, .get = get_object, .set = set_or_refuse, .user_data = (void *)offsetof(node, left)},
@@ -136,7 +136,7 @@ static void a_hook_may_resolve_and_that_completes_by_itself(void) {
     drop(resolve("a.asking"));
     CHECK_EQUAL(hook_depth, 1);
     CHECK_TEXT(trace, "init:leaf will:leaf did:leaf end:leaf ");
-    /* Even itself: it is there, only its hooks are not over. */
+    /* Even itself: it exists, only its hooks are pending. */
     DEFINE("a.self", LAZY_SINGLETON, .type = type);
     hook_key = key_of("a.self"), hook_depth = 0;
     drop(resolve("a.self"));
@@ -144,7 +144,7 @@ static void a_hook_may_resolve_and_that_completes_by_itself(void) {
     end();
 }
 
-/* Properties are set in the order in which they are declared, whatever their order in the type is. */
+/* Properties are set in order of declaration, regardless of their order in the type. */
 static void properties_are_set_in_declared_order(void) {
     begin();
     invivo_injection one[] = {KEY("right", "a.leaf"), KEY("left", "a.leaf")}, other[] = {KEY("left", "a.leaf"), KEY("right", "a.leaf")};
@@ -159,8 +159,7 @@ static void properties_are_set_in_declared_order(void) {
     end();
 }
 
-/* What a nested failure took back, which host code caught, has no hooks to run and no steps that waited: neither its last hooks
- * nor what it was to get of the object whose making caught the failure. */
+/* Objects that a handled nested failure rolled back run no last hooks and no deferred steps. */
 static invivo_status caught;
 static invivo_status make_catching(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
                                    invivo_error **error) {

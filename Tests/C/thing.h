@@ -1,17 +1,17 @@
-/* thing.h: a type for tests of wiring that say what was injected, not in which order. */
+/* thing.h: a type for tests of wiring that check the injected objects, not their order. */
 #ifndef INVIVO_TESTS_THING_H
 #define INVIVO_TESTS_THING_H
 
 #include "check.h"
 
-/* Made with `given` and, by property, `left` and `number`. Both objects are borrowed: the runtime holds the leases. */
+/* Created with `given`, and by property `left` and `number`. Both objects are borrowed: the runtime holds the leases. */
 typedef struct thing {
     invivo_object left, given;
     int64_t number;
     char key[64], asker[64];
 } thing;
 
-static int things; /* that live */
+static int things; /* number of live objects */
 static int things_made;
 static uint32_t thing_concurrency = INVIVO_SHARED;
 
@@ -77,14 +77,14 @@ static inline thing *thing_of(invivo_object object) {
     return instance;
 }
 
-/* What a name resolves to, without a lease: for shared objects only. */
+/* The object of a key, without a lease: for shared objects only. */
 static inline invivo_object thing_shared(invivo_runtime runtime, const char *name) {
     invivo_object object = {0};
     if (OK(invivo_resolve_name(runtime, name, &object, E))) OK(invivo_object_release(object));
     return object;
 }
 
-/* The key under which an object was made. */
+/* The key for which an object was created. */
 static inline const char *thing_key(invivo_object object) { return object.bits ? thing_of(object)->key : "nothing"; }
 
 #endif

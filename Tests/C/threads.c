@@ -1,5 +1,5 @@
-/* Threads: shared objects are made once, nobody waits for a stranger, and resolves that nobody waits for. What must be so is
- * held up by barriers: no time decides. */
+/* Threads: shared objects are built once, no thread waits for an unrelated constructor, asynchronous resolves. Barriers
+ * control the threads; no test depends on timing. */
 #include "parts.h"
 
 enum { MANY = 64 };
@@ -7,7 +7,7 @@ enum { MANY = 64 };
 static invivo_type part_type, slow_type;
 static pthread_t opener;
 
-/* ---- a constructor that stops until it is let go ----------------------------------------------------- */
+/* ---- a constructor that blocks until it is released ---------------------------------------------------- */
 
 static pthread_mutex_t gate_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t gate_moved = PTHREAD_COND_INITIALIZER;
@@ -115,14 +115,14 @@ static void a_cold_object_is_made_once_by_64_threads(void) {
     }
 }
 
-/* A build that fails answers all that waited for it: the factory is not called once for each of them. */
+/* A failing build fails all waiting threads: the factory is not called once for each of them. */
 static int failed_makings, failed_askers;
 static invivo_status fail_slowly(void **instance, const invivo_build *build, const invivo_value *arguments, size_t given, void *user_data,
                                  invivo_error **error) {
     (void)instance, (void)build, (void)arguments, (void)given, (void)user_data;
     count(&failed_makings);
     wait_for(&failed_askers, 2);
-    for (int i = 0; i < 200; i++) sched_yield(); /* the other one is about to wait, or does */
+    for (int i = 0; i < 200; i++) sched_yield(); /* the other one is about to wait, or waits */
     if (error) *error = invivo_error_make(INVIVO_E_HOST, "on purpose", NULL, NULL);
     return INVIVO_E_HOST;
 }
@@ -139,7 +139,7 @@ static void who_waits_for_a_build_that_fails_gets_its_failure(void) {
     OK(invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.bad",
                                                            .scope = INVIVO_SCOPE_LAZY_SINGLETON, .type = slow_type, .factory = fail_slowly}, NULL, E));
     commit();
-    /* The second one may come too late to wait: then once more. */
+    /* The second one may be too late to wait: then it is repeated. */
     bool has_waited = false;
     for (int i = 0; i < 1000 && !has_waited; i++) {
         pthread_t threads[2];
@@ -152,7 +152,7 @@ static void who_waits_for_a_build_that_fails_gets_its_failure(void) {
     end();
 }
 
-/* While a stranger's constructor does not return: built objects, other cold ones, prototypes and reloads of others. */
+/* While an unrelated constructor blocks: built objects, other cold ones, prototypes and reloads. */
 static void nobody_waits_for_a_strangers_constructor(void) {
     static const invivo_injection input[] = {KEY("input", "a.built")};
     pthread_t thread;
@@ -186,7 +186,7 @@ static void nobody_waits_for_a_strangers_constructor(void) {
     end();
 }
 
-/* Two threads in the same keys at once are no circle: each chain has its own. */
+/* Two threads with the same keys are no cycle: each has its own chain. */
 static pthread_barrier_t meeting;
 
 static invivo_status meet(void *instance, const invivo_build *build, const invivo_value *arguments, size_t given, void *user_data,
@@ -214,7 +214,7 @@ static void chains_of_other_threads_are_no_circle(void) {
         OK(invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.inner", .scope = scopes[round], .type = part_type, INITIALIZER(inner)}, NULL, E));
         OK(invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.top", .scope = scopes[round], .type = part_type, INITIALIZER(top)}, NULL, E));
         commit();
-        /* Both are in the innermost constructor at once; several times, for the ways in which a graph is made. */
+        /* Both are in the innermost constructor; several times, for each way of creation. */
         for (int times = 0; times < 4; times++) {
             pthread_barrier_init(&meeting, NULL, 2);
             for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, resolve_top, &objects[i]);
@@ -227,7 +227,7 @@ static void chains_of_other_threads_are_no_circle(void) {
     }
 }
 
-/* ---- a commit and a resolve that need what the other makes ------------------------------------------- */
+/* ---- a commit and a resolve that depend on each other -------------------------------------------------- */
 
 static pid_t resolving; /* the thread, once it runs */
 static void *resolve_both(void *out) {
@@ -235,7 +235,7 @@ static void *resolve_both(void *out) {
     OK(invivo_resolve_name(runtime, "a.second", out, E));
     return NULL;
 }
-/* Lets the other thread go on, until it waits for what this one has made. */
+/* Releases the other thread, until it waits for an object of this one. */
 static invivo_status overtake(void *instance, const invivo_build *build, const invivo_value *arguments, size_t given, void *user_data,
                               invivo_error **error) {
     set(&is_open, 1);
@@ -246,8 +246,8 @@ static invivo_status overtake(void *instance, const invivo_build *build, const i
 static invivo_status fail_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t given,
                                void *user_data, invivo_error **error);
 
-/* A commit keeps what it makes until it is over. Where it needs what another thread makes, and that waits for what the commit
- * has made, the other one begins anew, whether the commit ends well or not. */
+/* A commit keeps its objects until its end. If it depends on another thread that waits for the commit, the other one
+ * restarts, whatever the result of the commit. */
 static void a_commit_and_a_resolve_that_need_what_the_other_makes_both_end(void) {
     static const invivo_injection gate[] = {KEY("input", "a.gate")}, left[] = {KEY("left", "a.first")};
     static const invivo_injection first[] = {KEY("input", "a.first")}, overtaking[] = {KEY("input", "a.overtaking")};
@@ -290,7 +290,7 @@ static void a_commit_and_a_resolve_that_need_what_the_other_makes_both_end(void)
     }
 }
 
-/* ---- resolves that nobody waits for ------------------------------------------------------------------ */
+/* ---- asynchronous resolves ----------------------------------------------------------------------------- */
 
 typedef struct answer {
     int came;
@@ -331,7 +331,7 @@ static void a_shared_object_is_made_elsewhere_and_handed_over(void) {
     wait_for(&first.came, 1), wait_for(&third.came, 1);
     CHECK_EQUAL(made, 1);
     CHECK(first.object.bits == third.object.bits && first.object.bits);
-    /* What is built is there at once. */
+    /* A built object is delivered at once. */
     answer fourth;
     ask("a.slow", &fourth);
     CHECK_EQUAL(fourth.came, 1);
@@ -411,7 +411,7 @@ static void it_is_delivered_in_the_domain_that_was_asked_for(void) {
     CHECK_EQUAL(invivo_job_run(posted), INVIVO_OK);
     CHECK_EQUAL(self.came, 1);
     drop(self.object);
-    /* A job that is dropped is an answer too, and nobody keeps the object. */
+    /* A dropped job is a result too, and no lease remains. */
     memset(&self, 0, sizeof self), posts = 0;
     ask_for_delivery(both);
     wait_for(&posts, 1);
@@ -461,7 +461,7 @@ static void close_answers_what_still_waits(void) {
     describe();
     ADD("a.own", LAZY_SINGLETON, .type = confined_type());
     commit();
-    /* Nobody polls: close does. */
+    /* Without a poll: close does it. */
     pthread_t thread;
     pthread_create(&thread, NULL, only_ask, &self);
     pthread_join(thread, NULL);
@@ -472,7 +472,7 @@ static void close_answers_what_still_waits(void) {
     CHECK_EQUAL(live, 0);
 }
 
-/* ---- jobs that come while their thread waits in a build ---------------------------------------------- */
+/* ---- jobs that arrive while their thread waits in a build ---------------------------------------------- */
 
 static void *resolve_slow_and_drop(void *unused) {
     (void)unused;
@@ -487,7 +487,7 @@ static void open_gate(void *instance, void *user_data) {
     CHECK_EQUAL(now(&nested.came), 0);
     set(&is_open, 1);
 }
-/* First a resolve for the opening thread, then an object whose end is its job too, and lets a.slow go on. */
+/* Posts a resolve for the opening thread, then an object whose disposal is its job too, and releases a.slow. */
 static void *ask_for_outer(void *unused) {
     (void)unused;
     ask("a.outer", &nested);
@@ -511,7 +511,7 @@ static void a_resolve_does_not_come_between_the_steps_of_a_build(void) {
     wait_for(&inside, 1);
     pthread_create(&asking, NULL, ask_for_outer, NULL);
     pthread_join(asking, NULL);
-    /* This thread waits for a.slow in a.outer's initializer, and runs what may come meanwhile. */
+    /* This thread waits for a.slow in the initializer of a.outer, and runs jobs meanwhile. */
     invivo_object outer = resolve("a.outer");
     pthread_join(slow, NULL);
     poll_until(&nested.came);
@@ -522,7 +522,7 @@ static void a_resolve_does_not_come_between_the_steps_of_a_build(void) {
     end();
 }
 
-/* The same by force: an observer's job resolves what lies beneath it on its own thread. It is answered, not waited for. */
+/* An observer's job resolves an object that its own thread is building: an error, no wait. */
 static invivo_status observed = INVIVO_OK;
 static char observed_text[512];
 static int heard;
@@ -564,7 +564,7 @@ static void a_wait_beneath_a_job_is_answered_as_an_error(void) {
     wait_for(&inside, 1);
     pthread_create(&reloading, NULL, reload_something, NULL);
     pthread_join(reloading, NULL);
-    /* Waits for a.slow, and runs the observer's job meanwhile, which lets a.slow go on. */
+    /* Waits for a.slow, and runs the observer's job meanwhile, which releases a.slow. */
     invivo_object outer = resolve("a.outer");
     CHECK_EQUAL(heard, 1);
     CHECK_EQUAL(observed, INVIVO_E_CYCLE);

@@ -1,5 +1,5 @@
-/* Traits are layers: for each property the base value, and what lies on it; whatever goes in whatever order, the rest
- * shows, and with the last layer the exact former value is back. */
+/* Traits are layers over a base value: layers can be removed in any order, and the last removal restores the exact
+ * former value. */
 #include "check.h"
 
 typedef struct { double x, y; } point;
@@ -42,7 +42,7 @@ static invivo_status get_counted(void *instance, void *user_data, invivo_value *
     *out = invivo_double(*(double *)((char *)instance + (size_t)user_data));
     return INVIVO_OK;
 }
-static char set_order[256]; /* "a=4 c! ": what was set, and what refused */
+static char set_order[256]; /* "a=4 c! ": values that were set, and refusals */
 static void note_set(size_t offset, bool fails, double value) {
     const char name = offset == offsetof(voice, a) ? 'a' : offset == offsetof(voice, b) ? 'b' : 'c';
     size_t length = strlen(set_order);
@@ -132,7 +132,7 @@ static double number(const char *trait) { return atof(strstr(trait, "gain: ") + 
 
 /* ---- layers ------------------------------------------------------------------------------------------ */
 
-/* Three documents put a layer each on one property; they leave in each of the six orders. */
+/* Three documents put a layer on one property; they are removed in each of the six orders. */
 static void layers_leave_in_any_order(void) {
     static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     static const char *const names[] = {"first.yaml", "second.yaml", "third.yaml"};
@@ -147,7 +147,7 @@ static void layers_leave_in_any_order(void) {
     OK(invivo_target_attach(object, "synth.lead", &target, E));
     for (int order = 0; order < 6; order++) {
         const char *there[3];
-        self->gain = 0.1 + 0.2; /* not exactly 0.3: the base comes back bit by bit */
+        self->gain = 0.1 + 0.2; /* not exactly 0.3: the base is restored bit by bit */
         double base = self->gain;
         for (int i = 0; i < 3; i++) {
             there[i] = i < 2 ? good[i] : texts[2];
@@ -171,7 +171,7 @@ static void layers_leave_in_any_order(void) {
     CHECK_EQUAL(disposals, 1);
 }
 
-/* Several layers in one document: the last wins; taking one away in the middle changes nothing that shows. */
+/* Several layers in one document: the last wins; removing a middle one changes no value. */
 static void layers_of_one_document_are_a_stack(void) {
     begin();
     invivo_object object;
@@ -193,7 +193,7 @@ static void layers_of_one_document_are_a_stack(void) {
     end();
 }
 
-/* ---- what setters and others do ---------------------------------------------------------------------- */
+/* ---- setters and other code ---------------------------------------------------------------------------- */
 
 static void a_setter_that_clamps_is_reported_and_reversed(void) {
     begin();
@@ -206,7 +206,7 @@ static void a_setter_that_clamps_is_reported_and_reversed(void) {
     CHECK_TEXT(log_text, "a.yaml:3:23: synth.lead.clamped: set to 25, the object answers 10\n");
     OK(say("a.yaml", "{}", E));
     CHECK_EQUAL(self->clamped, 3);
-    /* So is a base value that the setter does not take any more. */
+    /* So is a base value that the setter no longer accepts. */
     self->clamped = 25;
     OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { clamped: 4 }\n", E));
     CHECK_EQUAL(self->clamped, 4);
@@ -237,7 +237,7 @@ static void what_somebody_else_changed_is_left(void) {
     end();
 }
 
-/* The same where one property alone is under a layer, of each kind. */
+/* The same with a single property under a layer, of each kind. */
 static void a_single_property_that_somebody_else_changed_is_left(void) {
     static const char *const texts[] = {"traits: { synth.lead: [ Set: { gain: 5 } ] }", "traits: { synth.lead: [ Set: { a: 5 } ] }"};
     for (int i = 0; i < 2; i++) {
@@ -254,13 +254,13 @@ static void a_single_property_that_somebody_else_changed_is_left(void) {
         CHECK(strstr(log_text, "somebody else changed it from 5 to 6.5"));
         OK(say("a.yaml", texts[i], E));
         OK(say("a.yaml", NULL, E));
-        CHECK_EQUAL(*value, 6.5); /* the base of then */
+        CHECK_EQUAL(*value, 6.5); /* the base at that time */
         OK(invivo_object_release(object));
         end();
     }
 }
 
-/* What one change set did to one object is undone in the reverse order. */
+/* Changes of one object in one change set are undone in reverse order. */
 static void an_object_is_undone_in_reverse_order(void) {
     begin();
     invivo_object object;
@@ -279,8 +279,8 @@ static void an_object_is_undone_in_reverse_order(void) {
     end();
 }
 
-/* Faults by counting: the first setter call fails, then the second, ..., until the change gets through. Each time
- * everything is as before. */
+/* Counted faults: the first setter call fails, then the second, ..., until the change succeeds. Each failure restores
+ * everything. */
 static void a_failing_setter_undoes_everything(void) {
     begin();
     invivo_object objects[2];
@@ -400,7 +400,7 @@ static void a_restart_property_waits_for_the_next_making(void) {
     CHECK_EQUAL(((voice *)instance)->gain, 2);
     CHECK_EQUAL(((voice *)instance)->restart, 1);
     OK(invivo_object_release(object));
-    OK(invivo_define(runtime, &lead, &key, E)); /* made anew */
+    OK(invivo_define(runtime, &lead, &key, E)); /* rebuilt */
     CHECK_TEXT(listener_last(heard)->changes, "synth.lead remade");
     OK(invivo_resolve(runtime, key, &object, E));
     OK(invivo_object_instance(object, type, &instance, E));
@@ -430,7 +430,7 @@ static void targets_come_go_and_change_their_key(void) {
     OK(invivo_target_attach(two, "synth.lead", &second, E));
     CHECK_EQUAL(self->gain, 2);
     CHECK_EQUAL(other->gain, 2);
-    /* Another key: the former key's traits go first. */
+    /* Another key: the traits of the former key are removed first. */
     OK(invivo_target_attach(one, "synth.bass", &third, E));
     CHECK_EQUAL(self->gain, 1);
     CHECK_EQUAL(self->cutoff, 50);
@@ -444,7 +444,7 @@ static void targets_come_go_and_change_their_key(void) {
     CHECK_EQUAL(self->cutoff, 800);
     OK(invivo_target_attach(one, "synth.lead", NULL, E));
     CHECK_EQUAL(self->gain, 2);
-    /* Attaching again to the same key changes nothing that shows. */
+    /* Attaching again to the same key changes no value. */
     OK(invivo_target_attach(one, "synth.lead", &first, E));
     CHECK_EQUAL(self->gain, 2);
     OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: 3 }\n", E));
@@ -466,8 +466,8 @@ static void targets_come_go_and_change_their_key(void) {
     CHECK_EQUAL(disposals, 2);
 }
 
-/* An attach whose traits fail leaves the object with its former key. */
-/* Two threads let go of one target at the same time: one of them does. */
+/* A failing attach leaves the object with its former key. */
+/* Two threads detach one target at the same time: one of them succeeds. */
 static invivo_target twice;
 static pid_t letting_go[2];
 static int let_go, refused;
@@ -493,7 +493,7 @@ static void a_target_is_let_go_once(void) {
     voice *self = make(&one);
     OK(invivo_target_attach(one, "synth.lead", &twice, E));
     pthread_barrier_init(&barrier, NULL, 3);
-    /* Both wait while this reload is under way. */
+    /* Both wait for this reload. */
     in_setter = await_both;
     OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { clamped: 2 }\n", E));
     CHECK_EQUAL(self->clamped, 2);
@@ -508,7 +508,7 @@ static void a_target_is_let_go_once(void) {
     end();
 }
 
-/* What a document says of an object while that is being made is there soon after it was made. */
+/* Traits for an object that is being created apply soon after its creation. */
 static void *say_five(void *unused) {
     (void)unused;
     OK(say("a.yaml", "traits:\n  synth.late:\n    - Set: { gain: 5 }\n", E));
@@ -547,7 +547,7 @@ static void a_failed_attach_changes_nothing(void) {
     OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: 2, a: 7 }\n  synth.bass:\n    - Set: { b: 50 }\n", E));
     OK(invivo_target_attach(object, "synth.lead", &target, E));
     for (int fault = 1; fault <= 2; fault++) {
-        self->set_calls = 0, self->fail_at = fault; /* a goes, then b comes */
+        self->set_calls = 0, self->fail_at = fault; /* a is removed, then b is added */
         expects_error(invivo_target_attach(object, "synth.bass", NULL, E), INVIVO_E_RANGE, NULL);
         CHECK_EQUAL(self->gain, 2);
         CHECK_EQUAL(self->a, 7);
@@ -631,7 +631,7 @@ static void an_instance_of_a_shared_type_never_changes_in_place(void) {
     OK(invivo_define(runtime, &made, &key, E));
     invivo_view view = invivo_view_begin(runtime);
     const shared_part *self = invivo_view_get(view, key);
-    CHECK_EQUAL(self->plain, 5); /* while it is made nobody reads it */
+    CHECK_EQUAL(self->plain, 5); /* no thread reads it during its creation */
     invivo_view_end(view);
     expects_error(say("a.yaml", "traits:\n  a.part:\n    - Set: { plain: 7 }\n", E), INVIVO_E_READ_ONLY,
                   "a.yaml:3:14: traits.a.part[0].Set.plain: Part is a shared type: its instances are never changed in place; put 'plain' "
@@ -643,14 +643,14 @@ static void an_instance_of_a_shared_type_never_changes_in_place(void) {
     OK(invivo_object_release(object));
     OK(say("a.yaml", "traits:\n  a.part:\n    - Set: { next: 8, gain: 9 }\n", E));
     OK(set_base("next", 10, E));
-    OK(set_base("gain", 11, E)); /* of the block, below what the trait sets */
+    OK(set_base("gain", 11, E)); /* of the block, under the value of the trait */
     view = invivo_view_begin(runtime);
     CHECK(invivo_view_get(view, key) == self);
     CHECK_EQUAL(self->plain, 5);
     CHECK_EQUAL(self->next, 2);
     CHECK_EQUAL(((const shared_tuning *)invivo_view_block(view, key))->gain, 9);
     invivo_view_end(view);
-    OK(invivo_define(runtime, &made, &key, E)); /* the next making */
+    OK(invivo_define(runtime, &made, &key, E)); /* the next creation */
     view = invivo_view_begin(runtime);
     CHECK_EQUAL(((const shared_part *)invivo_view_get(view, key))->next, 8);
     invivo_view_end(view);
@@ -683,7 +683,7 @@ static void bytes_are_said_in_base64(void) {
     end();
 }
 
-/* Two keys that tuned one object would take each other's layers off. */
+/* Two keys that tune one object would remove each other's layers. */
 static void an_object_is_tuned_by_one_key(void) {
     begin();
     invivo_object object, prototype;
@@ -703,7 +703,7 @@ static void an_object_is_tuned_by_one_key(void) {
                   "documents tune it as 'synth.lead'");
     CHECK_EQUAL(self->gain, 2);
     CHECK_EQUAL(self->cutoff, 800);
-    /* Its own key tunes it anyhow, attached or not. */
+    /* Its own key tunes it, attached or not. */
     OK(invivo_target_attach(object, "synth.lead", &target, E));
     self->set_calls = 0;
     OK(say("a.yaml", "traits: { synth.lead: [Set: { gain: 3, a: 5 }], synth.voice: [Set: { gain: 7 }] }", E));
@@ -711,7 +711,7 @@ static void an_object_is_tuned_by_one_key(void) {
     CHECK_EQUAL(self->set_calls, 1);
     OK(invivo_target_detach(target, E));
     CHECK_EQUAL(self->gain, 3);
-    /* A prototype leaves its key when it is attached, and gets its own values back when that ends. */
+    /* An attached prototype leaves its key, and gets its own values back when the attachment ends. */
     OK(invivo_resolve_name(runtime, "synth.voice", &prototype, E));
     OK(invivo_object_instance(prototype, type, &instance, E));
     CHECK_EQUAL(((voice *)instance)->gain, 7);
@@ -720,7 +720,7 @@ static void an_object_is_tuned_by_one_key(void) {
     OK(invivo_target_detach(target, E));
     CHECK_EQUAL(((voice *)instance)->gain, 1);
     OK(invivo_object_release(prototype));
-    /* What a definition no longer holds is anybody's. */
+    /* An object that a definition no longer holds can be attached. */
     OK(say("a.yaml", "{}", E));
     invivo_changes removal;
     OK(invivo_changes_open(runtime, &removal, E));
@@ -736,7 +736,7 @@ static void an_object_is_tuned_by_one_key(void) {
     end();
 }
 
-/* Documents tune an object by one key: the shared instance of one cannot be attached to another, whichever comes first. */
+/* Documents tune an object by one key: the shared instance of a key cannot be attached to another, in either order. */
 static void who_comes_first_keeps_an_object_that_two_keys_want(void) {
     invivo_object object;
     invivo_target target;
@@ -769,7 +769,7 @@ static void who_comes_first_keeps_an_object_that_two_keys_want(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
-/* For definitions and the program: specs do not set it. A time takes what the configuration does. */
+/* For definitions and the program: spec files do not set it. A time accepts the same strings as the configuration. */
 static void what_is_not_tunable_is_refused_in_specs(void) {
     typedef struct { double fixed, delay; } plain;
     static const invivo_property fields[] = {{.struct_size = sizeof(invivo_property), .name = "fixed", .kind = INVIVO_KIND_DOUBLE,

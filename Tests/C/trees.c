@@ -1,4 +1,4 @@
-/* Injecting into objects that the host made: one that becomes shared, and whole trees. */
+/* Injection into objects of the host: one that becomes shared, and whole trees. */
 #include "parts.h"
 
 static invivo_type plain, view, strange;
@@ -15,7 +15,7 @@ static void begin(void) {
     strange = register_type(options);
 }
 
-/* An object that the host made, known by `name`. */
+/* An object of the host, identified by `name`. */
 static invivo_object hosts(invivo_type type, const char *name) {
     invivo_object object = make(type);
     snprintf(at(object)->name, sizeof at(object)->name, "%s", name);
@@ -44,7 +44,7 @@ static void a_tree_is_injected_by_type_and_completes_children_first(void) {
     plant();
     OK(invivo_inject_tree(root, NULL, E));
     CHECK_TEXT(trace, "will:root init:shared left:root will:A left:A will:A1 left:A1 will:B left:B did:A1 did:A did:B did:root ");
-    /* One graph: what has graph scope is one for the whole tree. */
+    /* One graph: a graph-scope object is shared in the whole tree. */
     CHECK(at(root)->left.bits == at(a1)->left.bits && at(a1)->left.bits == at(b)->left.bits);
     fell();
     end();
@@ -94,7 +94,7 @@ static void callbacks_walk_the_tree_in_the_place_of_its_types(void) {
     invivo_tree tree = {.struct_size = sizeof tree, .child = two_children, .key_name = names};
     OK(invivo_inject_tree(root, &tree, E));
     CHECK_TEXT(trace, "will:root init:x left:root will:A right:A will:B left:B did:A did:B did:root ");
-    /* Another loader's. */
+    /* Handled by another loader. */
     trace[0] = 0;
     tree.is_foreign = is_b;
     OK(invivo_inject_tree(root, &tree, E));
@@ -137,7 +137,7 @@ static void everything_that_is_wrong_with_a_tree_is_told_before_anything_is_inje
                   "Strange: the object at 'root.1.0': no definition makes a 'Strange': there is nothing to inject\n"
                   "root.1.0.0: the object at 'root.1.0.0' is in the tree at 'root' too");
     CHECK_TEXT(trace, "");
-    /* Unless such objects are allowed. */
+    /* Unless such objects are permitted. */
     at(a)->wants = at(a1)->wants = NULL;
     at(odd)->child_count = 0;
     OK(invivo_inject_tree(root, &(invivo_tree){.struct_size = sizeof(invivo_tree), .flags = INVIVO_INTO_KNOWN}, E));
@@ -197,7 +197,7 @@ static void a_tree_without_end_is_an_error_on_any_stack(void) {
         pthread_attr_destroy(&attributes);
     }
     drop(top);
-    /* A child that fails is told with its place. */
+    /* The error of a failing child contains its source location. */
     plant();
     const invivo_tree tree = {.struct_size = sizeof tree, .child = no_more};
     expects_error(invivo_inject_tree(root, &tree, E), INVIVO_E_HOST, "root.0.0: the branch is rotten");
@@ -224,13 +224,13 @@ static void what_is_injected_becomes_shared_only_when_asked(void) {
     ADD("a.one", LAZY_SINGLETON, .type = view, PROPERTIES(left), .rank = 1);
     ADD("a.user", LAZY_SINGLETON, .type = plain, PROPERTIES(right));
     commit();
-    /* Both were built, so they are again; a fresh key is cold. */
+    /* Both were built, so they are again; a new key is cold. */
     describe();
     ADD("b.one", LAZY_SINGLETON, .type = view, .flags = INVIVO_DEFINITION_HIDDEN_CLASS, .properties = (invivo_injection[]){KEY("left", "b.user")}, .property_count = 1);
     ADD("b.user", LAZY_SINGLETON, .type = plain, .properties = (invivo_injection[]){KEY("right", "b.one")}, .property_count = 1);
     commit();
     OK(invivo_inject_with(mine, key_of("b.one"), INVIVO_INTO_SHARED, E));
-    /* A reference back while it is injected is it already. */
+    /* A reference back during the injection leads to the object itself. */
     CHECK(at(at(mine)->left)->right.bits == mine.bits);
     resolved = resolve("b.one");
     CHECK(resolved.bits == mine.bits);

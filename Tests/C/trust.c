@@ -1,4 +1,4 @@
-/* What a document may cost and what errors say of it; what may be loaded. */
+/* Limits of documents, contents of errors, and permitted files. */
 #include "check.h"
 
 typedef struct { double gain; } voice;
@@ -55,7 +55,7 @@ static void limits_have_defaults_and_errors_name_what_permits_more(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
-/* A file that is no spec file: what an error shows of it is at most 64 characters, or nothing. */
+/* A file that is not a spec file: an error shows at most 64 characters of it, or none. */
 static void errors_quote_little_of_a_document_or_nothing(void) {
     invivo_runtime_options options;
     invivo_runtime runtime;
@@ -87,7 +87,7 @@ static void errors_quote_little_of_a_document_or_nothing(void) {
     }
 }
 
-/* Names of entries are parts of keys, which are shown; the name of one that is refused is not. */
+/* Names of entries are parts of keys, which are shown; the name of a refused entry is not. */
 static void names_of_entries_are_keys(void) {
     static const invivo_injection gain = {.name = "gain", .how = INVIVO_INJECT_ENTRY, .reference = "gain"};
     const invivo_type_options voices = {.struct_size = sizeof(voices), .name = "Voice", .size = sizeof(voice),
@@ -178,7 +178,7 @@ static void a_module_that_others_can_write_is_refused_or_warned_about(void) {
     }
 }
 
-/* Without modules: the form alone, and no code. */
+/* Without modules: only the form is checked, and no code runs. */
 static void a_check_without_modules_runs_nothing(void) {
     invivo_app_options options = {.struct_size = sizeof(options), .manifest = "app.yaml", .flags = INVIVO_APP_WITHOUT_MODULES};
     write_text("app.yaml", "modules: { no: /nowhere/no.so }\ncomponents:\n  a.b: { type: Unknown }\nspecs: [spec.yaml]\n");
@@ -195,7 +195,7 @@ static void a_check_without_modules_runs_nothing(void) {
     CHECK(invivo_app_check(&options, 0, NULL, NULL) != INVIVO_OK);
 }
 
-/* How the documents of a runtime are followed is data. */
+/* The way in which documents are followed is data. */
 static void sources_are_listed(void) {
     invivo_runtime runtime = open_with(NULL);
     invivo_value list = {0};

@@ -1,5 +1,5 @@
-/* What the configuration says and nothing reads: spelled nearly as what is read it is a warning, in the report and the log, once for
- * the edit that brings it. */
+/* Configuration values that nothing reads: if one resembles a path that is read, the report and the log contain a
+ * warning, once for the edit. */
 #include "check.h"
 
 typedef struct voice { int64_t number, other; } voice;
@@ -46,7 +46,7 @@ static void begin(void) {
 }
 static void end(void) { OK(invivo_runtime_close(runtime, E)); }
 
-/* A definition whose number is what is configured at `path`, or 1. */
+/* A definition whose number is the value at `path`, or 1. */
 static void read_by(const char *key, const char *path, const char *each) {
     static const invivo_injection one = {.how = INVIVO_INJECT_VALUE, .value = {.kind = INVIVO_KIND_INT64, .as.signed_integer = 1}};
     const invivo_injection number = {
@@ -96,7 +96,7 @@ static void what_is_misspelled_names_the_nearest_path(void) {
     expect("audiovolume: 3", NEAR("16", "audiovolume", "audio.volume"));
     expect("other: { entirely: 3 }", "");
     expect("volume: 3", "");                                                          /* far from both paths */
-    /* Beside the one that is read as well. */
+    /* Beside the path that is read. */
     expect("audio: { volume: 3, volumes: [1, 2] }", NEAR("32", "audio.volumes", "audio.volume"));
     end();
 }
@@ -106,7 +106,7 @@ static void names_that_are_other_names_are_no_mistakes(void) {
     read_by("studio.one", "voice1", NULL);
     read_by("studio.two", "host", NULL);
     read_by("studio.three", "x", NULL);
-    expect("studio: { voice2: 3 }", "");  /* digits alone */
+    expect("studio: { voice2: 3 }", "");  /* only digits */
     expect("studio: { port: 3 }", "");    /* half of it */
     expect("studio: { y: 3 }", "");
     expect("studio: { vioce1: 3 }", NEAR("21", "studio.vioce1", "studio.voice1"));
@@ -132,7 +132,7 @@ static void it_is_told_once_for_the_edit_that_brings_it(void) {
                        "a.yaml:1:27: 'audio.volum' is not read by anything; did you mean 'audio.volume'?\n");
 }
 
-/* A definition that comes after the document: what was written for it, and misspelled, is told then. */
+/* A definition that is added after the document: misspelled values for it are reported then. */
 static void what_reads_later_is_told_of_misspelled_entries(void) {
     begin();
     says("a.yaml", "config:\n  audio: { volum: 3, pan: 1 }\n  audio-in: { volume: 3 }\n  midi: { volume: 3 }\n");
@@ -183,7 +183,7 @@ static void what_is_removed_reads_nothing_any_more(void) {
     end();
 }
 
-/* What a change set takes away or makes read something else reads what its document says no more. */
+/* After a change set removes or changes a reader, its value is unread. */
 static void what_a_change_set_takes_away_reads_nothing_of_its_document(void) {
     static const char *const text = "config: { audio.volum: 3 }";
     for (int is_removed = 0; is_removed < 2; is_removed++) {
@@ -208,7 +208,7 @@ static void what_a_change_set_takes_away_reads_nothing_of_its_document(void) {
     }
 }
 
-/* The entries of a definition for each, and where they stand, are names of their own. */
+/* Entries of an `each`, and their map, have free names. */
 static void entries_are_no_mistakes(void) {
     const invivo_definition voice = {
         .struct_size = sizeof(voice), .key = "synth.voice", .scope = INVIVO_SCOPE_LAZY_SINGLETON, .each = "voices"};
@@ -228,7 +228,7 @@ static void configure(const char *path, const invivo_value *value) {
     OK(invivo_changes_configure(changes, path, value, E));
     OK(invivo_changes_commit(changes, E));
 }
-/* What an operator sets is about no document: it is logged again when it was right meanwhile. */
+/* A runtime setting belongs to no document: it is logged again after it was correct meanwhile. */
 static void what_is_configured_by_hand_is_logged_each_time(void) {
     const invivo_value three = invivo_int64(3);
     begin();
@@ -262,7 +262,7 @@ static void whatever_reads_counts(void) {
     read_by("synth.voice", "note", "voices");
     expect("studio: { hieght: 3 }", NEAR("21", "studio.hieght", "studio.height"));
     expect("studio: { light: 3 }", NEAR("20", "studio.light", "studio.lights"));
-    expect("studio: { lights: { left: 3 } }", ""); /* what is read is read with all that it has */
+    expect("studio: { lights: { left: 3 } }", ""); /* a path that is read includes everything below it */
     expect("rotatoin: 3", NEAR("13", "rotatoin", "rotation"));
     expect("synth: { voices: { lead: { note: 3 } } }", "");
     expect("synth: { voices: { lead: { noet: 3 } } }", NEAR("36", "synth.voices.lead.noet", "synth.voices.lead.note"));
@@ -270,7 +270,7 @@ static void whatever_reads_counts(void) {
     end();
 }
 
-/* 20,000 values that are read, and as many that are not and resemble them: no more than a few seconds, also in a debug build. */
+/* 20,000 values that are read, and as many unread similar ones: at most a few seconds, also in a debug build. */
 static void many_values_are_searched_in_a_bounded_time(void) {
     enum { COUNT = 20000 };
     static char text[COUNT * 40];

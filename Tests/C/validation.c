@@ -1,5 +1,5 @@
-/* What a check of the wiring finds: all of it at once, each with a name that stays and with who needs it, and without
- * running anything: every function of the types here ends the process. */
+/* A check of the wiring reports all errors at once, each with a stable rule and its dependents, and runs no host code:
+ * every function of the types here ends the process. */
 #include "check.h"
 
 typedef struct part { invivo_object a, b; int64_t number; } part;
@@ -74,7 +74,7 @@ static void add(const char *key, uint32_t line, invivo_definition given) {
     .count = sizeof((const invivo_injection[]){__VA_ARGS__}) / sizeof(invivo_injection)
 #define REFERENCE(name_, key_) {.name = name_, .how = INVIVO_INJECT_REFERENCE, .reference = key_}
 
-/* The error about `path`: its rule, who needs it, its line (0: any), and a part of its message. */
+/* The error about `path`: its rule, its dependents, its line (0: any), and a part of its message. */
 static void expect_at(const invivo_error *error, const char *path, const char *rule, const char *needed_by, uint32_t line, const char *part_) {
     for (size_t i = 0; i < invivo_error_count(error); i++) {
         const invivo_error *one = invivo_error_at(error, i);
@@ -93,7 +93,7 @@ static void expect(const invivo_error *error, const char *path, const char *rule
     expect_at(error, path, rule, needed_by, 0, part_);
 }
 
-/* Twelve mistakes, one call. */
+/* Twelve errors, one call. */
 static void everything_is_told_at_once(void) {
     open_runtime();
     OK(invivo_changes_open(own, &changes, E));
@@ -132,7 +132,7 @@ static void everything_is_told_at_once(void) {
     CHECK(strstr(invivo_error_text(error), "app.c:2: app.player: ") != NULL);
     CHECK(strstr(invivo_error_text(error), "(needed by app.main)") != NULL);
     invivo_error_release(error);
-    /* The set is still open, and the same is found by its commit. */
+    /* The set is still open, and its commit finds the same. */
     error = NULL;
     CHECK(invivo_changes_commit(changes, &error) != INVIVO_OK);
     CHECK(invivo_error_count(error) == 11);
@@ -167,7 +167,7 @@ static void what_cannot_go_into_a_place_is_told_by_its_kind(void) {
     OK(invivo_runtime_close(own, E));
 }
 
-/* What a resolve would answer whoever asks, whatever is given to it, is told before. */
+/* An error that every resolve would return is reported before. */
 static void what_can_never_be_made_is_told_with_what_names_it(void) {
     static const invivo_parameter note[] = {{.name = "note", .kind = INVIVO_KIND_INT64}};
     const invivo_injection text[] = {{.how = INVIVO_INJECT_VALUE, .value = invivo_string("loud")}},
@@ -195,7 +195,7 @@ static void what_can_never_be_made_is_told_with_what_names_it(void) {
     expect(error, "app.path", "wiring.unknown-property", "", "'numer', did you mean 'number'?");
     expect(error, "app.init", "wiring.arity", "", "takes 2 initializer arguments, got 4");
     expect(error, "app.child", "wiring.missing", "", "the parent 'app.chil' is not defined");
-    expect(error, "app.choice", "wiring.description", "", "option 0 gives nothing"); /* whatever else is wrong */
+    expect(error, "app.choice", "wiring.description", "", "option 0 gives nothing"); /* besides other errors */
     CHECK(strstr(invivo_error_text(error), "did you mean 'app.child'") == NULL); /* never itself */
     if (invivo_error_count(error) != 7) check_failed(__FILE__, __LINE__, "told is\n%s", invivo_error_text(error));
     invivo_error_release(error);
@@ -203,7 +203,7 @@ static void what_can_never_be_made_is_told_with_what_names_it(void) {
     OK(invivo_runtime_close(own, E));
 }
 
-/* A type, and what its initializer must have. */
+/* A type, and the required arguments of its initializer. */
 static void what_a_definition_lacks_is_told(void) {
     static const invivo_parameter strict[] = {{.name = "a", .kind = INVIVO_KIND_OBJECT}, {.name = "count", .kind = INVIVO_KIND_INT64}};
     invivo_type type;
@@ -216,7 +216,7 @@ static void what_a_definition_lacks_is_told(void) {
     const invivo_definition nothing = {.struct_size = sizeof nothing, .key = "app.nothing", .file = "app.c", .line = 1};
     expects_error(invivo_changes_define(changes, &nothing, NULL, E), INVIVO_E_ARGUMENT, NULL);
     add("app.part", 2, (invivo_definition){0});
-    /* In every scope; what is wrong with it is told once. */
+    /* In every scope; each error is reported once. */
     add("app.few", 3, (invivo_definition){.type = type, INJECTIONS(initializer, initializer_count, REFERENCE("a", "app.part"))});
     add("app.user", 5, (invivo_definition){INJECTIONS(properties, property_count, REFERENCE("a", "app.few"))});
     add("app.eager", 6, (invivo_definition){.type = type, .scope = INVIVO_SCOPE_SINGLETON,
@@ -234,7 +234,7 @@ static void what_a_definition_lacks_is_told(void) {
     OK(invivo_runtime_close(own, E));
 }
 
-/* What is wrong with a parent is wrong with all its children, and told once: where it stands. */
+/* An error of a parent affects all its children, and is reported once, at its source location. */
 static void what_is_wrong_with_parents_is_told_once(void) {
     open_runtime();
     OK(invivo_changes_open(own, &changes, E));
@@ -289,7 +289,7 @@ static void what_is_asked_for_later_is_no_captive(void) {
                             INJECTIONS(properties, property_count, REFERENCE("a", "app.thread"))});
     OK(invivo_changes_check(changes, E));
     OK(invivo_changes_commit(changes, E));
-    /* A definition that becomes confined later makes captives of what held it. */
+    /* A definition that becomes confined makes captive dependencies of its holders. */
     OK(invivo_changes_open(own, &changes, E));
     add("app.part", 4, (invivo_definition){.scope = INVIVO_SCOPE_LAZY_SINGLETON});
     add("app.holder", 5, (invivo_definition){.scope = INVIVO_SCOPE_LAZY_SINGLETON,

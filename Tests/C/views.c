@@ -1,7 +1,5 @@
-/* Views of keys whose objects are being built, replaced and let go of by other threads. What a view shows is whole: a built
- * object of its key, or nothing yet. ThreadSanitizer runs this program too, so it covers every word that a view reads.
- *
- *     views [ROUNDS] */
+/* Views of keys whose objects other threads build, replace and release. A view shows a built object of its key, or
+ * nothing. ThreadSanitizer runs this program too, so it covers every word that a view reads. Usage: views [ROUNDS] */
 #include "check.h"
 
 enum { KEYS = 6, READERS = 3, ROUNDS = 60 };
@@ -68,7 +66,7 @@ static void open_runtime(void) {
     }
 }
 
-/* What is shown is alive for as long as the view lasts. A weak singleton may end under a view, so it is only found. */
+/* A shown object lives as long as the view. A weak singleton may end during a view, so it is only found. */
 static void look(invivo_view view, invivo_key key) {
     thing *found = invivo_view_get(view, key);
     if (!found) return;
@@ -104,7 +102,7 @@ static void resolve_and_release(invivo_key key) {
     invivo_object object;
     if (OK(invivo_resolve(runtime, key, &object, E))) OK(invivo_object_release(object));
 }
-/* Two threads build, so that one finds what the other is at; both let go of the weak ones, which are then built again. */
+/* Two threads build, so that one meets the builds of the other; both release the weak ones, which are then built again. */
 static void *build(void *user_data) {
     for (int i = 0; i < KEYS; i++) {
         resolve_and_release(((invivo_key *)user_data)[i]);
@@ -114,7 +112,7 @@ static void *build(void *user_data) {
     }
     return NULL;
 }
-/* Each round tunes what is built, so that objects get what only few have, and makes all keys cold again. */
+/* Each round tunes built objects, so that they allocate rare data, and makes all keys cold again. */
 static void change(int round) {
     invivo_changes changes;
     char text[128];
@@ -166,12 +164,12 @@ int main(int count, char **arguments) {
         pthread_t builders[2];
         pthread_create(&builders[0], NULL, build, shared);
         pthread_create(&builders[1], NULL, build, confined);
-        /* A reload meets what is being built. */
+        /* A reload meets a build in progress. */
         if (round % 2) change(round);
         for (int i = 0; i < 2; i++) pthread_join(builders[i], NULL);
         if (round % 2 == 0) change(round);
     }
-    /* Built at the end, so that some view surely shows something. */
+    /* Built at the end, so that at least one view shows something. */
     build(shared);
     invivo_view view = invivo_view_begin(runtime);
     for (int i = 0; i < KEYS; i++) CHECK(invivo_view_get(view, shared[i]) && invivo_view_get(view, confined[i]));

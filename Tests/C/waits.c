@@ -1,4 +1,4 @@
-/* Waits: definitions that lie dormant until what they need comes, and again when it goes. */
+/* Definitions with the flag `waits`: blocked until their dependencies are defined, and again when these are removed. */
 #include "check.h"
 
 typedef struct part { invivo_object input, helper; } part;
@@ -69,7 +69,7 @@ static void removes(const char *key, invivo_status status, const char *text) {
     if (status) expects_error(invivo_changes_commit(changes, E), status, text);
     else OK(invivo_changes_commit(changes, E));
 }
-/* "key waits for ...", of what lies dormant; the names of the states of the rest. */
+/* "key waits for ..." for blocked definitions; the names of the states of the others. */
 static const char *states(void) {
     static char text[1024];
     invivo_value all;
@@ -123,7 +123,7 @@ static void it_sleeps_until_its_needs_come_and_again_when_they_go(void) {
     CHECK(!resolves("a.player"));
     DEFINE("a.screen", LAZY_SINGLETON, display_type);
     CHECK_EQUAL(live, 3);
-    /* Two needs go and come in one reload. */
+    /* Two dependencies are removed and added in one reload. */
     invivo_changes changes;
     OK(invivo_changes_open(runtime, &changes, E));
     OK(invivo_changes_remove(changes, "a.screen", E));
@@ -147,7 +147,7 @@ static void what_needs_a_sleeper_sleeps_or_is_refused(void) {
     CHECK_EQUAL(live, 3); /* through the alias too */
     CHECK(resolves("b.name") && resolves("b.outer"));
     DEFINE("b.firm", SINGLETON, part_type, INITIALIZER(KEY("input", "b.inner")));
-    /* Now that something needs what would fall asleep the need cannot go. */
+    /* Its dependent would be blocked and does not wait: the dependency cannot be removed. */
     removes("b.clock", INVIVO_E_NOT_FOUND, "b.firm: initializer parameter 'input' needs 'b.inner', which lies dormant: it waits for 'b.clock'");
     CHECK(resolves("b.firm"));
     removes("b.firm", INVIVO_OK, NULL);
@@ -188,7 +188,7 @@ static void a_sleeper_provides_its_type_when_it_wakes(void) {
     removes("d.power", INVIVO_OK, NULL);
     CHECK_TEXT(states(), "d.screen dormant d.power; d.viewer dormant Display");
     CHECK_EQUAL(live, 0);
-    /* Other faults are faults. */
+    /* Other errors are errors. */
     expects_error(invivo_define(runtime, DEFINITION("d.wrong", SINGLETON, part_type, WAITS, PROPERTIES(KEY("hepler", "d.gone"))), NULL, E),
                   INVIVO_E_PROPERTY, NULL);
     end();
@@ -209,12 +209,12 @@ static void optional_needs_and_lists_do_without_sleepers(void) {
     CHECK_EQUAL(live, 3);
     removes("e.power", INVIVO_OK, NULL);
     CHECK_EQUAL(((part *)instance)->helper.bits, 0);
-    CHECK_EQUAL(live, 1); /* and what it had got is gone */
+    CHECK_EQUAL(live, 1); /* and the object that it held has ended */
     OK(invivo_object_release(holder));
     end();
 }
 
-/* What is there by now is named, whether it came before or after what is still missing. */
+/* Existing dependencies are listed, whether they were added before or after the missing one. */
 static void a_sleeper_names_an_optional_key_that_comes(void) {
     invivo_value graph;
     begin();
@@ -261,7 +261,7 @@ static void it_sleeps_until_the_configuration_says_something(void) {
     OK(invivo_object_release(object));
     says("config: { global: { level: 4 }, other: { level: 5 } }");
     CHECK_TEXT(states(), "g.holder dormant g.late; g.late dormant config.absent.path; g.tone made; g.whole made");
-    /* What does not fit is an error, and the former values hold. */
+    /* An unsuitable value is an error, and the former values stay. */
     invivo_changes changes;
     OK(invivo_changes_open(runtime, &changes, E));
     const char *wrong = "config: { global: { level: loud } }";
@@ -270,7 +270,7 @@ static void it_sleeps_until_the_configuration_says_something(void) {
     CHECK(resolves("g.tone"));
     says("config: {}");
     CHECK_TEXT(states(), "g.holder dormant g.late; g.late dormant config.absent.path; g.tone dormant config.level; g.whole dormant config.other.level");
-    /* Who waits for what waits for a value comes with it. */
+    /* A dependent of a definition that waits for a value is unblocked with it. */
     says("config: { absent: { path: 1 } }");
     CHECK_TEXT(states(), "g.holder made; g.late made; g.tone dormant config.level; g.whole dormant config.other.level");
     says("config: {}");
@@ -295,7 +295,7 @@ static void it_sleeps_until_its_type_is_registered(void) {
     DEFINE("h.finder", SINGLETON, part_type, WAITS, INITIALIZER(KEY(NULL, "h.child")));
     CHECK_TEXT(states(), "h.child dormant Later; h.finder dormant h.child; h.part dormant Later; h.user dormant h.part");
     expects_error(invivo_resolve_name(runtime, "h.part", &none, E), INVIVO_E_DORMANT, "h.part: 'h.part' lies dormant: it waits for 'Later'");
-    /* Something else that comes does not wake it. */
+    /* Another added key does not unblock it. */
     DEFINE("h.other", LAZY_SINGLETON, part_type);
     CHECK(!resolves("h.part"));
     size_t before = listener_count(heard);
@@ -303,14 +303,14 @@ static void it_sleeps_until_its_type_is_registered(void) {
     listener_wait(heard, before + 1);
     CHECK_TEXT(listener_last(heard)->cause, "type Later");
     CHECK_TEXT(states(), "h.child made; h.finder made; h.other cold; h.part made; h.user made");
-    /* Types stay: nothing waits any more. */
+    /* Types are never removed: nothing waits any more. */
     OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "h.second", .type_name = "Later",
                      .scope = INVIVO_SCOPE_LAZY_SINGLETON, WAITS}, NULL, E));
     CHECK(resolves("h.second"));
     end();
 }
 
-/* Random definitions that come and go, against what must be awake: the largest set in which everybody's needs are there. */
+/* Random definitions against the expected set: the largest one in which all dependencies exist. */
 static void who_is_awake_is_what_a_model_says(void) {
     enum { KEYS = 10 };
     unsigned state = 11;
@@ -325,7 +325,7 @@ static void who_is_awake_is_what_a_model_says(void) {
             removes(names[0], INVIVO_OK, NULL);
             defined[i] = 0;
         } else {
-            /* By providers, which may go in circles. */
+            /* By providers, which may form cycles. */
             invivo_injection into[2];
             count[i] = (int)((state >> 24) % 3);
             snprintf(names[2], 8, "f.%d", i);

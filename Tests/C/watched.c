@@ -1,5 +1,5 @@
-/* Files that a change set opens: what they say is part of the same reload; afterwards they are followed; a set that is not
- * committed leaves nothing. */
+/* Files of a change set: their content is part of the same reload; afterwards they are followed; an uncommitted set
+ * leaves nothing. */
 #include "check.h"
 
 typedef struct { int64_t count; double gain; } voice;
@@ -101,7 +101,7 @@ static const char *sources(void) {
     invivo_value_clear(&found);
     return text;
 }
-/* No file is followed, and no thread or descriptor for it is there. */
+/* No file is followed, and no thread or descriptor for it exists. */
 #define FOLLOWS_NOTHING() follows_nothing(__LINE__)
 static void follows_nothing(int line) {
     struct timespec now;
@@ -164,7 +164,7 @@ static int64_t configured(const char *path) {
     invivo_value_clear(&found);
     return value;
 }
-/* Waits for an edit that shows in the configuration, serving this thread's domain. */
+/* Waits for an edit to appear in the configuration, and serves this thread's domain. */
 static void wait_for(const char *path, int64_t value) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -302,7 +302,7 @@ static void an_override_lies_over_what_the_file_says(void) {
     end();
 }
 
-/* ---- nothing is left ---------------------------------------------------------------------------------- */
+/* ---- no remains ---------------------------------------------------------------------------------------- */
 
 static void fails(const char *what, invivo_status code, const char *text, const char *second) {
     begin();
@@ -322,7 +322,7 @@ static void fails(const char *what, invivo_status code, const char *text, const 
     CHECK_EQUAL(configured("synth.count"), -1);
     expects_error(invivo_source_refresh(source, E), INVIVO_E_HANDLE, NULL);
     expects_error(invivo_source_close(source, E), INVIVO_E_HANDLE, NULL);
-    /* Nor does another file bring it along. */
+    /* Nor does another file activate it. */
     write_text("b.yaml", "config: { synth: { b: 1 } }");
     OK(invivo_watch(runtime, "b.yaml", E));
     CHECK_EQUAL(configured("synth.b"), 1);
@@ -381,7 +381,7 @@ static void a_file_that_is_gone_at_the_commit_is_not_there(void) {
     unlink("a.yaml");
     expects_error(invivo_changes_commit(changes, E), INVIVO_E_NOT_FOUND, NULL);
     FOLLOWS_NOTHING();
-    /* A set that is committed keeps what a file said that has gone since. */
+    /* A committed set keeps the content of a file that was removed meanwhile. */
     say("a.yaml", 3, 0.5);
     changes = open_set();
     define(changes, "synth.lead");
@@ -418,7 +418,7 @@ static void a_source_is_not_ready_before_the_commit(void) {
     end();
 }
 
-/* Nobody would notice that the set has lost its file. */
+/* Otherwise the loss of the file would go unnoticed. */
 static void a_source_that_is_closed_before_the_commit_is_an_error(void) {
     static const char message[] =
         "b.yaml: the source was closed before its change set was committed: close it after the commit, or discard the set and leave "
@@ -457,7 +457,7 @@ static void what_cannot_be_watched(void) {
     CHECK_EQUAL(source.bits, 0);
     expects_error(invivo_changes_watch(changes, &empty, &source, E), INVIVO_E_ARGUMENT, NULL);
     expects_error(invivo_changes_watch(changes, NULL, &source, E), INVIVO_E_ARGUMENT, NULL);
-    /* A set that a processor is given takes a definition alone. */
+    /* The set that a processor receives accepts only a definition. */
     invivo_processor processor = {.struct_size = sizeof processor, .name = "p", .process = visit};
     say("a.yaml", 3, 0.5);
     OK(invivo_changes_process(changes, &processor, E));
@@ -469,7 +469,7 @@ static void what_cannot_be_watched(void) {
     end();
 }
 
-/* ---- files that need not be good yet ------------------------------------------------------------------- */
+/* ---- files that may be invalid at first ---------------------------------------------------------------- */
 
 static void a_file_that_may_wait(void) {
     static const invivo_injection optional[] = {
@@ -494,7 +494,7 @@ static void a_file_that_may_wait(void) {
     OK(invivo_source_close(missing, E));
     EXPECTS_VOICE("synth.lead", 0, 1);
     end();
-    /* What the set itself requires does not wait. */
+    /* Requirements of the set itself do not wait. */
     begin();
     changes = open_set();
     define(changes, "synth.lead");
@@ -505,7 +505,7 @@ static void a_file_that_may_wait(void) {
     FOLLOWS_NOTHING();
     expects_error(invivo_source_close(missing, E), INVIVO_E_HANDLE, NULL);
     end();
-    /* Alone, as a source. */
+    /* As a separate source. */
     begin();
     invivo_source_options options = {.struct_size = sizeof options, .path = "a.yaml", .flags = INVIVO_SOURCE_WAIT};
     OK(invivo_source_open(runtime, &options, &missing, E));
@@ -577,7 +577,7 @@ static void a_submitted_set_that_fails_leaves_nothing(void) {
         while (check_entries("/proc/self/fd") != descriptors && now.tv_sec < limit) clock_gettime(CLOCK_MONOTONIC, &now);
         FOLLOWS_NOTHING();
     }
-    /* A file that was not at fault itself does not come back with another. */
+    /* A valid file is not added with another one. */
     write_text("a.yaml", "config: { synth: { count: 1 } }");
     write_text("b.yaml", "config: {");
     invivo_changes changes = open_set();
@@ -591,7 +591,7 @@ static void a_submitted_set_that_fails_leaves_nothing(void) {
     end();
 }
 
-/* A reload that is under way until set_holding(false). */
+/* A reload that lasts until set_holding(false). */
 static void *commit_held(void *unused) {
     invivo_changes changes = open_set();
     invivo_type_options shared = {.struct_size = sizeof shared, .name = "Shared", .size = sizeof(voice), .alignment = 8,
@@ -616,7 +616,7 @@ static void end_holding(pthread_t thread) {
     pthread_join(thread, NULL);
 }
 
-/* What was heard of a file, as the runtime logs it. */
+/* Events of a file, as the runtime logs them. */
 static int hearings;
 static void log_line(void *user_data, const invivo_log_entry *entry) {
     (void)user_data;
@@ -637,7 +637,7 @@ static void wait_for_hearing(int count) {
     CHECK(__atomic_load_n(&hearings, __ATOMIC_ACQUIRE) >= count);
 }
 
-/* The file changes after it is followed and before the set has its turn: it is no reload of its own. */
+/* The file changes after it is followed and before the set has its turn: this is no separate reload. */
 static void an_edit_before_the_commit_is_part_of_it(void) {
     begin_logged();
     say("a.yaml", 3, 0.5);
@@ -657,7 +657,8 @@ static void an_edit_before_the_commit_is_part_of_it(void) {
     end();
 }
 
-/* A file that a set opens is part of it, though it is open for writing, and though an edit of another file joins the set. */
+/* A file that a set opens is part of it, although it is open for writing, and although an edit of another file joins
+ * the set. */
 static void a_file_that_is_being_written_is_not_left_for_later(void) {
     begin_logged();
     say("a.yaml", 3, 1);
@@ -685,7 +686,7 @@ static void a_file_that_is_being_written_is_not_left_for_later(void) {
     end();
 }
 
-/* An edit of a file that a failed set would have opened: it brings nothing of its file. */
+/* An edit of a file of a failed set does not activate it. */
 static void an_edit_of_a_file_that_a_failed_set_would_open_is_nothing(void) {
     static const invivo_injection nobody[] = {{.name = "count", .how = INVIVO_INJECT_REFERENCE, .reference = "synth.nobody"}};
     for (int round = 0; round < 5; round++) {
@@ -711,7 +712,7 @@ static void an_edit_of_a_file_that_a_failed_set_would_open_is_nothing(void) {
     }
 }
 
-/* A source that was closed when an edit of its file had been heard, but had not had its turn. */
+/* A source that was closed after an edit of its file was detected, and before its turn. */
 static void *close_source(void *source) {
     OK(invivo_source_close(*(invivo_source *)source, E));
     return NULL;
@@ -730,7 +731,7 @@ static void an_edit_of_a_closed_source_is_nothing(void) {
         wait_for_hearing(1);
         end_holding(thread);
         pthread_join(closing, NULL);
-        /* Whatever waits has had its turn when this has. */
+        /* All pending reloads have had their turn when this has. */
         size_t count = listener_count(heard);
         invivo_changes changes = open_set();
         OK(invivo_changes_document(changes, "m.yaml", "config: { synth: { m: 1 } }", 27, E));
@@ -743,8 +744,8 @@ static void an_edit_of_a_closed_source_is_nothing(void) {
     }
 }
 
-/* A source that is closed when its set waits for its turn: nothing of the file is read or followed. Whether the close or the set
- * comes first is the scheduler's. */
+/* A source that is closed while its set waits for its turn: the file is neither read nor followed. The scheduler
+ * decides the order of close and set. */
 static invivo_status closed_early;
 static void *close_early(void *source) {
     closed_early = invivo_source_close(*(invivo_source *)source, NULL);
@@ -763,7 +764,7 @@ static void a_source_is_closed_before_its_set_has_its_turn(void) {
         OK(invivo_changes_submit(changes, E));
         end_holding(thread);
         pthread_join(closing, NULL);
-        /* Whatever waits has had its turn when this has. */
+        /* All pending reloads have had their turn when this has. */
         changes = open_set();
         OK(invivo_changes_document(changes, "m.yaml", "config: { synth: { m: 1 } }", 27, E));
         OK(invivo_changes_submit(changes, E));
@@ -773,7 +774,7 @@ static void a_source_is_closed_before_its_set_has_its_turn(void) {
         OK(invivo_changes_commit(changes, E));
         was_first = closed_early == INVIVO_OK;
         for (size_t i = 0; i < listener_count(heard); i++) was_first = was_first && heard->reports[i].status == INVIVO_OK;
-        /* The loop and the worker may have been started for something else, and stay until close; the watch may not. */
+        /* The loop and the worker may have been started for other reasons, and stay until close; the watch may not. */
         if (was_first) CHECK_TEXT(sources(), "");
         for (time_t limit = time(NULL) + CHECK_LIMIT_SECONDS; was_first && has_inotify() && time(NULL) < limit;) sched_yield();
         if (was_first) CHECK(!has_inotify());

@@ -1,4 +1,4 @@
-/* Weak singletons in each way of memory: an entry lives exactly as long as somebody holds it. */
+/* Weak singletons in each memory model: an object lives exactly as long as it has a holder. */
 #include "nodes.h"
 
 static void a_weak_singleton_lives_as_long_as_somebody_holds_it(void) {
@@ -25,7 +25,7 @@ static void a_weak_singleton_lives_as_long_as_somebody_holds_it(void) {
     end();
 }
 
-/* Instances counted by the host, with weak references: a cell that outlives its instance. */
+/* Instances with host reference counts and weak references: a cell that outlives its instance. */
 typedef struct counted { int count; struct weak *weak; } counted;
 typedef struct weak { counted *instance; int users; } weak;
 static int counted_live, weak_live;
@@ -99,7 +99,7 @@ static void a_weak_singleton_that_its_host_counts_is_found_again(void) {
     CHECK_EQUAL(weak_live, 0);
 }
 
-/* What has been stopped never comes back, though its host refers to it still. */
+/* A stopped object is never resolved again, although its host still refers to it. */
 static int counted_stops;
 static invivo_status counted_stop(void *instance, void *user_data, invivo_error **error) {
     (void)instance, (void)user_data, (void)error;
@@ -131,7 +131,7 @@ static void what_was_stopped_is_never_found_again(void) {
     CHECK_EQUAL(weak_live, 0);
 }
 
-/* What is made for many arguments and gone is asked for now and then: neither arguments nor weak references add up. */
+/* Ended objects for many arguments are removed from time to time: neither arguments nor weak references accumulate. */
 static void what_its_host_counts_leaves_its_arguments_when_it_is_gone(void) {
     begin();
     invivo_type type;
@@ -154,7 +154,7 @@ static void what_its_host_counts_leaves_its_arguments_when_it_is_gone(void) {
         if (!CHECK(weak_live <= 64)) break;
     }
     CHECK_EQUAL(counted_live, 10);
-    for (int i = 0; i < 10; i++) { /* those that somebody holds are found again */
+    for (int i = 0; i < 10; i++) { /* held objects are found again */
         invivo_value value = invivo_int64(i * 200);
         invivo_object handle = {0};
         OK(invivo_resolve_with(runtime, key, &value, 1, &handle, E));
@@ -167,7 +167,7 @@ static void what_its_host_counts_leaves_its_arguments_when_it_is_gone(void) {
     CHECK_EQUAL(weak_live, 0);
 }
 
-/* Two kinds of instances that their host counts, each with functions of its own: what the wrong ones are called for shows. */
+/* Two types with host reference counts, each with its own functions: calls of the wrong ones are detected. */
 static int kind_mistakes;
 #define KIND_MARK(kind) ((void *)(intptr_t)(kind))
 typedef struct kind_counted { counted base; intptr_t kind; invivo_object inner; } kind_counted;
@@ -240,7 +240,7 @@ static void what_takes_the_place_of_a_weak_singleton_is_shared_though_it_has_ano
     drop(handle);
     kind_release(instance, KIND_MARK(2));
     CHECK_EQUAL(counted_live, 0);
-    handle = resolve("a.weak"); /* and another one when it is gone */
+    handle = resolve("a.weak"); /* and another one after its end */
     drop(handle);
     CHECK_EQUAL(counted_live, 0);
     CHECK_EQUAL(kind_mistakes, 0);

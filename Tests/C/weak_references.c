@@ -1,5 +1,5 @@
-/* Weak references: callables that answer the instance that there is when they are called. They make nothing and hold nothing;
- * what they name follows no order through them, and threads that ask while the last lease goes get what lives or null. */
+/* Weak references: callables that return the existing instance. They create and hold nothing, and set no order. During
+ * the last release, a call returns a live object or null. */
 #include "nodes.h"
 #include <sched.h>
 
@@ -15,7 +15,7 @@ static invivo_object asked_with(invivo_callable callable, const invivo_value *ar
     return result.kind == INVIVO_KIND_OBJECT ? result.as.object : (invivo_object){0};
 }
 static invivo_object asked(invivo_callable callable) { return asked_with(callable, NULL, 0); }
-/* What a weak reference answers, without the lease. */
+/* The result of a weak reference, without the lease. */
 static uint64_t there(invivo_callable callable) {
     invivo_object found = asked(callable);
     if (found.bits) drop(found);
@@ -44,7 +44,7 @@ static void shared_ones_that_are_built_are_there_and_nothing_is_made(void) {
     CHECK(made.bits == there(any_of(to_lazy)));
     drop(made);
     CHECK(there(any_of(to_lazy)));
-    /* A weak singleton is there as long as somebody holds it, which the answer does and the reference does not. */
+    /* A weak singleton lives as long as it has a holder; the result holds it, the reference does not. */
     made = resolve("a.weak");
     found = asked(any_of(to_weak));
     CHECK(made.bits == found.bits);
@@ -66,7 +66,7 @@ static void arguments_say_which_one_is_meant(void) {
     DEFINE("a.one", WEAK_SINGLETON, .parameters = parameters, .parameter_count = 2, INITIALIZER(numbered));
     DEFINE("a.free", LAZY_SINGLETON, PROPERTIES(free_one));
     DEFINE("a.bound", LAZY_SINGLETON, PROPERTIES(bound));
-    /* What an alias gives that is not there, there is nothing of: it is not made for the question. */
+    /* If an argument of an alias does not exist, the result is null: it is not created. */
     invivo_injection given[] = {{INVIVO_INT(3)}, {INVIVO_REF("a.leaf")}}, list[] = {{INVIVO_INT(4)}, {INVIVO_LIST(INVIVO_GIVE(INVIVO_REF("a.leaf")))}};
     invivo_injection to_given[] = {WEAK("any", REF("a.given"))}, to_list[] = {WEAK("any", REF("a.list"))};
     OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.given", .alias = "a.one", INITIALIZER(given)}, NULL, E));
@@ -111,7 +111,7 @@ static void what_has_places_is_that_of_the_calling_place(void) {
     DEFINE("a.desk", HOST, .scope_name = "desk");
     DEFINE("a.thread", THREAD);
     invivo_injection to_desk[] = {WEAK("any", REF("a.desk"))}, to_thread[] = {WEAK("any", REF("a.thread"))};
-    /* No captive: what holds nothing may live longer. */
+    /* No captive dependency: it holds nothing. */
     DEFINE("a.to_desk", SINGLETON, PROPERTIES(to_desk));
     DEFINE("a.to_thread", SINGLETON, PROPERTIES(to_thread));
     invivo_object at_desk = resolve("a.to_desk"), in_thread = resolve("a.to_thread");
@@ -122,7 +122,7 @@ static void what_has_places_is_that_of_the_calling_place(void) {
     CHECK(there(any_of(at_desk)) == seventh.bits && there(any_of(in_thread)) == own.bits);
     place = 8;
     CHECK(!there(any_of(at_desk)));
-    place = 0; /* nowhere: there is none */
+    place = 0; /* no scope instance: null */
     CHECK(!there(any_of(at_desk)));
     pthread_t other;
     void *found = NULL;
@@ -157,7 +157,7 @@ static void what_is_never_shared_is_refused(void) {
         if (!CHECK(strstr(text, wrong[i].why) && strstr(text, "use a provider"))) fprintf(stderr, "%s\n", text);
         if (check_error) invivo_error_release(check_error), check_error = NULL;
     }
-    /* Nor may it become so. */
+    /* Nor may a change cause it. */
     DEFINE("a.kept", LAZY_SINGLETON);
     OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.name", .alias = "a.kept"}, NULL, E));
     invivo_injection kept[] = {WEAK("any", REF("a.kept"))}, named[] = {WEAK("any", REF("a.name"))};
@@ -167,7 +167,7 @@ static void what_is_never_shared_is_refused(void) {
     expects_error(invivo_define(runtime, &GIVEN("a.kept", PROTOTYPE), NULL, E), INVIVO_E_ARGUMENT, NULL);
     expects_error(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.name", .alias = "a.prototype"}, NULL, E),
                   INVIVO_E_ARGUMENT, NULL);
-    /* What is no definition has no instance. */
+    /* A key without a definition has no instance. */
     invivo_injection config[] = {WEAK("any", &(invivo_injection){INVIVO_CONFIG("x")})}, missing[] = {WEAK("any", REF("a.none"))};
     invivo_injection optional[] = {WEAK("any", &(invivo_injection){INVIVO_REF_OPTIONAL("a.none")})};
     expects_error(invivo_define(runtime, &GIVEN("a.holder", LAZY_SINGLETON, PROPERTIES(config)), NULL, E), INVIVO_E_NOT_CONFIGURED, NULL);
@@ -179,7 +179,7 @@ static void what_is_never_shared_is_refused(void) {
     end();
 }
 
-/* An object that is a constant is there already, whatever its scope; what lies dormant is not. */
+/* A constant exists already, regardless of its scope; a blocked definition has no instance. */
 static void constants_are_there_and_what_lies_dormant_is_not(void) {
     begin();
     invivo_object own;
@@ -200,7 +200,7 @@ static void constants_are_there_and_what_lies_dormant_is_not(void) {
     end();
 }
 
-/* No order and no circle: each may be made by what names it weakly, and asks while it is made. */
+/* No order and no cycle: each may be created by the object that refers to it weakly, and is called during the creation. */
 static invivo_callable asked_inside;
 static int answers, nulls;
 static invivo_status ask_inside(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
@@ -221,13 +221,13 @@ static void it_sets_no_order_and_makes_no_circle(void) {
     CHECK_EQUAL(serials, 1);
     asked_inside = any_of(holder), answers = nulls = 0;
     invivo_object target = resolve("a.target");
-    CHECK(answers == 1 && nulls == 1); /* while it is made there is none */
+    CHECK(answers == 1 && nulls == 1); /* null during its creation */
     CHECK(there(asked_inside) == target.bits);
     drop(target), drop(holder);
     end();
 }
 
-/* The holder keeps its identity and hears nothing; the callable answers what there is by then. */
+/* The holder keeps its identity and is not notified; the callable returns the current object. */
 static void what_is_redone_needs_no_reload_of_the_holder(void) {
     begin();
     invivo_injection weak[] = {WEAK("any", REF("a.weak"))};
@@ -272,7 +272,7 @@ static void confined_ones_are_for_their_domain_and_close_ends_it(void) {
     OK(invivo_callable_release(callable));
 }
 
-/* Instances that the host counts, with weak references; a lock makes them shared. */
+/* Instances with host reference counts and weak references; a lock makes them shared. */
 typedef struct counted { int count; struct weakly *weak; } counted;
 typedef struct weakly { counted *instance; int users; } weakly;
 static pthread_mutex_t counts = PTHREAD_MUTEX_INITIALIZER;
@@ -313,7 +313,7 @@ static void *counted_weak_load(void *reference, void *user_data) {
     counted *found = self->instance;
     if (found) found->count++;
     pthread_mutex_unlock(&counts);
-    sched_yield(); /* others ask meanwhile */
+    sched_yield(); /* other threads call meanwhile */
     return found;
 }
 static void counted_weak_free(void *reference, void *user_data) {
@@ -365,7 +365,7 @@ static void *ask_often(void *callable) {
     for (int i = 0; i < ROUNDS; i++) {
         invivo_object found = asked(*(invivo_callable *)callable);
         if (!found.bits) continue;
-        /* What is answered lives. */
+        /* A returned object is live. */
         CHECK(at(found) != NULL);
         drop(found);
         __atomic_add_fetch(&found_count, 1, __ATOMIC_SEQ_CST);
@@ -397,7 +397,7 @@ static void threads_that_ask_while_the_last_lease_goes_get_what_lives_or_null(vo
     holder = resolve("a.holder");
     race(any_of(holder));
     CHECK_EQUAL(counted_live, 0);
-    /* What somebody holds is never missed, whoever looks for it at the same time. */
+    /* A held object is always found, also during other lookups. */
     invivo_object handle = resolve("a.weak");
     counted *instance = (counted *)at(handle);
     pthread_mutex_lock(&counts);

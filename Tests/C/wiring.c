@@ -1,8 +1,8 @@
-/* Wiring: what is built, injected, remade, re-injected and kept; what failing constructors leave; cycles; cold builds under
- * many threads; disposal once and in order. */
+/* Wiring: building, injection, rebuilding, updates in place; failing constructors; cycles; builds under many threads;
+ * disposal once and in order. */
 #include "check.h"
 
-/* A part remembers what it was made with. Shared types: any thread resolves them. */
+/* A part records its arguments. Shared types: any thread resolves them. */
 typedef struct part {
     invivo_object input, helper; /* borrowed: the runtime holds the leases */
     int64_t number;
@@ -12,7 +12,7 @@ typedef struct part {
 } part;
 
 static int serials, inits, deinits, starts, stops, destroyed;
-static int fail_init_at, fail_start_at; /* the how manieth call fails; 0 = none */
+static int fail_init_at, fail_start_at; /* the number of the failing call; 0 = none */
 static char disposal_order[512];
 static pthread_mutex_t order_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -42,7 +42,7 @@ static void part_deinit(void *instance, void *user_data) {
 }
 static invivo_status part_start(void *instance, void *user_data, invivo_error **error) {
     (void)user_data;
-    if (__atomic_add_fetch(&starts, 1, __ATOMIC_SEQ_CST) == fail_start_at) { /* independent ones start at once */
+    if (__atomic_add_fetch(&starts, 1, __ATOMIC_SEQ_CST) == fail_start_at) { /* independent ones start in parallel */
         if (error) *error = invivo_error_make(INVIVO_E_HOST, "the start fails", NULL, NULL);
         return INVIVO_E_HOST;
     }
@@ -117,7 +117,7 @@ static invivo_definition with(const char *key, uint32_t scope, const invivo_inje
 static invivo_definition helped(const char *key, uint32_t scope, const invivo_injection *properties, size_t count) {
     invivo_definition made = simple(key, scope);
     made.properties = properties, made.property_count = count;
-    made.type = confined_type; /* injected again where it is; a shared one is made anew */
+    made.type = confined_type; /* injected again in place; a shared one is rebuilt */
     return made;
 }
 
@@ -131,7 +131,7 @@ static part *instance_of(invivo_object object) {
     OK(invivo_object_instance(object, (invivo_type){0}, &instance, E));
     return instance;
 }
-/* The serial number of what a key makes; the lease goes back. */
+/* The serial number of a key's object; the lease is released. */
 static int serial(const char *key) {
     invivo_object object = resolve(key);
     part *found = instance_of(object);
@@ -146,7 +146,7 @@ static uint64_t generation(void) {
     return info.generation;
 }
 
-/* ---- scopes and injection ---------------------------------------------------------------------------- */
+/* ---- scopes and injections ----------------------------------------------------------------------------- */
 
 static void scopes_say_how_often_and_when(void) {
     begin();
@@ -208,7 +208,7 @@ static void injection_goes_by_position_name_and_property(void) {
     OK(invivo_object_release(made));
     end();
     CHECK_EQUAL(deinits, 4);
-    /* Reverse order of creation: the first pulled the source in before it was made itself. */
+    /* Reverse order of creation: the first one built the source before itself. */
     CHECK_TEXT(disposal_order, "a.third a.second a.first a.source ");
 }
 
@@ -235,7 +235,7 @@ static void wrong_wiring_is_told_at_once(void) {
                   "a.second: the property 'helper' needs 'a.other', which is not defined");
     CHECK_EQUAL(generation(), before);
     CHECK_EQUAL(inits, 0);
-    /* A definition that says nothing of its type. */
+    /* A definition without a type. */
     invivo_error *error = NULL;
     invivo_definition untyped = {.struct_size = sizeof untyped, .key = "a.untyped", .file = "wiring.c", .line = 9, .column = 2};
     CHECK_EQUAL(invivo_define(runtime, &untyped, NULL, &error), INVIVO_E_ARGUMENT);
@@ -268,8 +268,8 @@ static void aliases_are_the_key_they_name(void) {
     alias.alias = "a.two";
     OK(define(alias, E));
     CHECK_EQUAL(serial("a.nower"), two);
-    CHECK_EQUAL(serial("a.one"), one); /* the same as before */
-    CHECK(serial("a.holder") != holder); /* its initializer got another */
+    CHECK_EQUAL(serial("a.one"), one); /* unchanged */
+    CHECK(serial("a.holder") != holder); /* its initializer received another one */
     alias.alias = "a.nower";
     expects_error(define(alias, E), INVIVO_E_CYCLE, "a.now: the wiring goes round in a circle: a.now -> a.nower -> a.now");
     alias.alias = "a.non";
@@ -305,7 +305,7 @@ static void exactly_the_dependents_are_redone(void) {
     OK(define(simple("a.base", INVIVO_SCOPE_SINGLETON), E));
     CHECK_TEXT(listener_last(heard)->changes,
                "a.base remade; a.middle remade; a.wide remade; a.top remade; a.side reinjected");
-    CHECK(serial("a.wide") != wide); /* any thread may read it: it is never changed where it is */
+    CHECK(serial("a.wide") != wide); /* any thread may read it: it is never changed in place */
     CHECK(serial("a.base") != base_was);
     CHECK(serial("a.middle") != middle_was);
     CHECK(serial("a.top") != top);
@@ -323,7 +323,7 @@ static void exactly_the_dependents_are_redone(void) {
     CHECK_EQUAL(deinits, serials);
 }
 
-/* What a factory resolves while building is an edge too. */
+/* A resolve in a factory is an edge too. */
 static invivo_status make_from_base(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count,
                                     void *user_data, invivo_error **error) {
     invivo_object base;
@@ -374,7 +374,7 @@ static void removal_with_dependents_is_refused(void) {
     OK(invivo_changes_commit(changes, E));
     invivo_object object;
     expects_error(invivo_resolve_name(runtime, "a.top", &object, E), INVIVO_E_NOT_FOUND, NULL);
-    OK(define(simple("a.base", INVIVO_SCOPE_SINGLETON), E)); /* and comes back */
+    OK(define(simple("a.base", INVIVO_SCOPE_SINGLETON), E)); /* and is added again */
     CHECK_EQUAL(serial("a.base"), 3);
     end();
     CHECK_EQUAL(deinits, 3);
@@ -409,8 +409,8 @@ static void base_values_are_set_in_the_kept_instance(void) {
 
 /* ---- failures ---------------------------------------------------------------------------------------- */
 
-/* One commit that brings two lazy definitions, remakes two eager ones and pulls a cold one in: constructor 1 fails, then 2,
- * then 3, ... Each time everything is as before, and what was made is disposed. */
+/* One commit adds two lazy definitions, rebuilds two eager ones and builds a cold one: constructor 1 fails, then 2,
+ * then 3, ... Each failure changes nothing, and the new objects are disposed of. */
 static void a_failing_constructor_leaves_everything_as_it_was(void) {
     for (int what = 0; what < 2; what++) {
         begin();
@@ -434,14 +434,14 @@ static void a_failing_constructor_leaves_everything_as_it_was(void) {
             *(what ? &fail_start_at : &fail_init_at) = (what ? starts : inits) + faults + 1;
             invivo_status status = invivo_changes_commit(changes, E);
             if (status == INVIVO_OK) break;
-            if (what) starts--; /* the one that failed */
+            if (what) starts--; /* the failed one */
             faults++;
             CHECK_EQUAL(status, INVIVO_E_HOST);
             if (!strstr(invivo_error_text(check_error), what ? "the start fails" : "the constructor fails"))
                 check_failed(__FILE__, __LINE__, "says %s", invivo_error_text(check_error));
             invivo_error_release(check_error);
             check_error = NULL;
-            CHECK_EQUAL(user_data, faults); /* the definition that did not come is gone */
+            CHECK_EQUAL(user_data, faults); /* the definition that was not added is missing */
             CHECK_EQUAL(generation(), before);
             CHECK_EQUAL(serial("a.base"), base_was);
             CHECK_EQUAL(serial("a.top"), top);
@@ -481,7 +481,7 @@ static void cycles_are_answered_with_their_path(void) {
     expects_error(invivo_changes_commit(changes, E), INVIVO_E_CYCLE,
                   "a.a: the wiring goes round in a circle: a.a -> a.b -> a.c -> a.a, all through initializers; inject one of them as "
                   "a property, or by a provider");
-    /* One that only shows while building. */
+    /* An error that only occurs while building. */
     invivo_definition x = simple("a.x", INVIVO_SCOPE_LAZY_SINGLETON), y = simple("a.y", INVIVO_SCOPE_LAZY_SINGLETON);
     x.factory = y.factory = make_from_base;
     x.user_data = "a.y", y.user_data = "a.x";
@@ -507,7 +507,7 @@ static invivo_status make_slow(void **instance, const invivo_build *build, const
                                void *user_data, invivo_error **error) {
     struct timespec pause = {0, 20 * 1000 * 1000};
     (void)arguments, (void)count, (void)error, (void)build, (void)user_data;
-    nanosleep(&pause, NULL); /* slow on purpose: everybody else arrives meanwhile */
+    nanosleep(&pause, NULL); /* slow on purpose: all other threads arrive meanwhile */
     ((part *)*instance)->serial = __atomic_add_fetch(&serials, 1, __ATOMIC_SEQ_CST);
     return INVIVO_OK;
 }
@@ -537,7 +537,7 @@ static void a_cold_build_happens_once_under_64_threads(void) {
     CHECK_EQUAL(deinits, 1);
 }
 
-/* Two threads that build towards each other: each has begun its own before it asks for the other's. */
+/* Two threads whose builds depend on each other: each has begun its own before it requests the other's. */
 static invivo_status make_cross(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count,
                                 void *user_data, invivo_error **error) {
     size_t other = (size_t)user_data;
@@ -545,7 +545,7 @@ static invivo_status make_cross(void **instance, const invivo_build *build, cons
     invivo_object object;
     invivo_status status;
     (void)build, (void)arguments, (void)count;
-    /* Once: the one that gives way begins anew. */
+    /* Once: the one that backs off restarts. */
     if (!met) met = true, pthread_barrier_wait(&barrier);
     status = invivo_resolve(runtime, cross_keys[other], &object, error);
     if (status) return status;
@@ -614,7 +614,7 @@ static void a_view_keeps_its_generation(void) {
     view = invivo_view_begin(runtime);
     CHECK(((part *)invivo_view_get(view, key))->serial != before);
     invivo_view_end(view);
-    (void)generation(); /* looks for what can be disposed */
+    (void)generation(); /* retires finished generations */
     CHECK_EQUAL(deinits, 1);
     end();
 }
@@ -636,12 +636,12 @@ static void what_was_built_for_a_replaced_graph_stays_while_a_view_may_see_it(vo
     pthread_barrier_init(&barrier, NULL, 2);
     invivo_view view = invivo_view_begin(runtime);
     pthread_create(&thread, NULL, resolve_slow, (void *)0);
-    for (int i = 0; i < 2; i++) pthread_barrier_wait(&barrier); /* the thread sets out, and builds */
+    for (int i = 0; i < 2; i++) pthread_barrier_wait(&barrier); /* the thread starts, and builds */
     OK(define(simple("a.slow", INVIVO_SCOPE_LAZY_SINGLETON), E));
     pthread_barrier_wait(&barrier);
     pthread_join(thread, NULL);
     pthread_barrier_destroy(&barrier);
-    (void)generation(); /* looks for what can be disposed */
+    (void)generation(); /* retires finished generations */
     part *seen = invivo_view_get(view, slow_key);
     CHECK(seen != NULL);
     CHECK_EQUAL(deinits, 0);
@@ -666,7 +666,7 @@ static void objects_outlive_a_deferred_close(void) {
     CHECK_EQUAL(destroyed, 1);
 }
 
-/* Entries come to lead to their cells when something is made: those of other names too, wherever they stand. */
+/* Entries point to their cells after a creation: those of other names too, at any position. */
 static void an_alias_shows_what_is_made_later(void) {
     enum { HALF = 128 };
     invivo_error *error = NULL;
@@ -701,7 +701,7 @@ static void an_alias_shows_what_is_made_later(void) {
     CHECK(!invivo_runtime_close(own, &error));
 }
 
-/* Keys are dense numbers: what is interned between two of them would show. */
+/* Keys are dense numbers: an interned key between two of them would be visible. */
 static void names_that_are_only_asked_for_are_not_kept(void) {
     invivo_runtime own;
     invivo_key first, second, missing = {7};

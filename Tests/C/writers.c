@@ -1,5 +1,5 @@
-/* Files that are read while somebody writes them: a file that is open for writing is left alone until it is closed, and what was read
- * in the middle of a save is reported to nobody. */
+/* Files that are read during a save: a file that is open for writing is not read until it is closed, and content from
+ * the middle of a save is never reported. */
 #include "check.h"
 
 #include <sys/mman.h>
@@ -12,7 +12,7 @@ static invivo_key lead;
 static listener heard;
 static int stamp, fence;
 
-/* Of one length whatever the number is. Cut off anywhere it is broken, or says something else. */
+/* Of equal length for all numbers. Truncated anywhere it is invalid, or different. */
 static const char *document(int number) {
     static _Thread_local char text[256];
     snprintf(text, sizeof(text), "traits:\n  synth.lead:\n    - { type: Set, stamp: %06d, check: %06d }\n# %040d\n", number + 100000,
@@ -33,7 +33,7 @@ static void put(int file, const char *text, size_t from, size_t to) {
     CHECK(pwrite(file, text + from, to - from, (off_t)from) == (ssize_t)(to - from));
 }
 
-/* Another file changes: when that is reported, everything that happened before it was heard and is not. */
+/* Another file changes: when that is reported, all earlier events have been processed. */
 static void only_the_fence_is_reported(size_t before) {
     char text[128];
     snprintf(text, sizeof(text), "traits:\n  synth.fence:\n    - Set: { stamp: %d }\n", ++fence);
@@ -72,7 +72,7 @@ static void a_file_with_two_writers_is_read_when_the_last_one_closes(void) {
     int first = open("tuning.yaml", O_WRONLY | O_CLOEXEC), second = open("tuning.yaml", O_WRONLY | O_CLOEXEC);
     put(second, text, 0, 30);
     CHECK(ftruncate(second, 30) == 0);
-    close(first); /* the only sign of an end, and not the end */
+    close(first); /* a sign of an end, and not the end */
     only_the_fence_is_reported(before);
     put(second, text, 30, strlen(text));
     close(second);
@@ -94,14 +94,14 @@ static void a_mapped_file_is_read_when_it_is_unmapped(void) {
     the_save_is_reported(before + 1);
 }
 
-/* The name of the file that is followed hears nothing of it. */
+/* The name of the followed file gets no event. */
 static void a_file_written_under_another_name_is_read_when_it_is_closed(void) {
     size_t before = listener_count(&heard);
     const char *text = document(++stamp);
     CHECK(mkdir("elsewhere", 0755) == 0 && link("tuning.yaml", "elsewhere/alias.yaml") == 0);
     int file = open("elsewhere/alias.yaml", O_WRONLY | O_CLOEXEC);
     put(file, "!", 0, 1);
-    CHECK(chmod("tuning.yaml", 0600) == 0 && chmod("tuning.yaml", 0644) == 0); /* heard of, in the middle of the save */
+    CHECK(chmod("tuning.yaml", 0600) == 0 && chmod("tuning.yaml", 0644) == 0); /* detected in the middle of the save */
     only_the_fence_is_reported(before);
     put(file, text, 0, strlen(text));
     close(file);
@@ -150,7 +150,7 @@ static void pause_a_moment(unsigned *random) {
     if (rand_r(random) % 4 == 0) nanosleep(&moment, NULL);
 }
 
-/* Saves in pieces, with and without truncation, by a map, by renaming. */
+/* Saves in pieces, with and without truncation, by mmap, by rename. */
 static void save(const char *text, unsigned *random) {
     size_t length = strlen(text), half = 1 + (size_t)rand_r(random) % (length - 1);
     int way = rand_r(random) % 4, file;
@@ -193,7 +193,7 @@ static void saves_without_end_are_never_seen_half(void) {
     printf("%d saves, %zu reports, %zu of them failures\n", 400, count - before, failed);
 }
 
-/* What is broken when its writer has closed it is reported, once. */
+/* A file that is invalid when its writer has closed it is reported, once. */
 static void a_broken_file_is_still_reported(void) {
     size_t before = listener_count(&heard);
     write_text("tuning.yaml", "traits: [");
@@ -207,7 +207,7 @@ static void with_quiet_time(uint32_t quiet) {
     invivo_runtime_options options;
     invivo_runtime_options_init(&options);
     options.quiet_ms = quiet;
-    options.settle_max_ms = 20000; /* nothing here is to be cut off, however slow the machine is */
+    options.settle_max_ms = 20000; /* nothing is interrupted here, however slow the machine is */
     OK(invivo_runtime_open(&runtime, &options, E));
     OK(invivo_define_block(runtime, "synth.lead", INVIVO_BLOCK(voice, voice_properties), &lead, E));
     OK(invivo_define_block(runtime, "synth.fence", INVIVO_BLOCK(voice, voice_properties), NULL, E));
@@ -218,7 +218,7 @@ static void with_quiet_time(uint32_t quiet) {
     OK(invivo_watch(runtime, "fence.yaml", E));
     listener_open(&heard, runtime);
     if (quiet == 0) {
-        /* With a quiet time a file that is just being written belongs to the burst, and the fence waits for it. */
+        /* With a quiet time, a file that is being written belongs to the burst, and the fence waits for it. */
         a_file_written_in_pieces_is_read_when_it_is_closed();
         a_file_with_two_writers_is_read_when_the_last_one_closes();
         a_mapped_file_is_read_when_it_is_unmapped();

@@ -1,4 +1,4 @@
-// What types need, trees, domains, sources, modules and applications, from C++.
+// Type needs, trees, domains, sources, modules and applications in C++.
 #include "check.hpp"
 
 #include <condition_variable>
@@ -216,13 +216,13 @@ static void an_application_is_a_manifest_run() {
         CHECK(invivo_resolve_name(running.runtime(), "chimes.low", &found, nullptr) == INVIVO_OK);
         object held(found);
         running.close();
-        CHECK(held.get("pitch").as<double>() == 110); // what is still held lives on
+        CHECK(held.get("pitch").as<double>() == 110); // a held object lives on
         CHECK(throws(INVIVO_E_HANDLE, "", [&] { running.runtime(); }));
     }
     write_manifest("components:\n  a.bell: { type: Bel, properties: { pitch: 1 } }\n  a.other: { type: Bell, properties: { pich: 100 } }\n");
     CHECK(throws(INVIVO_E_NOT_FOUND, "app.yaml:3:19", [&] { invivo::application::check("app.yaml"); }));
     CHECK(throws(INVIVO_E_NOT_FOUND, "did you mean 'pitch'", [&] { invivo::application wrong("app.yaml"); }));
-    // The host says which assemblies there are.
+    // The host chooses the assemblies.
     write_manifest("components: {}\n");
     invivo::assembly tower("tower");
     tower.define(definition("bell").of("Bell").lazy_singleton().set("pitch", 55.0));

@@ -1,5 +1,5 @@
-// Assemblies of C++: described, activated, derived, mounted, removed; what stands inline; aliases that arrange arguments;
-// scopes with places.
+// Assemblies in C++: described, activated, derived, mounted, removed; inline definitions; aliases with arguments; host
+// scopes.
 #include "check.hpp"
 
 #include <thread>

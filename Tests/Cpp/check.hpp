@@ -1,4 +1,4 @@
-// What the tests of the C++ header share: checks that count, and a small class.
+// Shared by the tests of the C++ header: checks that count, and a small class.
 #ifndef CHECK_HPP
 #define CHECK_HPP
 
@@ -10,7 +10,7 @@ static int failures;
 #define CHECK(condition) \
     ((condition) ? (void)0 : (std::fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition), (void)failures++))
 
-/// Whether `body` throws an error with this code whose text has `part` in it.
+/// Whether `body` throws an error with this code and a text that contains `part`.
 template <typename Body> static bool throws(invivo_status code, const char *part, Body &&body) {
     try {
         body();
@@ -55,7 +55,7 @@ inline void describe(invivo_runtime runtime) {
     invivo::type<special>("Special").is<part>().constructor<int>({"number"}).property<&special::number>("number").add(runtime);
 }
 
-/// At the end of main: nothing is left of all runtimes.
+/// At the end of main: no object of any runtime remains.
 inline int ended() {
     invivo_live_counts live{};
     live.struct_size = sizeof(live);

@@ -1,4 +1,4 @@
-// The configuration from C++: injected, read in views, observed, converted; choices and one of each entry.
+// The configuration in C++: injected, read in views, observed, converted; choices and entries.
 #include "check.hpp"
 
 #include <filesystem>

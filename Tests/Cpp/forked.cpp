@@ -1,4 +1,4 @@
-// A forked child, through the C++17 header: it reads what its parent had built, whatever the parent's threads were doing.
+// A forked child with the C++17 header reads the objects of its parent, whatever the parent's threads do.
 #include <invivo/invivo.hpp>
 
 #include <atomic>
@@ -56,7 +56,7 @@ int main() {
     std::thread other([&] {
         for (; !over; rounds++) CHECK(&own.resolve<voice>("synth.voice")->clock == built);
     });
-    // No fork while the thread does something for the first time: Swift's own locks are not released in a child.
+    // No fork during the first use of a function: locks of the Swift runtime are not released in a child.
     while (rounds < 10) std::this_thread::yield();
     for (int i = 0; i < 300 && !failures; i++) {
         pid_t child = fork();

@@ -1,4 +1,4 @@
-// What is read by a typed key is checked, and leads to the right base; what callbacks throw is noted.
+// Reads by a typed key are checked and convert to the right base; exceptions of callbacks are logged.
 #include "check.hpp"
 
 #include <thread>
@@ -51,7 +51,7 @@ static void a_view_leads_to_the_base_that_the_key_names() {
         CHECK(throws(INVIVO_E_TYPE, "a 'Disk' where a 'Tape'", [&] { now.get(own.key_of<tape>("a.device")); }));
         CHECK(throws(INVIVO_E_TYPE, "no name", [&] { now.get(own.key_of<part>("a.device")); }));
     }
-    // The key stays, another class stands behind it.
+    // The key stays, with an object of another class.
     own.define(definition("a.device").of<tape>().singleton());
     {
         view now(own);
@@ -209,7 +209,7 @@ struct level_late {
     level_late() : gain(std::stod("5")) {}
     double gain;
 };
-/// What begins outside of its range is refused where it is known, as in C and in Swift's blocks.
+/// A known initial value outside its range is refused, as in C and in Swift's blocks.
 static void a_member_begins_in_its_range() {
     invivo::runtime own;
     struct plain {
@@ -232,7 +232,7 @@ static void a_member_begins_in_its_range() {
     invivo::type<plain>("Level").property<&plain::gain>("gain", {0, 5}).property<&plain::count>("count", {3, 8}).property<&plain::fixed>("fixed").add(own);
     own.define(definition("a.level").of<plain>().prototype());
     CHECK(own.resolve<plain>("a.level")->gain == 5);
-    // Known to nobody before there is an object.
+    // Unknown before an object exists.
     invivo::type<level_of>("LevelOf").constructor<double>({"gain"}).property<&level_of::gain>("gain", {0, 1}).add(own);
     invivo::type<level_late>("LevelLate").property<&level_late::gain>("gain", {0, 1}).add(own);
     own.close();

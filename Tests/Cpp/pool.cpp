@@ -1,4 +1,4 @@
-// Weak pools, processors, resolves that nobody waits for, and the wiring as facts, from C++.
+// Weak pools, processors, asynchronous resolves, and descriptions of the wiring in C++.
 #include "check.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Objects that reloads replace are stopped when no ref holds them any more, and not before.
+// Replaced objects are stopped when no ref holds them any more, and not before.
 #include "check.hpp"
 
 #include <atomic>
@@ -45,7 +45,7 @@ static void no_thread_uses_what_was_stopped_while_reloads_replace_it() {
     std::atomic<int> uses{0}, used_after_stop{0};
     std::atomic<bool> over{false};
     std::vector<std::thread> users;
-    CHECK(!own.resolve<pool>("a.pool")->stopped);  // what is built is rebuilt by each commit
+    CHECK(!own.resolve<pool>("a.pool")->stopped);  // each commit rebuilds built objects
     for (int i = 0; i < 8; i++) {
         users.emplace_back([&] {
             while (!over) {

@@ -1,5 +1,5 @@
-// How documents are followed, and the counters of what is found without an event. The functions of inotify below take the place of
-// libc's, for this program and for the library: they refuse to watch, and report a queue that has overflowed.
+// How documents are followed, and counts of changes without events. The inotify functions below replace those of libc,
+// for this program and the library: they refuse watches, and report an overflow.
 #include "check.hpp"
 
 #include <atomic>

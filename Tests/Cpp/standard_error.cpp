@@ -1,11 +1,11 @@
-// A runtime and an application without a log of their own write warnings and refused edits to standard error.
+// A runtime and an application without a log function write warnings and refused edits to standard error.
 #include "check.hpp"
 
 #include <fstream>
 #include <poll.h>
 #include <unistd.h>
 
-// What is written to standard error while it lives.
+// The output to standard error during its lifetime.
 class captured {
 public:
     captured() : kept(dup(STDERR_FILENO)) {
@@ -21,7 +21,7 @@ public:
         close(reading);
     }
 
-    // Waits for a text that ends with `end`; what has come when nothing more comes.
+    // Waits for a text that ends with `end`; returns the output if no more arrives.
     std::string until(const std::string &end) {
         std::string text;
         pollfd there{reading, POLLIN, 0};
@@ -34,7 +34,7 @@ public:
         }
         return text;
     }
-    // All that is left, when nobody writes any more.
+    // The remaining output, when all writers have closed.
     std::string rest() {
         restore();
         return until(std::string(1, 0));

@@ -6,7 +6,7 @@
 
 static int failures;
 #define CHECK(condition) ((condition) ? (void)0 : (std::fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition), (void)failures++))
-/// Whether `body` throws an error with this code whose text has `part` in it.
+/// Whether `body` throws an error with this code and a text that contains `part`.
 template <typename Body> static bool throws(invivo_status code, const char *part, Body &&body) {
     try {
         body();
@@ -31,7 +31,7 @@ public:
     int ticks = 0;
     int tick(int by) { return ticks += by; }
 };
-/// Its interface is not its first base: a pointer to it is another one.
+/// Its interface is not its first base: the pointers differ.
 struct tagged {
     virtual ~tagged() = default;
     int tag = 7;
@@ -211,7 +211,7 @@ static void factories_overrides_and_errors() {
         }));
     }));
     CHECK(throws(INVIVO_E_HOST, "too loud", [&] { own.resolve<voice>("synth.made", 101.0); }));
-    // An error that passes through functions of C++ says each step once, and keeps what is underneath it.
+    // An error that passes through C++ functions names each step once, and keeps its causes.
     own.define(invivo::definition("synth.broken").made<clock_part>([](const invivo::build &) -> clock_part {
         throw invivo::error(INVIVO_E_HOST, invivo_error_make(INVIVO_E_HOST, "no pulse", nullptr,
                                                              invivo_error_make(INVIVO_E_SYSTEM, "no quartz", nullptr, nullptr)));
@@ -253,7 +253,7 @@ static void factories_overrides_and_errors() {
         CHECK(own.resolve<clock_part>("synth.pulse").get() != other);
     }
     invivo::changes(own.raw()).remove("synth.pulse").commit();
-    // A definition that is refused lets go of what it holds, and says what is wrong and where.
+    // A refused definition releases its contents, and the error names the fault and its location.
     CHECK(throws(INVIVO_E_NOT_FOUND, "wiring.cpp:", [&] {
         own.define(invivo::definition("synth.bad").at(INVIVO_HERE).made<voice>([held](const invivo::build &) -> voice { std::abort(); })
                        .with(invivo::from("synth.clok")));
@@ -321,11 +321,11 @@ static void pointers_close_circles_and_follow_reloads() {
         CHECK(own.find(own.key_of<clock_part>("sky.clock"))->ticks == 6);
         own.inject_tree(invivo::object(earth.held()), nullptr, INVIVO_INTO_KNOWN);
     }
-    own.close(); // the circle holds nothing beyond it
+    own.close(); // nothing outside holds the cycle
     CHECK(alive == 0);
 }
 
-// A function that makes or injects into another class than the definition's would write beyond its memory.
+// A function that creates or injects another class than the definition's would write beyond its memory.
 struct small {
     int number = 1;
 };

@@ -1,4 +1,5 @@
-/* Any bytes as a document, YAML or JSON: the answer is a document or an error with a place. The first byte chooses. */
+/* Arbitrary bytes as a document, YAML or JSON: the result is a document or an error with a source location. The first
+ * byte selects the format. */
 #include <invivo/invivo.h>
 #include <stdlib.h>
 

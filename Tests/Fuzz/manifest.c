@@ -1,4 +1,4 @@
-/* Any bytes as an application manifest whose modules are not loaded: the answer is OK or an error. */
+/* Arbitrary bytes as an application manifest whose modules are not loaded: the result is OK or an error. */
 #include <invivo/invivo.h>
 #include <stdio.h>
 #include <stdlib.h>

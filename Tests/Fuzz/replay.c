@@ -1,4 +1,4 @@
-/* Runs a fuzz target on the files that are named: without libFuzzer, as a test. */
+/* Runs a fuzz target on the given files without libFuzzer, as a test. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ int main(int count, char **paths) {
         if (!file) return perror(paths[i]), 1;
         size_t size = fread(data, 1, sizeof(data), file);
         fclose(file);
-        /* Whole, and cut off at some places. */
+        /* Complete, and truncated at several positions. */
         for (size_t length = size; length > 0; length = length * 7 / 8) LLVMFuzzerTestOneInput(data, length);
         LLVMFuzzerTestOneInput(data, 0);
     }

@@ -1,5 +1,5 @@
-/* Any text as the value of properties with and without a unit, and by each converter: it is read exactly, or refused. The text of a
- * property comes by a JSON document. */
+/* Arbitrary text as the value of properties with and without a unit, and for each converter: it is read exactly, or
+ * refused. A JSON document contains the text of a property. */
 #include <invivo/invivo.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@ typedef struct { double gain, cutoff, delay; } voice;
 static const invivo_property voice_properties[] = {
     INVIVO_FIELD(voice, gain), INVIVO_FIELD(voice, cutoff, .unit = "Hz"), INVIVO_FIELD(voice, delay, .unit = "s")};
 
-/* A text that is read leaves a value of the converter's kind; one that is refused leaves an error that names a place in it. */
+/* A text that is read yields a value of the converter's kind; a refused one yields an error with a position in it. */
 static void convert(invivo_runtime runtime, const uint8_t *data, size_t size) {
     static const char *const converters[] = {"number", "bool", "duration", "bytes", "base64", "path", "url", "colour"};
     for (size_t i = 0; i < sizeof(converters) / sizeof(converters[0]); i++) {

@@ -12,7 +12,7 @@ from abi.parse import read_headers, rooms  # noqa: E402
 
 declared = {function.name for function in read_headers(rooms(ROOT / "include" / "invivo")).functions}
 listing = subprocess.run(["nm", "-D", "--defined-only", sys.argv[1]], check=True, capture_output=True, text=True).stdout
-# A capital letter is a symbol that others can see.
+# A capital letter marks an exported symbol.
 exported = {line.split()[-1].split("@")[0] for line in listing.splitlines() if line.split()[-2].isupper()}
 for name in sorted(declared - exported):
     print(f"declared and not exported: {name}")

@@ -1,4 +1,4 @@
-/* What INVIVO_FIELD and INVIVO_BLOCK make of a struct, as one line each: the same in C and in C++. */
+/* The results of INVIVO_FIELD and INVIVO_BLOCK for a struct, one line each: equal in C and C++. */
 #include <invivo/invivo.h>
 #include <stdio.h>
 
@@ -66,7 +66,7 @@ static const invivo_property properties[] = {
 
 static void tell_block(const invivo_block_options *block) {
     printf("%s %u %u", block->type_name, (unsigned)block->size, (unsigned)block->property_count);
-    /* C++ gives the members' own defaults, C none: it begins with zeros. */
+    /* C++ uses the default member initializers, C has none: it begins with zeros. */
     for (size_t i = 0; i < block->size; i++) printf(" %02x", block->initial ? ((const unsigned char *)block->initial)[i] : 0);
     printf("\n");
 }

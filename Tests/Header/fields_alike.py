@@ -1,4 +1,4 @@
-"""The macros that describe fields make the same in C and C++, without a warning: fields_alike.py COMPILER C++-COMPILER
+"""The field macros have equal results in C and C++, without warnings: fields_alike.py COMPILER C++-COMPILER
 
 What cannot be a field is refused by the C++ compiler, and told as a nested struct, which needs fields, by C's.
 """

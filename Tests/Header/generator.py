@@ -1,4 +1,4 @@
-"""The generator refuses what it does not understand, and the table never loses a function or changes its order."""
+"""The generator refuses unknown declarations, and the table never loses a function or changes its order."""
 
 import sys
 import tempfile

@@ -1,4 +1,4 @@
-/* Before the stubs have a table every function answers and none crashes; a table of another version is refused. */
+/* Before the stubs have a table, every function returns and none crashes; a table of another version is refused. */
 #undef NDEBUG
 #include <assert.h>
 #include <invivo/invivo.h>

@@ -1,4 +1,4 @@
-/* The driver of the pairs, in C: joins a runtime by its token and exercises a probe of any language. */
+/* The driver of the pairs, in C: attaches to a runtime by its token and exercises a probe of any language. */
 #include <invivo/invivo.h>
 
 #include <float.h>
@@ -9,7 +9,7 @@
 static invivo_runtime runtime;
 static const char *component;
 static int checks, failures;
-static invivo_status outcome; /* of the call being checked: it sets `error` before that is looked at */
+static invivo_status outcome; /* of the checked call: it sets `error` before that is read */
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 #define CHECK(...) check((__VA_ARGS__), __LINE__, #__VA_ARGS__)
@@ -23,7 +23,7 @@ static bool check(bool holds, int line, const char *what) {
     return holds;
 }
 
-/* Whether a call went well; says what it says when not. Releases the error. */
+/* Whether a call succeeded; prints its error if not. Releases the error. */
 static bool good(invivo_status status, invivo_error *error, int line, const char *what) {
     if (status) fprintf(stderr, "  %s: %s\n", invivo_status_name(status), invivo_error_text(error));
     invivo_error_release(error);
@@ -31,7 +31,7 @@ static bool good(invivo_status status, invivo_error *error, int line, const char
 }
 #define GOOD(call) (error = NULL, outcome = (call), good(outcome, error, __LINE__, #call))
 
-/* Whether a call failed as it should: with this code, here and in its error. */
+/* Whether a call failed with this code, as the status and in its error. */
 static bool refused(invivo_status status, invivo_error *error, invivo_status wanted, int line, const char *what) {
     bool as_wanted = status == wanted && invivo_error_code(error) == wanted && *invivo_error_message(error);
     if (!as_wanted)
@@ -60,7 +60,7 @@ static const invivo_value *named(const invivo_value *map, const invivo_pair *lik
     return NULL;
 }
 
-/* The same content; an integer may have another width where no width was declared, a map another order. */
+/* Equal content; an undeclared integer may have another width, a map another order. */
 static bool same(const invivo_value *a, const invivo_value *b) {
     if ((is_signed(a->kind) || is_unsigned(a->kind)) && (is_signed(b->kind) || is_unsigned(b->kind))) return same_integer(a, b);
     if (a->kind != b->kind) return false;
@@ -103,7 +103,7 @@ static invivo_value wave(int64_t number, const char *name) {
     return value;
 }
 
-/* Through a property, a method of that kind, a method and a property of any kind. */
+/* Through a property, a method of that kind, and a method and a property of any kind. */
 static void round_trip(invivo_object probe, const char *member, const invivo_value *value) {
     char method[64];
     invivo_value back;
@@ -127,7 +127,7 @@ static void round_trip(invivo_object probe, const char *member, const invivo_val
     }
 }
 
-/* What must be refused, as a property and as an argument. */
+/* Values that must be refused, as a property and as an argument. */
 static void refuse(invivo_object probe, const char *member, invivo_value value, invivo_status code) {
     char method[64];
     invivo_value back;
@@ -137,7 +137,7 @@ static void refuse(invivo_object probe, const char *member, invivo_value value, 
     if (!REFUSED(code, invivo_object_call(probe, method, &value, 1, &back, &error))) fprintf(stderr, "  %s\n", method);
 }
 
-/* ---- callables of ours ----------------------------------------------------------------------------------- */
+/* ---- callables of the driver --------------------------------------------------------------------------- */
 
 static int destroyed;
 
@@ -172,7 +172,7 @@ static invivo_callable function(invivo_status (*invoke)(void *, const invivo_val
     return made;
 }
 
-/* ---- what is checked --------------------------------------------------------------------------------------- */
+/* ---- checks -------------------------------------------------------------------------------------------- */
 
 static int64_t count_of(invivo_object probe, const char *name) {
     invivo_value value;
@@ -297,7 +297,7 @@ static void handles(invivo_object probe, invivo_type type) {
         if (GOOD(invivo_callable_call(back.as.callable, &number, 1, &result, &error))) CHECK(result.as.signed_integer == 42);
         invivo_value_clear(&back);
     }
-    /* Null takes them out again: a probe that holds itself is never disposed of. */
+    /* Null removes them again: a probe in a cycle with itself is never disposed of. */
     GOOD(invivo_object_set(probe, "function", &null, &error));
     GOOD(invivo_object_set(probe, "other", &null, &error));
     GOOD(invivo_object_set(probe, "kind", &null, &error));
@@ -322,7 +322,7 @@ static void errors(invivo_object probe) {
     CHECK(invivo_error_cause(invivo_error_cause(error)) == NULL);
     CHECK(back.kind == INVIVO_KIND_NULL);
     invivo_error_release(error);
-    error = NULL; /* one of ours, through the other language and back */
+    error = NULL; /* a callable of the driver, through the other language and back */
     CHECK(invivo_object_call(probe, "apply", arguments, 2, &back, &error) == INVIVO_E_TIMEOUT);
     CHECK(invivo_error_code(error) == INVIVO_E_TIMEOUT);
     CHECK(!strcmp(invivo_error_message(error), "too late"));
@@ -417,7 +417,7 @@ static void plain_struct(invivo_object probe) {
     REFUSED(INVIVO_E_RANGE, invivo_object_set(probe, "short_label", &text, &error));
 }
 
-/* Answers how many checks held, or minus the number of those that did not. */
+/* Returns the number of successful checks, or minus the number of failed ones. */
 __attribute__((visibility("default"))) int pairs_drive_c(const invivo_token *token, const char *name) {
     invivo_error *error = NULL;
     invivo_type type;

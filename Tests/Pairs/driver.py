@@ -40,7 +40,7 @@ class Driver:
         self.type = runtime.find_type(f"{component}Probe")
         self.core = runtime._open()
 
-    # ---- a probe of Python itself is a plain object here: what is checked is the way through the library ------
+    # ---- a probe of Python itself is a plain object here: the way through the library is checked -------------
 
     def get(self, probe, name):
         if isinstance(probe, invivo.Object):
@@ -216,7 +216,7 @@ class Driver:
         try:
             self.call(probe, "apply", lost, 0)
             self.check(False, "no error")
-        except Exception as error:  # the library's error, or the very one of ours
+        except Exception as error:  # the library's error, or the original exception of this driver
             self.check("nothing there" in str(error), f"{error!r}")
         self.refused(c.INVIVO_E_PROPERTY, self.get, probe, "nowhere")
         self.refused(c.INVIVO_E_PROPERTY, self.set, probe, "nowhere", 1)

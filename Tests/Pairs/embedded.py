@@ -1,4 +1,4 @@
-"""What a host of another language runs in the Python that it embeds: joins the host's runtime by its token."""
+"""Runs in the Python that a host embeds: attaches to the host's runtime by its token."""
 
 import gc
 
@@ -10,7 +10,7 @@ runtime = None
 
 
 def begin(token: int) -> None:
-    """Joins, and adds the probe of Python to those that the host has loaded."""
+    """Attaches, and adds the Python probe to those that the host has loaded."""
     global runtime
     runtime = invivo.attach(token)
     runtime.type(probe.Probe)
@@ -22,7 +22,7 @@ def drive() -> None:
 
 
 def end() -> None:
-    """Gives back what Python holds of the runtime, which stays open: it is the host's to close."""
+    """Releases the Python objects of the runtime, which stays open until the host closes it."""
     global runtime
     runtime.close()
     runtime = None

@@ -1,5 +1,5 @@
-/* A C host that embeds Python and loads a library of Swift: one runtime, the same objects for all. Arguments: the
- * directory of what was built, and libpython. */
+/* A C host that embeds Python and loads a Swift library: one runtime, the same objects for all. Arguments: the build
+ * directory, and libpython. */
 #include <invivo/invivo.h>
 
 #include <dlfcn.h>
@@ -31,7 +31,7 @@ static void *open_built(const char *directory, const char *name, int flags) {
     return dlopen(path, flags);
 }
 
-/* Lets a driver go over the probes of all languages. */
+/* Runs a driver on the probes of all languages. */
 static void drive(const char *directory, const char *library, const char *name, const char *language, const invivo_token *token) {
     static const char *const components[] = {"C", "Swift", "Python"};
     int (*run)(const invivo_token *, const char *) =

@@ -1,5 +1,5 @@
-"""A Python host: opens a runtime, loads the modules of C and Swift, and lets the drivers of all languages go over the
-probes of all languages in one process. Arguments: the directory of what was built."""
+"""A Python host: opens a runtime, loads the modules of C and Swift, and runs the drivers of all languages on the
+probes of all languages in one process. Argument: the build directory."""
 
 import ctypes
 import sys

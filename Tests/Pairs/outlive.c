@@ -1,4 +1,4 @@
-/* A C host whose runtime outlives the Python that it embeds: what Python gave it is dead and is never called again.
+/* A C host whose runtime outlives its embedded Python: callbacks of Python are disabled and never called again.
  * Argument: libpython. */
 #include <invivo/invivo.h>
 
@@ -32,7 +32,7 @@ static const char program[] =
     "target = Voice()\n"
     "runtime.attach_target(target, 'b.voice')\n";
 
-/* All that Python gave, asked for again. */
+/* Requests everything from Python again. */
 static void ask(invivo_runtime runtime, invivo_object voice, invivo_callable function, invivo_status expected) {
     invivo_object object;
     invivo_value value;
@@ -54,7 +54,7 @@ static void ask(invivo_runtime runtime, invivo_object voice, invivo_callable fun
     if (!expected) CHECK(invivo_source_close(source, NULL) == INVIVO_OK);
 }
 
-/* One life of an interpreter, seen by a runtime that was there before and is there afterwards. */
+/* One lifetime of an interpreter within the lifetime of a runtime. */
 static void live_once(void *libpython, invivo_runtime runtime, const invivo_token *token) {
     char text[2048];
     invivo_object voice;
@@ -81,7 +81,7 @@ int main(int count, char **arguments) {
     const invivo_token *token;
     CHECK(invivo_runtime_open(&runtime, NULL, NULL) == INVIVO_OK);
     CHECK(invivo_share(runtime, &token, NULL) == INVIVO_OK);
-    /* Python itself can be begun again; what it left before stays dead. */
+    /* Python can be started again; its former callbacks stay disabled. */
     for (int life = 0; life < 2; life++) live_once(libpython, runtime, token);
     invivo_error *error = NULL;
     if (invivo_runtime_close(runtime, &error)) failures += invivo_error_report(error);

@@ -1,4 +1,4 @@
-/* The component of the pairs, in C: a struct described by offsets, and by functions where a field is no plain one. Its
+/* The component of the pairs, in C: a struct described by offsets, and by functions for fields that are not plain. Its
  * members are those of Probe.swift and probe.py. */
 #include <invivo/invivo.h>
 
@@ -35,7 +35,7 @@ static invivo_value counted(int64_t *count) { return invivo_int64(__atomic_load_
 
 static const invivo_choice waves[] = {{"sine", 0}, {"saw", 1}, {"square", 7}};
 
-/* ---- members that hold a value of any size -------------------------------------------------------------- */
+/* ---- members with values of any size ------------------------------------------------------------------- */
 
 static invivo_value *held(void *instance, void *offset) { return (invivo_value *)((char *)instance + (size_t)offset); }
 
@@ -49,7 +49,7 @@ static invivo_status set_held(void *instance, void *offset, const invivo_value *
     if (status) return status;
     former = *place;
     *place = copy;
-    invivo_value_clear(&former); /* last: it may end an object, which runs code of others */
+    invivo_value_clear(&former); /* last: it may end an object, which runs other code */
     return INVIVO_OK;
 }
 
@@ -59,7 +59,7 @@ static invivo_status get_counter(void *instance, void *counter, invivo_value *ou
     return INVIVO_OK;
 }
 
-/* ---- life ----------------------------------------------------------------------------------------------- */
+/* ---- life cycle ---------------------------------------------------------------------------------------- */
 
 enum { LABEL, FLAG, I8, I16, I32, I64, U8, U16, U32, U64, SINGLE, NUMBER, DATA, ITEMS, TABLE, OTHER, KIND, FUNCTION, WAVE,
        ANYTHING, PARAMETERS };

@@ -1,4 +1,4 @@
-"""The samples of README.md, as written: extracted, built, run, and an edit of tuning.yaml seen live."""
+"""Extracts, builds and runs the samples of README.md, and edits tuning.yaml meanwhile."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def sample(language: str, document: str = "README.md") -> str:
 
 
 def edit(path: Path, gain: str, cutoff: str) -> None:
-    """Saves as most editors do: a new file, renamed over the old one."""
+    """Saves like most editors: a new file, renamed over the old one."""
     beside = path.with_suffix(".new")
     beside.write_text(f"traits:\n  synth.lead:\n    - Set: {{ gain: {gain}, cutoff: {cutoff} }}\n")
     os.replace(beside, path)
 
 
 def sees_edits(command: list[str], folder: Path, environment: dict[str, str] | None = None) -> None:
-    """Runs a sample; its output must show the document at the start, and then an edit made while it runs. A broken
-    edit is reported on standard error, and changes nothing."""
+    """Runs a sample. Its output must show the document at the start, and then an edit at run time. An invalid edit
+    is reported on standard error, and changes nothing."""
     (folder / "tuning.yaml").write_text(sample("yaml"))
     process = subprocess.Popen(
         command,
@@ -73,7 +73,7 @@ def sees_edits(command: list[str], folder: Path, environment: dict[str, str] | N
 
 
 def lines_of(stream: IO[str]) -> queue.Queue[str | None]:
-    """The lines of a stream as they come; None at its end."""
+    """The lines of a stream as they arrive; None at its end."""
     lines: queue.Queue[str | None] = queue.Queue()
 
     def read() -> None:
@@ -98,7 +98,7 @@ def says(
     environment: dict[str, str] | None = None,
     document: str = "docs/wiring.md",
 ) -> None:
-    """Runs a sample of a document: it prints what the document says that it prints, and then the mistake."""
+    """Runs a sample of a document: it prints the documented output, and then the error."""
     ran = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, timeout=LIMIT, env={**os.environ, **(environment or {})}
     )
@@ -174,7 +174,7 @@ def test_wiring_in_python(tmp_path: Path) -> None:
 
 
 def swift_program(text: str, tmp_path: Path) -> Path:
-    """A package beside this one, built."""
+    """Builds a package with the sample, and returns its program."""
     package = tmp_path / "Sample"
     (package / "Sources" / "sample").mkdir(parents=True)
     (package / "Sources" / "sample" / "main.swift").write_text(text)

@@ -1,4 +1,4 @@
-/* Graphs made and given back, a million of them: memory stays what it is. */
+/* Creates and releases a million graphs: memory does not grow. */
 #include "../C/check.h"
 
 typedef struct part { invivo_object given; } part;
@@ -31,7 +31,7 @@ int main(int argc, char **argv) {
     OK(invivo_runtime_open(&runtime, NULL, E));
     OK(invivo_type_register(runtime, &(invivo_type_options){.struct_size = sizeof(invivo_type_options), .name = "Part",
         .size = sizeof(part), .alignment = 8, .properties = properties, .property_count = 1}, &type, E));
-    /* A circle of graph-scope objects, and a prototype in it. */
+    /* A cycle of graph-scope objects, with a prototype in it. */
     invivo_injection to[] = {{.name = "given", .how = INVIVO_INJECT_REFERENCE, .reference = "a.two"},
                              {.name = "given", .how = INVIVO_INJECT_REFERENCE, .reference = "a.three"},
                              {.name = "given", .how = INVIVO_INJECT_REFERENCE, .reference = "a.one"}};

@@ -26,14 +26,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-TIMEOUT = 120  # A mutant that hangs is killed too.
+TIMEOUT = 120  # A hanging mutant is killed too.
 WORKERS = 2 * (os.cpu_count() or 1)
-GENERAL = ("cases", "model")  # For mutants that their own programs do not notice.
+GENERAL = ("cases", "model")  # For mutants that their own programs do not detect.
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A switch, and the C programs that should notice it.
+    """A switch, and the C programs that should detect it.
 
     kind: never, the condition is false; always, it is true; skip, the line is left out; forward, the order is not
     reversed; pass, the function answers true.
@@ -46,7 +46,7 @@ class Mutant:
     equivalent: str = ""
 
 
-# By file below Sources; the code occurs once there.
+# By file below Sources; the code occurs once in it.
 MUTANTS: dict[str, list[Mutant]] = {
     "InvivoLoop/FileReader.swift": [
         Mutant("always", "nanoseconds(facts.st_mtim) == nanoseconds(before.st_mtim)", "rereading"),
@@ -279,8 +279,8 @@ private let theMutant: Int32 = getenv("INVIVO_MUTANT").map { atoi($0) } ?? -1
 public func isMutant(_ number: Int32) -> Bool { theMutant == number }
 """
 
-# What takes the place of the code, and what stands before the code: a condition is one after these words, so that a
-# name elsewhere is left alone.
+# The replacement of the code, and the words before it: a condition follows these words, so that the name elsewhere is
+# unchanged.
 CONDITION = ("if ", "guard ", "where ", "= ", "")
 FORMS = {
     "never": ("!{on} && ({code})", CONDITION),
@@ -301,7 +301,7 @@ class Numbered:
         return f"{self.mutant.kind} {self.file}: {self.mutant.code}"
 
     def insert(self, text: str) -> str | None:
-        """The text with the switch; None when its code does not occur once."""
+        """The text with the switch; None unless its code occurs exactly once."""
         form, words = FORMS[self.mutant.kind]
         code = self.mutant.code
         before = next((word for word in words if text.count(word + code) == 1), None)
@@ -328,7 +328,7 @@ def selected(words: list[str]) -> list[Numbered]:
 
 
 def write(path: Path, data: bytes, like: Path) -> None:
-    """Leaves a file alone that has these bytes, so that it is not built again."""
+    """Does not write a file that has these bytes, so that it is not rebuilt."""
     if path.is_file() and path.read_bytes() == data:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -337,7 +337,7 @@ def write(path: Path, data: bytes, like: Path) -> None:
 
 
 def prepare(tree: Path) -> set[int]:
-    """Copies the sources with all switches; the numbers of mutants whose code is not there."""
+    """Copies the sources with all switches; returns the numbers of mutants whose code is missing."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -369,7 +369,7 @@ def prepare(tree: Path) -> set[int]:
 
 
 def compile_c(tree: Path, result: Path, arguments: list[str | Path]) -> None:
-    """Compiles what is older than its source or a header."""
+    """Compiles outdated objects."""
     source = tree / next(str(word) for word in arguments if str(word).endswith(".c"))
     headers = (*source.parent.rglob("*.h"), *(tree / "include").rglob("*.h"))
     if result.is_file() and result.stat().st_mtime > max(path.stat().st_mtime for path in (source, *headers)):
@@ -435,7 +435,7 @@ class Run:
             self.end(child)
 
     def end(self, child: subprocess.Popen[bytes]) -> None:
-        """Ends a program, and what it has started."""
+        """Ends a program and its children."""
         with self.lock:
             self.children.discard(child)
             if child.poll() is None:
@@ -460,7 +460,7 @@ class Run:
             return self.sound[program]
 
     def result(self, one: Numbered) -> tuple[str, str]:
-        """What became of a mutant, and by what or why."""
+        """The result of a mutant, and its detector or reason."""
         programs = one.mutant.tests.split()
         programs += [name for name in GENERAL if name not in programs]
         for program in programs:

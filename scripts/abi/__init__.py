@@ -1,1 +1,1 @@
-"""What scripts/generate is made of: reading the C headers, and writing what follows from them."""
+"""The modules of scripts/generate: reading the C headers, and writing derived files."""

@@ -1,4 +1,4 @@
-"""A C program that prints what a compiler makes of the headers: sizes, offsets, constants."""
+"""A C program that prints the layout of the headers: sizes, offsets, constants."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def source(functions: list[Function], interface: Interface) -> str:
             lines += offsets(record.name, "", record.fields)
     for name, value in interface.constants.items():
         lines.append(f"{'TEXT' if isinstance(value, str) else 'NUMBER'}({name});")
-    # The order of the table, which an older program or module was built with.
+    # The order of the table, which older programs and modules were built with.
     lines.append("SIZE(invivo_table);")
     lines += [f"OFFSET(invivo_table, {function.short}, sizeof(void (*)(void)));" for function in functions]
     return SOURCE.format(notice=NOTICE, lines="\n".join("    " + line for line in lines))

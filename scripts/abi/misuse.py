@@ -1,4 +1,4 @@
-"""Calls of every function with arguments that a table of misuse chooses: Tests/C/calls.h."""
+"""Calls of every function with misused arguments from a table: Tests/C/calls.h."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ static const every_call every_calls[] = {{
 #endif
 """
 
-# Their status is an answer, not the outcome of the call.
+# Their status is a value, not the outcome of the call.
 READS_A_STATUS = {"invivo_error_code", "invivo_report_status"}
 # A number that is a time to wait.
 TIMES = {"timeout_ms"}
@@ -114,7 +114,7 @@ def argument(parameter: Variable, index: int, interface: Interface) -> str:
         case Pointer(Named("invivo_error", True)):
             return "use->failure"
         case Pointer(Named("invivo_error" | "invivo_report")):
-            return "NULL"  # taken over, or there in callbacks alone
+            return "NULL"  # taken over, or available in callbacks only
         case Pointer(Named("char", True)):
             return "use->text"
         case Pointer(Pointer(Named("char", True), True)):

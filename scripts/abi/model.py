@@ -1,4 +1,4 @@
-"""The declarations of the C headers, as plain data."""
+"""The declarations of the C headers as data."""
 
 from __future__ import annotations
 

@@ -18,10 +18,10 @@ LITERAL = re.compile(r'\(?\s*(-?\s*(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*|"[^"]*")\s*\
 
 
 class HeaderError(Exception):
-    """A header says something that the bindings cannot be made from."""
+    """A header has a declaration that the bindings cannot express."""
 
 
-# Read in this order, as each includes the ones before it; a room that is not named here follows by name.
+# Read in this order, because each includes the ones before it; a header that is not listed here follows by name.
 ORDER = [
     "base.h",
     "value.h",
@@ -44,7 +44,7 @@ ORDER = [
 
 
 def rooms(directory: Path) -> list[Path]:
-    """The headers that declare something, in an order in which each comes after what it uses."""
+    """The headers with declarations, each after its dependencies."""
     found = {path.name: path for path in sorted(directory.glob("*.h")) if path.name not in ("table.h", "invivo.h")}
     return [found.pop(name) for name in ORDER if name in found] + list(found.values())
 
@@ -61,7 +61,7 @@ def read_headers(paths: list[Path]) -> Interface:
 
 
 class Header:
-    """One header being read. `known` is what the headers before it declared."""
+    """Reads one header. `known` contains the declarations of the preceding headers."""
 
     def __init__(self, path: Path, known: Interface) -> None:
         self.path = path
@@ -86,7 +86,7 @@ class Header:
     # ---- lines ----
 
     def preprocessed(self) -> list[tuple[str, int]]:
-        """The lines of code as a C compiler sees them, with comments, directives and the tables' macros worked in."""
+        """The lines of code after preprocessing: without comments, with directives and table macros applied."""
         text = re.sub(
             r"/\*.*?\*/", lambda match: " " + "\n" * match.group().count("\n"), self.path.read_text(), flags=re.S
         )

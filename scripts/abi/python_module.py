@@ -113,7 +113,7 @@ class Writer:
             self.collect(record)
 
     def collect(self, record: Record) -> None:
-        """Structures in an order in which each comes after those it contains; unnamed ones get a name of their own."""
+        """Structures, each after those that it contains; unnamed ones get a name."""
         fields = []
         for field in record.fields or ():
             type = field.type

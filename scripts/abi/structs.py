@@ -1,4 +1,4 @@
-"""Where the fields lie of each struct that begins with its size: Sources/InvivoBase/StructFields.swift."""
+"""The field offsets of each struct that begins with its size: Sources/InvivoBase/StructFields.swift."""
 
 from __future__ import annotations
 

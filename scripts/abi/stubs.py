@@ -1,4 +1,4 @@
-"""The stub library: every function through the table that module code was handed."""
+"""The stub library: every function calls through the table that the module received."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ invivo_status invivo_attach(const invivo_token *token, invivo_runtime *out, invi
 # These are written by hand above.
 OWN = {"invivo_table_get", "invivo_stubs_use", "invivo_attach"}
 
-# An empty view is one of a graph without keys: the inline functions of view.h read it.
+# An empty view has a graph without keys: the inline functions of view.h read it.
 EMPTY_VIEW = """\
 static const invivo_graph no_graph = {0, 0, 0, NULL};
 
@@ -129,7 +129,7 @@ def not_ready(function: Function, interface: Interface) -> str:
 
 
 def neutral_parameter(parameter: Variable, interface: Interface) -> str:
-    """Out parameters are zeroed by a call that fails; a struct that carries its own size is left to its owner."""
+    """A failing call zeroes out parameters, except structs with their own size."""
     name = parameter.name
     if name not in ("out", "result", "error") or not isinstance(parameter.type, Pointer):
         return f"(void){name};"

@@ -54,7 +54,7 @@ invivo_status invivo_stubs_use(const invivo_table *table) {{
 
 
 def former_order(path: Path) -> list[str]:
-    """The functions that an existing table.h already has, in its order."""
+    """The functions of the existing table.h, in its order."""
     if not path.exists():
         return []
     body = path.read_text().partition("struct invivo_table {")[2]
@@ -62,7 +62,7 @@ def former_order(path: Path) -> list[str]:
 
 
 def ordered(interface: Interface, former: list[str]) -> list[Function]:
-    """The functions in the table's order: the former ones stay where they are, new ones follow."""
+    """The functions in the order of the table: existing ones keep their position, new ones follow."""
     by_name = {function.name: function for function in interface.functions}
     gone = [name for name in former if name not in by_name]
     if gone:

@@ -4,8 +4,8 @@ import SynthStage
 
 /// The filter: a Swift module. A resonant low-pass (a state variable filter), tuned through its block.
 ///
-/// Its memory of the sound belongs to the real-time thread, which alone calls `render`; the rest is constant. Hence
-/// `@unchecked Sendable`.
+/// Only the real-time thread calls `render` and uses the filter state; the rest is constant. Hence `@unchecked
+/// Sendable`.
 final class LowPass: @unchecked Sendable {
     struct Tuning: BitwiseCopyable {
         var cutoff = 1200.0

@@ -1,4 +1,4 @@
-/* stage.h: what a component offers that makes or changes sound, whatever language it is written in. */
+/* stage.h: the interface of components that generate or change sound, in any language. */
 #ifndef SYNTH_STAGE_H
 #define SYNTH_STAGE_H
 
@@ -6,13 +6,12 @@
 
 enum { SYNTH_RATE = 48000, SYNTH_FRAMES = 64 };
 
-/* A component has a read-only property `stage`, the address of one of these, valid as long as the component.
- *
- * `render` fills or changes `count` frames. It is called by the real-time thread alone, with the component's block of the
- * generation being read: it takes no lock, allocates nothing, makes no system call, and keeps nothing of `block`. */
+/* A component has a read-only property `stage`, the address of this struct, valid as long as the component.
+ * `render` writes or changes `count` frames. Only the real-time thread calls it, with the component's block of the
+ * current generation. It takes no lock, allocates nothing, makes no system call, and keeps no reference to `block`. */
 typedef struct synth_stage {
     void (*render)(void *state, const void *block, float *frames, size_t count);
-    void *state; /* the real-time thread's own */
+    void *state; /* used by the real-time thread only */
 } synth_stage;
 
 #endif

@@ -1,4 +1,4 @@
-/* asking.h: statements that ask for objects, and that inject into the host's. */
+/* asking.h: statements that resolve objects, and that inject into objects of the host. */
 #ifndef INVIVO_TESTS_CASES_ASKING_H
 #define INVIVO_TESTS_CASES_ASKING_H
 
@@ -12,7 +12,7 @@ static size_t arguments_of(const part *words, size_t count, invivo_value *out) {
 static void arguments_clear(invivo_value *values, size_t count) {
     for (size_t i = 0; i < count; i++) invivo_value_clear(&values[i]);
 }
-/* Takes the lease over. */
+/* Takes over the lease. */
 static invivo_status answer_object(invivo_status status, invivo_object object, invivo_value *out) {
     if (!status && object.bits) {
         invivo_value borrowed = invivo_object_value(object);
@@ -68,7 +68,7 @@ STATEMENT(make) {
     arguments_clear(arguments, length);
     return answer_object(status, object, out);
 }
-STATEMENT(own) { /* an object that the host made: nothing is injected */
+STATEMENT(own) { /* an object of the host: nothing is injected */
     UNUSED;
     kind *kind = kind_named(words[1].text);
     const part *given = script_labelled(said, "given");
@@ -134,7 +134,7 @@ STATEMENT(async) {
     return self.answer.status;
 }
 
-/* ---- injecting into the host's objects ----------------------------------------------------------------- */
+/* ---- injection into objects of the host ---------------------------------------------------------------- */
 
 static uint8_t tree_is_foreign(invivo_object object, void *user_data) {
     return object.bits == ((invivo_object *)user_data)->bits;

@@ -1,4 +1,4 @@
-/* build.h: from the words of a case to values, injections, definitions and assemblies of the C interface. */
+/* build.h: converts the words of a case to values, injections, definitions and assemblies of the C API. */
 #ifndef INVIVO_TESTS_BUILD_H
 #define INVIVO_TESTS_BUILD_H
 
@@ -6,7 +6,7 @@
 
 /* ---- the runtimes and names of a case ------------------------------------------------------------------ */
 
-static invivo_runtime runtimes[4], runtime; /* the one that statements mean */
+static invivo_runtime runtimes[4], runtime; /* the runtime of the statements */
 static char *runtime_names[4];
 static size_t runtime_count, runtime_number;
 
@@ -20,14 +20,14 @@ static named *named_find(const char *name, size_t length) {
     return NULL;
 }
 
-/* Where a check belongs that fails. */
+/* The source location for a failing check. */
 static const char *case_file;
 static const line *case_line;
 #define WRONG(...) check_failed(case_file, case_line ? case_line->number : 0, __VA_ARGS__)
 
 /* ---- values -------------------------------------------------------------------------------------------- */
 
-/* What "one.left.number" says: a name, then properties, indices of lists, keys of maps. Owned. */
+/* The value of "one.left.number": a name, then properties, list indices, map keys. Owned. */
 static invivo_value value_at(const char *path) {
     size_t length = strcspn(path, ".");
     named *start = named_find(path, length);
@@ -66,7 +66,7 @@ static bool is_number(const char *text) {
     strtod(text, &end);
     return (isdigit((unsigned char)*text) || *text == '-') && !*end;
 }
-/* Owned; what it is made of is copied. */
+/* Owned; its contents are copied. */
 static invivo_value value_of(const part *word) {
     invivo_value made = invivo_null(), parts;
     if (word->quoted) {
@@ -146,7 +146,7 @@ static char *value_said(const invivo_value *value, char *out, size_t size) {
 
 static const invivo_definition *inline_definition(const part *word);
 
-/* Constants that injections are made of; given back at the end of the case. */
+/* Constants of injections; released at the end of the case. */
 static invivo_value constants[512];
 static size_t constant_count;
 
@@ -236,7 +236,7 @@ static void definition_word(invivo_definition *made, const part *word) {
     WRONG("a definition is not '%s'", word->text);
 }
 
-/* The code of definitions that say `factory` or `inject`, with the line that says it. */
+/* The code of definitions with `factory` or `inject`, and the line of that word. */
 typedef struct code { const line *factory, *inject; } code;
 
 static invivo_status resolve_by_code(const line *said, const invivo_build *build, invivo_object *out, invivo_error **error) {
@@ -353,7 +353,7 @@ static void definition_part(invivo_definition *made, code *code, const line *sai
     }
 }
 
-/* From the word that is its key. */
+/* From the word of its key on. */
 static const invivo_definition *definition_of(const line *said, size_t from) {
     invivo_definition *made = script_memory(sizeof *made);
     code *code = script_memory(sizeof *code);
@@ -391,7 +391,7 @@ static invivo_assembly *assembly_named(const char *name) {
     if (table_count < sizeof tables / sizeof *tables) tables[table_count++] = (table_of){name, made};
     return made;
 }
-/* The table may have been referred to already. */
+/* The table may already be referred to. */
 static void assembly_fill(invivo_assembly *made, const line *said) {
     const part *name = script_labelled(said, "name");
     made->name = name ? name->text : NULL;

@@ -1,4 +1,4 @@
-/* changes.h: statements of change sets and assemblies, and those that run elsewhere. */
+/* changes.h: statements of change sets and assemblies, and statements that run on other threads. */
 #ifndef INVIVO_TESTS_CASES_CHANGES_H
 #define INVIVO_TESTS_CASES_CHANGES_H
 
@@ -31,7 +31,7 @@ static void *job_run(void *argument) {
     __atomic_store_n(&self->done, 1, __ATOMIC_SEQ_CST);
     return NULL;
 }
-/* What it does may need this thread: objects of its domain are made here. */
+/* Its action may need this thread: objects of its domain are created here. */
 static void job_wait(job *self) {
     while (!__atomic_load_n(&self->done, __ATOMIC_SEQ_CST)) invivo_runtime_poll(runtime, 2, NULL, NULL);
     pthread_join(self->thread, NULL);
@@ -42,7 +42,7 @@ static void job_wait(job *self) {
 static invivo_changes changes; /* of `begin` */
 static bool is_open;
 
-/* The open change set, or one of its own that is committed at once. */
+/* The open change set, or a new one that is committed at once. */
 #define IN_CHANGES(call)                                                                          \
     do {                                                                                          \
         invivo_changes set = changes;                                                             \
@@ -59,7 +59,7 @@ static bool is_open;
     static invivo_status do_##name(const line *said, const part *words, size_t count, invivo_value *out, invivo_error **error)
 #define UNUSED (void)said, (void)words, (void)count, (void)out, (void)error
 
-/* "Page.note(after)" as it is heard. */
+/* "Page.note(after)" in the form of its event. */
 static const char *event_of(const part *word) {
     static __thread char text[128];
     snprintf(text, sizeof text, word->call ? "%s(%s)" : "%s", word->text, word->count ? word->items[0].text : "");
@@ -125,7 +125,7 @@ STATEMENT(reset_scope) {
 
 STATEMENT(assembly) {
     UNUSED;
-    /* A second one of the name is another one; the first may have been referred to before. */
+    /* A second assembly with the name is another one; the first may have been referred to before. */
     invivo_assembly *table = assembly_named(words[1].text);
     if (table->name || table->base) {
         table = script_memory(sizeof *table);

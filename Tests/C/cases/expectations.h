@@ -1,4 +1,4 @@
-/* expectations.h: statements that say what is expected. */
+/* expectations.h: statements with expectations. */
 #ifndef INVIVO_TESTS_CASES_EXPECTATIONS_H
 #define INVIVO_TESTS_CASES_EXPECTATIONS_H
 
@@ -41,7 +41,7 @@ STATEMENT(disposed) {
     pthread_mutex_unlock(&world_lock);
     return INVIVO_OK;
 }
-STATEMENT(report) { /* pairs of a key and what happened to it */
+STATEMENT(report) { /* pairs of a key and its change */
     UNUSED;
     texts expected = {.count = 0};
     for (size_t i = 1; i + 1 < count; i += 2) {
@@ -61,7 +61,7 @@ STATEMENT(report) { /* pairs of a key and what happened to it */
     texts_clear(&expected);
     return INVIVO_OK;
 }
-STATEMENT(warns) { /* what the warnings contain, each of them */
+STATEMENT(warns) { /* texts that the warnings contain, one each */
     UNUSED;
     pthread_mutex_lock(&world_lock);
     bool same = warned.count == count - 1;
@@ -156,7 +156,7 @@ STATEMENT(size) {
     invivo_value_clear(&value);
     return INVIVO_OK;
 }
-STATEMENT(state) { /* of a key: its state, and what it waits for */
+STATEMENT(state) { /* of a key: its state, and its missing dependencies */
     UNUSED;
     invivo_value states;
     char there[1024] = "", wanted[1024] = "";

@@ -1,4 +1,4 @@
-/* life.h: statements of life, scopes, pools, runtimes, threads and events. */
+/* life.h: statements of life cycle, scopes, pools, runtimes, threads and events. */
 #ifndef INVIVO_TESTS_CASES_LIFE_H
 #define INVIVO_TESTS_CASES_LIFE_H
 
@@ -140,7 +140,7 @@ STATEMENT(join) {
     WRONG("nothing was spawned as '%s'", words[1].text);
     return INVIVO_OK;
 }
-STATEMENT(threads) { /* the same by several threads at the same time: a list of what they got */
+STATEMENT(threads) { /* several threads at the same time: a list of their results */
     UNUSED;
     enum { MOST = 64 };
     static job workers[MOST];
@@ -178,7 +178,7 @@ STATEMENT(repeat) {
     return status;
 }
 
-/* In a forked child, which ends with the status that the statement answers there. */
+/* Runs in a forked child, whose exit status is the status of the statement. */
 STATEMENT(child) {
     UNUSED;
     int ended = -1;

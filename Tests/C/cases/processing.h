@@ -18,7 +18,7 @@ STATEMENT(restore) {
     return invivo_override_end((invivo_override){found->value.as.unsigned_integer}, error);
 }
 
-/* Wraps: another one of the same type, whose input is the former. */
+/* Wraps: a new object of the same type, whose input is the original. */
 static invivo_status decorate_native(invivo_object object, const invivo_build *build, invivo_object *out, void *user_data, invivo_error **error) {
     invivo_type type;
     invivo_status status = invivo_object_type(object, &type, error);
@@ -76,7 +76,7 @@ static invivo_status convert_length(void *user_data, const char *text, uint64_t 
     *out = invivo_int64((int64_t)length);
     return INVIVO_OK;
 }
-STATEMENT(converter) { /* reads a text as the number of its bytes */
+STATEMENT(converter) { /* reads a string as the number of its bytes */
     UNUSED;
     invivo_converter_options options = {.struct_size = sizeof options, .name = words[1].text, .convert = convert_length};
     return invivo_converter_register(runtime, &options, error);
@@ -109,7 +109,7 @@ STATEMENT(observe) {
 
 static invivo_view view;
 static bool in_view;
-STATEMENT(read) { /* in a view: a path of the configuration, and what is there */
+STATEMENT(read) { /* in a view: a configuration path and its value */
     UNUSED;
     invivo_config id;
     invivo_status status = invivo_config_id(runtime, words[1].text, INVIVO_KIND_ANY, &id, error);
@@ -122,7 +122,7 @@ static void run(const line *said);
 STATEMENT(view) {
     UNUSED;
     invivo_config unused;
-    for (size_t i = 0; i < said->below_count; i++) /* an id is made before the view that reads by it */
+    for (size_t i = 0; i < said->below_count; i++) /* an id is created before the view that uses it */
         if (script_is(said->below[i], "read")) OK(invivo_config_id(runtime, said->below[i]->words[1].text, INVIVO_KIND_ANY, &unused, E));
     view = invivo_view_begin(runtime), in_view = true;
     for (size_t i = 0; i < said->below_count; i++) run(said->below[i]);

@@ -1,5 +1,5 @@
-/* script.h: reading case files: lines that stand below each other by indentation, made of words. Tests/Cases/README.md
- * says the format. What it answers lives until `script_free`. */
+/* script.h: reads case files: lines of words, nested by indentation. Tests/Cases/README.md describes the format.
+ * Results live until `script_free`. */
 #ifndef INVIVO_TESTS_SCRIPT_H
 #define INVIVO_TESTS_SCRIPT_H
 
@@ -8,7 +8,7 @@
 #include <ctype.h>
 
 typedef struct part part;
-/* A word: text, "quoted text", or call(items, ...); with a label where it says label=word. */
+/* A word: text, "quoted text", or call(items, ...); optionally with a label: label=word. */
 struct part {
     const char *label, *text;
     bool quoted, call;
@@ -19,10 +19,10 @@ struct part {
 typedef struct line line;
 struct line {
     int number;
-    const char *result; /* of "result = statement"; NULL when there is none */
+    const char *result; /* of "result = statement"; NULL if there is none */
     part *words;
     size_t count;
-    const char *raw;    /* of "| text": the text; NULL elsewhere */
+    const char *raw;    /* of "| text": the text; else NULL */
     line **below;
     size_t below_count;
 };
@@ -56,7 +56,7 @@ static inline char *script_text(const char *data, size_t length) {
     memcpy(made, data, length);
     return made;
 }
-/* Room for one more in a table of `count`: a copy that is one longer. */
+/* Adds an element to a table of `count`: a copy with one more. */
 static inline void *script_more(const void *table, size_t count, size_t size) {
     void *made = script_memory((count + 1) * size);
     if (count) memcpy(made, table, count * size);

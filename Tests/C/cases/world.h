@@ -1,11 +1,11 @@
-/* world.h: the kinds of things that cases are about, and what is heard of them. Tests/Cases/README.md says what each of them
- * is. The runners of the other languages have the same. */
+/* world.h: the types of the cases, and their events. Tests/Cases/README.md describes each of them. The runners of the
+ * other languages have the same. */
 #ifndef INVIVO_TESTS_WORLD_H
 #define INVIVO_TESTS_WORLD_H
 
 #include "script.h"
 
-/* ---- what is heard ------------------------------------------------------------------------------------- */
+/* ---- events -------------------------------------------------------------------------------------------- */
 
 typedef struct texts { char *items[4096]; size_t count; } texts;
 
@@ -18,7 +18,7 @@ static void texts_clear(texts *self) {
 static int texts_compare(const void *one, const void *other) { return strcmp(*(char *const *)one, *(char *const *)other); }
 static void texts_sort(texts *self) { qsort(self->items, self->count, sizeof *self->items, texts_compare); }
 
-/* What a case says beforehand of an event: that it fails, waits until it is let go, or for others. */
+/* The behavior that a case declares for an event: it fails, waits until it is released, or waits for others. */
 typedef struct rule_of_event {
     char event[64];
     int fails;  /* how often it still fails; -1: always */
@@ -59,7 +59,7 @@ static struct timespec world_limit(void) {
         if (!(condition)) check_failed(__FILE__, __LINE__, "waited too long: %s", #condition);                  \
     } while (0)
 
-static double world_seconds(void) { /* of the clock that deadlines go by */
+static double world_seconds(void) { /* of the clock for deadlines */
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
@@ -92,7 +92,7 @@ static invivo_status event(invivo_error **error, const char *format, ...) {
     return INVIVO_E_HOST;
 }
 
-/* ---- kinds --------------------------------------------------------------------------------------------- */
+/* ---- types --------------------------------------------------------------------------------------------- */
 
 typedef struct kind {
     const char *name;
@@ -132,8 +132,8 @@ static kind *kind_named(const char *name) {
 typedef struct thing {
     kind *kind;
     invivo_runtime runtime;
-    invivo_object left, right, input; /* borrowed: the runtime leases what is injected */
-    invivo_object held;               /* a lease of its own, of what code injected */
+    invivo_object left, right, input; /* borrowed: the runtime holds leases on injected objects */
+    invivo_object held;               /* its own lease on an object that code injected */
     int64_t number;
     invivo_value any, given;
     invivo_object below[16];
@@ -166,7 +166,7 @@ static void thing_deinit(void *instance, void *user_data) {
     __atomic_sub_fetch(&self->kind->alive, 1, __ATOMIC_SEQ_CST);
 }
 
-/* What runs around injection and life says its name. */
+/* Hooks of injection and life cycle report their name. */
 #define THING_SAYS(function, word)                                                             \
     static invivo_status function(void *instance, void *user_data, invivo_error **error) {     \
         (void)user_data;                                                                       \
@@ -260,7 +260,7 @@ THING_METHOD(thing_make) { /* a Quest of the number, or null for 0 */
     invivo_status status = invivo_type_find(runtime, "Quest", &type, error);
     return status ? status : thing_answer(runtime, type, (invivo_value[]){invivo_null(), arguments[0]}, 2, result, error);
 }
-THING_METHOD(thing_wrap) { /* another one of its type, with the object as its input and this one's number */
+THING_METHOD(thing_wrap) { /* another object of its type, with the object as its input and this one's number */
     invivo_runtime runtime;
     invivo_type type;
     (void)user_data, (void)count;

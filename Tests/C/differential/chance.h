@@ -1,12 +1,11 @@
-/* chance.h: random numbers that can be replayed, and memory that lasts for one sequence. */
+/* chance.h: reproducible random numbers, and memory for one sequence. */
 #ifndef INVIVO_TESTS_DIFFERENTIAL_CHANCE_H
 #define INVIVO_TESTS_DIFFERENTIAL_CHANCE_H
 
 #include "../check.h"
 
-/* Each operation of a sequence has a tape with the numbers that were drawn for it. A sequence that fails is run again from
- * its tapes with operations left out and numbers set to 0, which is the simplest answer everywhere. A tape that has ended
- * answers 0. */
+/* Each operation of a sequence has a tape of its random numbers. A failing sequence is replayed from its tapes, with
+ * operations removed and numbers set to 0, the simplest choice everywhere. An exhausted tape yields 0. */
 enum { OPERATIONS = 36, MOST_DRAWS = 400 };
 typedef struct tape {
     bool is_left_out;
@@ -31,7 +30,7 @@ static int drawn(int number) {
 }
 /* A number from 0 to `limit` - 1. */
 static int below(int limit) { return drawn((int)(next_random() % (uint64_t)limit)) % limit; }
-/* True that often in a hundred cases. */
+/* True with this percentage. */
 static bool chance(int percent) { return drawn((int)(next_random() % 100) < percent) != 0; }
 
 enum { ARENA_SIZE = 8 << 20 };
@@ -49,7 +48,7 @@ static void *take(size_t size) {
 
 static uint64_t seed_of_sequence;
 static bool is_tracing, is_silent;
-/* What kind of disagreement a sequence ended with; 0 = none. Shrinking keeps the kind. */
+/* The kind of the failure of a sequence; 0 = none. Shortening keeps the kind. */
 enum { AGREES, STATUS_DIFFERS, TEXT_DIFFERS, LEASED_CHANGED, CLOSE_FAILED, LEFT_BEHIND, ENDED_TWICE, STOPS_DIFFER, CALL_FAILED };
 static int failure;
 
@@ -70,7 +69,7 @@ static void trace(const char *format, ...) {
     va_end(arguments);
 }
 
-/* A call that must succeed whatever the sequence is. */
+/* A call that must succeed in every sequence. */
 #define MUST(call) must_(__LINE__, #call, (check_error = NULL, (call)))
 static bool must_(int line, const char *call, invivo_status status) {
     if (status) disagree(CALL_FAILED, "line %d: %s answers %s: %s", line, call, invivo_status_name(status), invivo_error_text(check_error));

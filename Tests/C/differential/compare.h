@@ -1,22 +1,23 @@
-/* compare.h: what a runtime answers, as text; and the live runtime compared with a fresh one. */
+/* compare.h: the observable state of a runtime as text, and the comparison of the live runtime with a new one. */
 #ifndef INVIVO_TESTS_DIFFERENTIAL_COMPARE_H
 #define INVIVO_TESTS_DIFFERENTIAL_COMPARE_H
 
 #include "describe.h"
 
-/* The rules by which two runtimes answer the same, though one has a history:
+/* The rules for equal results of two runtimes, one of which has a history:
  *
- * - An object that resolves to itself twice is shared. It is named by the first key that it has, and its content is shown once.
- * - Objects of prototype and graph scope are compared by structure: which of them are the same is compared within what one
- *   shared object holds, or within one resolve, since which resolve built a shared object depends on the order of calls; and
- *   in a shared object of a confined type within what one step gave it, since what a reload injects again is a graph of its own.
- * - What a provider, lazy or weak reference answers is compared when every key has been resolved on the thread and at the
- *   place, with each argument, and is held, since what is built before depends on the order of calls too.
- * - A lookup by type stays with its binding unless it is greedy (W-L2): a fresh runtime is told the bindings (world.h).
- * - What a constructor has resolved is listed as long as its object is there, also when a reload has injected something else.
+ * - An object that two resolves return is shared. It is named by its first key, and its content is shown once.
+ * - Prototypes and graph-scope objects are compared by structure: within one shared object, or within one resolve,
+ *   because the order of calls decides which resolve builds a shared object. In a shared object of a confined type:
+ *   within one step, because a reload that injects again has its own graph.
+ * - Results of providers, lazies and weak references are compared after every key has been resolved on the thread, in
+ *   the scope instance, with each argument, and is held.
+ * - A lookup by type keeps its binding unless it is greedy (W-L2): a new runtime receives the bindings (world.h).
+ * - Resolves of a constructor are listed as long as its object exists, also after a reload has injected other objects.
  * - The names in a map of the configuration have no order.
- * - Which of several names that are equally near an error suggests depends on the order in which they were first used.
- * - States are compared on the main thread, where every key can be resolved. The state `failed` is that of the last attempt, and every key has just been tried. */
+ * - Among equally near names, the suggestion of an error depends on the order of their first use.
+ * - States are compared on the main thread, where every key can be resolved. The state `failed` belongs to the last
+ *   attempt, and every key has just been resolved. */
 enum { MOST_TEXT = 1 << 17, NAMES = KEYS + ENTRIES, MOST_LOCAL = 256, MOST_CALLS = 2 };
 typedef struct text { char data[MOST_TEXT]; size_t length; } text;
 static text live_text, fresh_text;
@@ -33,9 +34,9 @@ static void put(text *into, const char *format, ...) {
 
 typedef struct observation {
     text *into;
-    bool is_injected_again; /* the content that is shown is that of an object that reloads inject into */
-    bool is_held;           /* what is shown is held by a shared object */
-    invivo_object found[2][NAMES]; /* at both places of the host's scope */
+    bool is_injected_again; /* the shown content is that of an object that reloads inject into */
+    bool is_held;           /* a shared object holds it */
+    invivo_object found[2][NAMES]; /* in both instances of the host scope */
     bool is_shared[2][NAMES];
     invivo_object with_argument[2][KEYS * ARGUMENTS];
     invivo_object local[MOST_LOCAL];
@@ -48,7 +49,7 @@ static const char *name_of(int index) {
 
 static void show_value(observation *self, const invivo_value *value);
 static void show_slot(observation *self, const char *name, const slot *slot);
-/* An object of no place has the traits that held when it was created, and a shared object may hold it for long. */
+/* An object without a scope instance has the traits of its creation, and a shared object may hold it for long. */
 static bool has_traits_of_its_creation(const observation *self) { return with(WITH_TRAITS) && self->is_held; }
 static void show_content(observation *self, const part *part, invivo_object object, bool has_former_traits) {
     invivo_type type = {0};
@@ -157,7 +158,7 @@ static void show_shared(observation *self, invivo_object object) {
     show_content(self, part_of(object), object, false);
     self->is_injected_again = self->is_held = false;
 }
-/* What each key answers to a runtime argument. */
+/* The result of each key with a runtime argument. */
 static void show_with_arguments(observation *self, twin *twin) {
     for (int i = 0; i < KEYS; i++) {
         invivo_object object = {0};
@@ -216,7 +217,7 @@ static void show_facts(observation *self, const invivo_value *list, const char *
     }
 }
 
-/* Everything that the calling thread can find out about a runtime. */
+/* All state of a runtime that the calling thread can observe. */
 static void observe(twin *twin, text *into, bool is_main) {
     static const char *const state_facts[] = {"key", "name", "waits", NULL};
     static const char *const wiring_facts[] = {"key", "type", "scope", "alias", "abstract", "rank", "needs", NULL};
@@ -251,7 +252,7 @@ static void observe(twin *twin, text *into, bool is_main) {
             invivo_key key = {0};
             invivo_status status = invivo_key_of_type(twin->runtime, sought[i], NULL, flags ? INVIVO_LOOKUP_EXACT : 0, &key, (error = NULL, &error));
             put(into, "the %s%s: %s ", sought[i], flags ? " itself" : "", status ? "" : invivo_key_name(key));
-            /* In which order assemblies come among other definitions is not compared. */
+            /* The order of assemblies among other definitions is not compared. */
             if (i < 4) show_status(&self, status, error);
             else put(into, "%s", invivo_status_name(status)), invivo_error_release(error);
             put(into, "\n");
@@ -283,7 +284,7 @@ static void observe(twin *twin, text *into, bool is_main) {
     place_of_host = former_place;
 }
 
-/* The first line in which two texts differ, of each. */
+/* The first different line of two texts, of each. */
 static void compare_texts(const char *where) {
     const char *a = live_text.data, *b = fresh_text.data;
     if (!strcmp(a, b)) return;
@@ -304,7 +305,7 @@ static void close_twin(twin *twin, const char *which) {
     invivo_error_release(error);
 }
 
-/* Compares the live runtime with a fresh one, on the main thread and on those of the workers that are there. */
+/* Compares the live runtime with a new one, on the main thread and on existing workers. */
 typedef struct comparison { twin *live, fresh; } comparison;
 static void compare_here(void *context) {
     comparison *self = context;

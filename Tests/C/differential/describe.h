@@ -1,10 +1,10 @@
-/* describe.h: a world's definitions, documents and processors as the runtime takes them. */
+/* describe.h: the definitions, documents and processors of a world in the form of the C API. */
 #ifndef INVIVO_TESTS_DIFFERENTIAL_DESCRIBE_H
 #define INVIVO_TESTS_DIFFERENTIAL_DESCRIBE_H
 
 #include "world.h"
 
-/* The assembly or mount whose table is described, and its members: these have short names there, others of the prefix do not. */
+/* The described assembly or mount, and its members, which have short names there; other keys with the prefix do not. */
 static int described_group = -1;
 static const spec *const *described_members;
 static const char *name_of_key(int key) {
@@ -23,19 +23,19 @@ static void describe_source(int of, const source *from, invivo_injection *into) 
     into->items = items, into->item_count = (uint64_t)from->count;
     if (from->how == REFERENCE && from->number) items[0].value = invivo_int64(from->number), into->item_count = 1;
     if (from->how == CONFIG) {
-        /* Those of an assembly would have a configuration of their own, and so would those that inherit. */
+        /* Members of an assembly would have its configuration, and so would definitions that inherit from them. */
         into->reference = group_of(of) < 0 && !with(WITH_PARENTS) ? paths[from->path] : whole_paths[from->path];
         if (from->number) items[0].how = INVIVO_INJECT_VALUE, items[0].value = invivo_int64(100 + from->number), into->item_count = 1;
     }
 }
-/* The world whose fresh runtime is described. */
+/* The world of the new runtime. */
 static const world *bindings;
 static void add_named(int of, invivo_injection *table, uint64_t *count, const char *name, const source *source) {
     if (!source) return;
     invivo_injection *into = &table[(*count)++];
     describe_source(of, source, into);
     into->name = name;
-    /* A fresh runtime is told what the binding is. */
+    /* A new runtime receives the binding. */
     for (int place = 0; bindings && place < PLACES && source->how == BY_TYPE && !(source->flags & INVIVO_INJECT_GREEDY); place++) {
         const spec *spec = effective(bindings, of);
         if (!spec || source_at(spec, place) != source || bindings->bound[of][place] < 0) continue;
@@ -43,7 +43,7 @@ static void add_named(int of, invivo_injection *table, uint64_t *count, const ch
     }
 }
 
-/* A factory that resolves a key, and keeps the number that its object was created with. */
+/* A factory that resolves a key, and keeps the number of its creation. */
 static invivo_status factory(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
                              invivo_error **error) {
     const spec *spec = user_data;
@@ -63,7 +63,7 @@ static invivo_status decorate(invivo_object object, const invivo_build *build, i
     return wrap(object, 200 + (int64_t)(intptr_t)user_data, out, error);
 }
 
-/* Gives each object a level of its own. */
+/* Gives each object a level. */
 static invivo_status set_level(const invivo_definition *described, invivo_changes changes, void *user_data, invivo_error **error) {
     invivo_definition mine = *described;
     uint64_t count = 0;
@@ -134,7 +134,8 @@ static invivo_definition describe_each(const twin *twin, int type, int parent) {
                                .initializer = initializer, .initializer_count = 2};
 }
 
-/* What a key with an override comes to, as a definition: the override with what the key keeps, which may be its parents'. */
+/* The effective definition of a key with an override: the override with the fields that the key keeps, which may be
+ * inherited. */
 static invivo_definition stand_in(const twin *twin, const world *world, int key) {
     const spec *base = world->defined[key], *top = top_of(world, key);
     invivo_definition made = describe(twin, top);
@@ -148,7 +149,7 @@ static invivo_definition stand_in(const twin *twin, const world *world, int key)
     if (!makes || type < 0 || kinds[type].is_shared) made.flags &= ~(uint32_t)INVIVO_DEFINITION_TRACKED;
     return made;
 }
-/* An assembly or a mount with these members; in a world where they have overrides, with what these come to. */
+/* An assembly or mount with these members; with overrides, in their effective form. */
 static void add_group(const twin *twin, invivo_changes changes, int group, const spec *const *members, int remapped, const world *world) {
     invivo_definition *table = take(MEMBERS * sizeof *table);
     invivo_assembly assembly = {.struct_size = sizeof assembly, .name = group == 0 ? group_names[0] : "t", .definitions = table};
@@ -214,11 +215,11 @@ static void add_processor(const twin *twin, invivo_changes changes, int number, 
     MUST(invivo_changes_process(changes, &made, E));
 }
 
-/* ---- a fresh runtime ------------------------------------------------------------------------------------------ */
+/* ---- a new runtime ------------------------------------------------------------------------------------- */
 
-/* Commits all that a world has in one change set. A key with overrides is first defined as what it comes to; then its last
- * override, which counts, is begun, and the definition beneath is committed, which need not be good. A processor of a key
- * that was removed concerns nothing. */
+/* Commits a whole world in one change set. A key with overrides is first defined in its effective form; then the last
+ * override begins, and the definition beneath is committed, which may be invalid. A processor of a removed key affects
+ * nothing. */
 static invivo_status commit_bound(twin *twin, const world *world, invivo_error **error) {
     invivo_changes changes;
     invivo_status status;
@@ -237,7 +238,7 @@ static invivo_status commit_bound(twin *twin, const world *world, invivo_error *
         for (int key = 0; key < KEYS; key++) {
             const spec *spec = world->defined[key];
             if (!spec || world->order[key] != order) continue;
-            /* Members come with their assembly; one with an override is defined beside it. */
+            /* Members are added with their assembly; one with an override is defined separately. */
             if (group_of(key) >= 0) continue;
             invivo_definition made = describe(twin, spec);
             is_covered[key] = world->override_count[key] > 0;

@@ -8,24 +8,24 @@ static twin live;
 static invivo_override handles[OPERATIONS];
 static int override_number;
 
-/* ---- leases that are held ------------------------------------------------------------------------------------- */
+/* ---- held leases --------------------------------------------------------------------------------------- */
 
 enum { MOST_LEASES = 24 };
 typedef struct lease {
     invivo_object object;
-    char key[32]; /* that it was made for; "" when none */
+    char key[32]; /* its key; "" if there is none */
     bool is_frozen, may_freeze;
     part content;
 } lease;
 static lease leases[MOST_LEASES];
 static int lease_count;
 
-/* The defined key of a name; -1 = none. */
+/* The defined key with a name; -1 = none. */
 static int key_of(const world *world, const char *name) {
     for (int key = 0; key < KEYS; key++) if (!strcmp(key_names[key], name)) return world->defined[key] ? key : -1;
     return -1;
 }
-/* Whether it is the shared object of its key now: then reloads may inject into it. */
+/* Whether it is currently the shared object of its key: then reloads may inject into it. */
 static bool is_current(const lease *lease) {
     invivo_key key = {0};
     invivo_object found = {0};
@@ -42,7 +42,8 @@ static bool all_alive(const part *part) {
     }
     return true;
 }
-/* An object that is leased keeps its content, unless it is the shared object of its key or tracked; and what it refers to lives. */
+/* A leased object keeps its content, unless it is the shared object of its key or tracked; and its references stay
+ * valid. */
 static void check_leases(void) {
     for (int i = 0; i < lease_count && !failure; i++) {
         lease *lease = &leases[i];
@@ -68,9 +69,8 @@ static void hold(invivo_object object, bool is_for_argument) {
     lease->object = object;
     if (!invivo_object_key(object, &key, NULL) && key.bits) snprintf(lease->key, sizeof lease->key, "%s", invivo_key_name(key));
     int of = key_of(&now, lease->key), scope = of < 0 ? 0 : scope_of(&now, of);
-    /* Those of places have no current object that is the same everywhere; a weak one cannot be looked at; what a method of
-     * another object has made has no key; and those of a key with runtime
-     * arguments, which an override may have added, stand beside each other. */
+    /* Excluded: objects of scope instances have no unique current object; weak ones cannot be examined; objects from
+     * methods have no key; objects with runtime arguments, which an override may have added, exist side by side. */
     const spec *top = of < 0 ? NULL : top_of(&now, of);
     bool has_argument = of >= 0 && (takes_argument(&now, of) || (top && (top->takes_argument || takes_argument(&now, top->parent))));
     lease->may_freeze = !is_for_argument && of >= 0 && !has_argument && (scope != INVIVO_SCOPE_THREAD && scope != INVIVO_SCOPE_HOST && scope != INVIVO_SCOPE_WEAK_SINGLETON && !(now.defined[of]->flags & INVIVO_DEFINITION_TRACKED));
@@ -111,11 +111,11 @@ static void resolve_one(void) {
 
 /* ---- changes ------------------------------------------------------------------------------------------------------ */
 
-/* What a change set names once. */
+/* Keys that a change set has used. */
 enum { FIRST_GROUP = KEYS + DOCUMENTS + PATHS + PROCESSORS + 1 };
 static void commit_comparison(const world *next, invivo_status status, const char *text);
 
-/* A former exclusive object whose start fails when a commit is undone stays stopped until the host starts it. */
+/* A former exclusive object whose start fails during an undo stays stopped until the host starts it. */
 static void start_again(const char *text) {
     for (int key = 0; key < KEYS; key++) {
         char line[64];
@@ -126,7 +126,7 @@ static void start_again(const char *text) {
         if (MUST(invivo_key_find(live.runtime, key_names[key], &id, E))) MUST(invivo_start(live.runtime, id, E));
     }
 }
-/* What a commit has answered: the world is then the next one, or stays. */
+/* The result of a commit: the next world, or the unchanged one. */
 static void take_answer(world *next, invivo_status status, invivo_error *error, bool was_to_fail) {
     bind(next);
     bool has_fallen = was_to_fail && countdown == 0;
@@ -144,7 +144,7 @@ static bool arm(void) {
     return countdown > 0;
 }
 
-/* Activates, replaces or takes away an assembly or mount. */
+/* Activates, replaces or removes an assembly or mount. */
 static void edit_group(world *next, invivo_changes changes, int group) {
     int first = FIRST_MEMBER + group * MEMBERS;
     if (next->is_active[group] && chance(25)) {
@@ -162,11 +162,11 @@ static void edit_group(world *next, invivo_changes changes, int group) {
         members[i] = kept || is_same ? kept : chance(80) ? random_spec(next, first + i, false) : NULL;
         if (members[i]) print_spec(kept ? "still" : "with", members[i]);
     }
-    /* A remap that nothing uses is an error. */
+    /* An unused remap is an error. */
     bool is_remappable = false;
     for (int i = 0; i < MEMBERS; i++) is_remappable |= members[i] && members[i]->kind != ALIAS && members[i]->kind != CHOICE && members[i]->parent == 0;
     for (int i = 0; i < MEMBERS; i++) is_remappable |= members[i] && members[i]->left && members[i]->left->how == REFERENCE && members[i]->left->key == 0;
-    /* The binding that a fresh runtime is told would be remapped too. */
+    /* The binding that a new runtime receives would be remapped too. */
     for (int i = 0; i < MEMBERS * PLACES; i++) {
         const spec *member = members[i / PLACES];
         const source *source = member && member->kind != ALIAS && member->kind != CHOICE ? source_at(member, i % PLACES) : NULL;
@@ -174,7 +174,7 @@ static void edit_group(world *next, invivo_changes changes, int group) {
     }
     int remapped = with(WITH_REMAPS) && group > 0 && is_remappable && chance(70) ? 1 + below(TOOLS - 1) : -1;
     if (remapped >= 0) trace("  where a.k0 means %s\n", key_names[remapped]);
-    /* The same again is nothing, also where single members were changed meanwhile (W-A3). */
+    /* Repeated activation is a no-op, also after changes of single members (W-A3). */
     is_same = next->is_active[group] && next->remapped[group] == remapped;
     next->remapped[group] = remapped;
     for (int i = 0; i < MEMBERS; i++) is_same = is_same && is_same_spec(members[i], next->tables[group][i]);
@@ -185,7 +185,7 @@ static void edit_group(world *next, invivo_changes changes, int group) {
     next->is_active[group] = true;
     add_group(&live, changes, group, next->tables[group], next->remapped[group], NULL);
 }
-/* A definition by itself would have other references than one in the table of its mount. */
+/* A separate definition would have other references than one in the table of its mount. */
 static bool is_remapped(const world *world, int key) { return group_of(key) >= 0 && world->is_active[group_of(key)] && world->remapped[group_of(key)] >= 0; }
 static void edit(world *next, invivo_changes changes, bool *used) {
     int what = below(100);
@@ -197,7 +197,7 @@ static void edit(world *next, invivo_changes changes, bool *used) {
         edit_group(next, changes, group);
     } else if (what < 60 || what >= 97) {
         int key = below(KEYS);
-        /* Of an assembly only what it has is given anew by itself. */
+        /* Only existing members of an assembly are redefined separately. */
         if (used[key] || (group_of(key) >= 0 && (used[FIRST_GROUP + group_of(key)] || !next->defined[key]))) return;
         if (is_remapped(next, key)) return;
         used[key] = true;
@@ -210,9 +210,9 @@ static void edit(world *next, invivo_changes changes, bool *used) {
     } else if (what < 67) {
         int key = below(KEYS);
         if (used[key] || !next->defined[key] || (group_of(key) >= 0 && used[FIRST_GROUP + group_of(key)])) return;
-        /* A fresh runtime would refuse the remap if nothing else used it. */
+        /* A new runtime would refuse the remap if nothing else used it. */
         if (is_remapped(next, key)) return;
-        /* A mount of an assembly that never had it would wait for a key outside, of another name. */
+        /* A mount of an assembly that never had it would wait for an outer key with another name. */
         for (int i = FIRST_MEMBER; i < AFTER_MEMBERS && group_of(key) >= 0; i++)
             if (group_of(i) == group_of(key) && next->defined[i] && next->defined[i]->parent == key) return;
         used[key] = true;
@@ -252,8 +252,7 @@ static void edit(world *next, invivo_changes changes, bool *used) {
             processor->is_there = false;
         } else {
             *processor = (struct processor){.is_there = true, .key = -1, .type = -1, .component = -1};
-            /* Where shared objects refer to each other in cycles, whether a reference can wait for a decorator depends on
-             * which of them is built first. */
+            /* In cycles of shared objects, the build order decides whether a reference can wait for a decorator. */
             int first = with(WITH_CIRCLES) ? TOOLS : 0;
             if (chance(70)) processor->key = first + below(KEYS - first), processor->component = chance(30) ? some_key(next, processor->key, processor->key) : -1;
             else processor->type = with(WITH_CIRCLES) ? SAW + below(4) : below(TYPES);
@@ -281,7 +280,7 @@ static void edit(world *next, invivo_changes changes, bool *used) {
         } else {
             if (!next->has_each) next->each_order = ++next->counter;
             next->has_each = true, next->each_type = SINGER + below(2);
-            /* What a tool has makes no cycle with those that list all voices. */
+            /* References of a tool form no cycle with lists of all voices. */
             next->each_parent = with(WITH_PARENTS) && chance(60) ? some_parent(next, TOOLS) : -1;
             trace("  define a.each %s%s%s\n", kinds[next->each_type].name, next->each_parent < 0 ? "" : " parent ", next->each_parent < 0 ? "" : key_names[next->each_parent]);
             invivo_definition each = describe_each(&live, next->each_type, next->each_parent);
@@ -355,7 +354,7 @@ static void end_override(void) {
     take_answer(&next, status, error, is_armed);
 }
 
-/* Stops the shared object of a key by hand, lets something happen, and starts it again. */
+/* Stops the shared object of a key manually, performs another operation, and starts it again. */
 static void stop_by_hand(void) {
     int key = below(KEYS);
     invivo_key id = {0};
@@ -373,9 +372,9 @@ static void stop_by_hand(void) {
     invivo_error_release(error);
 }
 
-/* ---- comparing ---------------------------------------------------------------------------------------------------- */
+/* ---- comparison ---------------------------------------------------------------------------------------- */
 
-/* A change that the live runtime has refused is refused by a fresh one too, or a key of it cannot be resolved there. */
+/* A change that the live runtime refused is refused by a new one too, or one of its keys cannot be resolved there. */
 static void commit_comparison(const world *next, invivo_status status, const char *text) {
     twin fresh;
     invivo_error *error = NULL;
@@ -397,12 +396,12 @@ static void compare(void) {
     trace("compare\n");
     if (failure || !open_twin(&both.fresh)) return;
     uint64_t former_place = place_of_host;
-    /* Eager objects of a host's scope are created at a place, as the live runtime created them. */
+    /* Eager objects of a host scope are created in a scope instance, as in the live runtime. */
     place_of_host = 1;
     invivo_status status = commit_world(&both.fresh, &now, &error);
     if (status) disagree(STATUS_DIFFERS, "the live runtime has accepted what a fresh one refuses: %s: %s", invivo_status_name(status), invivo_error_text(error));
     invivo_error_release(error);
-    /* What is weak is the same on all threads: its lazies are resolved on the main thread first. */
+    /* Weak objects are the same on all threads: their lazies are resolved on the main thread first. */
     invivo_object held[2][NAMES] = {{{0}}}, with_argument[2][KEYS * ARGUMENTS] = {{{0}}};
     for (int i = 0; i < NAMES * 2 && !status && !failure; i++)
         (void)invivo_resolve_name(i % 2 ? live.runtime : both.fresh.runtime, name_of(i / 2), &held[i % 2][i / 2], NULL);

@@ -1,4 +1,4 @@
-/* parts.h: the types of the worlds, and what is counted of their objects. */
+/* parts.h: the types of the worlds, and counts of their objects. */
 #ifndef INVIVO_TESTS_DIFFERENTIAL_PARTS_H
 #define INVIVO_TESTS_DIFFERENTIAL_PARTS_H
 
@@ -6,7 +6,7 @@
 
 #include <stdatomic.h>
 
-/* What an object was given at one place. Handles are borrowed: the runtime holds the leases. */
+/* The value that an object received at one position. Handles are borrowed: the runtime holds the leases. */
 typedef struct slot {
     int kind; /* 0 nothing, 'n' number, 'o' object, 'f' callable, 'l' list of objects */
     int64_t number;
@@ -17,15 +17,15 @@ typedef struct slot {
 } slot;
 typedef struct part {
     int serial;
-    /* The initializer's, which stays. */
+    /* From the initializer; it stays. */
     slot input, given;
     int64_t number;
-    /* Properties, and what `accept` was called with. */
+    /* Properties, and arguments of `accept`. */
     slot left, right, any, accepted;
     int64_t level;
 } part;
 
-/* The first two are tools, which lookups by type look for; of the last two there is one for each entry. */
+/* The first two are tools, which lookups by type find; the last two have one object per entry. */
 enum { HAMMER, CHISEL, SAW, DRILL, BOLT, PUMP, SINGER, VIOLIN, TYPES };
 static const struct { const char *name; bool is_shared, has_life, is_tool, is_voice; } kinds[TYPES] = {
     {"Hammer", true, true, true, false}, {"Chisel", false, false, true, false}, {"Saw", false, false, false, false},
@@ -33,13 +33,13 @@ static const struct { const char *name; bool is_shared, has_life, is_tool, is_vo
     {"Singer", false, true, false, true}, {"Violin", true, false, false, true},
 };
 
-/* ---- what is counted ------------------------------------------------------------------------------------- */
+/* ---- counts -------------------------------------------------------------------------------------------- */
 
 enum { MOST_PARTS = 1 << 16 };
 static struct { bool has_ended, is_started, was_started; } seen[MOST_PARTS];
 static int parts_made, parts_alive;
-/* The callback of the live runtime that fails: the number of those before it, plus one; 0 = none. Atomic, since a
-   start or stop that the runtime limits in time runs on a thread of its own, another one's beside the next callback. */
+/* The number of the failing callback of the live runtime, from 1; 0 = none. Atomic, because starts and stops with a
+ * timeout run on separate threads. */
 static _Atomic int countdown;
 static bool stops_fail;
 
@@ -123,7 +123,7 @@ static invivo_status part_stop(void *instance, void *user_data, invivo_error **e
     part *self = instance;
     (void)user_data;
     if (!seen[self->serial].is_started) disagree(STOPS_DIFFER, "an object is stopped that is not started (serial %d)", self->serial);
-    /* One that fails is over too. */
+    /* A failed one is done too. */
     seen[self->serial].is_started = false;
     return stops_fail && falls() ? fail("stop fails on purpose", error) : INVIVO_OK;
 }
@@ -138,7 +138,7 @@ static invivo_status set_slot(void *instance, void *user_data, const invivo_valu
     keep((slot *)((char *)instance + (size_t)user_data), value);
     return INVIVO_OK;
 }
-/* accept(value): keeps it. */
+/* accept(value): keeps the value. */
 static invivo_status call_accept(void *instance, void *user_data, const invivo_value *arguments, size_t count, invivo_value *result,
                                  invivo_error **error) {
     (void)user_data, (void)count, (void)result;
@@ -161,7 +161,7 @@ static invivo_status answer_made(invivo_status status, invivo_object made, inviv
 /* make(number): a new object of the type number / 64. */
 static invivo_status call_make(void *instance, void *user_data, const invivo_value *arguments, size_t count, invivo_value *result,
                                invivo_error **error) {
-    /* The runtime is found by an object of it; here by the type's, which each runtime registers with itself. */
+    /* The runtime of an object; here of its type, which each runtime registers. */
     invivo_runtime runtime = **(invivo_runtime **)user_data;
     invivo_type type;
     invivo_object made = {0};
@@ -172,7 +172,7 @@ static invivo_status call_make(void *instance, void *user_data, const invivo_val
     if (!status) status = make_part(runtime, type, (invivo_object){0}, number % 64, &made, error);
     return answer_made(status, made, result, error);
 }
-/* wrap(object): a new object of its type that has it as its input. */
+/* wrap(object): a new object of its type with the object as its input. */
 static invivo_status wrap(invivo_object object, int64_t number, invivo_object *out, invivo_error **error) {
     invivo_runtime runtime;
     invivo_type type;
@@ -188,14 +188,14 @@ static invivo_status call_wrap(void *instance, void *user_data, const invivo_val
     return answer_made(wrap(arguments[0].as.object, 100, &made, error), made, result, error);
 }
 
-/* One runtime of a world: the live one or a fresh one. */
+/* One runtime of a world: the live one or a new one. */
 typedef struct twin {
     invivo_runtime runtime, *self;
     invivo_type types[TYPES];
     invivo_method methods[3];
 } twin;
 
-static uint64_t place_of_host; /* where the calling code is in the scope `request` */
+static uint64_t place_of_host; /* the current instance of the scope `request` */
 static invivo_status find_place(void *user_data, uint64_t *place, invivo_error **error) {
     (void)user_data, (void)error;
     *place = place_of_host;

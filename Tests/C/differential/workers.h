@@ -1,4 +1,4 @@
-/* workers.h: threads that do one thing at a time while the main thread waits for it. */
+/* workers.h: threads that run one task at a time while the main thread waits. */
 #ifndef INVIVO_TESTS_DIFFERENTIAL_WORKERS_H
 #define INVIVO_TESTS_DIFFERENTIAL_WORKERS_H
 

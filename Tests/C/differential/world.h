@@ -1,22 +1,23 @@
-/* world.h: what a sequence has defined: the keys, overrides, documents and processors that hold at the moment. */
+/* world.h: the current definitions, overrides, documents and processors of a sequence. */
 #ifndef INVIVO_TESTS_DIFFERENTIAL_WORLD_H
 #define INVIVO_TESTS_DIFFERENTIAL_WORLD_H
 
 #include "parts.h"
 
-/* The keys a.k0, a.k1, ... The first are tools: always shared, and found by the type `Tool`. In the middle stand those of an
- * assembly, `s`, and of two mounts, `left` and `right`: they refer to their own and to what comes before all of these. What an
- * object is made of (an initializer, a factory, a maker, an alias, a choice, a decorator's component) are keys before its own,
- * so that every key can be resolved first. Properties may refer to keys before their own; those of tools to any tool, so that
- * there are cycles of shared objects. Providers, lazies and weak references go anywhere. The parent of a definition is a key
- * before its own too, so that what it inherits follows the same rules. */
+/* The keys a.k0, a.k1, ... The first are tools: always shared, and found by the type `Tool`. In the middle are those of
+ * an assembly, `s`, and of two mounts, `left` and `right`: they refer to their own keys and to earlier ones.
+ *
+ * References of a creation (initializer, factory, maker, alias, choice, decorator component) lead to earlier keys, so
+ * that every key can be resolved first. Properties may refer to earlier keys; those of tools to any tool, so that there
+ * are cycles of shared objects. Providers, lazies and weak references lead anywhere. The parent of a definition is an
+ * earlier key too, so that inherited references follow the same rules. */
 enum { TOOLS = 3, GROUPS = 3, MEMBERS = 3, FIRST_MEMBER = 5, AFTER_MEMBERS = FIRST_MEMBER + GROUPS * MEMBERS, KEYS = AFTER_MEMBERS + 4,
        MOST_OVERRIDES = 3, DOCUMENTS = 2, PROCESSORS = 2, PATHS = 3, ENTRIES = 3, TRAITS = 2, PLACES = 6,
        ARGUMENTS = 3 }; /* runtime arguments are the numbers from 1 */
 static const char *key_names[KEYS] = {"a.k0", "a.k1", "a.k2", "a.k3", "a.k4", "s.m0", "s.m1", "s.m2", "left.m0", "left.m1", "left.m2",
                                       "right.m0", "right.m1", "right.m2", "a.k5", "a.k6", "a.k7", "a.k8"};
 static const char *group_names[GROUPS] = {"s", "left", "right"};
-/* The assembly or mount that a key belongs to; -1 = none. */
+/* The assembly or mount of a key; -1 = none. */
 static int group_of(int key) { return key < FIRST_MEMBER || key >= AFTER_MEMBERS ? -1 : (key - FIRST_MEMBER) / MEMBERS; }
 static const char *paths[PATHS] = {"n", "m", "mode"};
 static const char *whole_paths[PATHS] = {"/a.n", "/a.m", "/a.mode"};
@@ -30,10 +31,10 @@ typedef struct source {
     int count;
 } source;
 enum { MAKES, ALIAS, CHOICE, MAKER, FACTORY };
-/* A definition. Never changed once it is in a world. */
+/* A definition. Immutable once it is in a world. */
 typedef struct spec {
     int key, kind, scope, type, target, rank;
-    int parent; /* -1 = none; with one, the scope may be INVIVO_SCOPE_DEFAULT and the type -1: both are then the parent's */
+    int parent; /* -1 = none; with a parent, the scope may be INVIVO_SCOPE_DEFAULT and the type -1: both are then inherited */
     uint32_t flags;
     bool takes_argument;
     source *input, *number, *given, *left, *right, *any, *level, *accepts;
@@ -43,7 +44,7 @@ typedef struct processor { bool is_there, changes_definitions; int key, type, co
 typedef struct document {
     bool is_there;
     int order, values[PATHS], entries[ENTRIES]; /* -1 = the document does not set it */
-    int first_entry, entry_step; /* in which order it lists them */
+    int first_entry, entry_step; /* the order of its list */
     bool has_list;
     int tuned[TRAITS], levels[TRAITS]; /* keys whose `level` it sets, -1 = none */
 } document;
@@ -54,19 +55,19 @@ typedef struct world {
     struct { const spec *spec; int number; } overrides[KEYS][MOST_OVERRIDES];
     int override_count[KEYS];
     document documents[DOCUMENTS];
-    int operator_says[PATHS]; /* -1 = nothing, -2 = that there is no value */
+    int operator_says[PATHS]; /* -1 = no entry, -2 = null */
     processor processors[PROCESSORS];
-    /* What each assembly or mount was activated with; members may have been changed by themselves since. */
-    /* What lookups by type are bound to, by their places: a key, or -1. */
+    /* The members at activation of each assembly or mount; single members may have changed since. */
+    /* The targets of lookups by type, by position: a key, or -1. */
     int bound[KEYS][PLACES];
     bool is_active[GROUPS];
-    int remapped[GROUPS]; /* of a mount: the key that `a.k0` means in it; -1 = that key */
+    int remapped[GROUPS]; /* of a mount: the remapped key for `a.k0`; -1 = that key */
     const spec *tables[GROUPS][MEMBERS];
     bool has_each;
     int each_type, each_order, each_parent; /* -1 = no parent */
 } world;
 
-/* What a sequence is made of: drawn first, so that a sequence that fails loses what it does not need. */
+/* The features of a sequence: drawn first, so that a failing sequence loses those that it does not need. */
 enum { WITH_CIRCLES = 1, WITH_PROCESSORS = 2, WITH_THREADS = 4, WITH_HOST_SCOPE = 8, WITH_FAILURES = 16, WITH_OVERRIDES = 32,
        WITH_LATE = 64, WITH_TYPES = 128, WITH_CONFIG = 256, WITH_EACH = 512, WITH_LIFE = 1024, WITH_TRACKED = 2048, WITH_GROUPS = 4096,
        WITH_WAITS = 8192, WITH_STOPS = 16384, WITH_ARGUMENTS = 32768, WITH_TRAITS = 65536, WITH_REMAPS = 131072, WITH_PARENTS = 262144, FEATURES = 19 };
@@ -79,13 +80,13 @@ static bool is_tool(int key) { return key < TOOLS; }
 
 /* ---- parents -------------------------------------------------------------------------------------------------- */
 
-/* The parent of a definition that belongs to `key`; -1 = none. In a mount, a remap applies to parents too. */
+/* The parent of a definition of `key`; -1 = none. In a mount, a remap applies to parents too. */
 static int parent_of(const world *world, int key, const spec *spec) {
     int group = group_of(key);
     if (spec->parent == 0 && group >= 0 && world->is_active[group] && world->remapped[group] >= 0) return world->remapped[group];
     return spec->parent;
 }
-/* The nearest definition, from a key's own up its parents, that `says` something; NULL when none does. */
+/* The nearest definition, from a key up its parents, that satisfies `says`; NULL if there is none. */
 static const spec *inherited(const world *world, int key, bool (*says)(const spec *)) {
     while (key >= 0 && world->defined[key]) {
         const spec *spec = world->defined[key];
@@ -101,7 +102,7 @@ static int scope_of(const world *world, int key) {
     const spec *found = inherited(world, key, says_scope);
     return found ? found->scope : INVIVO_SCOPE_GRAPH;
 }
-/* -1 = none is known. */
+/* -1 = unknown. */
 static int type_of(const world *world, int key) {
     const spec *found = inherited(world, key, says_type);
     return found ? found->type : -1;
@@ -110,7 +111,7 @@ static bool takes_argument(const world *world, int key) { return inherited(world
 
 /* ---- random definitions ------------------------------------------------------------------------------------ */
 
-/* A key below `limit`, most often a defined one; -1 = none. */
+/* A key below `limit`, usually a defined one; -1 = none. */
 static int some_key(const world *world, int of, int limit) {
     int found[KEYS], count = 0;
     if (limit <= 0) return -1;
@@ -118,7 +119,7 @@ static int some_key(const world *world, int of, int limit) {
     for (int key = 0; key < limit; key++) {
         if (group_of(key) >= 0 && group_of(of) >= 0 && group_of(key) != group_of(of)) continue;
         if (group_of(of) >= 0 && key >= AFTER_MEMBERS) continue;
-        /* What refers to an abstract definition is refused, so it seldom does. */
+        /* A reference to an abstract definition is refused, so it is rare. */
         if (world->defined[key] && (!(world->defined[key]->flags & INVIVO_DEFINITION_ABSTRACT) || chance(8))) found[count++] = key;
     }
     return count ? found[below(count)] : -1;
@@ -157,11 +158,11 @@ static source *type_source(int how) {
     source *made = NEW(source);
     made->how = how;
     if (how == ALL_OF) made->key = with(WITH_EACH) && chance(40); /* all voices instead of all tools */
-    /* A fresh runtime is told the bindings of a definition's own lookups, not of those that it inherits: these are greedy. */
+    /* A new runtime receives the bindings of a definition's own lookups, not of inherited ones: these are greedy. */
     if (how == BY_TYPE) made->flags = (!with(WITH_PARENTS) && chance(50) ? 0 : INVIVO_INJECT_GREEDY) | (chance(30) ? INVIVO_INJECT_OPTIONAL : 0);
     return made;
 }
-/* What may go to a place that takes an object. `limit` says which keys. */
+/* A source for a target that takes an object. `limit` selects the keys. */
 static source *object_source(const world *world, int key, int limit) {
     if (with(WITH_TYPES) && !is_tool(key) && chance(15)) return type_source(BY_TYPE);
     return reference(world, key, limit);
@@ -194,13 +195,13 @@ static int random_scope(int key) {
 }
 static int random_type(int key) { return is_tool(key) ? below(2) : SAW + below(4); }
 
-/* A key that may be the parent of another's definition; -1 = none. */
+/* A possible parent for another key's definition; -1 = none. */
 static int some_parent(const world *world, int of) {
     int found[KEYS], count = 0;
     for (int key = 0; key < of; key++) {
         if (group_of(key) >= 0 && group_of(of) >= 0 && group_of(key) != group_of(of)) continue;
         if (group_of(of) >= 0 && key >= AFTER_MEMBERS) continue;
-        /* A parent that is an alias is refused. */
+        /* An alias as parent is refused. */
         if (world->defined[key] && (world->defined[key]->kind != ALIAS || chance(5))) found[count++] = key;
     }
     return count ? found[below(count)] : -1;
@@ -208,7 +209,7 @@ static int some_parent(const world *world, int of) {
 static void inherit(const world *world, int key, spec *made) {
     int former = type_of(world, made->parent);
     if (chance(50)) made->scope = INVIVO_SCOPE_DEFAULT;
-    /* Only tools are tools. What a maker makes has a type of its own. */
+    /* Only tools have the type Tool. An object from a method has its own type. */
     if (made->kind != MAKER && former >= 0 && is_tool(made->parent) == is_tool(key) && chance(60)) made->type = -1;
     if (takes_argument(world, made->parent) && made->scope == INVIVO_SCOPE_SINGLETON) made->scope = INVIVO_SCOPE_LAZY_SINGLETON;
 }
@@ -256,7 +257,7 @@ static spec *random_spec(const world *world, int key, bool is_override) {
     return made;
 }
 
-/* Whether two say the same; the code of a factory is that of its definition. */
+/* Whether two definitions are equal; the code of a factory is that of its definition. */
 static bool is_same_source(const source *a, const source *b) {
     if (!a || !b) return a == b;
     if (a->how != b->how || a->key != b->key || a->number != b->number || a->path != b->path || a->flags != b->flags || a->count != b->count) return false;
@@ -266,7 +267,7 @@ static bool is_same_source(const source *a, const source *b) {
 static bool is_same_spec(const spec *a, const spec *b) {
     if (!a || !b || a == b || a->kind == FACTORY) return a == b;
     if (a->kind != b->kind) return false;
-    /* An alias has no type or scope of its own; nor has a choice, or a target. */
+    /* An alias has no type or scope; nor has a choice, or a target. */
     if (a->kind == ALIAS) return a->target == b->target;
     bool is_same = a->kind == CHOICE || (a->scope == b->scope && a->type == b->type && a->target == b->target && a->parent == b->parent && a->rank == b->rank && a->flags == b->flags && a->takes_argument == b->takes_argument);
     const source *const one[] = {a->input, a->number, a->given, a->left, a->right, a->any, a->level, a->accepts, a->options[0], a->options[1], a->options[2]};
@@ -288,7 +289,7 @@ static const source *source_at(const spec *spec, int place) {
     const source *const at[PLACES] = {spec->input, spec->given, spec->left, spec->right, spec->any, spec->accepts};
     return at[place];
 }
-/* The tool of the highest rank; -1 when there is none, or more than one. An override keeps its key's rank. */
+/* The tool with the highest rank; -1 if there is none, or more than one. An override keeps its key's rank. */
 static int best_tool(const world *world) {
     int best = -1;
     bool is_one = true;
@@ -300,7 +301,7 @@ static int best_tool(const world *world) {
     }
     return is_one ? best : -1;
 }
-/* A binding stays as long as it can, unless the lookup is greedy; also when its definition is given anew (W-L2). */
+/* A binding stays as long as possible, unless the lookup is greedy; also after a redefinition (W-L2). */
 static void bind(world *world) {
     for (int key = 0; key < KEYS; key++)
         for (int place = 0; place < PLACES; place++) {
@@ -312,7 +313,7 @@ static void bind(world *world) {
         }
 }
 
-/* ---- showing them ------------------------------------------------------------------------------------------- */
+/* ---- printing ------------------------------------------------------------------------------------------ */
 
 static void print_source(const char *name, const source *source) {
     static const char *const how[] = {"nothing", "number", "ref", "config", "list", "provider", "lazy", "weak", "type Tool", "all", "argument"};

@@ -1,4 +1,4 @@
-/* chance.h: the random numbers of the model, its memory, and what it says. */
+/* chance.h: the random numbers of the model, its memory, and its output. */
 #ifndef INVIVO_TESTS_MODEL_CHANCE_H
 #define INVIVO_TESTS_MODEL_CHANCE_H
 
@@ -11,11 +11,10 @@ static const char *type_names[] = {"Full", "Bare", "Own", "Thing", "Loud", "Calm
 enum { TYPE_NAMES = 6 };
 static const char *key_names[KEYS] = {"m.a", "m.b", "m.c", "m.d", "m.e", "m.f", "m.g", "m.h", "m.i"};
 
-/* ---- chance and memory ------------------------------------------------------------------------------- */
+/* ---- random numbers and memory ------------------------------------------------------------------------- */
 
-/* What chance said is kept on tapes: one for each operation, and one for each definition in it. A sequence that disagrees is
- * played again from them with ever less on them, until nothing can go: on a tape that is at its end everything is 0, and 0 is
- * the simplest answer everywhere. */
+/* Random numbers are kept on tapes: one per operation, and one per definition in it. A failing sequence is replayed
+ * with ever fewer numbers, until nothing can be removed. An exhausted tape yields 0, the simplest choice everywhere. */
 enum { SIZE = 24, OPERATIONS = SIZE + 1, PARTS = 10, MOST_DRAWS = 1 << 11 };
 typedef struct tape { bool is_left_out; int count, used; uint8_t draws[MOST_DRAWS]; } tape;
 static tape tapes[OPERATIONS][PARTS]; /* the first is the operation's own */
@@ -37,7 +36,7 @@ static int drawn(int made) {
 static int below(int limit) { return drawn(replays ? 0 : (int)(chance() % (uint64_t)limit)) % limit; }
 static bool in(int hundred) { return drawn(replays ? 0 : (int)(chance() % 100) < hundred) != 0; }
 
-/* All that a sequence needs ends with it. */
+/* The memory of a sequence is freed with it. */
 static char *arena;
 static size_t arena_used;
 enum { ARENA = 64 << 20 };
@@ -49,7 +48,7 @@ static void *take(size_t size) {
 }
 #define NEW(type) ((type *)take(sizeof(type)))
 
-/* ---- what happens ------------------------------------------------------------------------------------- */
+/* ---- events -------------------------------------------------------------------------------------------- */
 
 typedef struct text { char *data; size_t length; int events; } text;
 enum { MOST_TEXT = 1 << 20 };
@@ -63,7 +62,7 @@ static void say(text *into, const char *format, ...) {
         into->length += (size_t)vsnprintf(into->data + into->length, 4096, format, arguments);
     va_end(arguments);
 }
-/* Each side counts for itself to the callback that fails. */
+/* Each side counts separately to the failing callback. */
 static int fail_expected, fail_found;
 static bool falls(int *counter) { return *counter > 0 && --*counter == 0; }
 

@@ -1,4 +1,4 @@
-/* compiled.h: the model: recipes, and what is wrong with definitions. */
+/* compiled.h: the model: compiled definitions, and errors of definitions. */
 #ifndef INVIVO_TESTS_MODEL_COMPILED_H
 #define INVIVO_TESTS_MODEL_COMPILED_H
 
@@ -23,7 +23,7 @@ static void bind(recipe *recipe, int place, const int *bound, int count) {
     recipe->bindings[index].count = count;
     memcpy(recipe->bindings[index].bound, bound, (size_t)count * sizeof(int));
 }
-/* The second lookup at one place, of a method that is called twice, is another. */
+/* The second lookup at one position, of a method that is called twice, is separate. */
 static int lookup_place(recipe *recipe, int place) {
     int number = 0;
     for (int i = 0; i < recipe->lookups; i++) number += recipe->looked_up[i] == place;
@@ -31,7 +31,7 @@ static int lookup_place(recipe *recipe, int place) {
     return place + number * 100000000;
 }
 static bool is_never_made(const definition *of) { return of->flags & INVIVO_DEFINITION_ABSTRACT; }
-/* A definition gets no more runtime arguments than it declares. An alias passes on what it gets, after its own. */
+/* A definition receives only declared runtime arguments. An alias passes its arguments on, after its own. */
 static void check_count(int count, int key) {
     definition *target = flat_described(key);
     for (int i = 0; i <= KEYS && target && target->alias >= 0; i++) {
@@ -42,7 +42,7 @@ static void check_count(int count, int key) {
     if (!target || (target->parameters < 0 && is_never_made(target))) return;
     if (count > (target->parameters < 0 ? 0 : target->parameters)) wrong(INVIVO_E_ARITY);
 }
-/* `place` names where in the definition it stands, items in items too. */
+/* `place` names the position in the definition, also of nested items. */
 static source *compile_source(recipe *recipe, const definition *flat, source *given, int strength, int place, const struct recipe *former) {
     source *made = NEW(source);
     *made = *given;
@@ -64,7 +64,7 @@ static source *compile_source(recipe *recipe, const definition *flat, source *gi
         place = lookup_place(recipe, place);
         int list[KEYS], count = candidates(given->type, given->flags & INVIVO_INJECT_EXACT, list), kept = 0, chosen = -1;
         for (int i = 0; i < count; i++) if (list[i] != recipe->key) list[kept++] = list[i];
-        if (!kept && strength == 0) kept = count; /* itself, which is asked for later and is the only one */
+        if (!kept && strength == 0) kept = count; /* itself, through a deferred reference and as the only candidate */
         if (former && !(given->flags & INVIVO_INJECT_GREEDY)) {
             for (int i = 0; i < former->binding_count; i++) {
                 if (former->bindings[i].place != place) continue;
@@ -94,7 +94,7 @@ static source *compile_source(recipe *recipe, const definition *flat, source *gi
         return made;
     case PROVIDER: case LAZY:
         made->items[0] = compile_source(recipe, flat, given->items[0], 0, place, former);
-        if (made->items[0]->how == NOTHING) return constant_null(); /* an optional one of nothing */
+        if (made->items[0]->how == NOTHING) return constant_null(); /* an optional one without a target */
         return made;
     case ASKER: recipe->asks = true; return made;
     case LIST: case SET: case MAP:

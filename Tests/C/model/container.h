@@ -1,4 +1,4 @@
-/* container.h: definitions, and the container's side of what happens. */
+/* container.h: definitions, and the container's side of the events. */
 #ifndef INVIVO_TESTS_MODEL_CONTAINER_H
 #define INVIVO_TESTS_MODEL_CONTAINER_H
 
@@ -15,11 +15,11 @@ typedef struct step { bool is_method; int name; source *value; } step;
 typedef struct definition {
     int key, scope, type, alias, parent, rank, parameters; /* -1: none */
     uint32_t flags;
-    int factory; /* 0 none, 1 makes, 2 answers null */
+    int factory; /* 0 none, 1 creates, 2 returns null */
     source *initializer[STEPS];
     step properties[STEPS * 4], methods[STEPS * 4];
     int initializer_count, property_count, method_count;
-    int before, after, after_all; /* what the hook notes; 0: none */
+    int before, after, after_all; /* the number that the hook records; 0: none */
     int order;
 } definition;
 
@@ -33,7 +33,7 @@ typedef struct thing {
 } thing;
 
 enum { MOST_OBJECTS = 100000 };
-static thing *things[MOST_OBJECTS]; /* by serial: alive */
+static thing *things[MOST_OBJECTS]; /* by serial: live */
 static int things_made, things_alive;
 static invivo_runtime runtime;
 static invivo_key keys[KEYS];
@@ -118,7 +118,7 @@ static void thing_release(void *instance, void *user_data) {
     free(instance);
 }
 static invivo_status factory(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data, invivo_error **error) {
-    int type = 0; /* a child may have another type than its parent, whose factory it takes over */
+    int type = 0; /* a child may have another type than its parent, whose factory it inherits */
     (void)user_data;
     while (type < OWN && types[type].bits != build->type.bits) type++;
     return type == OWN ? thing_make(instance, build, arguments, count, (void *)(intptr_t)type, error)

@@ -1,10 +1,10 @@
-/* described.h: the model: values, and definitions with all that they take over. */
+/* described.h: the model: values, and definitions with inherited fields. */
 #ifndef INVIVO_TESTS_MODEL_DESCRIBED_H
 #define INVIVO_TESTS_MODEL_DESCRIBED_H
 
 #include "container.h"
 
-/* A value as the model knows it. */
+/* A value of the model. */
 typedef struct object object;
 typedef struct callable callable;
 typedef struct value {
@@ -17,21 +17,21 @@ typedef struct value {
 } value;
 typedef struct recipe recipe;
 struct object {
-    int serial, complete, leases; /* the host's */
+    int serial, complete, leases; /* of the host */
     bool gone, seen;
-    const recipe *recipe; /* what it was made by */
+    const recipe *recipe; /* its definition */
     value made_from[PARAMETERS + MOST_ARGUMENTS];
     int made_count;
-    value arguments[MOST_ARGUMENTS]; /* with which it was made */
+    value arguments[MOST_ARGUMENTS]; /* the arguments of its creation */
     int argument_count;
-    struct { value value; } kept[STEPS * 8]; /* what each step injected */
+    struct { value value; } kept[STEPS * 8]; /* values that each step injected */
     value slots[3];
     invivo_object handle;
     object *next;
 };
 struct callable { int key; bool is_lazy; value arguments[MOST_ARGUMENTS]; int argument_count; uint64_t version; bool knows; value known; };
 
-typedef struct edge { int key, strength; } edge; /* 0 late, 1 injection, 2 initializer */
+typedef struct edge { int key, strength; } edge; /* 0 deferred, 1 injection, 2 initializer */
 struct recipe {
     const definition *flat; /* NULL: an alias with arguments */
     int key, scope, target;
@@ -42,7 +42,7 @@ struct recipe {
     edge edges[64];
     int edge_count;
     bool asks;
-    /* What lookups by type were bound to, by their places. */
+    /* The targets of lookups by type, by position. */
     struct { int place; int bound[KEYS]; int count; } bindings[32];
     int binding_count;
     int looked_up[64], lookups;
@@ -63,7 +63,7 @@ static definition *defined[KEYS];
 static override *overridden[KEYS];
 static graph *now;
 static uint64_t versions[KEYS];
-static object *objects; /* all that the model has ever made */
+static object *objects; /* all objects that the model has created */
 static int objects_made, definitions_made;
 
 static bool is_shared(int scope) { return scope >= INVIVO_SCOPE_SINGLETON; }
@@ -159,7 +159,7 @@ static definition *flat_of(definition *given, definition *const *all, override *
     }
     return flat;
 }
-/* A key under an override keeps its scope, type, runtime arguments, visibility and rank, wherever it has them from. */
+/* A key under an override keeps its scope, type, runtime arguments, visibility and rank, own or inherited. */
 static definition *covered(definition *base, const override *top, definition *const *all) {
     if (!top) return base;
     static override *const none[KEYS];
@@ -174,7 +174,7 @@ static definition *covered(definition *base, const override *top, definition *co
     return made;
 }
 
-/* What a change set leads to. */
+/* The effect of a change set. */
 typedef struct plan {
     definition *defined[KEYS];
     override *overridden[KEYS];
@@ -194,7 +194,7 @@ static definition *flat_described(int key) {
 }
 static void wrong(int code) { if (planned->code_count < 64) planned->codes[planned->code_count++] = code; }
 
-/* Candidates for a type, the best first. */
+/* The candidates for a type, the best first. */
 static int candidates(int name, bool exact, int *out) {
     int count = 0;
     definition *flats[KEYS];

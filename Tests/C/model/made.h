@@ -1,4 +1,4 @@
-/* made.h: the model: making, chains as the header tells of them. */
+/* made.h: the model: creation, with chains as the header describes them. */
 #ifndef INVIVO_TESTS_MODEL_MADE_H
 #define INVIVO_TESTS_MODEL_MADE_H
 
@@ -11,7 +11,7 @@ typedef struct frame {
     cell *cell;
     object *object;
     int asker, mark, low, temps;
-    bool is_null; /* what makes it answered null */
+    bool is_null; /* its factory returned null */
 } frame;
 typedef struct deferred { int frame; frame whose; step step; int index; bool done, let_go; } deferred;
 typedef struct entry { const recipe *recipe; value arguments[MOST_ARGUMENTS]; int argument_count; object *object; cell *cell; int low; } entry;
@@ -26,13 +26,13 @@ typedef struct chain {
     int completed_count;
     deferred deferred[MOST_MADE];
     int deferred_count;
-    value temps[MOST_MADE]; /* what is held while a step is worked out */
+    value temps[MOST_MADE]; /* objects that are held while a step is evaluated */
     int temp_count;
     int later;
     int depth;
 } chain;
 static chain *current;
-static bool too_much; /* the sequence is given up: more happens than is of use */
+static bool too_much; /* the sequence is abandoned: it has too many events */
 
 static int resolve(int key, const value *arguments, int count, value *out);
 
@@ -52,7 +52,7 @@ static void reach(const value *value) {
     for (int i = 0; i < value->count; i++) reach(&value->items[i]);
     if (value->kind == 'f') {
         for (int i = 0; i < value->callable->argument_count; i++) reach(&value->callable->arguments[i]);
-        /* Of what a reload has made another one, a lazy knows nothing any more. */
+        /* A lazy drops an object that a reload replaced. */
         if (value->callable->knows && value->callable->version == versions[value->callable->key]) reach(&value->callable->known);
     }
 }
@@ -60,18 +60,18 @@ static void reach_graph(graph *graph) {
     for (int key = 0; graph && key < KEYS; key++) {
         for (cell *cell = graph->cells[key]; cell; cell = cell->variants) {
             if (cell->state == 2 && cell->recipe->scope != INVIVO_SCOPE_WEAK_SINGLETON) reach_object(cell->object);
-            /* Of weak ones that are gone too: those are looked through when there are many. */
+            /* Ended weak ones are removed when there are many. */
             for (int i = 0; i < cell->argument_count; i++) reach(&cell->arguments[i]);
         }
     }
 }
-/* Marks what somebody holds. */
-static graph *also; /* the graph of a reload under way */
-static cell *held_by_commit[MOST_MADE]; /* what a reload made is there until it is over, and gone if that fails */
+/* Marks held objects. */
+static graph *also; /* the graph of the current reload */
+static cell *held_by_commit[MOST_MADE]; /* objects of a reload exist until its end, and are dropped if it fails */
 static int held_count;
-/* For one reload: what of a kept object is injected again. */
+/* For one reload: injections that are repeated in a kept object. */
 typedef struct again { const recipe *recipe, *former_recipe; object *object; const bool *changed; value former[STEPS * 8]; int done; } again;
-static again *agains; /* what they had is there until it is over: it may have to be put back */
+static again *agains; /* their former values exist until the end: they may have to be restored */
 static int again_count;
 static void reach_frame(const frame *frame) {
     reach_object(frame->object);
@@ -145,7 +145,7 @@ static int evaluate(const source *source, const frame *whose, value *out) {
     case PATH: {
         value from;
         if ((status = evaluate(source->items[0], whose, &from))) return status;
-        current->temp_count = temps; /* what is only read from is not held */
+        current->temp_count = temps; /* an object that is only read from is not held */
         if (from.kind == '-') return source->flags & INVIVO_INJECT_OPTIONAL ? 0 : INVIVO_E_NULL;
         if (from.kind != 'o') return INVIVO_E_NULL;
         *out = (value){.kind = 'n', .number = from.object->serial};
@@ -177,7 +177,7 @@ static void hold_to(int frame) {
 }
 typedef struct marks { int made, completed, deferred, temps; } marks;
 static marks mark(void) { return (marks){current->made_count, current->completed_count, current->deferred_count, current->temp_count}; }
-/* What was made since leaves nothing behind, but for shared objects that were complete. */
+/* Objects created since then are dropped, except for complete shared objects. */
 static void take_back(marks to) {
     for (int i = to.made; i < current->made_count; i++) if (current->made[i].cell) current->made[i].cell->state = 0;
     current->made_count = to.made, current->completed_count = to.completed, current->deferred_count = to.deferred, current->temp_count = to.temps;
@@ -234,7 +234,7 @@ static int inject(frame *whose, int place) {
     return note(object, flat->after);
 }
 
-/* The steps that waited for a frame, each as if its object were made just now. */
+/* The deferred steps of a frame, each as if its object had just been created. */
 static int run_deferred(int place) {
     for (int i = 0; i < current->deferred_count; i++) {
         if (current->deferred[i].frame != place || current->deferred[i].done) continue;
@@ -281,7 +281,7 @@ static int make_instance(int place) {
     made->next = objects, objects = made;
     made->recipe = recipe;
     memcpy(made->made_from, values, sizeof(value) * (size_t)count);
-    made->made_count = recipe->initializer_count; /* runtime arguments are the caller's */
+    made->made_count = recipe->initializer_count; /* runtime arguments belong to the caller */
     made->argument_count = frame->argument_count;
     memcpy(made->arguments, frame->arguments, sizeof made->arguments);
     frame->object = made;

@@ -1,4 +1,4 @@
-/* operations.h: random operations, done by both sides. */
+/* operations.h: random operations, performed by both sides. */
 #ifndef INVIVO_TESTS_MODEL_OPERATIONS_H
 #define INVIVO_TESTS_MODEL_OPERATIONS_H
 
@@ -51,7 +51,7 @@ static int serial_of(invivo_object object) {
     if (!object.bits || invivo_object_instance(object, (invivo_type){0}, &instance, NULL)) return -1;
     return ((thing *)instance)->serial;
 }
-/* One lease was answered: it is kept, or given back at once. */
+/* A returned lease is kept, or released at once. */
 static void answer(int status, const value *value, invivo_object is) {
     int should = !status && value->kind == 'o' ? value->object->serial : -1;
     if (serial_of(is) != should)
@@ -188,7 +188,7 @@ static void do_call(void) {
 
 static void finish_commit(plan *plan, int status, invivo_status is, invivo_error *error) {
     bool fits = status == is;
-    /* What a removal makes impossible is told as that. */
+    /* The error of a removal names the removal. */
     for (int key = 0; key < KEYS && plan->code_count; key++) fits |= plan->declared[key] && !plan->defined[key] && is == INVIVO_E_NOT_FOUND;
     for (int i = 0; i < plan->code_count; i++) fits |= plan->codes[i] == is;
     if (tracing && is) fprintf(stderr, "  error: %s\n", invivo_error_text(error));
@@ -214,7 +214,7 @@ static void do_change(int at_least) {
     int left = 0;
     for (int i = 0; i < count; i++) left += !own[1 + i].is_left_out;
     if (!left) return;
-    /* What is said of first may be named by all. */
+    /* Keys that are declared first may be referenced by all. */
     for (int i = 0; i < count; i++) {
         if (i < removed || own[1 + i].is_left_out) continue;
         if (!plan->defined[order[i]]) {

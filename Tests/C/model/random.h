@@ -1,4 +1,4 @@
-/* random.h: what both sides get: random definitions; and definitions for people. */
+/* random.h: the input of both sides: random definitions; and their printed form. */
 #ifndef INVIVO_TESTS_MODEL_RANDOM_H
 #define INVIVO_TESTS_MODEL_RANDOM_H
 
@@ -170,7 +170,7 @@ static definition *random_definition(const plan *plan, int key) {
     return made;
 }
 
-/* -- for people */
+/* -- printing */
 
 static void print_source(const source *from) {
     static const char *how[] = {"value", "null", "", "type", "all", "argument", "arguments", "list", "set", "map", "path", "provider", "lazy", "resolver", "asker"};

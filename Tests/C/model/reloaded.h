@@ -32,7 +32,7 @@ static bool names(const recipe *recipe, const source *source, const bool *change
     default: return false;
     }
 }
-/* The key that is really made when `key` is: aliases without arguments are nothing of their own. */
+/* The key of the created object of `key`: aliases without arguments create nothing. */
 static int target_of(int key) {
     for (int i = 0; i <= KEYS; i++) {
         definition *given = described(key);
@@ -58,7 +58,7 @@ static bool leads_back(int key, int to, bool *seen, const recipe *const *recipes
     }
     return false;
 }
-/* The keys that a source names, in their order: others when a lookup by type has found another one, or nothing. */
+/* The keys that a source refers to, in order: it changes if a lookup by type finds another one, or nothing. */
 static int keys_of(const recipe *recipe, const source *source, int *keys, int count) {
     if (source->how == PROVIDER || source->how == LAZY) source = source->items[0];
     if (source->how == ALL_OF)
@@ -72,7 +72,7 @@ static bool same_keys(const recipe *one, const source *a, const recipe *other, c
     int in_a[64], in_b[64], count = keys_of(one, a, in_a, 0);
     return count == keys_of(other, b, in_b, 0) && !memcmp(in_a, in_b, sizeof(int) * (size_t)count);
 }
-/* What is bound to nothing now was bound to something. */
+/* A binding without a target had one before. */
 static bool is_again(const again *again, int i) {
     const source *now_there = again->recipe->steps[i].value, *before = again->former_recipe->steps[i].value;
     return names(again->recipe, now_there, again->changed)
@@ -133,13 +133,13 @@ static bool same_bindings(const recipe *a, const recipe *b) {
     return true;
 }
 
-/* Commits `plan`: 0, or a status. With the status of a plan that is refused, `plan->codes` says all that is wrong. */
+/* Commits `plan`: returns 0, or a status. If the plan is refused, `plan->codes` lists all errors. */
 static int commit(plan *plan) {
     planned = plan;
     graph *next = NEW(graph);
     *next = *now;
     plan->next = next;
-    /* What has a changed parent is another definition too. */
+    /* A definition with a changed parent is changed too. */
     for (bool more = true; more;) {
         more = false;
         for (int key = 0; key < KEYS; key++) {
@@ -150,7 +150,7 @@ static int commit(plan *plan) {
             if (follows) plan->declared[key] = more = true;
         }
     }
-    /* Recipes of what changes, and of what looks for types or needs what goes. */
+    /* Compiled definitions of changes, of lookups by type, and of dependents of removed keys. */
     bool rebound[KEYS] = {false};
     const recipe *recipes[KEYS];
     memcpy(recipes, now->recipes, sizeof recipes);
@@ -161,7 +161,7 @@ static int commit(plan *plan) {
         if (former && former->key != key) former = NULL; /* it was an alias */
         bool is_alias = given->alias >= 0;
         recipe *made = compile(given, former);
-        /* What is under an override is still there, and is right without it. */
+        /* A definition under an override still exists, and is valid without it. */
         if (plan->overridden[key]) compile(plan->defined[key], NULL);
         if (plan->defined[key]->parent >= 0 && !plan->defined[plan->defined[key]->parent]) wrong(INVIVO_E_NOT_FOUND);
         for (override *step = plan->overridden[key]; step; step = step->below)
@@ -175,7 +175,7 @@ static int commit(plan *plan) {
         if (recipes[key] && leads_back(key, key, seen, recipes)) { wrong(INVIVO_E_CYCLE); return INVIVO_E_CYCLE; }
         if (target_of(key) < 0) { wrong(INVIVO_E_CYCLE); return INVIVO_E_CYCLE; }
     }
-    /* Who follows: along the edges of what there was, to the end. */
+    /* The dependents: along the former edges, transitively. */
     bool remade[KEYS] = {false}, injected[KEYS] = {false}, cold[KEYS] = {false}, kept_rebound[KEYS] = {false};
     int queue[KEYS], count = 0;
     for (int key = 0; key < KEYS; key++) if (plan->declared[key]) queue[count++] = key, remade[key] = true;
@@ -223,7 +223,7 @@ static int commit(plan *plan) {
         if (recipes[key]->scope == INVIVO_SCOPE_SINGLETON || (is_built && recipes[key]->scope == INVIVO_SCOPE_LAZY_SINGLETON)) builds[build_count++] = key;
     }
     for (int key = 0; key < KEYS; key++) if (kept_rebound[key]) next->recipes[key] = recipes[key];
-    /* Aliases without arguments show what they name. */
+    /* Aliases without arguments show their targets. */
     for (int key = 0; key < KEYS; key++) {
         definition *given = described(key);
         if (!given || given->alias < 0 || given->initializer_count > 0) continue;
@@ -234,11 +234,11 @@ static int commit(plan *plan) {
     held_count = again_count = 0;
     int status = 0;
     value ignored;
-    /* What was there before; what the commit makes with other arguments has got what is new. */
+    /* Existing objects; new objects of the commit with other arguments already have the new values. */
     again *list = agains = take(sizeof(again) * 256);
     for (int key = 0; key < KEYS; key++) {
         if ((!injected[key] && !kept_rebound[key]) || remade[key]) continue;
-        /* In the order in which they were complete. */
+        /* In the order of their completion. */
         object *sorted[64];
         int sorted_count = 0;
         for (cell *cell = now->cells[key]; cell; cell = cell->variants) {
@@ -253,7 +253,7 @@ static int commit(plan *plan) {
             for (int j = 0; j < STEPS * 8; j++) again->former[j] = sorted[i]->kept[j].value;
         }
     }
-    /* What is shared and cold, and injected into an object that is kept, is made before it is injected. */
+    /* A cold shared object that is injected into a kept object is built before the injection. */
     bool wanted[KEYS] = {false};
     for (int i = 0; i < again_count; i++)
         for (int j = 0; j < list[i].recipe->step_count; j++) note_wanted(list[i].recipe, list[i].recipe->steps[j].value, wanted);
@@ -265,7 +265,7 @@ static int commit(plan *plan) {
     for (int i = 0; i < build_count && !status; i++) status = whole(next, resolve_wish, &(wish){.key = builds[i]}, &ignored);
     for (int i = 0; i < again_count && !status; i++) status = whole(next, reinject, &list[i], &ignored);
     if (status) {
-        /* Everything that was injected again gets back what it had, the last first. */
+        /* All repeated injections are reverted, in reverse order. */
         int after = fail_expected;
         for (int k = again_count - 1; k >= 0; k--) {
             again *again = &list[k];
@@ -289,7 +289,7 @@ static int commit(plan *plan) {
     now = next;
     memcpy(defined, plan->defined, sizeof defined);
     memcpy(overridden, plan->overridden, sizeof overridden);
-    /* Its version changes with how it is made too, whatever it is called. */
+    /* Its version also changes with its way of creation, under every name. */
     for (int key = 0; key < KEYS; key++) {
         bool is_other = remade[key];
         for (int name = key, i = 0; !is_other && i <= KEYS && defined[name]; i++) {

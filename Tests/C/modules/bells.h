@@ -1,4 +1,4 @@
-/* A module that registers one of each. Its entry then fails, in the file that is to be corrected. */
+/* A module that registers one of each kind. In the file to be corrected, its entry then fails. */
 #include <invivo/invivo.h>
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static invivo_status run_job(void *unused, invivo_job job, invivo_error **error)
     return invivo_job_run(job);
 }
 
-/* The host's counter of what the observer hears comes by the environment, as a number. */
+/* The environment contains the host's counter of observer calls, as a number. */
 static invivo_status register_bells(invivo_runtime runtime, invivo_error **error) {
     const char *calls = getenv("BELLS_CALLS");
     invivo_type type;

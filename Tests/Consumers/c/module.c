@@ -1,4 +1,4 @@
-/* A module as a user writes one: a plain struct, described by its fields. */
+/* A typical user module: a plain struct, described by its fields. */
 #include <invivo/invivo.h>
 
 typedef struct {

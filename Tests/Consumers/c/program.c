@@ -1,6 +1,4 @@
-/* A C program as a user writes one: tunes a block by a document, loads a module, uses an object of it.
- *
- *     program MODULE TYPE */
+/* A typical C program: tunes a block by a document, loads a module, uses an object of it. Usage: program MODULE TYPE */
 #include <invivo/invivo.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +11,7 @@ typedef struct {
 
 static const invivo_property voice_properties[] = {INVIVO_FIELD(voice, gain, .initial = 1, .max = 2)};
 
-/* Saves as editors do: a new file, renamed over the old one. */
+/* Saves like an editor: a new file, renamed over the old one. */
 static void save(const char *path, double gain) {
     char beside[600];
     FILE *file;

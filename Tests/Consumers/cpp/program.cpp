@@ -1,4 +1,4 @@
-// A C++17 program as a user writes it: classes, an assembly, a pool, configuration, a document that is edited while it runs.
+// A typical C++17 program: classes, an assembly, a pool, configuration, and a document that is edited at run time.
 #include <invivo/invivo.hpp>
 
 #include <cstdio>

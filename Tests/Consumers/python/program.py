@@ -1,4 +1,4 @@
-"""A Python program as a user writes one: program.py TOOLCHAIN MODULE. Nothing of the Swift toolchain may be needed."""
+"""A typical Python program: program.py TOOLCHAIN MODULE. It must not need the Swift toolchain."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ class Lead:
 
 
 def save(path: Path, gain: float) -> None:
-    """Saves as editors do: a new file, renamed over the old one."""
+    """Saves like an editor: a new file, renamed over the old one."""
     beside = path.with_suffix(".new")
     beside.write_text(f"traits:\n  synth.lead:\n    - Set: {{ gain: {gain} }}\n")
     os.replace(beside, path)

@@ -1,4 +1,4 @@
-// A module written in C++. It refuses a host that knows its type already.
+// A module in C++. It refuses a host with an equal type.
 #include <invivo/invivo.hpp>
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// A class of the name `namesake`, whose member lies elsewhere in each image: the program and two modules have one of their own.
+// A class `namesake` with a different member offset in each image: the program and two modules each have their own.
 #include <invivo/invivo.hpp>
 
 struct namesake {
@@ -6,13 +6,13 @@ struct namesake {
     int offset;
 };
 
-/// Describes this image's namesake, defines one under `name` and looks at it as this image's class.
+/// Describes this image's namesake, defines one under `name` and reads it as this image's class.
 static void describe_namesake(const invivo::runtime_ref &runtime, const char *name) {
     invivo::type<namesake>(name).shared().property<&namesake::offset>("offset").add(runtime);
     runtime.define(invivo::definition(std::string("namesakes.") + name).of<namesake>().lazy_singleton().set("offset", NAMESAKE_OFFSET));
 }
 
-/// This image sees its own object through a pointer and by name alike, and no object of another image's.
+/// This image reads its own object by pointer and by name, and no object of another image.
 static bool is_own(const invivo::runtime_ref &runtime, const char *name) {
     auto found = runtime.resolve<namesake>((std::string("namesakes.") + name).c_str());
     return found->offset == NAMESAKE_OFFSET && found.held().get("offset").template as<int>() == NAMESAKE_OFFSET;

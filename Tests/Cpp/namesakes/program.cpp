@@ -1,5 +1,5 @@
-// Classes of one name in the program and in two modules: each image sees its own. The program is linked with -rdynamic, so that
-// modules would find whatever it does not keep to itself.
+// Classes of one name in the program and in two modules: each image uses its own. The program is linked with -rdynamic,
+// so that modules would find all exported symbols.
 #define NAMESAKE_OFFSET 100
 #include "namesakes.hpp"
 

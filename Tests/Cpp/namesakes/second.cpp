@@ -1,4 +1,4 @@
-// A module with a class that the program and another module have too, under the same name and with another layout.
+// A module with a class that the program and another module also have, with the same name and another layout.
 #define NAMESAKE_OFFSET 800
 #include "namesakes.hpp"
 

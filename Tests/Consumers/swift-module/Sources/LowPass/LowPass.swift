@@ -1,6 +1,6 @@
 import Invivo
 
-/// A module as a user writes one: a class, described by its key paths.
+/// A typical user module: a class, described by its key paths.
 final class LowPass {
     var frequency = 1_000.0
 

@@ -10,7 +10,7 @@ try FileManager.default.createDirectory(at: directory, withIntermediateDirectori
 defer { try? FileManager.default.removeItem(at: directory) }
 let file = directory.appendingPathComponent("tuning.yaml")
 
-/// Saves as editors do: a new file, renamed over the old one.
+/// Saves like an editor: a new file, renamed over the old one.
 func save(gain: Double) throws {
     try Data("traits:\n  synth.lead:\n    - Set: { gain: \(gain) }\n".utf8).write(to: file, options: .atomic)
 }

@@ -1,7 +1,7 @@
 import Glibc
 import Invivo
 
-/// Counts what holds and says what does not.
+/// Counts checks and prints failures.
 struct Check {
     let component: String
     var held = 0
@@ -9,7 +9,7 @@ struct Check {
 
     init(_ component: String) { self.component = component }
 
-    /// What the driver answers: how many checks held, or minus the number of those that did not.
+    /// The result of the driver: the number of successful checks, or minus the number of failed ones.
     var outcome: Int32 { Int32(failed > 0 ? -failed : held) }
 
     mutating func holds(_ condition: Bool, _ what: @autoclosure () -> String, line: UInt = #line) {
@@ -23,12 +23,12 @@ struct Check {
         holds(same(got, wanted), "\(what): got \(got.kind) \(got), wanted \(wanted.kind) \(wanted)", line: line)
     }
 
-    /// Runs what must succeed.
+    /// Runs code that must succeed.
     mutating func succeeds(_ what: String, line: UInt = #line, _ body: (inout Check) throws -> Void) {
         do { try body(&self) } catch { holds(false, "\(what): \(error)", line: line) }
     }
 
-    /// Runs what must fail, with this code and a message.
+    /// Runs code that must fail, with this code and a message.
     mutating func refused(_ code: InvivoError.Code, _ what: String, line: UInt = #line, _ body: () throws -> Void) {
         do {
             try body()
@@ -41,7 +41,7 @@ struct Check {
     }
 }
 
-/// The same content; an integer may have another width where no width was declared.
+/// Equal content; an undeclared integer may have another width.
 private func same(_ a: InvivoValue, _ b: InvivoValue) -> Bool {
     switch (a, b) {
     case (.list(let a), .list(let b)): return a.count == b.count && zip(a, b).allSatisfy(same)

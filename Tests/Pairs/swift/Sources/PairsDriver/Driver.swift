@@ -1,8 +1,8 @@
 import Invivo
 import Synchronization
 
-/// Exercises a probe of any language through the Swift package: joins the runtime of `token`, and answers how many checks
-/// held, or minus the number of those that did not.
+/// Exercises a probe of any language through the Swift package: attaches to the runtime of `token`, and returns the
+/// number of successful checks, or minus the number of failed ones.
 @c(pairs_drive_swift)
 public func drive(token: UnsafeRawPointer, component: UnsafePointer<CChar>) -> Int32 {
     let name = String(cString: component)
@@ -16,7 +16,7 @@ public func drive(token: UnsafeRawPointer, component: UnsafePointer<CChar>) -> I
     return check.outcome
 }
 
-/// A class of the driver's own: an object of it must come back as the identical instance.
+/// A class of the driver: an object of it must return as the identical instance.
 private final class Thing: InvivoObject {
     static let invivoType = ObjectType<Thing>(confined: "DriverThing") { _ in }
 }
@@ -45,7 +45,7 @@ private struct Driver {
         if type.name == "CProbe" { check.succeeds("plain struct", plainStruct) }
     }
 
-    /// Through a property, a method of that kind, a method and a property of any kind.
+    /// Through a property, a method of that kind, and a method and a property of any kind.
     private func roundTrip(_ check: inout Check, _ member: String, _ value: some InvivoConvertible & Sendable) {
         check.succeeds(member) { check in
             let crossed = try value.asInvivo()

@@ -1,8 +1,8 @@
 import Glibc
 import Invivo
 
-/// A Swift host that embeds Python and loads libraries of C and Swift: one runtime, the same objects for all. Arguments:
-/// the directory of what was built, and libpython.
+/// A Swift host that embeds Python and loads C and Swift libraries: one runtime, the same objects for all. Arguments:
+/// the build directory, and libpython.
 @main
 enum Host {
     static func main() throws {
@@ -23,7 +23,7 @@ enum Host {
         try python.finish()
     }
 
-    /// The host's own calls of an object of Python: an error of Python's arrives here as it was raised.
+    /// Calls of the host on a Python object: a Python error arrives here as it was raised.
     private static func ownCalls(_ runtime: Runtime) throws {
         let probe = try runtime.make(try runtime.type("PythonProbe"), "made by the host")
         guard try probe.get("label") == "made by the host" else { throw InvivoError(.internal, "the label is lost") }
@@ -37,7 +37,7 @@ enum Host {
 
     private typealias Drive = @convention(c) (UnsafeRawPointer, UnsafePointer<CChar>) -> Int32
 
-    /// Lets a driver go over the probes of all languages.
+    /// Runs a driver on the probes of all languages.
     private static func drive(_ language: String, _ path: String, _ name: String, _ token: Token) throws {
         let run = unsafeBitCast(try Library(path, RTLD_LOCAL).symbol(name), to: Drive.self)
         for component in ["C", "Swift", "Python"] {
@@ -51,7 +51,7 @@ enum Host {
     }
 }
 
-/// A shared library, opened for good.
+/// A shared library, never closed.
 private struct Library {
     let handle: UnsafeMutableRawPointer
 
@@ -70,7 +70,7 @@ private struct Library {
     }
 }
 
-/// The interpreter in this process.
+/// The interpreter of this process.
 private struct Python {
     private let library: Library
 

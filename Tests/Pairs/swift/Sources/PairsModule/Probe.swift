@@ -1,14 +1,14 @@
 import Invivo
 import Synchronization
 
-/// What an enumeration is here; its numbers are those of probe.c and probe.py.
+/// The enumeration of the probes; its numbers are those of probe.c and probe.py.
 enum Wave: Int, CaseIterable, InvivoConvertible {
     case sine = 0
     case saw = 1
     case square = 7
 }
 
-/// How often a probe was made, stopped and disposed of in this process.
+/// How often probes were created, stopped and disposed of in this process.
 enum Count {
     static let made = Atomic<Int>(0)
     static let stopped = Atomic<Int>(0)
@@ -131,7 +131,7 @@ final class Probe: InvivoObject {
         }
     }
 
-    /// A method that answers what it is given, declared as one kind.
+    /// A method that returns its argument, declared as one kind.
     private static func echo<Value: InvivoConvertible>(_ type: inout ObjectType<Probe>, _ name: String, _: Value.Type) {
         type.method("echo_" + name, "value") { (_: Probe, value: Value) throws -> Value in value }
     }
