@@ -2,12 +2,12 @@ import CInvivo
 import InvivoBase
 import Testing
 
-/// The suites about what crosses the border run one after the other: each compares the process-wide counts of live
+/// The suites about the C boundary run one after the other, because each compares the process-wide counts of live
 /// errors, callables and types before and after.
 @Suite(.serialized) enum Border {}
 
-/// Runs a test and checks that nothing it made is left. The counts are those of the whole process, where suites of
-/// other rooms may be at work: what seems to be left must be left every time to count.
+/// Runs a test and checks that nothing remains. The counts belong to the whole process, where other suites may run: a
+/// remainder counts only if every attempt shows it.
 func leavingNothing(
     _ location: SourceLocation = #_sourceLocation, _ body: () throws -> Void
 ) rethrows {
@@ -28,7 +28,7 @@ func leavingNothing(
     #expect(after == before, sourceLocation: location)
 }
 
-/// What a closure throws; records an issue when it does not.
+/// The error of a closure; records an issue if there is none.
 func failure(
     _ location: SourceLocation = #_sourceLocation, _ body: () throws(Failure) -> Void
 ) -> Failure {
@@ -41,7 +41,7 @@ func failure(
     return Failure(.ok, "no failure was thrown")
 }
 
-/// A literal of C: its text is there as long as the program, unlike that of a `String` that is given as a pointer.
+/// A C literal: its text lives as long as the program, unlike that of a `String` that is passed as a pointer.
 func literal(_ text: StaticString) -> invivo_value {
     invivo_string(UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self))
 }
@@ -55,7 +55,7 @@ extension Value {
     }
 }
 
-/// Writes tables of type.h; what it points to lives as long as it.
+/// Writes tables of type.h; their memory lives as long as this object.
 final class Tables {
     let store = CStrings()
 
@@ -126,7 +126,7 @@ final class Tables {
     }
 }
 
-/// Numbers that come again with the same seed.
+/// Random numbers that the seed determines.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
     init(seed: UInt64) { state = seed }

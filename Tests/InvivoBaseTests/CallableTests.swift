@@ -135,6 +135,6 @@ extension Border {
 }
 
 extension Int {
-    /// Constants of base.h come as Int.
+    /// Constants of base.h are imported as Int.
     var status: invivo_status { invivo_status(truncatingIfNeeded: self) }
 }

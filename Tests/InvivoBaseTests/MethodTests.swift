@@ -6,7 +6,7 @@ extension Border {
     @Suite struct Methods {
         let tables = Tables()
 
-        /// Answers what it was called with, as a list.
+        /// Returns its arguments as a list.
         static let echo: Method.Call = { _, _, arguments, count, result, error in
             let list = invivo_list(arguments, UInt64(count))
             do throws(Failure) {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import InvivoBase
 
-/// What ends under a monitor ends when the thread holds none any more.
+/// An object that ends under a monitor ends when the thread holds no monitor any more.
 @Suite struct MonitorTests {
     private final class Ended: @unchecked Sendable {
         var names: [String] = []
@@ -39,7 +39,7 @@ import Testing
         #expect(currentThread().pointee.locks == 0)
     }
 
-    /// What it holds ends with it, and takes the lock under which the last reference went.
+    /// Its contents end with it, and take the lock under which the last reference ended.
     @Test func aCallableThatIsLetGoUnderAMonitorEndsWithoutIt() throws {
         let held = Held()
         var options = invivo_callable_options()
@@ -60,7 +60,7 @@ import Testing
         #expect(held.ends == 1)
     }
 
-    /// However many there are: a table of 16 once held the first alone.
+    /// Regardless of their number: a table of 16 once held only the first.
     @Test func aForkedChildFindsNoProcessWideMonitorLocked() async {
         await #expect(processExitsWith: .success) {
             typealias Fork = @convention(c) () -> pid_t
@@ -70,7 +70,7 @@ import Testing
             let monitors = (0..<40).map { _ in Monitor(isProcessWide: true) }
             let isOver = Atomic(false)
             @Sendable func lockAll() { for monitor in monitors { monitor.locked {} } }
-            // Swift's own locks survive no fork: a child runs only code that has run before.
+            // Swift's own locks do not survive a fork: a child runs only code that has run before.
             lockAll()
             let rounds = Atomic(0)
             let other = Task.detached {

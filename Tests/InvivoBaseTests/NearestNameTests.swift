@@ -3,9 +3,9 @@ import Testing
 
 @Suite struct NearestNameTests {
     @Test func a_swap_of_neighbors_counts_one() {
-        // Two substitutions would be too many for a name of two letters.
+        // Two substitutions are too many for a name of two letters.
         #expect(nearestName(to: "ba", among: ["ab"]) == "ab")
-        // The swap is nearer than what comes first with two edits.
+        // The swap is nearer than an earlier name with two edits.
         #expect(nearestName(to: "laed", among: ["laxx", "lead"]) == "lead")
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import InvivoBase
 
-/// An object's slot: what happens at the ends of its two counts.
+/// The slot of an object at the ends of its two counts.
 @Suite struct ObjectTableTests {
     private func record() -> Record {
         let record = Record.allocate(capacity: 1)
@@ -16,7 +16,7 @@ import Testing
         defer { record.deallocate() }
         let index = try #require(ObjectTable.takeSlot())
         let slot = try #require(iv_slot_at(index))
-        // As if the slot had been used for all the objects it has handles for but one.
+        // As if the slot had been used for all objects but one.
         iv_store_u64(iv_slot_state(slot), 0xfff_ffff << UInt64(IV_GENERATION_SHIFT))
         let last = ObjectTable.open(index, record, owner: 1, leases: 1, hold: false)
         #expect(ObjectTable.record(last) == record)

@@ -150,7 +150,7 @@ extension Border {
                     """)
         }
 
-        // MARK: what is refused
+        // MARK: refused descriptions
 
         func refusal(_ property: Property, _ value: Value) -> Failure {
             failure { () throws(Failure) in _ = try property.check(value) }

@@ -3,7 +3,7 @@ import Foundation
 import InvivoBase
 import Testing
 
-/// The tables that are written in Swift as well say what the headers say.
+/// Tables that are duplicated in Swift equal those of the headers.
 @Suite struct HeaderTables {
     private func rows(_ header: String, _ pattern: String) throws -> [[String]] {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -9,7 +9,7 @@ extension Border {
     @Suite struct Types {
         let tables = Tables()
 
-        // MARK: what it says
+        // MARK: contents
 
         @Test func members_are_found_by_their_names_and_former_names() throws {
             var gain = tables.property("gain", .double)
@@ -148,7 +148,7 @@ extension Border {
             var options = invivo_type_options()
             options.name = tables.store.string("Old")
             options.size = 8
-            options.block_size = 1 << 50  // beyond what the older struct has
+            options.block_size = 1 << 50  // beyond the fields of the older struct
             options.struct_size = MemoryLayout<invivo_type_options>.offset(of: \.block_size) ?? 0
             let type = try TypeDescription(options: &options)
             #expect(type.size == 8 && type.blockSize == 0)
@@ -171,7 +171,7 @@ extension Border {
             #expect(type.properties.map(\.name) == ["one", "two"])
         }
 
-        // MARK: what contradicts itself
+        // MARK: contradictions
 
         func problems(
             _ properties: [invivo_property] = [], methods: [invivo_method] = [], size: Int = 64,

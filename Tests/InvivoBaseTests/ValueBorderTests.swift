@@ -6,7 +6,7 @@ import Testing
 
 extension Border {
     @Suite struct ValueBorder {
-        /// A random value of any kind that needs no runtime.
+        /// A random value of a kind without a runtime.
         func random(_ depth: Int, _ generator: inout SeededGenerator, _ callable: Callable, _ type: TypeDescription)
             -> Value
         {
@@ -90,7 +90,7 @@ extension Border {
         }
 
         @Test func clearing_frees_only_what_was_made_here() throws {
-            // A literal that a callback answered, as value.h allows: nothing of it must be freed.
+            // A literal that a callback returned, as value.h permits: nothing of it must be freed.
             var answered = literal("a literal")
             Value.free(&answered)
             #expect(answered.kind == UInt32(INVIVO_KIND_NULL))
@@ -118,7 +118,7 @@ extension Border {
             let record = Record.allocate(capacity: 1)
             record.initialize(to: iv_record())
             defer { record.deallocate() }
-            // Held as by a graph: nobody disposes of it but this test.
+            // Held as by a graph: only this test disposes of it.
             let slot = try #require(ObjectTable.takeSlot())
             let bits = ObjectTable.open(slot, record, owner: 0, leases: 1, hold: true)
             defer { ObjectTable.close(slot) }
@@ -142,7 +142,7 @@ extension Border {
             #expect(ObjectTable.leases(bits) == 0)
         }
 
-        // MARK: what C gets wrong
+        // MARK: invalid C values
 
         func refused(_ value: invivo_value) -> Failure {
             failure { () throws(Failure) in _ = try Value(borrowing: value) }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import InvivoConfig
 
-/// The configuration against a plain model: every layer laid over the ones before it, from nothing, each time.
+/// Compares the configuration with a plain model that merges all layers from scratch each time.
 @Suite struct ConfigLayersTests {
-    /// Documents by their order, and runtime settings in theirs.
+    /// Documents in their order, and runtime settings in theirs.
     private struct Model {
         var documents: [UInt64: Value] = [:]
         var words: [(path: String, value: Value)] = []
@@ -35,7 +35,7 @@ import Testing
             return .map(pairs)
         }
 
-        /// Every path whose value is another one, and whether something below it is.
+        /// Each path with a different value, and whether a value below it differs.
         static func changes(_ old: Value?, _ new: Value?, _ path: String = "") -> [(path: String, isLeaf: Bool)] {
             if old == nil && new == nil { return [] }
             if let old, let new, old.isSame(as: new) { return [] }
@@ -71,7 +71,7 @@ import Testing
             })
     }
 
-    /// One value of a map changed, so that most of it is the same as before.
+    /// One value of a map changed, so that most of it is shared with the former one.
     private static func edited(_ value: Value, _ generator: inout SystemRandomNumberGenerator) -> Value {
         guard case .map(var pairs) = value, let place = pairs.indices.randomElement(using: &generator) else {
             return random(0, 1, &generator)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    /// As it is written: also the order of names.
+    /// As written, including the order of names.
     private static func text(_ value: Value) -> String { "\(value)" }
 
     @Test(arguments: [2, 5, 80]) func documentsAreMergedAsIfAllWereLaidAnew(_ width: Int) throws {
@@ -134,7 +134,7 @@ import Testing
                 }
                 let changes = try layers.apply(documents: changed, settings: [])
                 try Self.check(layers, changes, before, model)
-                // The order of the names is that of a fresh runtime as well.
+                // The order of the names also equals that of a new runtime.
                 try #require(Self.text(layers.tree.root.value) == Self.text(model.value))
             }
         }
@@ -144,7 +144,7 @@ import Testing
         var generator = SystemRandomNumberGenerator()
         let paths = ["n0", "n1", "n0.n1", "n0.n2", "n1.n0", "n2.n0.n1", "n2.n0", ""]
         for round in 0..<300 {
-            // Some rounds speak of disjoint paths only.
+            // Some rounds use disjoint paths only.
             let known = round % 2 == 0 ? paths : ["n0.n1", "n0.n2", "n1.n0", "n2"]
             var model = Model()
             var layers = ConfigLayers()
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    /// An edit shares all that it does not concern, however much that is.
+    /// An edit shares all unaffected parts.
     @Test func anEditSharesWhatItDoesNotConcern() throws {
         let names = (0..<1000).map { "n\($0)" }
         func document(_ first: Int64, like former: ConfigNode?) -> ConfigNode {
@@ -196,7 +196,7 @@ import Testing
         #expect(try layers.apply(documents: [(1, document(2, like: second))], settings: []).isEmpty)
     }
 
-    /// The same values on other lines are no change; errors are told the new lines.
+    /// Equal values on other lines are no change; errors contain the new lines.
     @Test func otherPlacesAreNoChange() throws {
         func document(_ line: UInt32, like former: ConfigNode?) -> ConfigNode {
             ConfigNode(

@@ -83,7 +83,7 @@ extension LoopRoom {
             #expect(refusal(path) == "\(Status.file) \(path): the file cannot be read: permission denied")
         }
 
-        /// From the reference implementation's vectors: key 00 01 .. 0f, input 00 01 .. of so many bytes.
+        /// From the vectors of the reference implementation: key 00 01 .. 0f, input 00 01 .. with this number of bytes.
         @Test func the_hash_is_siphash_2_4_128() {
             let key: (UInt64, UInt64) = (0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908)
             #expect(ContentHash.of([], key: key).description == "a3817f04ba25a8e66df67214c7550293")

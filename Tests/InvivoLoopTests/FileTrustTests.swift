@@ -5,7 +5,7 @@ import Testing
 @testable import InvivoLoop
 
 extension LoopRoom {
-    /// Who else can change a file that is loaded as code.
+    /// Detects files that other users can change and that are loaded as code.
     @Suite struct FileTrustTests {
         let workshop = Workshop()
         private var file: String { workshop.path("module.so") }
@@ -14,7 +14,7 @@ extension LoopRoom {
         @Test func what_only_this_user_can_write_is_safe_also_in_a_sticky_directory() {
             put("", file)
             #expect(weakness() == nil)
-            // The workshop is in /tmp, which everybody can write; there others cannot replace what is this user's.
+            // The workshop is in /tmp, which everyone can write; other users cannot replace this user's files there.
             chmod(workshop.directory, 0o1777)
             #expect(weakness() == nil)
         }

@@ -5,7 +5,7 @@ import Testing
 @testable import InvivoLoop
 
 extension LoopRoom {
-    /// Settling with the time, the events and the faults scripted.
+    /// Settling with scripted time, events and faults.
     @Suite struct FollowEngineTests {
         let world = ScriptedWorld()
 
@@ -20,7 +20,7 @@ extension LoopRoom {
             return FollowEngine(world: world, settle: settle)
         }
 
-        /// Listens and advances; which files are told now.
+        /// Listens and advances; returns the reported files.
         func tell(_ engine: FollowEngine) -> [FollowID] {
             _ = engine.listen()
             return engine.advance().bursts.map(\.id)
@@ -65,7 +65,7 @@ extension LoopRoom {
             world.time = 1
             world.happens("/d", .closedAfterWriting, "a")
             #expect(tell(engine) == [a])
-            // Another writer has it: nothing more may be heard of that under this name.
+            // Another writer has it: no further event of this name may be processed.
             engine.lookAgain(a, since: 1_000_000)
             #expect(tell(engine) == [])
             world.time += 20
@@ -213,7 +213,7 @@ extension LoopRoom {
                 if tell(engine) == [a] { told.append(world.time) }
                 world.time += 9
             }
-            // 250 ms after the first event of each burst, as events of every 9 ms have it.
+            // 250 ms after the first event of each burst, with events every 9 ms.
             #expect(told == [252, 513, 774])
         }
 
@@ -233,7 +233,7 @@ extension LoopRoom {
             world.time += 10
             #expect(tell(engine) == [a, b])
 
-            // But no longer than the maximum, and the file that stays open no longer than its cap.
+            // But at most for the maximum, and the file that stays open at most for its limit.
             world.happens("/d", .modified, "a")
             world.happens("/d", .closedAfterWriting, "b")
             _ = tell(engine)
@@ -332,7 +332,7 @@ extension LoopRoom {
             #expect(tell(engine) == [])
             world.time += 1_000
             #expect(tell(engine) == [])
-            // A signature taken within a tick of the file system's clock proves nothing, though.
+            // A signature taken within a tick of the file system's clock proves nothing.
             world.files["/d/a"]?.isFresh = true
             world.happens("/d", .closedAfterWriting, "a")
             #expect(tell(engine) == [a])
@@ -372,14 +372,14 @@ extension LoopRoom {
             #expect(tell(engine) == [])
             world.time += 1
             #expect(tell(engine) == [])
-            // Still growing: it is given its time again.
+            // Still growing: its time begins again.
             world.time += 10
             world.files["/d/a"]?.size = 7
             world.time += 10
             #expect(tell(engine) == [])
             world.time += 20
             #expect(tell(engine) == [a, b])
-            // The watches are tried again at the slow sweep.
+            // The watches are tried again at the slow scan.
             world.refusal = 0
             world.time += 10_000
             _ = engine.advance()
@@ -416,7 +416,7 @@ extension LoopRoom {
             #expect(engine.pending.isEmpty)
             world.happens("/d", .closedAfterWriting, "a")
             #expect(tell(engine) == [a])
-            // What has been unfollowed is named by nothing that comes later either.
+            // Later events do not report an unfollowed file either.
             engine.unfollow(a)
             world.events = [WatchEvent(watch: former, changes: .closedAfterWriting, name: "a")]
             #expect(tell(engine) == [])
@@ -447,13 +447,13 @@ final class ScriptedWorld: FileWorld {
     var time: UInt64 = 0
     var files: [String: FileSignature] = [:]
     var links: [String: String] = [:]
-    /// These are there though nothing is in them.
+    /// These exist although they are empty.
     var directories: Set<String> = ["/d"]
     var events: [WatchEvent] = []
-    /// Which files were looked at, and which entries while walking.
+    /// The examined files, and the examined entries during path resolution.
     var looks: [String] = []
     var walks: [String] = []
-    /// What the next watches are refused with.
+    /// The error of the next watches.
     var refusal: Int32 = 0
     private(set) var filesWatched: Set<String> = []
     var watched: [String: Int32] = [:]

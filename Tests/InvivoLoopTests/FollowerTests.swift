@@ -10,7 +10,7 @@ extension LoopRoom {
             let world = GatedWorld()
             let following = try Following(quiet: 50, maximum: 5_000, world: world)
             let ids = try (0..<5).map { try following.follow("\($0).yaml") }
-            // However slowly they are written: nothing is heard before all of them are.
+            // However slowly they are written: nothing is reported before all of them are complete.
             world.isShut.change { $0 = true }
             following.follower.wake()
             #expect(world.isInside.wait { $0 })
@@ -47,7 +47,7 @@ extension LoopRoom {
                     number += 1
                 }
             }
-            // A read may meet the file in the middle of being written; one of the next does not.
+            // A read may meet the file in the middle of a write; a later read does not.
             #expect(following.heard.wait { $0.bursts.count >= 3 && $0.contents[id, default: []].count >= 2 })
             isDone.change { $0 = true }
             writer.join()
@@ -101,7 +101,7 @@ extension LoopRoom {
             put("zero", following.path("a"))
             link(following.path("a"), following.path("elsewhere/b"))
             let id = try following.follow("a")
-            // Through another name of the same file: nothing happens in the watched directory.
+            // Through another name of the same file: no event in the watched directory.
             put("first", following.path("elsewhere/b"))
             #expect(following.sees("first", of: id))
         }
@@ -197,7 +197,7 @@ extension LoopRoom {
             #expect(throws: Failure.self) { try following.follower.follow("a\0b") }
         }
 
-        /// Prints what `spec.live` is made of; the figure is asserted nowhere but in the benchmarks.
+        /// Prints the parts of `spec.live`; only the benchmarks check the figure.
         @Test func the_time_from_written_to_told_without_quiet_time() throws {
             let following = try Following(quiet: 0)
             let id = try following.follow("a")
@@ -215,7 +215,7 @@ extension LoopRoom {
     }
 }
 
-/// A thread to write from.
+/// A writing thread.
 final class Thread_: @unchecked Sendable {
     private var thread = pthread_t()
     private let body: @Sendable () -> Void
@@ -233,7 +233,7 @@ final class Thread_: @unchecked Sendable {
     func join() { pthread_join(thread, nil) }
 }
 
-/// The machine, and a count of the watches that are held there.
+/// The machine, and a count of its watches.
 final class CountingWorld: FileWorld, @unchecked Sendable {
     private let live = LiveFileWorld()
     private var held: Set<Int32> = []

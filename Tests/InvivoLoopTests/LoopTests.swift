@@ -79,7 +79,7 @@ extension LoopRoom {
             let loop = try Loop(name: "self")
             let fired = Awaited(0)
             let holder = Awaited<LoopTimer?>(nil)
-            // On the loop's thread, so that it cannot fire before it knows itself.
+            // On the loop's thread, so that it cannot fire before it is stored.
             loop.post {
                 let timer = loop.schedule(after: 0, repeating: 1) {
                     fired.change { $0 += 1 }
@@ -191,7 +191,7 @@ extension LoopRoom {
                     onTrouble: { _ in })
                 let id = try follower.follow(workshop.path("a"))
                 let timer = loop.schedule(after: 60_000) {}
-                // The loop's thread stands still inside the follower's monitor while this process is forked.
+                // The loop's thread blocks inside the follower's monitor while this process is forked.
                 world.isShut.change { $0 = true }
                 follower.wake()
                 precondition(world.isInside.wait { $0 })

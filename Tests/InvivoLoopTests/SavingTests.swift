@@ -5,14 +5,14 @@ import Testing
 @testable import InvivoLoop
 
 extension LoopRoom {
-    /// Every way of saving takes effect, each content once, and following goes on.
+    /// Each way of saving takes effect, each content once, and following continues.
     @Suite struct SavingTests {
         struct Way: Sendable, CustomTestStringConvertible {
             let name: String
             var program: String?
             /// Whether the file is closed empty before it is written.
             var hasGap = false
-            /// Saves `text` (which needs no quoting) at `path`, whose directory is for it alone.
+            /// Saves `text` (which needs no quoting) at `path`, in its own directory.
             let save: @Sendable (_ text: String, _ path: String) -> Void
             var testDescription: String { name }
         }
@@ -102,7 +102,7 @@ extension LoopRoom {
             Way(name: "git checkout", program: "git") { text, path in
                 let directory = String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
                 let name = path.dropFirst(directory.count + 1)
-                // The new text is committed by another clone, so that only the checkout touches the followed file.
+                // Another clone commits the new text, so that only the checkout touches the followed file.
                 shell(
                     """
                     export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
@@ -130,8 +130,8 @@ extension LoopRoom {
             following.settleDown()
             let seen = following.contents(id)
             if quiet == 0 || way.hasGap {
-                // Without quiet time, or where the machine is busy longer than that, a file that is written in two goes
-                // may be seen empty between.
+                // Without quiet time, or on a busier machine, a file that is written in two steps may be seen empty
+                // between them.
                 #expect(seen.filter { !$0.isEmpty } == ["zero", "three", "seven", "eight"])
             } else {
                 #expect(seen == ["zero", "three", "seven", "eight"])
@@ -142,7 +142,7 @@ extension LoopRoom {
         @Test(arguments: [10, 0] as [UInt64])
         func a_switched_link_of_a_directory_takes_effect(quiet: UInt64) throws {
             let following = try Following(quiet: quiet)
-            // As Kubernetes lays out a volume: file -> ..data/file, ..data -> ..version.
+            // As Kubernetes mounts a volume: file -> ..data/file, ..data -> ..version.
             func version(_ text: String) {
                 mkdir(following.path("..\(text)"), 0o755)
                 put(text, following.path("..\(text)/tuning.yaml"))
@@ -184,7 +184,7 @@ extension LoopRoom {
             mkdir(following.path("real/deep"), 0o755)
             symlink("real/deep", following.path("link"))
             put("zero", following.path("real/tuning.yaml"))
-            // "link/.." is the parent of where the link leads.
+            // "link/.." is the parent of the link's target.
             let id = try following.follow("./link/../tuning.yaml")
             put("first", following.path("real/tuning.yaml"))
             #expect(following.sees("first", of: id))

@@ -5,10 +5,10 @@ import Testing
 
 @testable import InvivoLoop
 
-/// Everything here runs one test after the other: the tests look at times, threads and descriptors.
+/// These tests run one after the other, because they examine times, threads and descriptors.
 @Suite(.serialized) struct LoopRoom {}
 
-/// A directory of a test's own, gone with the last reference.
+/// A temporary directory, removed with the last reference.
 final class Workshop: Sendable {
     let directory: String
 
@@ -24,7 +24,7 @@ final class Workshop: Sendable {
     func path(_ name: String) -> String { "\(directory)/\(name)" }
 }
 
-/// Writes by system calls alone: open with `flags`, write, close.
+/// Writes with system calls only: open with `flags`, write, close.
 func put(_ text: String, _ path: String, flags: Int32 = O_WRONLY | O_CREAT | O_TRUNC) {
     let descriptor = open(path, flags, 0o644)
     precondition(descriptor >= 0, "\(path): \(String(cString: strerror(errno)))")
@@ -37,7 +37,7 @@ func append(_ text: String, _ descriptor: Int32) {
     precondition(write(descriptor, bytes, bytes.count) == bytes.count)
 }
 
-/// Runs a shell command to its end, without a word; its exit status. (Foundation's Process leaks what it weakly refers to.)
+/// Runs a shell command silently to its end; returns its exit status. (Foundation's Process leaks its weak references.)
 @discardableResult
 func shell(_ command: String, in directory: String = "/") -> Int32 {
     var actions = posix_spawn_file_actions_t()
@@ -57,12 +57,12 @@ func shell(_ command: String, in directory: String = "/") -> Int32 {
 
 func has(_ program: String) -> Bool { shell("command -v \(program)") == 0 }
 
-/// What a directory of /proc/self has: threads (task) or descriptors (fd).
+/// The entries of a directory of /proc/self: threads (task) or descriptors (fd).
 private func entries(_ directory: String) -> [String] {
     (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/\(directory)")) ?? []
 }
 
-/// Descriptors, but for timers: those are the concurrency library's, which makes one when it likes.
+/// Descriptors, except timers: the concurrency library creates them at will.
 func descriptors() -> Int {
     entries("fd").count { number in
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)"))?.contains("timerfd")
@@ -70,8 +70,8 @@ func descriptors() -> Int {
     }
 }
 
-/// Whether no thread of a loop is there and no more than so many descriptors. A thread that was joined is in /proc a
-/// little longer, which has no event; those of the concurrency library come and go as they like and are not counted.
+/// Whether no loop thread and at most this number of descriptors exist. A joined thread stays in /proc a little longer,
+/// without an event; threads of the concurrency library are not counted.
 func nothingIsLeft(descriptors before: Int) -> Bool {
     let end = ContinuousClock.now + .seconds(60)
     repeat {
@@ -97,7 +97,7 @@ final class Awaited<Value: Sendable>: @unchecked Sendable {
             monitor.broadcast()
         }
     }
-    /// Waits until the value is as wanted; false after a generous limit.
+    /// Waits for a value; false after a generous limit.
     func wait(seconds: UInt64 = 60, until wanted: (Value) -> Bool) -> Bool {
         let deadline = monotonicNow() + seconds * 1_000_000_000
         return monitor.locked {
@@ -107,7 +107,7 @@ final class Awaited<Value: Sendable>: @unchecked Sendable {
     }
 }
 
-/// A loop, a follower, and a stage that reads what it is told of and keeps each content that differs from the last.
+/// A loop, a follower, and a stage that reads reported files and keeps each content that differs from the last.
 final class Following: Sendable {
     struct Heard: Sendable {
         var bursts: [[FileBurst]] = []
@@ -164,7 +164,7 @@ final class Following: Sendable {
         let path = name.hasPrefix("/") ? name : workshop.path(name)
         let id = try follower.follow(path)
         paths.change { $0[id] = path }
-        // What it says already counts as seen.
+        // The present content is treated as seen.
         if let content = try? FileReader.read(FilePath(path), limit: 1 << 20) {
             heard.change { $0.contents[id] = [Following.text(content)] }
         }
@@ -178,9 +178,9 @@ final class Following: Sendable {
 
     func path(_ name: String) -> String { workshop.path(name) }
     func sees(_ text: String, of id: FollowID) -> Bool { heard.wait { $0.contents[id]?.last == text } }
-    /// Which different contents were seen, one after the other.
+    /// The different contents, in order.
     func contents(_ id: FollowID) -> [String] { heard.value.contents[id] ?? [] }
-    /// Returns when everything that the loop had to do has been done and a whole quiet time has passed without news.
+    /// Returns when the loop has done all its work and a whole quiet time has passed without changes.
     func settleDown() {
         let done = Awaited(false)
         loop.schedule(after: 60) { done.change { $0 = true } }
@@ -188,7 +188,7 @@ final class Following: Sendable {
     }
 }
 
-/// The machine; while it is shut, whoever listens waits.
+/// The machine; while it is closed, listening threads wait.
 final class GatedWorld: FileWorld, Sendable {
     private nonisolated(unsafe) let live = LiveFileWorld()
     let isShut = Awaited(false)

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A directory of its own in which a test compiles small libraries; removed with this object.
+/// A temporary directory in which a test compiles small libraries; removed with this object.
 ///
-/// Without Foundation: its C modules and the ones that the library imports internally do not go into one test target.
+/// Without Foundation: its C modules and those that the library imports internally cannot be in one test target.
 final class Workshop {
     let directory: String
     static let root = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
@@ -51,7 +51,7 @@ final class Workshop {
         return content
     }
 
-    /// Compiles C into a shared library and answers its path.
+    /// Compiles C into a shared library and returns its path.
     func library(_ name: String, _ source: String, stubs: Bool = true, flags: [String] = [], shared: Bool = true) throws
         -> String
     {
@@ -68,7 +68,7 @@ final class Workshop {
         return output
     }
 
-    /// A module whose entry answers `status`.
+    /// A module whose entry returns `status`.
     func module(_ name: String = "small", status: Int = 0, flags: [String] = []) throws -> String {
         try library(
             name,

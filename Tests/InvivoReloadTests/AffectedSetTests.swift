@@ -7,7 +7,7 @@ import InvivoWiring
 import Testing
 
 @Suite(.serialized) struct AffectedSetTests {
-    /// An object that is told its dependencies, by initializer or property, and keeps nothing of its own.
+    /// An object that records its dependencies, from the initializer or properties.
     private func nodeType(in container: Container) throws -> ObjectType {
         let names = (0..<3).map { strdup("in\($0)") } + (0..<3).map { strdup("set\($0)") }
         defer { names.forEach { free($0) } }
@@ -43,8 +43,8 @@ import Testing
         }
     }
 
-    /// Random graphs of singletons; one definition after another is replaced. Exactly what reaches it through initializers
-    /// is another object afterwards; everything else is the same one.
+    /// Random graphs of singletons; definitions are replaced one after the other. Exactly the dependents through
+    /// initializers are replaced; all other objects keep their identity.
     @Test(arguments: [11, 12, 13, 14, 15] as [UInt64]) func exactlyTheInitializerDependentsAreRemade(seed: UInt64)
         throws
     {
@@ -97,7 +97,7 @@ import Testing
         try engine.close(deferring: false)
     }
 
-    /// A reload that fails leaves every object the same one, wherever it fails.
+    /// After a failing reload every object keeps its identity, wherever it fails.
     @Test func aRefusedDefinitionLeavesEveryObject() throws {
         let engine = try Engine.open(EngineOptions())
         let container = engine.container

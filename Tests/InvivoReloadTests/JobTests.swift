@@ -14,7 +14,7 @@ import Testing
         init(_ resource: Resource) { self.resource = resource }
     }
 
-    /// The host's thread keeps the job after it has run it: its handle is still in the hands of the host's loop.
+    /// The host's thread keeps the job after its run: the host's loop still has its handle.
     @Test func aJobRefersToNothingWhenTheThreadThatWaitsForItGoesOn() throws {
         let engine = try Engine.open(EngineOptions())
         let mayEnd = DispatchSemaphore(value: 0)

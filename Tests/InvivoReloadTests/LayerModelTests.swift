@@ -5,7 +5,7 @@ import InvivoReload
 import InvivoWiring
 import Testing
 
-/// A generator of its own, so that a failing run can be repeated from its printed seed.
+/// A separate generator, so that a failing run can be repeated from its printed seed.
 struct Dice {
     private var state: UInt64
     init(seed: UInt64) { state = seed }
@@ -15,7 +15,7 @@ struct Dice {
     }
 }
 
-/// A type of three numbers in a plain struct, instance or block.
+/// A type with three numbers in a plain struct, instance or block.
 func numbersType(_ name: String, inBlock: Bool, in container: Container) throws -> ObjectType {
     let names = ["a", "b", "c"]
     let texts = names.map { strdup($0) }
@@ -47,8 +47,8 @@ func numbersType(_ name: String, inBlock: Bool, in container: Container) throws 
 }
 
 @Suite(.serialized) struct LayerModelTests {
-    /// Documents come, change, fail and go in random order; after each step an object and a block show what a model says
-    /// that knows nothing but "base, then every document in order, a later layer wins".
+    /// Documents are added, changed, removed and fail in random order. After each step an object and a block equal a
+    /// model: the base, then every document in order; a later layer wins.
     @Test(arguments: [1, 2, 3, 4] as [UInt64]) func layersAlwaysShowBasePlusWhatDocumentsSay(seed: UInt64) throws {
         var dice = Dice(seed: seed)
         let engine = try Engine.open(EngineOptions())

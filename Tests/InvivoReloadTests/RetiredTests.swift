@@ -27,7 +27,7 @@ import Testing
                     }, { instance, _ in free(instance) }
                 )
                 options.stop = { _, _, _ in 0 }
-                // The first call is about the new object.
+                // The first call concerns the new object.
                 options.count_references = { instance, _, out, _ in
                     let calls = instance?.assumingMemoryBound(to: UInt64.self)
                     out?.pointee = calls?.pointee ?? 0
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    /// The last lease has been given back, and the thread that did so has not come to dispose of the object yet.
+    /// The last lease has been released, and the releasing thread has not disposed of the object yet.
     @Test func aTraitReachesAWeakSingletonWhoseLastLeaseIsBeingGivenBack() throws {
         let engine = try Engine.open(EngineOptions())
         let container = engine.container
@@ -67,7 +67,7 @@ import Testing
         try engine.close(deferring: false)
     }
 
-    /// What the type of the test below counts and calls. One test at a time uses it.
+    /// Counts and callbacks of the type of the test below. One test at a time uses it.
     private enum Counted {
         static let references = Atomic<UInt64>(0)
         static let stops = Atomic<UInt64>(0)
@@ -101,11 +101,11 @@ import Testing
         }
     }
 
-    /// The last reference ends, and another thread asks for a look, while the object's references are being counted.
+    /// The last reference ends, and another thread requests a check, while the object's references are being counted.
     @Test func aLookThatIsAskedForDuringALookIsNotLost() throws {
         let engine = try Engine.open(EngineOptions())
         let container = engine.container
-        // No timer looks again.
+        // No timer checks again.
         container.onLingering = nil
         Counted.references.store(0, ordering: .relaxed)
         Counted.stops.store(0, ordering: .relaxed)

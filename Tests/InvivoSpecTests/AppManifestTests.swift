@@ -7,7 +7,7 @@ import Testing
         try AppManifest(SpecReader.read(text, file: "app.yaml", format: format))
     }
 
-    /// A value as one line: `$key` for references, what the reader makes of it for the rest.
+    /// A value in one line: `$key` for references, else the reader's result.
     private func shown(_ value: ManifestValue) -> String {
         switch value {
         case .reference(let key): "$\(key)"

@@ -3,7 +3,7 @@ import InvivoBase
 import InvivoSpec
 import Testing
 
-/// What no input may do: trap, take more than its budget, or take long. Each refusal has its exact message.
+/// No input may trap, exceed its budget, or take long. Each refusal has its exact message.
 @Suite struct HostileInputTests {
     private func read(_ bytes: [UInt8], _ format: SpecFormat, _ limits: SpecLimits = SpecLimits()) -> Failure? {
         failure { () throws(Failure) in try SpecReader.read(bytes, file: "t", format: format, limits: limits) }
@@ -93,15 +93,15 @@ import Testing
         #expect(read(Array(bomb.utf8), .yaml)?.text == expected)
     }
 
-    /// Processor time that this thread has used, in seconds: what else the machine does is not in it.
+    /// Processor time of this thread, in seconds, without other work of the machine.
     private func used() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 
-    /// Shapes that have made parsers of these formats quadratic or worse. 256 KiB each; the limit is generous,
-    /// quadratic work would be minutes.
+    /// Inputs that made other parsers of these formats quadratic or worse. 256 KiB each; the limit is generous,
+    /// quadratic work would take minutes.
     @Test func noShapeTakesLong() {
         let shapes = [
             "%TAG !a! b\n", "%YAML 1.2\n", "a: ", "? ", "- ", "{", "[", "[]", "{}", "&a ", "*a ", "! ", "!!", "#",
@@ -124,7 +124,8 @@ import Testing
         }
     }
 
-    /// Documents cut at every byte: what editors leave while they write. Each is a tree or an error with a place.
+    /// Documents truncated at every byte, as editors leave them while they write. Each is a tree or an error with a
+    /// source location.
     @Test func cutDocumentsAreTreesOrErrorsWithAPlace() {
         for (text, format) in Self.samples {
             let bytes = Array(text.utf8)
@@ -136,8 +137,8 @@ import Testing
         }
     }
 
-    /// Random changes of good documents. A trap would end the test process; what is read must be writable and the same
-    /// when read again. For a longer search: INVIVO_FUZZ_ROUNDS and INVIVO_FUZZ_SEED.
+    /// Random changes of valid documents. A trap would end the test process; a document that is read must be writable
+    /// and equal when read again. For a longer search: INVIVO_FUZZ_ROUNDS and INVIVO_FUZZ_SEED.
     @Test func changedDocumentsNeverTrap() throws {
         var random = SplitMix(seed: number("INVIVO_FUZZ_SEED") ?? 20260)
         let rounds = Int(number("INVIVO_FUZZ_ROUNDS") ?? 12_000)

@@ -1,7 +1,7 @@
 import InvivoBase
 import InvivoSpec
 
-/// A tree without its places, so that two readings can be compared. NaN equals itself.
+/// A tree without source locations, for comparisons. NaN equals itself.
 indirect enum Bare: Equatable, CustomStringConvertible {
     case leaf(String)
     case list([Bare])
@@ -14,7 +14,7 @@ indirect enum Bare: Equatable, CustomStringConvertible {
         case .integer(let value): self = .leaf("int \(value)")
         case .unsigned(let value): self = .leaf("uint \(value)")
         case .number(let value): self = .leaf("double \(value)")
-        // Scalars, since equal strings may be canonically equivalent only.
+        // Scalars, because equal strings may be only canonically equivalent.
         case .text(let text): self = .leaf("text \(text.unicodeScalars.map(\.value))")
         case .list(let items): self = .list(items.map(Bare.init))
         case .map(let entries): self = .map(entries.map(\.key), entries.map { Bare($0.value) })
@@ -38,7 +38,7 @@ func json(_ text: String, limits: SpecLimits = SpecLimits()) throws(Failure) -> 
     try SpecReader.read(text, file: "t.json", format: .json, limits: limits).root
 }
 
-/// The failure that the work ends with, if it does.
+/// The failure of the closure, if there is one.
 func failure(_ work: () throws(Failure) -> some Any) -> Failure? {
     do throws(Failure) {
         _ = try work()

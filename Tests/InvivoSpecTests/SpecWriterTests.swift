@@ -82,7 +82,7 @@ import Testing
     }
 }
 
-/// A small generator whose sequence is the same everywhere.
+/// A small generator with the same sequence on every machine.
 struct SplitMix: RandomNumberGenerator {
     private var state: UInt64
     init(seed: UInt64) { state = seed }

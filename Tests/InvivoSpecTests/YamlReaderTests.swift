@@ -47,7 +47,7 @@ import Testing
         #expect(root["d"]?.text == "it's")
     }
 
-    /// The same structure, each time with something before the place that a byte or line counter trips over.
+    /// The same structure, each time preceded by a character that misleads byte or line counters.
     @Test(arguments: [
         ("plain", "a: 1\nb: { c: [x, yy] }\n", "2:13"),
         ("CRLF", "a: 1\r\nb: { c: [x, yy] }\r\n", "2:13"),

@@ -2,7 +2,7 @@ import Invivo
 import Testing
 
 extension SwiftAPI {
-    /// Applications whose assemblies the program gives.
+    /// Applications with assemblies from the program.
     @Suite struct ApplicationTests {
         final class Voice: Sendable {
             let count: Int

@@ -201,12 +201,12 @@ extension SwiftAPI {
                 #expect(failure { try runtime.forget(tuning) }.code == .notFound)
                 #expect(failure { try runtime.forget(assembly: "tuning") }.code == .notFound)
                 #expect(failure { try runtime.activate(synth) }.description.contains("Tuning"))
-                // Its properties are recipes that may go elsewhere.
+                // Its properties are definitions that may go to other tasks.
                 let other = try Runtime()
                 _ = try other.activate(tuning).scale()
                 try other.remove(tuning)
                 try other.close()
-                // What is active stays so.
+                // Active definitions stay.
                 try runtime.describe(tuning)
                 try runtime.activate(tuning)
                 try runtime.forget(assembly: "tuning")

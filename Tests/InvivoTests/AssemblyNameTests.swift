@@ -2,7 +2,7 @@ import Glibc
 import Invivo
 import Testing
 
-/// Classes of the names in Tests/Cases/assembly_names.txt.
+/// Classes with the names in Tests/Cases/assembly_names.txt.
 private enum Named {
     final class Synth: Assembly {}
     final class SynthVoice: Assembly {}

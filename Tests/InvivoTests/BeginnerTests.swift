@@ -2,7 +2,7 @@ import Invivo
 import Testing
 
 extension SwiftAPI {
-    /// Programs as somebody writes them on the first day.
+    /// Programs as beginners write them.
     @Suite struct BeginnerTests {
         struct Tuning {
             var gain = 1.0
@@ -72,7 +72,7 @@ extension SwiftAPI {
                 #expect(error.errors.count == 1)
                 scratch.write("tuning.yaml", "traits:\n  synth.lead:\n    - Set: { gain: 2 }\n")
                 try eventually(runtime) { runtime[lead].gain == 2 }
-                try eventually(runtime) { runtime.lastError == nil }  // it is told after the commit
+                try eventually(runtime) { runtime.lastError == nil }  // notified after the commit
             }
         }
 

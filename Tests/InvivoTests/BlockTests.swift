@@ -40,7 +40,7 @@ extension SwiftAPI {
                 }
                 #expect(outside.code == .argument)
                 #expect(outside.description.contains("Tuning.gain: the initial value: 0.5 is outside 0.75...1"))
-                // What a closure creates is known to nobody before it runs.
+                // The type of a closure's result is unknown before it runs.
                 try runtime.register(
                     ObjectType<Amp>(confined: "RangedAmp") { type in
                         type.make { Amp() }
@@ -96,7 +96,7 @@ extension SwiftAPI {
                 #expect(runtime[lead] == Numbers(number: 5, odd: 1) && runtime[bass] == other)
                 try source.close()
                 #expect(runtime[lead] == Numbers() && runtime[bass] == other)
-                // Redefined, a key that is held shows what it begins with now.
+                // After a redefinition, a held key shows its new initial values.
                 try runtime.define(block("synth.lead", other))
                 #expect(runtime[lead] == other)
             }

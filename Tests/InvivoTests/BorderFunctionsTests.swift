@@ -10,7 +10,7 @@ private let destroyed = Atomic<Int>(0)
 extension SwiftAPI {
     /// base.h, value.h and type.h as C calls them.
     @Suite struct BorderFunctions {
-        /// A runtime opened through C, and names for its tables. Closed by `run`, which compares what is alive.
+        /// A runtime opened through C, and names for its tables. Closed by `run`, which compares the live counts.
         final class Host {
             var runtime = invivo_runtime()
             private var texts: [UnsafeMutablePointer<CChar>] = []

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// A case of Tests/Cases, which are the same in every language.
+/// A case of Tests/Cases, which all languages share.
 struct TextCase: Sendable, CustomTestStringConvertible {
     let name: String
     let path: String
@@ -14,7 +14,7 @@ struct TextCase: Sendable, CustomTestStringConvertible {
     /// Tests/Cases.
     static let folder = "\(#filePath)".split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" } + "/Cases"
 
-    /// All that are to be run in Swift, file by file.
+    /// All cases for Swift, file by file.
     static let all: [TextCase] = {
         let root = folder + "/wiring"
         var files: [String] = []
@@ -47,7 +47,7 @@ struct TextCase: Sendable, CustomTestStringConvertible {
         } catch { return [TextCase(name: path, path: path, line: 1, lines: [], problem: "\(error)")] }
     }
 
-    /// Whether it says that it cannot be said in Swift.
+    /// Whether the case excludes Swift.
     private var isElsewhere: Bool {
         lines.contains {
             $0.verb == "not" && $0.words.count > 3 && $0.words[1].text == "in" && $0.words[2].text == "swift"
@@ -55,7 +55,7 @@ struct TextCase: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// A case of Tests/Cases/wrong_cases.txt, and the line in which it is wrong.
+/// A case of Tests/Cases/wrong_cases.txt, and its wrong line.
 struct WrongCase: Sendable, CustomTestStringConvertible {
     let text: TextCase
     let line: Int
@@ -89,7 +89,7 @@ extension SwiftAPI {
 
         private func problems(of one: TextCase) async -> [(line: Int, text: String)] {
             let known = one.problem.map { [(line: one.line, text: $0)] } ?? []
-            // A thread of its own is the home of what is confined, and may wait.
+            // Confined objects live on a separate thread, which may wait.
             return await known
                 + withCheckedContinuation { continuation in
                     let box = CaseBox(one.lines) { continuation.resume(returning: $0) }
@@ -134,7 +134,7 @@ extension SwiftAPI {
     }
 }
 
-/// A case on its way to its thread.
+/// A case on the way to its thread.
 private final class CaseBox: @unchecked Sendable {
     private let lines: [Script.Line]
     private let end: ([(line: Int, text: String)]) -> Void

@@ -1,14 +1,14 @@
 import Glibc
 import Testing
 
-/// A program under test: what it prints, line by line, and how it ends.
+/// A program under test: its output, line by line, and its exit.
 final class Child {
     private var identity = pid_t()
     private let reading: Int32
     private var rest: [UInt8] = []
     private(set) var lines: [String] = []
     private var hasEnded = false
-    /// The first line that was not asked about yet.
+    /// The first unread line.
     private var next = 0
 
     /// The command-line tool, beside the test program.
@@ -19,7 +19,7 @@ final class Child {
         return text.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/invivo"
     }
 
-    /// Starts the tool; both of its outputs are read as one.
+    /// Starts the tool; both outputs are read as one.
     init(_ arguments: [String], path: String? = nil) {
         var ends: [Int32] = [0, 0]
         pipe(&ends)
@@ -47,7 +47,7 @@ final class Child {
         close(reading)
     }
 
-    /// Reads on until a line holds `text`; answers the line.
+    /// Reads until a line contains `text`; returns the line.
     @discardableResult
     func line(with text: String, sourceLocation: SourceLocation = #_sourceLocation) -> String {
         let clock = ContinuousClock()
@@ -65,7 +65,7 @@ final class Child {
 
     func send(_ signal: Int32) { kill(identity, signal) }
 
-    /// Reads to the end; answers the exit status.
+    /// Reads to the end; returns the exit status.
     func end() -> Int32 {
         while read() {}
         var status: Int32 = 0
@@ -74,8 +74,8 @@ final class Child {
         return status & 0x7f == 0 ? (status >> 8) & 0xff : -(status & 0x7f)
     }
 
-    /// Sends a signal, and again as long as it has not ended, which it does by the first one that it does not take for the
-    /// same wish as one before; answers the exit status.
+    /// Sends a signal repeatedly until the program has ended; returns the exit status. The program may treat the first
+    /// signals as one request.
     func end(bySending signal: Int32) -> Int32 {
         var wait = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
         repeat { send(signal) } while poll(&wait, 1, 50) == 0 || read()

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 extension SwiftAPI {
-    /// Many threads at once; meant to be run with `--sanitize=thread` and `--sanitize=address` as well.
+    /// Tests with many threads; also run with `--sanitize=thread` and `--sanitize=address`.
     @Suite struct ConcurrencyTests {
         struct Stamp {
             var first: UInt64 = 0
@@ -141,7 +141,7 @@ extension SwiftAPI {
                         try runtime.close()
                         refused = false
                     } catch {
-                        // The first thread may hold what it has just got.
+                        // The first thread may hold its latest object.
                         refused = InvivoError.of(error).code == .busy
                         if !refused { problems.add(InvivoError.of(error)) }
                     }

@@ -2,7 +2,7 @@ import Invivo
 import Testing
 
 extension SwiftAPI {
-    /// What a definition can say of the objects it makes.
+    /// The parts of a definition.
     @Suite struct DefinitionTests {
         class Horse {
             var name = "Binky"

@@ -72,7 +72,7 @@ extension Object {
 }
 
 extension SwiftAPI {
-    /// What a described type says of its objects' making.
+    /// The creation of objects of described types.
     @Suite struct DescribedTypeTests {
         @Test func aTypeSaysWhatItHas() throws {
             final class Amp {

@@ -2,7 +2,7 @@ import Invivo
 import Testing
 
 extension SwiftAPI {
-    /// One of a definition for each entry of the configuration.
+    /// One instance of a definition per configuration entry.
     @Suite struct EachTests {
         final class Voice: Sendable {
             let name: String

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 extension SwiftAPI {
-    /// A forked child, through the Swift API: it reads what its parent had built, whatever the parent's threads were doing.
+    /// A forked child with the Swift API reads the objects of its parent, whatever the parent's threads do.
     @Suite struct ForkTests {
         final class Station: Sendable {}
         final class Visit {
@@ -36,10 +36,11 @@ extension SwiftAPI {
                     let (gain, viewed) = runtime.view { ($0[dial].gain, $0[station]) }
                     return one === built && named === built && gain == 2 && viewed === built
                 }
-                // Swift's own locks survive no fork: a child reads what its parent has read before, and errors too.
+                // Swift's own locks do not survive a fork: a child reads what its parent has read before, and errors
+                // too.
                 guard try reads() else { preconditionFailure("the parent reads something else") }
                 _ = Self.isForked { _ = try runtime.resolve("app.nothing", as: Station.self) }
-                // Its resolves look classes and instances up under the lock of the package.
+                // Its resolves look up classes and instances under the lock of the package.
                 let rounds = Atomic(0)
                 let other = Task.detached {
                     while !isOver.load(ordering: .acquiring) {

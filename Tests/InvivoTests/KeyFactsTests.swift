@@ -29,7 +29,7 @@ private let mutedType = ObjectType<Muted>("FactsMuted") { type in
 }
 
 extension SwiftAPI {
-    /// What is said of the definition in force for a key, and of what stands behind it.
+    /// The effective definition of a key, and its object.
     @Suite struct KeyFactsTests {
         @Test func theDefinitionInForceIsDescribed() throws {
             try withRuntime { runtime in
@@ -138,7 +138,7 @@ extension SwiftAPI {
                 runtime.view { view in
                     #expect(view[before] === made && view[after] === made)
                     #expect(view.with(before) { $0.name } == "muted voice 60")
-                    // The definition is of Voices, whatever the decorator answers; a resolve looks at the instance.
+                    // The definition is of Voices, regardless of the decorator; a resolve checks the instance.
                     #expect(view[muted] == nil)
                 }
                 #expect(try runtime.resolve(muted) === made)
@@ -186,7 +186,7 @@ extension SwiftAPI {
                 (.captive, "captive"), (.notConfigured, "notConfigured"), (.conversion, "conversion"),
             ]
             for (code, name) in named { #expect("\(code)" == name) }
-            // The numbers that the library names are those, and no others.
+            // The numbers of the library are exactly those.
             let numbers = (-1000...(-1)).filter { String(cString: invivo_status_name(Int32($0))) != "INVIVO_E_UNKNOWN" }
             #expect(Set(numbers) == Set(named.map { Int($0.0.rawValue) }))
             #expect("\(InvivoError.Code(rawValue: 0))" == "ok")

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A value behind a mutex. A pthread mutex, because ThreadSanitizer sees it: a race beside it is then a race for sure.
+/// A value behind a mutex. A pthread mutex, because ThreadSanitizer knows it: an unguarded access is then reported.
 final class Locked<Value>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private var value: Value

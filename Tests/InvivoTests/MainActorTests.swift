@@ -2,7 +2,7 @@ import Invivo
 import Testing
 
 extension SwiftAPI {
-    /// A program whose main code awaits: its confined objects live on the main actor, without a word about it.
+    /// A program whose main code awaits: its confined objects live on the main actor by default.
     @Suite struct MainActorTests {
         @MainActor @Test func anAttachedObjectChangesWhileTheMainActorAwaits() async throws {
             let before = Live.now
@@ -62,7 +62,7 @@ extension SwiftAPI {
             try runtime.close()
         }
 
-        /// Its thread waits for its turn to reload, and the reload that has the turn waits for the main actor.
+        /// Its thread waits for its turn, and the reload with the turn waits for the main actor.
         @MainActor @Test func aCallOfTheMainActorThatWaitsLetsAnothersReloadThrough() async throws {
             let before = Live.now
             do {

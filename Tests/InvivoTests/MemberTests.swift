@@ -2,7 +2,7 @@ import Invivo
 import Testing
 
 extension SwiftAPI {
-    /// Definitions that are methods of their assembly: typed factories with labels.
+    /// Definitions as methods of their assembly: typed factories with labels.
     @Suite struct MemberTests {
         final class Quest: Sendable {
             let aim: String
@@ -88,7 +88,7 @@ extension SwiftAPI {
             try withRuntime { runtime throws in
                 let camelot = try runtime.activate(Camelot())
                 let (round, named) = (try camelot.round(), try camelot.named())
-                // Both are built by now, and read by others without a resolve.
+                // Both are built by now, and others read them without a resolve.
                 try runtime.changes { changes in
                     try changes.define("camelot.table") { _ in Table() }
                     try changes.define("camelot.plain") { _ in Quest("other") }

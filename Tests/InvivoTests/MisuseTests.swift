@@ -5,7 +5,7 @@ private final class Leaf: Sendable {
     let number: Int
     init(_ number: Int = 0) { self.number = number }
 }
-/// What may be derived from: key paths to its properties have no names.
+/// An open class: key paths to its properties have no names.
 private class Shelf {
     var left: Leaf?
     var right: Leaf?
@@ -19,7 +19,7 @@ private class Garden: Assembly {
 }
 
 extension SwiftAPI {
-    /// What programs do that nobody expects of them: it is answered, and costs nothing that stays.
+    /// Unexpected calls of programs: they return errors, and leave nothing.
     @Suite struct MisuseTests {
         @Test func aDefinitionThatTakesAFormersPlaceInMemoryIsAnotherOne() throws {
             try withRuntime { runtime throws in
@@ -64,7 +64,7 @@ extension SwiftAPI {
                 }
                 #expect(throws: InvivoError.self) { _ = try garden.leaf() }
             }
-            // One that is active stays where it is.
+            // An active one stays.
             try withRuntime { first throws in
                 try first.activate(garden)
                 try withRuntime { second throws in
@@ -172,7 +172,7 @@ extension SwiftAPI {
                 #expect(base.left?.number == 1 && base.right?.number == 2)
                 let other = try shelves.other()
                 #expect(other.left?.number == 1 && other.right?.number == 3)
-                // Set once: what the child says replaces what its parent did.
+                // Set once: the child's property replaces its parent's.
                 let made = try runtime.wiring.nodes.filter { $0.key.hasPrefix("shelves.other.") && $0.live > 0 }
                 #expect(made.count == 2)
             }

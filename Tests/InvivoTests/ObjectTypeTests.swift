@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 extension SwiftAPI {
-    /// Swift classes as components: seen through the runtime, as another language sees them.
+    /// Swift classes as components, used through the runtime like from another language.
     @Suite struct ObjectTypeTests {
         @Test func propertiesAreReadSetAndCheckedByTheirDeclaration() throws {
             try withRuntime { runtime throws in

@@ -2,7 +2,7 @@ import Invivo
 import Testing
 
 extension SwiftAPI {
-    /// Graphs that are made again and again, from the second time on without the library.
+    /// Frequently created graphs, which use a plan from the second time on.
     @Suite struct PlanTests {
         final class Clock: Sendable {}
         final class Wheel { var turns = 0 }
@@ -42,7 +42,7 @@ extension SwiftAPI {
                     #expect(former?.wheel !== cart.wheel && former !== cart)
                     former = cart
                 }
-                // Objects of a plan are nothing that the runtime keeps: the clock alone is.
+                // The runtime keeps no objects of a plan, only the clock.
                 #expect(try runtime.info.objects == 1)
             }
         }

@@ -75,7 +75,7 @@ extension SwiftAPI {
                 #expect(sources.map(\.name) == ["memory.yaml", file])
                 #expect(sources.map(\.path) == ["", file])
                 #expect(sources.map(\.following) == [.memory, .watching])
-                // The files are looked at now and then: that is waited for.
+                // The files are scanned from time to time: the test waits for that.
                 let end = ContinuousClock.now + .seconds(60)
                 while try runtime.info.rescans == 0, ContinuousClock.now < end { sched_yield() }
                 let info = try runtime.info
@@ -257,7 +257,7 @@ extension SwiftAPI {
                 #expect(player.tempo == 90)
                 _ = try runtime.resolve(clock)
                 try eventually(runtime) { player.tempo == 61 }
-                // Detached, it follows no more.
+                // Detached, it is no longer tuned.
                 try source.update("traits: { player: [Set: { tempo: 70 }] }")
                 #expect(player.tempo == 61)
             }
@@ -274,7 +274,7 @@ extension SwiftAPI {
                 target = try runtime.attachTarget(player, "player")
                 #expect(player.tempo == 90)
             }
-            // Let go, the runtime is closed; the target is still there.
+            // Released, the runtime is closed; the target still exists.
             #expect(player.tempo == 61)
             #expect(target != nil)
             target = nil
@@ -330,7 +330,7 @@ extension SwiftAPI {
     }
 }
 
-/// A runtime's functions by another table, which counts the observers that are open and how often they are called.
+/// The functions of a runtime through another table, which counts open observers and their calls.
 private enum CountedObservers {
     static let counts = Mutex((open: 0, told: 0))
     static var open: Int { counts.withLock { $0.open } }

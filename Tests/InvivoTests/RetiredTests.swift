@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 extension SwiftAPI {
-    /// Objects that reloads replace are stopped when nothing uses them any more, and not before.
+    /// Replaced objects are stopped when nothing uses them any more, and not before.
     @Suite struct RetiredTests {
         final class Pool: Sendable {
             let isStopped = Atomic(false)
@@ -129,7 +129,7 @@ extension SwiftAPI {
             let stops = Stops()
             try withRuntime { runtime throws in
                 let key = try runtime.define("a.pool", stops.type)
-                #expect(try runtime.resolve(key).use())  // what is built is rebuilt by each commit
+                #expect(try runtime.resolve(key).use())  // each commit rebuilds built objects
                 let isOver = Atomic(false)
                 let uses = Atomic(0)
                 let usedAfterStop = Atomic(0)

@@ -101,7 +101,7 @@ extension SwiftAPI {
             #expect(Live.now == before)
         }
 
-        /// In a process of its own, whose standard error is that of the runtime alone.
+        /// In a separate process, whose standard error only the runtime uses.
         @Test func withoutALogStandardErrorGetsRefusedEdits() async throws {
             let result = try await #require(
                 processExitsWith: .success, observing: [\.standardErrorContent]
@@ -153,7 +153,7 @@ final class Clock: Sendable {
     init(name: String = "clock") { self.name = name }
 }
 
-/// A confined class with all that a description can say.
+/// A confined class with all parts of a description.
 final class Player: InvivoObject {
     let clock: Object?
     var tempo = 120.0

@@ -4,7 +4,7 @@ import Invivo
 import Synchronization
 import Testing
 
-/// All tests of the Swift API, one after the other: each compares what is alive in the process before and after.
+/// All tests of the Swift API run one after the other: each compares the live counts of the process before and after.
 @Suite(.serialized) struct SwiftAPI {}
 
 struct Live: Equatable, CustomStringConvertible {
@@ -25,7 +25,7 @@ struct Live: Equatable, CustomStringConvertible {
     }
 }
 
-/// Runs a test with a runtime of its own, closes it, and checks that nothing is left.
+/// Runs a test with a new runtime, closes it, and checks that nothing remains.
 func withRuntime(
     _ options: Runtime.Options = Runtime.Options(), sourceLocation: SourceLocation = #_sourceLocation,
     _ body: (Runtime) throws -> Void
@@ -40,7 +40,7 @@ func withRuntime(
     #expect(Live.now == before, sourceLocation: sourceLocation)
 }
 
-/// The error that `body` throws; a failed expectation when it throws none.
+/// The error of `body`; a failed expectation if there is none.
 func failure(
     sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
 ) -> InvivoError {
@@ -55,7 +55,7 @@ extension InvivoError {
     }
 }
 
-/// A directory of its own, removed at the end.
+/// A temporary directory, removed at the end.
 final class Scratch {
     let path: String
 
@@ -82,7 +82,7 @@ final class Scratch {
         rmdir(path)
     }
 
-    /// Writes a file as an editor does: a temporary one, renamed.
+    /// Writes a file like an editor: a temporary one, renamed.
     @discardableResult
     func write(_ name: String, _ text: String) -> String {
         let file = "\(path)/\(name)"
@@ -94,8 +94,8 @@ final class Scratch {
     }
 }
 
-/// How much the process has allocated, by the C library's own account: nothing else that a process holds sways it. The
-/// allocators of sanitizers are not in that account; it stands still there.
+/// The allocated memory of the process, by the C library's own count, which other resources do not affect. Sanitizer
+/// allocators are not counted; the number does not change there.
 func allocatedBytes() -> Int {
     typealias Account = @convention(c) (CInt, OpaquePointer) -> CInt
     var text: UnsafeMutablePointer<CChar>?
@@ -105,7 +105,7 @@ func allocatedBytes() -> Int {
     fclose(stream)
     defer { free(text) }
     guard let text else { return 0 }
-    // The totals of the process follow those of its heaps.
+    // The totals of the process are those of its heaps.
     let lines = String(cString: text).split(separator: "\n")
     func total(_ beginning: String) -> Int {
         guard let line = lines.last(where: { $0.hasPrefix(beginning) }),
@@ -117,7 +117,7 @@ func allocatedBytes() -> Int {
     return held - total("<total type=\"fast\"") - total("<total type=\"rest\"")
 }
 
-/// Polls a runtime until something holds, or a generous time is over.
+/// Polls a runtime until a condition holds, or a generous time has passed.
 func eventually(
     _ runtime: Runtime, sourceLocation: SourceLocation = #_sourceLocation, _ holds: () throws -> Bool
 ) throws {
@@ -130,14 +130,14 @@ func eventually(
     Issue.record("did not happen within 20 s", sourceLocation: sourceLocation)
 }
 
-/// Collects what happens on other threads.
+/// Collects events of other threads.
 final class Log<Element: Sendable>: Sendable {
     private let elements = Locked<[Element]>([])
     func add(_ element: Element) { elements.withLock { $0.append(element) } }
     var all: [Element] { elements.withLock { $0 } }
 }
 
-/// Runs `body` on a thread of its own, to its end.
+/// Runs `body` on a new thread, to its end.
 func onAnotherThread(_ body: @escaping @Sendable () -> Void) { onThreads(1) { _ in body() } }
 
 /// Runs `body` on several threads at once, to their ends.

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension SwiftAPI {
-    /// The command-line tool, as its user sees it.
+    /// The command-line tool from the view of its user.
     @Suite struct ToolTests {
         private func application() throws -> (Scratch, manifest: String) {
             let scratch = try Scratch()
@@ -106,7 +106,7 @@ extension SwiftAPI {
             let waiting = Child(["check", "--wait", wrong])
             #expect(waiting.end() == 2)
             #expect(waiting.lines.count == 1)
-            // Its setter would print, and wait for ever.
+            // Its setter would print, and wait forever.
             let right = scratch.write(
                 "right.yaml",
                 "modules: { osc: osc.so }\ncomponents: { a.one: { type: Osc, scope: singleton, properties: { slow: 1 } } }\n"
@@ -282,7 +282,7 @@ extension SwiftAPI {
             #expect(waiting.lines.count { $0.contains("a.nobody: no target") } == 1, "\(waiting.lines)")
         }
 
-        /// A module with a type whose setter of `slow` waits until a file is there.
+        /// A module with a type whose setter of `slow` waits until a file exists.
         private func module(in scratch: Scratch) throws {
             scratch.write(
                 "osc.c",

@@ -2,7 +2,7 @@ import Invivo
 import Testing
 
 extension SwiftAPI {
-    /// Initializers whose parameters say by their types what they want.
+    /// Initializers that are injected by the types of their parameters.
     @Suite struct TypeWiringTests {
         protocol Ticker: Sendable { var name: String { get } }
         final class Quartz: Ticker { let name = "quartz" }
@@ -178,7 +178,8 @@ extension SwiftAPI {
                     #expect(try now.later() === later && later.node === now)
                 }
                 try use()
-                // The leaf's property leads back to the node: that is for Swift to end, and for the runtime what it holds of both.
+                // The leaf's property leads back to the node: Swift must end that cycle, and the runtime its holds on
+                // both.
                 leaf?.node = nil
                 try runtime.reset("ring.node")
                 #expect(node == nil && leaf == nil)
@@ -200,7 +201,7 @@ extension SwiftAPI {
             }
         }
 
-        /// At equal rank, wherever it is defined; a higher rank comes before the class.
+        /// At equal rank, in any assembly; a higher rank has precedence over the class.
         @Test func theClassItselfComesBeforeThoseDerivedFromIt() throws {
             final class Loft: Assembly {
                 let organ = lazySingleton { Organ() }
@@ -238,7 +239,7 @@ extension SwiftAPI {
             }
         }
 
-        /// Its maker has long returned when it is used: it is what the maker itself would have got.
+        /// Used long after its maker returned: it has the same result as in the maker.
         @Test func aProviderOrLazyIsClosestToItsMakerLaterToo() throws {
             final class Band: Assembly {
                 let ticker = lazySingleton { Quartz() }

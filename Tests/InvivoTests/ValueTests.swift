@@ -2,7 +2,7 @@ import Invivo
 import Testing
 
 extension SwiftAPI {
-    /// Values go through the C side and come back: as arguments, results, and through callables.
+    /// Values pass through C and return: as arguments, results, and through callables.
     @Suite struct ValueTests {
         final class Echo: Sendable {
             static let type = ObjectType<Echo>("Echo") { type in

@@ -11,7 +11,7 @@ private final class Synth: Assembly {
 }
 
 extension SwiftAPI {
-    /// Assemblies and the files that they need as one reload.
+    /// Assemblies and their required files as one reload.
     @Suite struct WatchTests {
         struct Tuning { var gain = 1.0 }
 
@@ -43,7 +43,7 @@ extension SwiftAPI {
             let other = scratch.write("other.yaml", text(3, 1))
             var strict = Runtime.Options()
             strict.pendingTargets = false
-            // nobody has synth.lead
+            // no definition has the key synth.lead
             #expect(failure { _ = try Runtime(Synth(), options: strict, watching: other) }.code == .spec)
             #expect(failure { _ = try Runtime(Synth()) }.code == .notConfigured)
             #expect(Live.now == before)

@@ -2,8 +2,8 @@ import Invivo
 import Testing
 
 extension SwiftAPI {
-    /// What `invivo keys` writes for Swift is compiled here: `WrittenKeys.swift` is
-    /// the golden file itself, which Tests/C/keys.c compares.
+    /// Compiles the Swift output of `invivo keys`: `WrittenKeys.swift` is the golden file itself, which Tests/C/keys.c
+    /// compares.
     @Suite struct WrittenKeys {
         private final class Thing: Sendable {
             let number: Int

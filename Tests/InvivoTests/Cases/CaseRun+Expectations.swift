@@ -1,7 +1,7 @@
 import Glibc
 import Invivo
 
-/// Threads and faults, and what is expected. What that is stands in the case.
+/// Statements of threads, faults and expectations.
 extension CaseRun {
     func performOther(_ line: Script.Line, _ words: [Script.Word], _ verb: String) throws -> InvivoValue {
         func name(_ index: Int) throws -> String {
@@ -36,7 +36,7 @@ extension CaseRun {
         case "meet": world.meet(try event(), Int(try name(2)) ?? 0)
         case "slow": world.slow(try event(), UInt32(try name(2)) ?? 0)
 
-        // What is expected.
+        // Expectations.
         case "log": compare(world.takeHeard(), words.dropFirst().map(Self.event))
         case "log_in_any_order": compare(world.takeHeard().sorted(), words.dropFirst().map(Self.event).sorted())
         case "disposed": compare(world.takeGone(), words.dropFirst().map(\.text))
@@ -87,12 +87,12 @@ extension CaseRun {
         return .null
     }
 
-    /// "Page.note(after)" as it is heard.
+    /// "Page.note(after)" in the form of its event.
     private static func event(_ word: Script.Word) -> String {
         word.items.map { "\(word.text)(\($0.first?.text ?? ""))" } ?? word.text
     }
 
-    /// In a forked child, which ends with the status that the statement answers there.
+    /// Runs in a forked child, whose exit status is the status of the statement.
     private func inChild(_ body: () throws -> Void) throws {
         let child = forkedProcess()
         if child == 0 {
@@ -111,7 +111,7 @@ extension CaseRun {
         guard status == 0 else { throw InvivoError(.init(rawValue: -(status >> 8)), "in a forked child") }
     }
 
-    /// The same by several threads at the same time: a list of what they got.
+    /// Runs on several threads at the same time: a list of their results.
     private func threads(
         _ count: Int, _ line: Script.Line, _ words: ArraySlice<Script.Word>
     ) throws -> InvivoValue {
@@ -164,7 +164,7 @@ extension CaseRun {
         }
     }
 
-    /// Numbers are equal whatever their kinds.
+    /// Numbers are equal regardless of their kinds.
     private static func isEqual(_ one: InvivoValue, _ other: InvivoValue) -> Bool {
         if let left = number(one) { return left == number(other) }
         switch (one, other) {

@@ -1,8 +1,8 @@
 import Invivo
 
-/// What statements mean: each is one call of the public interface, or a few.
+/// The meaning of statements: each is one call of the public API, or a few.
 extension CaseRun {
-    /// What a word stands for in a definition.
+    /// The meaning of a word in a definition.
     func recipe(_ line: Script.Line) throws -> Recipe {
         try Parts(self, line.words.dropFirst(2), line.below).recipe()
     }
@@ -88,14 +88,14 @@ extension CaseRun {
         case "mount":
             var remaps: [String: any RemapTarget] = [:]
             for line in line.below where line.verb == "remap" { remaps[line.words[1].text] = line.words[2].text }
-            // In Swift each mount is an assembly of its own.
+            // In Swift each mount is a separate assembly.
             let mounted = try TextAssembly(try assembly(words[1]), recipe: recipe)
             try runtime().mount(mounted, as: try name(2), remap: remaps)
         case "activity":
             let state = try runtime().state(ofAssembly: try name(1))
             if "\(state)" != (try name(2)) { wrong("'\(try name(1))' is \(state)") }
 
-        // Asking.
+        // Resolving.
         case "resolve":
             let values = try arguments(2)
             return .object(
@@ -125,14 +125,14 @@ extension CaseRun {
         case "async": return try awaited(try name(1))
         case "configured": return try runtime().configuration(try name(1))
 
-        // Objects of the host's.
+        // Objects of the host.
         case "inject":
             try runtime().inject(try object(try name(1)), as: labelled("key"), shared: says("shared"))
         case "inject_tree":
             let foreign = try labelled("foreign").map { try self.object($0) }
             try injectTree(try object(try name(1)), labelled("key"), onlyKnown: says("known"), foreign: foreign)
 
-        // Life, scopes, pools, configuration.
+        // Life cycle, scopes, pools, configuration.
         case "start": try runtime().start(try runtime().key(try name(1), as: Object.self))
         case "stop": try runtime().stop(try runtime().key(try name(1), as: Object.self))
         case "close": try close()

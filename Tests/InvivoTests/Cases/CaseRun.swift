@@ -1,9 +1,9 @@
 import Invivo
 
-/// A case that is run: what it has opened and named, and what was wrong.
+/// A running case: its runtimes, names and failures.
 final class CaseRun: Values, @unchecked Sendable {
     let world = World()
-    /// Those of its statements that are written down elsewhere need these.
+    /// Statements in other files need these.
     var runtimes: [(name: String, runtime: Runtime?)] = []
     var current = 0
     /// The change set that is open.
@@ -21,7 +21,7 @@ final class CaseRun: Values, @unchecked Sendable {
 
     // MARK: - Running
 
-    /// Runs it, on the thread on which its runtimes live; answers what was wrong.
+    /// Runs the case on the thread of its runtimes; returns its failures.
     static func problems(of lines: [Script.Line]) -> [(line: Int, text: String)] {
         let run = CaseRun()
         if let first = lines.first(where: { $0.verb != "rule" && $0.verb != "not" }), first.verb != "runtime" {
@@ -41,7 +41,7 @@ final class CaseRun: Values, @unchecked Sendable {
                 run(line)
                 continue
             }
-            // What stands up to its end is one change set.
+            // The lines up to its end are one change set.
             let end = lines[at...].firstIndex { $0.verb == "commit" || $0.verb == "discard" } ?? lines.count
             let body = lines[at..<min(end, lines.count)]
             guard end < lines.count else {
@@ -79,7 +79,7 @@ final class CaseRun: Values, @unchecked Sendable {
         problems.withLock { $0.append((line, text)) }
     }
 
-    /// Runs a statement and looks whether it fails as is said below it.
+    /// Runs a statement and checks the expected failure below it.
     @discardableResult
     func check(_ line: Script.Line, _ body: () throws -> InvivoValue) -> InvivoValue {
         var (value, error) = (InvivoValue.null, InvivoError?.none)
@@ -118,7 +118,7 @@ final class CaseRun: Values, @unchecked Sendable {
         }
     }
 
-    /// Everything that it leaves is taken away; then nothing of it may be left.
+    /// Removes everything that the case leaves; then nothing may remain.
     private func finish(_ line: Int) {
         for name in names.withLock({ Array($0.keys) }) { self[name] = nil }
         (assemblies, overrides, pools, jobs) = ([:], [:], [:], [:])
@@ -204,7 +204,7 @@ final class CaseRun: Values, @unchecked Sendable {
         }
     }
 
-    /// What "one.left.number" says: a name, then properties, indices of lists, keys of maps.
+    /// The value of "one.left.number": a name, then properties, list indices, map keys.
     func value(at path: String) throws -> InvivoValue {
         let steps = path.split(separator: ".").map(String.init)
         guard let first = steps.first, var value = self[first] else {

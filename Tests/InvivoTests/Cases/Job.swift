@@ -1,7 +1,7 @@
 import Glibc
 import Invivo
 
-/// Something that happens once, on any thread: waited for together with what comes to the waiting one.
+/// An event that happens once, on any thread. A waiting thread runs its jobs meanwhile.
 final class Happening: Sendable {
     private let ends: (read: Int32, write: Int32)
 
@@ -18,7 +18,7 @@ final class Happening: Sendable {
 
     func happens() { _ = write(ends.write, "x", 1) }
 
-    /// Until it has happened, or nothing can come to this thread any more; what comes is run meanwhile.
+    /// Until it has happened, or no further job can arrive at this thread; arriving jobs run meanwhile.
     func wait(polling runtime: Runtime) {
         guard let descriptor = try? runtime.descriptor else { return }
         while true {
@@ -26,21 +26,21 @@ final class Happening: Sendable {
                 pollfd(fd: ends.read, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
             ]
-            // A look from time to time, should something come that the descriptor does not tell of.
+            // A check from time to time, for jobs that the descriptor does not announce.
             _ = poll(&both, 2, 1000)
             guard both[0].revents == 0, (try? runtime.poll()) != nil else { return }
         }
     }
 }
 
-/// A statement that runs on a thread of its own.
+/// A statement that runs on a separate thread.
 final class Job: @unchecked Sendable {
     private var thread = pthread_t()
     private let answer = Locked<Result<InvivoValue, any Error>?>(nil)
     private let end = Happening()
     private let body: @Sendable () throws -> InvivoValue
 
-    /// Begins it.
+    /// Starts it.
     init(_ body: @escaping @Sendable () throws -> InvivoValue) {
         self.body = body
         let started = pthread_create(
@@ -56,7 +56,7 @@ final class Job: @unchecked Sendable {
         precondition(started == 0)
     }
 
-    /// What it does may need this thread: objects of its domain are made here.
+    /// Its action may need this thread: objects of its domain are created here.
     func wait(polling runtime: Runtime?) -> Result<InvivoValue, any Error> {
         if let runtime { end.wait(polling: runtime) }
         pthread_join(thread, nil)
@@ -64,7 +64,7 @@ final class Job: @unchecked Sendable {
     }
 }
 
-/// Where several threads begin at the same time.
+/// A start gate for several threads.
 final class Start: @unchecked Sendable {
     private let barrier = UnsafeMutablePointer<pthread_barrier_t>.allocate(capacity: 1)
     init(_ count: Int) { pthread_barrier_init(barrier, nil, UInt32(count)) }

@@ -1,6 +1,6 @@
 import Invivo
 
-/// A recipe that a case has said, for each place where one may stand.
+/// The recipe of a case, for each place where one is allowed.
 struct Recipe {
     let member: AnyDefinition
     let define: (ChangeSet, String) throws -> Void
@@ -15,7 +15,7 @@ struct Recipe {
     }
 }
 
-/// What a case says of a definition: its words and the lines below it.
+/// The definition of a case: its words and the lines below it.
 struct Parts: Sendable {
     private let values: any Values
     private let words: [Script.Word]
@@ -43,7 +43,7 @@ struct Parts: Sendable {
 
     private func line(_ verb: String) -> Script.Line? { lines.first { $0.verb == verb } }
 
-    /// The recipe that is said.
+    /// The resulting recipe.
     func recipe() throws -> Recipe {
         let type = words.first { $0.text.first?.isUppercase == true }?.text
         let scope = words.compactMap { try? Self.scope($0.text) }.first ?? nil
@@ -210,7 +210,7 @@ struct Parts: Sendable {
     }
 }
 
-/// What words of a case stand for.
+/// The meanings of words of a case.
 protocol Values: Sendable {
     var world: World { get }
     func value(_ word: Script.Word) throws -> InvivoValue

@@ -1,13 +1,12 @@
 import Glibc
 
-/// A case file as it is written: lines that stand below each other by indentation, made of words. Tests/Cases/README.md says
-/// the format.
+/// A case file: lines of words, nested by indentation. Tests/Cases/README.md describes the format.
 struct Script {
     struct Problem: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// A word: text, "quoted text", or call(items, ...); with a label where it says label=word.
+    /// A word: text, "quoted text", or call(items, ...); optionally with a label: label=word.
     struct Word {
         var label: String?
         var text: String
@@ -47,7 +46,7 @@ struct Script {
         }
     }
 
-    /// The lines of a file as they stand there.
+    /// The lines of a file.
     static func texts(of path: String) throws -> [Substring] {
         guard let file = fopen(path, "r") else { throw Problem(description: "\(path) cannot be read") }
         defer { fclose(file) }

@@ -1,8 +1,8 @@
 import Invivo
 
-/// An assembly that a case has declared: its members are what Swift finds in it by reflection, as the properties of others.
+/// An assembly of a case: Swift finds its members by reflection, like the properties of others.
 final class TextAssembly: Assembly, CustomReflectable {
-    /// What is said of it, with what its base says that it does not say itself.
+    /// Its description, including inherited parts.
     private let lines: [Script.Line]
     private let members: [(label: String?, value: Any)]
     private let says: [String]
@@ -19,7 +19,7 @@ final class TextAssembly: Assembly, CustomReflectable {
             is: base.map { [$0.name] } ?? [], recipe)
     }
 
-    /// Another one that says the same.
+    /// An equal one.
     convenience init(_ other: TextAssembly, recipe: (Script.Line) throws -> Recipe) throws {
         try self.init(other.name, other.lines, is: other.says, recipe)
     }

@@ -1,6 +1,6 @@
 import Invivo
 
-/// A thing of a case. What it holds does not keep what is injected alive; the runtime does.
+/// An object of a case. It does not keep injected objects alive; the runtime does.
 class Thing {
     private struct State {
         weak var left: Thing?
@@ -41,7 +41,7 @@ class Thing {
     var any: InvivoValue {
         get { state.withLock { $0.any } }
         set {
-            // What was there is let go of outside of the lock.
+            // The former value is released outside of the lock.
             let former = state.withLock { state in
                 defer { state.any = newValue }
                 return state.any
@@ -55,7 +55,7 @@ class Thing {
     }
     var below: [Thing] { state.withLock { $0.below.compactMap(\.thing) } }
     func grow(_ child: Thing) { state.withLock { $0.below.append(WeakThing(thing: child)) } }
-    /// Keeps what its code has resolved.
+    /// Keeps objects that its code resolved.
     func hold(_ object: Object) { state.withLock { $0.held = object } }
 }
 
@@ -78,15 +78,15 @@ final class Chest: Thing {}
 final class Ledger: Thing {}
 final class Vault: Thing {}
 
-/// One kind of them, as it is told to a runtime.
+/// One type of them, described to a runtime.
 class ThingKind: @unchecked Sendable {
     let name: String
     fileprivate init(_ name: String) { self.name = name }
 
-    /// Makes one that no runtime knows.
+    /// Creates one without a runtime.
     func own(_ world: World, given: InvivoValue = .null) throws -> Thing { throw InvivoError(.internal, name) }
     func register(_ runtime: Runtime, _ world: World) throws {}
-    /// A recipe by code, to which the rest is then added.
+    /// A definition by code, to which other parts are added.
     func recipe(_ scope: Scope?, _ add: Parts, _ make: @escaping @Sendable (Resolver) throws -> Object?, _ world: World)
         throws -> Recipe?
     { nil }
@@ -246,7 +246,7 @@ extension ObjectType where Instance: Thing {
     }
 }
 
-/// What a property of a thing holds, as it crosses: an object or null.
+/// The value of a property at the boundary: an object or null.
 private struct Held: InvivoConvertible {
     let thing: Thing?
     init(_ thing: Thing?) { self.thing = thing }

@@ -1,7 +1,7 @@
 import Glibc
 import Invivo
 
-/// What happens in a case: what is heard, who waits, who is to fail, what is alive. Any thread may use it.
+/// The state of a case: events, waiting threads, planned failures, live objects. Any thread may use it.
 final class World: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let changed: UnsafeMutablePointer<pthread_cond_t>
@@ -14,7 +14,7 @@ final class World: @unchecked Sendable {
     private var wrong: [String] = []
     private weak var now: Runtime?
 
-    /// What a case says beforehand of an event.
+    /// The planned behavior of an event.
     private struct Rule {
         /// How often it still fails; -1: always.
         var fails = 0
@@ -46,7 +46,7 @@ final class World: @unchecked Sendable {
         return try body()
     }
 
-    /// With the lock. A generous limit: who waits longer has lost somebody.
+    /// With the lock. A generous limit: a longer wait has lost its thread.
     private func wait(_ what: String, until holds: () -> Bool) {
         var limit = timespec()
         clock_gettime(CLOCK_REALTIME, &limit)
@@ -61,7 +61,7 @@ final class World: @unchecked Sendable {
 
     // MARK: - Events
 
-    /// Something happens: it is heard; then it may wait or fail.
+    /// Records an event; then it may wait or fail.
     func event(_ name: String) throws {
         let (fails, milliseconds) = locked { () -> (Bool, UInt32) in
             heard.append(name)
@@ -80,7 +80,7 @@ final class World: @unchecked Sendable {
         if fails { throw InvivoError(.host, "\(name) fails on purpose") }
     }
 
-    /// Is busy until that much has passed, by the clock that deadlines go by.
+    /// Is busy for this time, by the clock of deadlines.
     private func work(for time: Duration) {
         let end = ContinuousClock.now + time
         while ContinuousClock.now < end { sched_yield() }
@@ -107,7 +107,7 @@ final class World: @unchecked Sendable {
 
     // MARK: - Things
 
-    /// The runtime that statements mean.
+    /// The runtime of the statements.
     func runtime() throws -> Runtime {
         guard let runtime = locked({ now }) else { throw InvivoError(.notReady, "no runtime is open") }
         return runtime
@@ -131,7 +131,7 @@ final class World: @unchecked Sendable {
         }
     }
 
-    // MARK: - What came since it was asked for last
+    // MARK: - Events since the last query
 
     func takeHeard() -> [String] {
         locked {
