@@ -101,7 +101,7 @@ static void expects_circle(int runtime, const char *key, const char *path) {
     invivo_error_release(error);
 }
 
-static void a_circle_through_another_runtime_is_answered(void) {
+static void a_cycle_through_another_runtime_is_an_error(void) {
     begin();
     define(0, "a.part", TO(1, "b.part"));
     define(1, "b.part", TO(0, "a.part"));
@@ -110,7 +110,7 @@ static void a_circle_through_another_runtime_is_answered(void) {
     end();
 }
 
-static void a_circle_through_three_runtimes_and_what_is_made_each_time_is_answered(void) {
+static void a_cycle_through_three_runtimes_and_prototypes_is_an_error(void) {
     begin();
     define(0, "a.part", TO(1, "b.part"));
     define_scoped(1, "b.part", INVIVO_SCOPE_PROTOTYPE, TO(2, "c.part"));
@@ -125,7 +125,7 @@ static void a_circle_through_three_runtimes_and_what_is_made_each_time_is_answer
     end();
 }
 
-static void what_leads_back_to_something_else_is_none(void) {
+static void a_reference_to_another_object_is_no_cycle(void) {
     begin();
     define(0, "a.part", TO(1, "b.part"));
     define(1, "b.part", TO(0, "a.other", .then = "a.more"));
@@ -136,7 +136,7 @@ static void what_leads_back_to_something_else_is_none(void) {
     end();
 }
 
-static void a_circle_through_pools_is_answered(void) {
+static void a_cycle_through_pools_is_an_error(void) {
     begin();
     of_pool = *TO(1, "b.part");
     open_pool(0);
@@ -173,7 +173,7 @@ static void expects_circle_of(task *first, task *second, const char *one, const 
     invivo_error_release(second->error);
 }
 
-static void a_circle_of_two_threads_is_answered(void) {
+static void a_cycle_of_two_threads_is_an_error(void) {
     begin();
     define(0, "a.part", TO(1, "b.part", .meets = true));
     define(1, "b.part", TO(0, "a.part", .meets = true));
@@ -183,7 +183,7 @@ static void a_circle_of_two_threads_is_answered(void) {
 }
 
 /* A chain waits for an object that the wiring of the other runtime waits for. */
-static void a_circle_of_two_threads_with_more_on_the_way_is_answered(void) {
+static void a_longer_cycle_of_two_threads_is_an_error(void) {
     begin();
     define(0, "a.part", TO(1, "b.user", .meets = true));
     define(1, "b.user", TO(1, "b.part"));
@@ -194,7 +194,7 @@ static void a_circle_of_two_threads_with_more_on_the_way_is_answered(void) {
     end();
 }
 
-static void a_circle_of_two_threads_through_pools_is_answered(void) {
+static void a_cycle_of_two_threads_through_pools_is_an_error(void) {
     begin();
     of_pool = *TO(1, "b.part", .meets = true);
     open_pool(0);
@@ -205,7 +205,7 @@ static void a_circle_of_two_threads_through_pools_is_answered(void) {
 }
 
 /* Two threads that depend on each other's runtimes without a cycle: both resolves succeed. */
-static void two_threads_that_wait_for_each_others_runtimes_get_what_they_need(void) {
+static void two_threads_that_use_each_others_runtimes_both_succeed(void) {
     for (int round = 0; round < 50; round++) {
         begin();
         define(0, "a.part", TO(1, "b.leaf", .meets = true));
@@ -228,13 +228,13 @@ static void two_threads_that_wait_for_each_others_runtimes_get_what_they_need(vo
 
 int main(void) {
     check_begin();
-    RUN_TEST(a_circle_through_another_runtime_is_answered);
-    RUN_TEST(a_circle_through_three_runtimes_and_what_is_made_each_time_is_answered);
-    RUN_TEST(what_leads_back_to_something_else_is_none);
-    RUN_TEST(a_circle_through_pools_is_answered);
-    RUN_TEST(a_circle_of_two_threads_is_answered);
-    RUN_TEST(a_circle_of_two_threads_with_more_on_the_way_is_answered);
-    RUN_TEST(a_circle_of_two_threads_through_pools_is_answered);
-    RUN_TEST(two_threads_that_wait_for_each_others_runtimes_get_what_they_need);
+    RUN_TEST(a_cycle_through_another_runtime_is_an_error);
+    RUN_TEST(a_cycle_through_three_runtimes_and_prototypes_is_an_error);
+    RUN_TEST(a_reference_to_another_object_is_no_cycle);
+    RUN_TEST(a_cycle_through_pools_is_an_error);
+    RUN_TEST(a_cycle_of_two_threads_is_an_error);
+    RUN_TEST(a_longer_cycle_of_two_threads_is_an_error);
+    RUN_TEST(a_cycle_of_two_threads_through_pools_is_an_error);
+    RUN_TEST(two_threads_that_use_each_others_runtimes_both_succeed);
     return check_end();
 }

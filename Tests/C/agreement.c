@@ -60,7 +60,7 @@ static invivo_type node_with(const invivo_injection *need) {
     return type;
 }
 
-static void an_optional_dependency_on_a_dormant_key_is_null_without_a_definition_too(void) {
+static void an_optional_dependency_on_a_blocked_key_is_null_without_a_definition_too(void) {
     begin();
     invivo_injection need = {.name = "left", .how = INVIVO_INJECT_REFERENCE, .reference = "a.waits", .flags = INVIVO_INJECT_OPTIONAL};
     invivo_type type = node_with(&need);
@@ -261,7 +261,7 @@ int main(void) {
     check_begin();
     RUN_TEST(strings_of_a_report_are_the_same_in_all_domains);
     RUN_TEST(a_definition_that_waits_sees_the_type_of_a_block);
-    RUN_TEST(an_optional_dependency_on_a_dormant_key_is_null_without_a_definition_too);
+    RUN_TEST(an_optional_dependency_on_a_blocked_key_is_null_without_a_definition_too);
     RUN_TEST(an_object_that_a_type_needs_does_not_hinder_a_close);
     RUN_TEST(spellings_of_a_path_are_compared_by_their_bytes);
     RUN_TEST(a_processor_configures_nothing);

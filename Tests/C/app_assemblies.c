@@ -100,7 +100,7 @@ static void refused(giving assemblies, const char *lines) {
     invivo_error_release(error);
 }
 
-static void what_is_wrong_is_told_with_its_place(void) {
+static void errors_have_their_locations(void) {
     write_manifest("modules: { music: music.py }\nassemblies: [stage]\n");
     refused(give, "app.yaml:2:14: assemblies[0]: the manifest lists assemblies, and the host gives others: only one of the two says "
                   "what is active\n");
@@ -201,7 +201,7 @@ int main(void) {
     check_begin();
     RUN_TEST(the_manifest_activates_and_mounts);
     RUN_TEST(the_host_may_give_them_instead);
-    RUN_TEST(what_is_wrong_is_told_with_its_place);
+    RUN_TEST(errors_have_their_locations);
     RUN_TEST(a_component_must_not_take_a_members_key);
     RUN_TEST(a_component_may_be_one_for_each_entry);
     RUN_TEST(the_host_may_give_documents);

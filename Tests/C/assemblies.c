@@ -100,7 +100,7 @@ static void activation_is_idempotent(void) {
     end();
 }
 
-static void a_replaced_assembly_keeps_what_did_not_change(void) {
+static void a_replaced_assembly_keeps_unchanged_definitions(void) {
     const invivo_definition other[] = {
         INVIVO_LAZY_SINGLETON("table", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("number", INVIVO_INT(12)))),
         INVIVO_PROTOTYPE("knight", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("left", INVIVO_REF("table")))),
@@ -146,7 +146,7 @@ static void a_single_definition_of_an_assembly_is_replaced_and_removed(void) {
 }
 
 /* Repeated activation is a no-op: replaced and removed members stay so. */
-static void what_was_changed_by_itself_stays_so_when_the_same_is_activated_again(void) {
+static void separate_changes_survive_repeated_activation(void) {
     const invivo_definition ridden[] = {
         INVIVO_LAZY_SINGLETON("rider", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("left", INVIVO_REF("stable.horse")))),
         INVIVO_LAZY_SINGLETON("saddle", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("number", INVIVO_INT(1)))),
@@ -319,7 +319,7 @@ static const char *const armory_is[] = {"Armory"};
 static const invivo_assembly armory = INVIVO_ASSEMBLY("weapons", armory_table, .supertypes = armory_is, .supertype_count = 1,
     INVIVO_COLLABORATORS(armory_needs));
 
-static void collaborators_are_found_by_interface_in_any_order_and_in_circles(void) {
+static void collaborators_are_found_by_interface_in_any_order_and_in_cycles(void) {
     const invivo_assembly *orders[2][2] = {{&court, &armory}, {&armory, &court}};
     for (int order = 0; order < 4; order++) {
         begin();
@@ -350,7 +350,7 @@ static void collaborators_are_found_by_interface_in_any_order_and_in_circles(voi
     }
 }
 
-static void a_derived_assembly_stands_in_for_the_one_asked_for(void) {
+static void a_derived_assembly_replaces_its_base_as_a_collaborator(void) {
     const invivo_definition fine_table[] = {
         INVIVO_LAZY_SINGLETON("sword", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("number", INVIVO_INT(7)))),
     };
@@ -447,7 +447,7 @@ static invivo_status refuse(void **instance, const invivo_build *build, const in
     return INVIVO_E_HOST;
 }
 
-static void what_a_definition_holds_is_given_back_once(void) {
+static void the_references_of_a_definition_are_released_once(void) {
     static int held;
     const invivo_definition table[] = {
         INVIVO_LAZY_SINGLETON("x", "Thing", .user_data = &held, .destroy = count_destroyed),
@@ -477,7 +477,7 @@ static void what_a_definition_holds_is_given_back_once(void) {
     CHECK_EQUAL(destroyed, 2);
 }
 
-static void what_is_overridden_stays_its_callers(void) {
+static void the_caller_owns_overridden_definitions(void) {
     static int held;
     const invivo_definition base_table[] = {
         INVIVO_LAZY_SINGLETON("x", "Thing", .user_data = &held, .destroy = count_destroyed),
@@ -495,7 +495,7 @@ static void what_is_overridden_stays_its_callers(void) {
 }
 
 /* A failing call takes no ownership, wherever it fails. */
-static void what_a_call_refuses_stays_its_callers(void) {
+static void the_caller_owns_refused_arguments(void) {
     static int held;
     const invivo_definition good = INVIVO_LAZY_SINGLETON("a.x", "Thing", .user_data = &held, .destroy = count_destroyed);
     const invivo_definition lacking = INVIVO_LAZY_SINGLETON("a.x", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("left", INVIVO_REF("a.z"))),
@@ -644,19 +644,19 @@ int main(void) {
     RUN_TEST(an_assembly_is_a_set_of_definitions_under_its_name);
     RUN_TEST(before_activation_every_resolve_names_the_assembly);
     RUN_TEST(activation_is_idempotent);
-    RUN_TEST(a_replaced_assembly_keeps_what_did_not_change);
+    RUN_TEST(a_replaced_assembly_keeps_unchanged_definitions);
     RUN_TEST(a_single_definition_of_an_assembly_is_replaced_and_removed);
-    RUN_TEST(what_was_changed_by_itself_stays_so_when_the_same_is_activated_again);
+    RUN_TEST(separate_changes_survive_repeated_activation);
     RUN_TEST(a_table_may_extend_an_assembly);
     RUN_TEST(a_key_that_comes_twice_names_both_places);
     RUN_TEST(the_most_derived_wins_and_nothing_bleeds);
-    RUN_TEST(collaborators_are_found_by_interface_in_any_order_and_in_circles);
-    RUN_TEST(a_derived_assembly_stands_in_for_the_one_asked_for);
+    RUN_TEST(collaborators_are_found_by_interface_in_any_order_and_in_cycles);
+    RUN_TEST(a_derived_assembly_replaces_its_base_as_a_collaborator);
     RUN_TEST(an_unmet_collaborator_is_an_error);
     RUN_TEST(an_inline_definition_has_the_key_of_its_place);
-    RUN_TEST(what_a_definition_holds_is_given_back_once);
-    RUN_TEST(what_is_overridden_stays_its_callers);
-    RUN_TEST(what_a_call_refuses_stays_its_callers);
+    RUN_TEST(the_references_of_a_definition_are_released_once);
+    RUN_TEST(the_caller_owns_overridden_definitions);
+    RUN_TEST(the_caller_owns_refused_arguments);
     RUN_TEST(a_set_of_assemblies_is_all_or_nothing);
     RUN_TEST(a_type_is_looked_for_when_the_definition_takes_effect);
     RUN_TEST(an_assembly_that_grows_stays_in_its_place);

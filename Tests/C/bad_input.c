@@ -199,7 +199,7 @@ static void an_empty_map_takes_all_layers_away(void) {
 }
 
 /* All errors are reported at once, in the order of the text, and nothing is applied. */
-static void every_error_of_a_document_is_told(void) {
+static void every_error_of_a_document_is_reported(void) {
     invivo_runtime runtime;
     open_runtime(&runtime);
     write_text("a.yaml",
@@ -272,7 +272,7 @@ static void begin_cases(void) {
 
 /* Root can read every file. Another user in a separate process, started before this one had threads, tries the
  * unreadable file. */
-static void an_unreadable_file_is_tried_by_somebody_else(void) {
+static void another_user_tries_an_unreadable_file(void) {
     pid_t child;
     int status = -1;
     if (geteuid() != 0) return;
@@ -313,7 +313,7 @@ static void fields_that_do_not_fit_are_refused(void) {
 }
 
 int main(void) {
-    RUN_TEST(an_unreadable_file_is_tried_by_somebody_else);
+    RUN_TEST(another_user_tries_an_unreadable_file);
     RUN_TEST(begin_cases);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         int before = check_failures;
@@ -324,7 +324,7 @@ int main(void) {
     }
     RUN_TEST(fields_that_do_not_fit_are_refused);
     RUN_TEST(an_empty_map_takes_all_layers_away);
-    RUN_TEST(every_error_of_a_document_is_told);
+    RUN_TEST(every_error_of_a_document_is_reported);
     RUN_TEST(a_good_file_beside_a_bad_one_is_not_lost);
     RUN_TEST(the_former_text_again_clears_the_error);
     return check_end();

@@ -2,7 +2,7 @@
  * guarded callbacks. */
 #include "thing.h"
 
-static void a_type_says_what_it_takes(void) {
+static void the_parameters_of_a_type_can_be_read(void) {
     invivo_runtime runtime = thing_runtime();
     invivo_type type;
     OK(invivo_type_find(runtime, "Thing", &type, E));
@@ -79,7 +79,7 @@ static invivo_status make_own(void **instance, const invivo_build *build, const 
     return INVIVO_OK;
 }
 static void release_own(void *instance, void *user_data) { (void)user_data, free(instance); }
-static void what_making_comes_to_is_a_list_of_steps(void) {
+static void an_outline_is_a_list_of_steps(void) {
     invivo_runtime runtime = thing_runtime();
     static const invivo_parameter parameters[] = {{.name = "inner", .kind = INVIVO_KIND_ANY, .flags = INVIVO_PARAMETER_OPTIONAL}};
     const invivo_type_options options = {.struct_size = sizeof options, .name = "Own", .make = make_own, .release = release_own, .parameters = parameters, .parameter_count = 1};
@@ -328,10 +328,10 @@ static void a_status_counts_only_where_the_host_has_stored_it(void) {
 int main(void) {
     check_begin();
     check_directory();
-    RUN_TEST(a_type_says_what_it_takes);
+    RUN_TEST(the_parameters_of_a_type_can_be_read);
     RUN_TEST(versions_and_cells_are_read_where_they_lie);
     RUN_TEST(a_confined_object_is_read_in_its_domain_alone);
-    RUN_TEST(what_making_comes_to_is_a_list_of_steps);
+    RUN_TEST(an_outline_is_a_list_of_steps);
     RUN_TEST(the_definition_in_force_is_described);
     RUN_TEST(a_manifest_is_checked_without_making_anything);
     RUN_TEST(callbacks_end_before_the_runtimes_that_call_them);

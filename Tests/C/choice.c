@@ -232,7 +232,7 @@ static void a_choice_is_found_by_its_type_and_checked_against_it(void) {
     close_runtime();
 }
 
-static void what_is_wrong_with_a_choice_is_told_at_activation(void) {
+static void errors_of_a_choice_are_reported_at_activation(void) {
     const invivo_injection chooser = {.how = INVIVO_INJECT_VALUE, .value = invivo_int64(1)};
     const invivo_injection missing = {.how = INVIVO_INJECT_CONFIG, .reference = "which"};
     const invivo_option one[] = {{.when = INVIVO_WHEN_EQUAL, .value = invivo_int64(1), .use = use("s.part")},
@@ -262,6 +262,6 @@ int main(void) {
     RUN_TEST(the_first_option_that_fits_the_configuration_is_taken);
     RUN_TEST(an_argument_chooses_by_value_by_type_and_by_name);
     RUN_TEST(a_choice_is_found_by_its_type_and_checked_against_it);
-    RUN_TEST(what_is_wrong_with_a_choice_is_told_at_activation);
+    RUN_TEST(errors_of_a_choice_are_reported_at_activation);
     return check_end();
 }

@@ -126,7 +126,7 @@ static invivo_status close_in_init(void *instance, const invivo_build *build, co
     expects_error(invivo_runtime_close(build->runtime, E), INVIVO_E_IN_CALLBACK, NULL);
     return INVIVO_OK;
 }
-static void what_would_wait_for_itself_is_refused_at_once(void) {
+static void a_self_wait_is_refused_at_once(void) {
     invivo_type_options options = {.struct_size = sizeof(options), .name = "Closer", .size = 8, .init = close_in_init};
     invivo_object object;
     invivo_key key;
@@ -179,7 +179,7 @@ static void a_lease_that_a_component_takes_itself_is_left_to_the_deferring_close
     CHECK_EQUAL(live, 0);
 }
 
-static void what_definitions_hold_is_not_a_hosts(void) {
+static void objects_of_definitions_are_no_leases_of_the_host(void) {
     invivo_definition constant = {.struct_size = sizeof(constant), .key = "a.constant", .scope = INVIVO_SCOPE_SINGLETON};
     invivo_object object;
     begin();
@@ -194,7 +194,7 @@ static void what_definitions_hold_is_not_a_hosts(void) {
 }
 
 /* Constants that create nothing now are kept: under overrides, in tables, behind another definition. */
-static void what_definitions_hold_is_not_a_hosts_where_others_lie_over_them(void) {
+static void objects_of_hidden_definitions_are_no_leases_of_the_host(void) {
     invivo_definition constants[3] = {{0}};
     invivo_assembly table = {.struct_size = sizeof(table), .name = "t", .definitions = constants, .definition_count = 1};
     const invivo_assembly *activated[] = {&table};
@@ -436,7 +436,7 @@ static void *give_back_half(void *first) {
     for (intptr_t i = (intptr_t)first; i < 200; i += 2) OK(invivo_object_release(given[i]));
     return NULL;
 }
-static void what_ends_while_it_is_closed_ends_once(void) {
+static void objects_that_end_during_close_end_once(void) {
     invivo_type_options options = {.struct_size = sizeof(options), .name = "Confined", .size = sizeof(voice), .deinit = confined_end};
     pthread_barrier_init(&together, NULL, 3);
     for (int round = 0; round < 100; round++) {
@@ -503,14 +503,14 @@ int main(int argc, char **argv) {
     check_directory();
     RUN_TEST(close_waits_for_a_build_under_way);
     RUN_TEST(a_build_that_takes_too_long_refuses_close);
-    RUN_TEST(what_would_wait_for_itself_is_refused_at_once);
+    RUN_TEST(a_self_wait_is_refused_at_once);
     RUN_TEST(a_lease_that_a_component_takes_itself_is_left_to_the_deferring_close);
-    RUN_TEST(what_definitions_hold_is_not_a_hosts);
-    RUN_TEST(what_definitions_hold_is_not_a_hosts_where_others_lie_over_them);
+    RUN_TEST(objects_of_definitions_are_no_leases_of_the_host);
+    RUN_TEST(objects_of_hidden_definitions_are_no_leases_of_the_host);
     RUN_TEST(a_refused_close_loses_no_edit);
     RUN_TEST(a_domain_whose_thread_is_gone_does_not_keep_close);
     RUN_TEST(a_call_that_races_with_close_gets_a_status);
-    RUN_TEST(what_ends_while_it_is_closed_ends_once);
+    RUN_TEST(objects_that_end_during_close_end_once);
     RUN_TEST(an_object_attached_by_two_threads_has_one_key);
     return check_end();
 }

@@ -124,7 +124,7 @@ static void *resolve_elsewhere(void *out) {
     *(invivo_object *)out = resolve("a.mine");
     return NULL;
 }
-static void scopes_are_said_by_their_names(void) {
+static void scopes_are_declared_by_name(void) {
     invivo_object first, again, other;
     pthread_t thread;
     OK(open_app(MODULES
@@ -163,7 +163,7 @@ static void scopes_are_said_by_their_names(void) {
     refused(MODULES "  a.x: { type: Part, scope: requst }\n", "app.yaml:3:29: components.a.x.scope: no scope 'requst' is registered, did you mean 'request'?");
 }
 
-static void who_is_found_by_type_and_who_takes_another_is_said(void) {
+static void lookup_rules_are_declared(void) {
     OK(open_app(MODULES
                 "  a.loud: { type: Loud, hidden: class }\n"
                 "  a.quiet: { type: Loud, hidden: interface }\n"
@@ -200,7 +200,7 @@ static void a_tracked_component_follows(void) {
     end();
 }
 
-static void what_may_be_null_says_so(void) {
+static void null_needs_a_declaration(void) {
     invivo_object object = {0};
     invivo_key key;
     OK(open_app(MODULES
@@ -230,7 +230,7 @@ static void the_resolver_is_a_callable(void) {
     end();
 }
 
-static void a_choice_is_made_by_what_an_argument_is(void) {
+static void a_choice_depends_on_an_argument(void) {
     invivo_key key;
     invivo_object loud, chosen;
     OK(open_app(MODULES
@@ -256,7 +256,7 @@ static void a_choice_is_made_by_what_an_argument_is(void) {
     end();
 }
 
-static void what_is_exclusive_is_stopped_first(void) {
+static void exclusive_objects_are_stopped_first(void) {
     OK(open_app(MODULES "  a.port: { type: Port, exclusive: true, start_timeout: 60000, stop_timeout: 60000 }\n"
                         "  a.waits: { type: Port, waits: true, init: [$a.late] }\n", E));
     invivo_object port = resolve("a.port"), none;
@@ -274,12 +274,12 @@ static void what_is_exclusive_is_stopped_first(void) {
 int main(void) {
     check_directory();
     check_begin();
-    RUN_TEST(scopes_are_said_by_their_names);
-    RUN_TEST(who_is_found_by_type_and_who_takes_another_is_said);
+    RUN_TEST(scopes_are_declared_by_name);
+    RUN_TEST(lookup_rules_are_declared);
     RUN_TEST(a_tracked_component_follows);
-    RUN_TEST(what_may_be_null_says_so);
+    RUN_TEST(null_needs_a_declaration);
     RUN_TEST(the_resolver_is_a_callable);
-    RUN_TEST(a_choice_is_made_by_what_an_argument_is);
-    RUN_TEST(what_is_exclusive_is_stopped_first);
+    RUN_TEST(a_choice_depends_on_an_argument);
+    RUN_TEST(exclusive_objects_are_stopped_first);
     return check_end();
 }

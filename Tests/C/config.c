@@ -189,7 +189,7 @@ static void wide_maps_merge_as_small_ones_do(void) {
     close_runtime();
 }
 
-static void documents_that_say_something_else_are_refused_with_their_places(void) {
+static void documents_with_other_kinds_are_refused_with_their_locations(void) {
     open_runtime();
     expects_error(says("a.yaml", "config: [1]", E), INVIVO_E_SPEC,
                   "a.yaml:1:9: config: expected a map of assemblies and their values, found a list");
@@ -227,7 +227,7 @@ static void documents_that_say_something_else_are_refused_with_their_places(void
 
 /* ---- the search order ---------------------------------------------------------------------------------- */
 
-static void an_assembly_sees_its_own_scope_and_what_is_global(void) {
+static void an_assembly_reads_its_own_scope_and_global_values(void) {
     invivo_object object;
     const invivo_injection count = config("count", "count");
     const invivo_injection whole = config("count", "/drums.count");
@@ -269,7 +269,7 @@ static void a_mount_is_configured_by_its_prefix_then_as_its_assembly(void) {
 }
 
 /* Many dependents of one value, also through a parent: the error has one source location. */
-static void a_value_that_does_not_fit_is_told_once(void) {
+static void an_unsuitable_value_is_reported_once(void) {
     static const char *const keys[] = {"synth.one", "synth.two", "bass.three"};
     const invivo_injection voices = config("count", "voices");
     invivo_changes changes;
@@ -288,7 +288,7 @@ static void a_value_that_does_not_fit_is_told_once(void) {
     close_runtime();
 }
 
-static void missing_configuration_is_told_with_who_needs_it_and_where_it_was_looked_for(void) {
+static void missing_configuration_is_reported_with_its_dependents_and_the_searched_paths(void) {
     const invivo_injection voices = config("count", "voices");
     invivo_injection optional = voices, other = voices;
     const invivo_injection seven = {.how = INVIVO_INJECT_VALUE, .value = invivo_int64(7)};
@@ -319,7 +319,7 @@ static void missing_configuration_is_told_with_who_needs_it_and_where_it_was_loo
 
 /* ---- effects of a change ------------------------------------------------------------------------------- */
 
-static void initializers_are_remade_properties_injected_again_providers_and_views_neither(void) {
+static void initializers_rebuild_properties_are_injected_again_providers_and_views_unaffected(void) {
     static listener heard;
     const invivo_injection by_initializer[] = {config("count", "count")};
     const invivo_injection by_property[] = {config("small", "small")};
@@ -371,7 +371,7 @@ static invivo_status give_none(void *instance, void *user_data, invivo_value *ou
     return INVIVO_OK;
 }
 
-static void a_provider_of_configuration_reads_what_holds_when_it_is_called(void) {
+static void a_provider_of_configuration_reads_the_current_value(void) {
     const invivo_property properties[] = {
         {.struct_size = sizeof(invivo_property), .name = "read", .kind = INVIVO_KIND_CALLABLE, .get = give_none, .set = keep_callable}};
     const invivo_type_options options = {.struct_size = sizeof(options), .name = "Reader", .concurrency = INVIVO_SHARED, .size = 8,
@@ -798,13 +798,13 @@ int main(void) {
     check_begin();
     RUN_TEST(later_documents_win_maps_merge_lists_are_replaced_and_null_removes);
     RUN_TEST(wide_maps_merge_as_small_ones_do);
-    RUN_TEST(documents_that_say_something_else_are_refused_with_their_places);
-    RUN_TEST(an_assembly_sees_its_own_scope_and_what_is_global);
+    RUN_TEST(documents_with_other_kinds_are_refused_with_their_locations);
+    RUN_TEST(an_assembly_reads_its_own_scope_and_global_values);
     RUN_TEST(a_mount_is_configured_by_its_prefix_then_as_its_assembly);
-    RUN_TEST(a_value_that_does_not_fit_is_told_once);
-    RUN_TEST(missing_configuration_is_told_with_who_needs_it_and_where_it_was_looked_for);
-    RUN_TEST(initializers_are_remade_properties_injected_again_providers_and_views_neither);
-    RUN_TEST(a_provider_of_configuration_reads_what_holds_when_it_is_called);
+    RUN_TEST(an_unsuitable_value_is_reported_once);
+    RUN_TEST(missing_configuration_is_reported_with_its_dependents_and_the_searched_paths);
+    RUN_TEST(initializers_rebuild_properties_are_injected_again_providers_and_views_unaffected);
+    RUN_TEST(a_provider_of_configuration_reads_the_current_value);
     RUN_TEST(values_reach_methods_arguments_and_prototypes);
     RUN_TEST(values_are_made_to_fit_and_errors_have_the_place_of_the_document);
     RUN_TEST(fields_of_a_block_follow_without_anything_being_made);

@@ -119,7 +119,7 @@ static void numbers_go_in_exactly_up_to_their_limits(void) {
     end();
 }
 
-static void what_would_lose_something_is_refused_and_nothing_is_made(void) {
+static void lossy_constants_are_refused_and_nothing_is_created(void) {
     begin();
     REFUSED("i8", invivo_int64(128), INVIVO_E_RANGE, "128 is outside -128...127 (int8)");
     REFUSED("i8", invivo_int64(-129), INVIVO_E_RANGE, "-129 is outside -128...127 (int8)");
@@ -178,7 +178,7 @@ static int destroyed;
 static void count_destroyed(void *user_data) { (void)user_data, destroyed++; }
 
 /* The same value in a property of any kind, a parameter of its kind, and a method argument: it arrives unchanged. */
-static void every_kind_comes_as_it_was_said_wherever_it_goes(void) {
+static void every_kind_arrives_unchanged_at_every_target(void) {
     begin();
     invivo_callable callable;
     invivo_object object;
@@ -238,8 +238,8 @@ static void every_kind_comes_as_it_was_said_wherever_it_goes(void) {
 int main(void) {
     check_begin();
     RUN_TEST(numbers_go_in_exactly_up_to_their_limits);
-    RUN_TEST(what_would_lose_something_is_refused_and_nothing_is_made);
+    RUN_TEST(lossy_constants_are_refused_and_nothing_is_created);
     RUN_TEST(texts_bytes_enumerations_and_structs_go_in_whole);
-    RUN_TEST(every_kind_comes_as_it_was_said_wherever_it_goes);
+    RUN_TEST(every_kind_arrives_unchanged_at_every_target);
     return check_end();
 }

@@ -146,7 +146,7 @@ static void texts_are_read_exactly_or_refused_with_the_place_in_them(void) {
     close_runtime();
 }
 
-static void the_hosts_own_reads_what_goes_to_places_of_its_type(void) {
+static void a_converter_of_the_host_reads_targets_of_its_type(void) {
     const invivo_injection by_config = {.name = "colour", .how = INVIVO_INJECT_CONFIG, .reference = "colour"};
     invivo_injection by_text = {.name = "colour", .how = INVIVO_INJECT_TEXT, .value = invivo_string("green")};
     const invivo_injection by_value = {.name = "colour", .how = INVIVO_INJECT_VALUE, .value = invivo_string("green")};
@@ -301,7 +301,7 @@ int main(void) {
     check_begin();
     if (chdir("/tmp") != 0) return 2;
     RUN_TEST(texts_are_read_exactly_or_refused_with_the_place_in_them);
-    RUN_TEST(the_hosts_own_reads_what_goes_to_places_of_its_type);
+    RUN_TEST(a_converter_of_the_host_reads_targets_of_its_type);
     RUN_TEST(each_runtime_has_its_own);
     RUN_TEST(texts_are_read_by_the_converter_that_is_named_or_that_the_place_has);
     RUN_TEST(a_reader_gets_values_of_every_kind_and_its_errors_their_place);

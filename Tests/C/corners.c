@@ -38,7 +38,7 @@ static invivo_object resolve(const char *key) {
     return object;
 }
 
-static void what_a_waiting_step_made_inside_a_reload_is_made_once(void) {
+static void a_deferred_step_in_a_reload_creates_once(void) {
     begin();
     invivo_injection with_holder[] = {KEY("given", "a.holder")}, shared[] = {KEY(NULL, "a.shared")},
                      from_shared[] = {KEY_WITH("left", "a.late", shared)}, with_inner[] = {KEY("given", "a.inner")};
@@ -52,7 +52,7 @@ static void what_a_waiting_step_made_inside_a_reload_is_made_once(void) {
     CHECK_EQUAL(things, 4);
     end();
 }
-static void who_has_something_by_an_alias_with_arguments_follows_as_it_has_it(void) {
+static void a_holder_by_an_alias_with_arguments_follows_in_place(void) {
     begin();
     invivo_injection seven[] = {{.how = INVIVO_INJECT_VALUE, .value = invivo_int64(7)}}, through[] = {KEY("left", "a.seven")};
     describe();
@@ -74,7 +74,7 @@ static invivo_status nothing(void **instance, const invivo_build *build, const i
     *instance = NULL;
     return INVIVO_OK;
 }
-static void a_step_that_waits_for_what_is_null_in_the_end_gets_null(void) {
+static void a_deferred_step_for_a_null_result_gets_null(void) {
     begin();
     invivo_injection with_part[] = {KEY("given", "a.part")}, back[] = {KEY("left", "a.none")};
     describe();
@@ -94,7 +94,7 @@ static void a_step_that_waits_for_what_is_null_in_the_end_gets_null(void) {
     CHECK_EQUAL(things, 0);
     end();
 }
-static void a_circle_through_a_runtime_argument_ends(void) {
+static void a_cycle_through_a_runtime_argument_ends(void) {
     begin();
     invivo_injection self[] = {KEY(NULL, "a.whole")}, its[] = {KEY_WITH("left", "a.part", self)},
                      given[] = {{.name = "left", .how = INVIVO_INJECT_ARGUMENT}};
@@ -108,7 +108,7 @@ static void a_circle_through_a_runtime_argument_ends(void) {
     CHECK_EQUAL(things, 0);
     end();
 }
-static void a_circle_that_a_reload_closes_through_a_runtime_argument_ends(void) {
+static void a_cycle_that_a_reload_closes_through_a_runtime_argument_ends(void) {
     begin();
     invivo_injection end_of_it[] = {KEY("left", "a.end")}, link[] = {KEY(NULL, "a.link")}, its[] = {KEY_WITH("left", "a.part", link)},
                      given[] = {{.name = "left", .how = INVIVO_INJECT_ARGUMENT}}, back[] = {KEY("left", "a.whole")};
@@ -133,7 +133,7 @@ static void a_circle_that_a_reload_closes_through_a_runtime_argument_ends(void) 
     CHECK_EQUAL(things, 0);
     end();
 }
-static void a_circle_that_a_reload_closes_through_an_alias_ends(void) {
+static void a_cycle_that_a_reload_closes_through_an_alias_ends(void) {
     begin();
     invivo_injection part[] = {KEY("left", "a.part")}, with_whole[] = {KEY("given", "a.whole")}, back[] = {KEY("left", "a.name")};
     describe();
@@ -148,7 +148,7 @@ static void a_circle_that_a_reload_closes_through_an_alias_ends(void) {
     CHECK_EQUAL(things, 3);
     end(); /* whole -> part -> link -> whole */
 }
-static void a_name_of_what_is_bound_anew_leads_to_the_same(void) {
+static void an_alias_follows_a_new_binding(void) {
     begin();
     invivo_injection wish[] = {{.name = "left", .how = INVIVO_INJECT_TYPE, .reference = "Other", .flags = INVIVO_INJECT_OPTIONAL}};
     describe();
@@ -210,7 +210,7 @@ static invivo_status refuse(void **instance, const invivo_build *build, const in
     if (error) *error = invivo_error_make(INVIVO_E_HOST, "on purpose", NULL, NULL);
     return INVIVO_E_HOST;
 }
-static void what_named_nothing_is_put_back_as_it_was(void) {
+static void a_binding_without_target_is_restored(void) {
     begin();
     static const invivo_method methods[] = {{.struct_size = sizeof(invivo_method), .name = "tell", .parameters = one, .parameter_count = 1, .call = tell}};
     invivo_type_options options = {.struct_size = sizeof options, .name = "Teller", .size = 8, .alignment = 8, .concurrency = INVIVO_CONFINED, .methods = methods, .method_count = 1};
@@ -229,7 +229,7 @@ static void what_named_nothing_is_put_back_as_it_was(void) {
     CHECK_TEXT(told, "1 of 0 1 of 0 "); /* a list of null, and the same again */
     end();
 }
-static void what_was_an_alias_is_not_given_more_than_it_takes(void) {
+static void a_former_alias_gets_only_its_declared_arguments(void) {
     begin();
     static const invivo_parameter two[] = {{.name = "x", .kind = INVIVO_KIND_ANY, .flags = INVIVO_PARAMETER_OPTIONAL}, {.name = "y", .kind = INVIVO_KIND_ANY, .flags = INVIVO_PARAMETER_OPTIONAL}};
     invivo_injection both[] = {{.how = INVIVO_INJECT_VALUE, .value = invivo_int64(1)}, {.how = INVIVO_INJECT_VALUE, .value = invivo_int64(2)}},
@@ -251,7 +251,7 @@ static invivo_status asking(void **instance, const invivo_build *build, const in
     invivo_object_release(found);
     return thing_init(*instance, build, arguments, count, user_data, error);
 }
-static void what_a_prototype_resolved_while_it_was_made_went_into_its_holders(void) {
+static void resolves_of_a_prototype_are_dependencies_of_its_holders(void) {
     begin();
     invivo_injection prototype[] = {KEY("given", "a.prototype")}, two[] = {KEY("left", "a.graph"), KEY("given", "a.user")}, graph[] = {KEY("given", "a.graph")};
     describe();
@@ -272,7 +272,7 @@ static void what_a_prototype_resolved_while_it_was_made_went_into_its_holders(vo
     CHECK(thing_shared(runtime, "a.other").bits == other.bits);
     end();
 }
-static void the_parent_of_what_is_under_an_override_stays(void) {
+static void the_parent_of_an_overridden_definition_stays(void) {
     begin();
     describe();
     ADD("a.base", LAZY_SINGLETON, MADE);
@@ -290,17 +290,17 @@ static void the_parent_of_what_is_under_an_override_stays(void) {
 
 int main(void) {
     check_begin();
-    RUN_TEST(what_a_waiting_step_made_inside_a_reload_is_made_once);
-    RUN_TEST(who_has_something_by_an_alias_with_arguments_follows_as_it_has_it);
-    RUN_TEST(a_step_that_waits_for_what_is_null_in_the_end_gets_null);
-    RUN_TEST(a_circle_through_a_runtime_argument_ends);
-    RUN_TEST(a_circle_that_a_reload_closes_through_a_runtime_argument_ends);
-    RUN_TEST(a_circle_that_a_reload_closes_through_an_alias_ends);
-    RUN_TEST(a_name_of_what_is_bound_anew_leads_to_the_same);
-    RUN_TEST(what_named_nothing_is_put_back_as_it_was);
-    RUN_TEST(what_was_an_alias_is_not_given_more_than_it_takes);
-    RUN_TEST(what_a_prototype_resolved_while_it_was_made_went_into_its_holders);
-    RUN_TEST(the_parent_of_what_is_under_an_override_stays);
+    RUN_TEST(a_deferred_step_in_a_reload_creates_once);
+    RUN_TEST(a_holder_by_an_alias_with_arguments_follows_in_place);
+    RUN_TEST(a_deferred_step_for_a_null_result_gets_null);
+    RUN_TEST(a_cycle_through_a_runtime_argument_ends);
+    RUN_TEST(a_cycle_that_a_reload_closes_through_a_runtime_argument_ends);
+    RUN_TEST(a_cycle_that_a_reload_closes_through_an_alias_ends);
+    RUN_TEST(an_alias_follows_a_new_binding);
+    RUN_TEST(a_binding_without_target_is_restored);
+    RUN_TEST(a_former_alias_gets_only_its_declared_arguments);
+    RUN_TEST(resolves_of_a_prototype_are_dependencies_of_its_holders);
+    RUN_TEST(the_parent_of_an_overridden_definition_stays);
     RUN_TEST(a_name_of_names_of_any_number_is_followed_to_its_end);
     return check_end();
 }

@@ -377,7 +377,7 @@ static void a_job_inside_a_job_leaves_the_outer_one_where_it_is(void) {
 }
 
 /* The target of a choice is created in its own domain, regardless of the choice's type. */
-static void an_asynchronous_resolve_of_a_choice_runs_in_the_domain_of_what_it_leads_to(void) {
+static void an_asynchronous_resolve_of_a_choice_runs_in_the_domain_of_its_target(void) {
     const invivo_parameter parameter = {.name = "size", .kind = INVIVO_KIND_INT64};
     const invivo_injection argument = {.how = INVIVO_INJECT_ARGUMENT, .index = 0};
     const invivo_option options[] = {
@@ -529,7 +529,7 @@ static bool last_error_names(const char *what) {
     invivo_error_release(error);
     return names;
 }
-static void a_long_wait_is_the_last_error_and_names_what_is_waited_for(void) {
+static void a_long_wait_is_the_last_error_with_the_awaited_operation(void) {
     begin(NULL);
     register_voice((invivo_domain){0});
     invivo_object object;
@@ -622,7 +622,7 @@ static void a_job_that_does_not_end_is_left_to_its_domain(void) {
 }
 
 /* A domain that does not return for the undo: the reload fails, and the domain undoes its part before any other work. */
-static void what_a_domain_does_not_undo_in_time_is_undone_when_it_answers(void) {
+static void a_late_domain_undoes_its_part_when_it_answers(void) {
     begin_posted(1500);
     invivo_type_options plain = {.struct_size = sizeof(plain), .name = "Plain", .size = sizeof(voice), .alignment = _Alignof(voice),
                                  .properties = voice_properties, .property_count = 2};
@@ -806,7 +806,7 @@ static void *define_kept(void *maker_type) {
     __atomic_store_n(&kept_is_defined, 1, __ATOMIC_SEQ_CST);
     return NULL;
 }
-static void what_a_method_answers_in_a_commit_stays_where_it_belongs(void) {
+static void an_object_from_a_method_in_a_commit_keeps_its_domain(void) {
     static const invivo_method methods[] = {{.struct_size = sizeof(invivo_method), .name = "answer", .result = INVIVO_KIND_ANY, .call = answer_prepared}};
     pthread_t thread;
     invivo_type maker_type;
@@ -831,7 +831,7 @@ static uint8_t is_window_now(void *user_data) {
     (void)user_data;
     return is_window;
 }
-static void a_domain_that_is_no_thread_is_where_its_host_says(void) {
+static void a_domain_without_a_thread_is_where_its_host_reports(void) {
     invivo_domain_options host = {.struct_size = sizeof(host), .name = "window", .post = post, .user_data = &destroys,
                                   .destroy = count_destroy, .flags = INVIVO_DOMAIN_DEFAULT, .is_current = is_window_now};
     invivo_domain domain;
@@ -904,7 +904,7 @@ static uint8_t calls_the_runtime(void *user_data) {
     OK(invivo_object_release(asked_object));
     return is_window;
 }
-static void what_asks_where_it_is_may_call_nothing(void) {
+static void is_current_may_not_call_the_runtime(void) {
     invivo_domain_options host = {.struct_size = sizeof(host), .name = "window", .post = post, .user_data = &destroys,
                                   .destroy = count_destroy, .flags = INVIVO_DOMAIN_DEFAULT, .is_current = calls_the_runtime};
     invivo_domain domain;
@@ -1060,7 +1060,7 @@ static invivo_status keep_job(void *user_data, invivo_job job, invivo_error **er
     (void)user_data, (void)error;
     return kept_job = job, INVIVO_OK;
 }
-static void a_wait_for_a_domain_that_cannot_say_where_it_is_ends(void) {
+static void a_wait_for_a_domain_without_is_current_ends(void) {
     invivo_domain_options options = {.struct_size = sizeof(options), .name = "gui", .post = keep_job};
     invivo_definition lead = {.struct_size = sizeof(lead), .key = "a.lead", .scope = INVIVO_SCOPE_SINGLETON};
     invivo_domain domain;
@@ -1161,24 +1161,24 @@ int main(void) {
     RUN_TEST(the_loop_thread_applies_changes_by_itself);
     RUN_TEST(a_posted_job_runs_once);
     RUN_TEST(a_job_inside_a_job_leaves_the_outer_one_where_it_is);
-    RUN_TEST(an_asynchronous_resolve_of_a_choice_runs_in_the_domain_of_what_it_leads_to);
+    RUN_TEST(an_asynchronous_resolve_of_a_choice_runs_in_the_domain_of_its_target);
     RUN_TEST(a_job_run_after_its_deadline_does_nothing);
     RUN_TEST(a_job_finished_after_its_deadline_is_undone);
     RUN_TEST(an_object_made_after_the_deadline_is_dropped);
     RUN_TEST(a_commit_that_times_out_in_one_domain_is_undone_in_the_other);
     RUN_TEST(a_failure_in_one_domain_is_undone_in_the_one_before);
     RUN_TEST(a_job_that_was_dropped_keeps_no_close_waiting);
-    RUN_TEST(what_a_method_answers_in_a_commit_stays_where_it_belongs);
-    RUN_TEST(a_long_wait_is_the_last_error_and_names_what_is_waited_for);
+    RUN_TEST(an_object_from_a_method_in_a_commit_keeps_its_domain);
+    RUN_TEST(a_long_wait_is_the_last_error_with_the_awaited_operation);
     RUN_TEST(a_job_that_does_not_end_is_left_to_its_domain);
-    RUN_TEST(what_a_domain_does_not_undo_in_time_is_undone_when_it_answers);
-    RUN_TEST(a_domain_that_is_no_thread_is_where_its_host_says);
-    RUN_TEST(what_asks_where_it_is_may_call_nothing);
+    RUN_TEST(a_late_domain_undoes_its_part_when_it_answers);
+    RUN_TEST(a_domain_without_a_thread_is_where_its_host_reports);
+    RUN_TEST(is_current_may_not_call_the_runtime);
     RUN_TEST(a_callback_may_not_wait);
     RUN_TEST(a_setter_may_ask_for_a_reload);
     RUN_TEST(submitted_sets_do_not_fail_each_other);
     RUN_TEST(of_submitted_sets_that_define_one_key_the_later_holds);
-    RUN_TEST(a_wait_for_a_domain_that_cannot_say_where_it_is_ends);
+    RUN_TEST(a_wait_for_a_domain_without_is_current_ends);
     RUN_TEST(observers_close_themselves_and_from_elsewhere);
     RUN_TEST(an_observer_in_a_domain_is_called_there);
     return check_end();

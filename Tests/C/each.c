@@ -77,7 +77,7 @@ static void an_entry_that_comes_changes_or_goes_concerns_its_own_alone(void) {
     end();
 }
 
-static void entries_of_a_list_are_known_by_what_they_say(void) {
+static void entries_of_a_list_are_identified_by_their_values(void) {
     static const char *const wrong[] = {"config: { synth: { voices: [{ note: 60 }] } }\n", "config: { synth: { voices: [a.b] } }\n",
                                         "config: { synth: { voices: [a, a] } }\n", "config: { synth: { voices: 12 } }\n"};
     static const char *const texts[] = {
@@ -141,7 +141,7 @@ static void a_pattern_changes_and_goes_with_all_of_its_own(void) {
 }
 
 /* Only the inline object is replaced. */
-static void what_stands_in_a_pattern_changes_in_each(void) {
+static void inline_definitions_of_a_pattern_change_in_each_instance(void) {
     const invivo_definition other[] = {
         INVIVO_LAZY_SINGLETON("clock", "Thing"),
         INVIVO_SINGLETON("voice", "Thing",
@@ -176,7 +176,7 @@ static void an_entry_takes_no_key_that_is_defined(void) {
     end();
 }
 
-static void what_is_for_each_entry_asks_for_one(void) {
+static void a_definition_with_each_requires_an_entry(void) {
     const invivo_definition plain[] = {
         INVIVO_LAZY_SINGLETON("tone", "Thing", INVIVO_PROPERTIES(INVIVO_NAMED("number", INVIVO_ENTRY("x"))))};
     const invivo_assembly assembly = {.struct_size = sizeof assembly, .name = "a", .definitions = plain, .definition_count = 1};
@@ -290,12 +290,12 @@ int main(void) {
     check_begin();
     RUN_TEST(each_entry_of_a_map_has_one);
     RUN_TEST(an_entry_that_comes_changes_or_goes_concerns_its_own_alone);
-    RUN_TEST(entries_of_a_list_are_known_by_what_they_say);
+    RUN_TEST(entries_of_a_list_are_identified_by_their_values);
     RUN_TEST(entries_may_be_plain_values);
     RUN_TEST(a_pattern_changes_and_goes_with_all_of_its_own);
-    RUN_TEST(what_stands_in_a_pattern_changes_in_each);
+    RUN_TEST(inline_definitions_of_a_pattern_change_in_each_instance);
     RUN_TEST(an_entry_takes_no_key_that_is_defined);
-    RUN_TEST(what_is_for_each_entry_asks_for_one);
+    RUN_TEST(a_definition_with_each_requires_an_entry);
     RUN_TEST(entries_are_listed_in_the_order_of_the_configuration);
     RUN_TEST(every_edit_is_followed_by_the_order);
     RUN_TEST(a_parent_and_an_override_reach_the_instance_of_an_entry);

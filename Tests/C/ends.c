@@ -159,7 +159,7 @@ static void visit_the_next(counted *self) {
     (void)visit(MANY);
     is_busy = false;
 }
-static void who_is_asked_may_resolve(void) {
+static void weak_load_may_resolve(void) {
     begin(0);
     for (int i = 0; i < MANY; i++) visit_and_keep(i);
     on_asking = visit_the_next;
@@ -341,6 +341,6 @@ int main(void) {
     the_end_of_what_was_asked_may_resolve(visit_all_others);
     the_end_of_what_was_asked_may_resolve(visit_itself_and_the_next);
     the_end_of_what_was_asked_may_resolve(visit_what_is_made);
-    RUN_TEST(who_is_asked_may_resolve);
+    RUN_TEST(weak_load_may_resolve);
     return check_end();
 }

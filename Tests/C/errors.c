@@ -2,7 +2,7 @@
  * keeps the first cause, and does not overflow the stack. */
 #include "check.h"
 
-static void every_part_is_what_was_said(void) {
+static void every_part_of_an_error_can_be_read(void) {
     invivo_error *error = invivo_error_make_at(INVIVO_E_RANGE, "5 is too much", "synth.gain", "t.yaml", 3, 9, invivo_error_make(INVIVO_E_HOST, "no", NULL, NULL));
     CHECK_EQUAL(invivo_error_code(error), INVIVO_E_RANGE);
     CHECK_TEXT(invivo_error_message(error), "5 is too much");
@@ -35,7 +35,7 @@ static void nothing_is_neutral(void) {
     invivo_error_release(NULL);
 }
 
-static void two_are_told_as_one(void) {
+static void two_errors_are_reported_as_one(void) {
     invivo_error *first = invivo_error_make(INVIVO_E_RANGE, "one", "a.x", NULL), *second = invivo_error_make(INVIVO_E_TYPE, "two", NULL, NULL);
     invivo_error *both = invivo_error_join(first, second);
     both = invivo_error_join(both, invivo_error_make(INVIVO_E_NULL, "three", NULL, NULL));
@@ -50,7 +50,7 @@ static void two_are_told_as_one(void) {
     invivo_error_release(both);
 }
 
-static void a_copy_says_the_same_and_is_ones_own(void) {
+static void a_copy_is_equal_and_independent(void) {
     invivo_error *parts = invivo_error_join(invivo_error_make(INVIVO_E_RANGE, "one", NULL, invivo_error_make(INVIVO_E_HOST, "no", NULL, NULL)),
                                             invivo_error_make(INVIVO_E_TYPE, "two", NULL, NULL));
     invivo_error *copy = invivo_error_copy(parts);
@@ -145,10 +145,10 @@ static void the_version_is_that_of_the_header(void) {
 
 int main(void) {
     check_begin();
-    RUN_TEST(every_part_is_what_was_said);
+    RUN_TEST(every_part_of_an_error_can_be_read);
     RUN_TEST(nothing_is_neutral);
-    RUN_TEST(two_are_told_as_one);
-    RUN_TEST(a_copy_says_the_same_and_is_ones_own);
+    RUN_TEST(two_errors_are_reported_as_one);
+    RUN_TEST(a_copy_is_equal_and_independent);
     RUN_TEST(a_chain_of_causes_may_be_of_any_length);
     RUN_TEST(a_chain_of_ordinary_length_is_kept_whole);
     RUN_TEST(chains_of_several_errors_end_too);

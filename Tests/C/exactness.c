@@ -126,7 +126,7 @@ static invivo_status say(const char *name, const char *text, invivo_error **erro
 }
 #define SET(set) "traits: { a.t: [Set: { " set " }] }"
 
-static void what_one_setter_moves_of_another_comes_back(void) {
+static void values_moved_by_another_setter_are_restored(void) {
     static const char *const sets[] = {SET("max: 5, value: 3"), SET("value: 3, max: 5"), SET("max: 2, value: 3"),
                                        SET("value: 20, max: 30"), SET("max: 20, value: 15")};
     begin();
@@ -191,7 +191,7 @@ static invivo_status set_sticky(void *instance, void *user_data, const invivo_va
     return INVIVO_OK;
 }
 
-static void what_could_not_be_undone_is_restored_by_the_next_change(void) {
+static void values_that_could_not_be_undone_are_restored_by_the_next_change(void) {
     invivo_property table[] = {{.struct_size = sizeof(invivo_property), .name = "g", .kind = INVIVO_KIND_DOUBLE, .get = get_sticky,
                                 .set = set_sticky}, LIMIT(h)};
     invivo_type_options sticky_type = {.struct_size = sizeof(sticky_type), .name = "Sticky", .size = sizeof(limits),
@@ -237,7 +237,7 @@ static void what_could_not_be_undone_is_restored_by_the_next_change(void) {
     end();
 }
 
-static void a_failing_getter_says_which_property_and_where(void) {
+static void the_error_of_a_getter_names_property_and_location(void) {
     begin();
     self->unreadable = true;
     expects_error(say("a.yaml", SET("g: 5, h: 6"), E), INVIVO_E_HOST, "a.yaml:1:33: a.t.h: h cannot be read");
@@ -277,7 +277,7 @@ static void each_field_of_a_struct_has_layers_of_its_own(void) {
     end();
 }
 
-static void somebody_elses_change_is_left_however_often_the_rest_changes(void) {
+static void a_change_of_other_code_stays_through_later_changes(void) {
     begin();
     OK(say("a.yaml", SET("g: 5, max: 12"), E));
     self->g = 6;
@@ -313,7 +313,7 @@ static void bytes_that_are_no_text_come_back(void) {
 }
 
 /* The objects belong to the host and live on. */
-static void what_is_attached_gets_its_values_back_when_the_runtime_closes(void) {
+static void attached_objects_get_their_values_back_at_close(void) {
     begin();
     OK(say("a.yaml", SET("g: 5, max: 5, value: 3, label: hi"), E));
     CHECK_EQUAL(self->value, 3);
@@ -458,15 +458,15 @@ static void several_plain_fields_come_back(void) {
 
 int main(void) {
     check_begin();
-    RUN_TEST(what_one_setter_moves_of_another_comes_back);
+    RUN_TEST(values_moved_by_another_setter_are_restored);
     RUN_TEST(several_plain_fields_come_back);
     RUN_TEST(a_refused_removal_keeps_the_base);
-    RUN_TEST(what_could_not_be_undone_is_restored_by_the_next_change);
-    RUN_TEST(a_failing_getter_says_which_property_and_where);
+    RUN_TEST(values_that_could_not_be_undone_are_restored_by_the_next_change);
+    RUN_TEST(the_error_of_a_getter_names_property_and_location);
     RUN_TEST(each_field_of_a_struct_has_layers_of_its_own);
-    RUN_TEST(somebody_elses_change_is_left_however_often_the_rest_changes);
+    RUN_TEST(a_change_of_other_code_stays_through_later_changes);
     RUN_TEST(bytes_that_are_no_text_come_back);
-    RUN_TEST(what_is_attached_gets_its_values_back_when_the_runtime_closes);
+    RUN_TEST(attached_objects_get_their_values_back_at_close);
     RUN_TEST(a_target_is_let_go_inside_a_callback);
     RUN_TEST(a_runtime_closes_with_a_target_being_let_go);
     return check_end();

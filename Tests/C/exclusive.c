@@ -170,7 +170,7 @@ static void a_listening_socket_across_100_reloads_of_which_10_fail(void) {
 }
 
 /* The rest of a commit is created before the former object is stopped; a failure there causes no outage. */
-static void what_fails_before_causes_no_outage(void) {
+static void an_earlier_failure_causes_no_outage(void) {
     begin();
     invivo_definition socket_ = server_definition();
     OK(invivo_define(runtime, &socket_, NULL, E));
@@ -194,7 +194,7 @@ static void what_fails_before_causes_no_outage(void) {
     listener_end(heard), free(heard);
 }
 
-static void the_failure_to_start_again_is_told(void) {
+static void a_failing_restart_is_reported(void) {
     begin();
     invivo_definition socket_ = server_definition();
     OK(invivo_define(runtime, &socket_, NULL, E));
@@ -249,8 +249,8 @@ static void a_reset_replaces_it_at_once(void) {
 int main(void) {
     check_begin();
     RUN_TEST(a_listening_socket_across_100_reloads_of_which_10_fail);
-    RUN_TEST(what_fails_before_causes_no_outage);
-    RUN_TEST(the_failure_to_start_again_is_told);
+    RUN_TEST(an_earlier_failure_causes_no_outage);
+    RUN_TEST(a_failing_restart_is_reported);
     RUN_TEST(exclusive_needs_start_stop_and_one_instance);
     RUN_TEST(a_reset_replaces_it_at_once);
     return check_end();

@@ -158,7 +158,7 @@ static void a_holder_hears_what_comes_and_goes(invivo_type *type) {
     end();
 }
 /* Each resolve of a prototype creates a new object: the one in the list stays as long as its definition. */
-static void a_candidate_that_nobody_changed_stays(void) {
+static void an_unchanged_candidate_stays(void) {
     begin();
     DEFINE("a.one", PROTOTYPE, voice_type);
     DEFINE("a.two", PROTOTYPE, voice_type);
@@ -250,7 +250,7 @@ int main(void) {
     check_begin();
     a_holder_hears_what_comes_and_goes(&mixer_type);
     a_holder_hears_what_comes_and_goes(&shared_mixer);
-    RUN_TEST(a_candidate_that_nobody_changed_stays);
+    RUN_TEST(an_unchanged_candidate_stays);
     a_reload_that_fails_leaves_a_list_in_its_order(&mixer_type);
     a_reload_that_fails_leaves_a_list_in_its_order(&shared_mixer);
     RUN_TEST(candidates_need_two_methods_and_a_list);

@@ -117,7 +117,7 @@ static void a_refused_hook_gets_the_former_back(void) {
     end();
 }
 
-static void an_object_of_a_shared_type_is_made_anew(void) {
+static void an_object_of_a_shared_type_is_rebuilt(void) {
     begin();
     define_holder(INVIVO_SCOPE_LAZY_SINGLETON, 0, shared_type);
     invivo_object holder = resolve("h.holder");
@@ -152,7 +152,7 @@ static void a_hook_follows_the_configuration(void) {
     end();
 }
 
-static void a_lookup_by_type_in_a_hook_is_bound_anew(void) {
+static void a_lookup_by_type_in_a_hook_is_rebound(void) {
     begin();
     OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "h.one", .scope = INVIVO_SCOPE_LAZY_SINGLETON,
                      .type = part_type}, NULL, E));
@@ -254,9 +254,9 @@ int main(void) {
     a_hook_is_called_again_with_what_took_the_place(INVIVO_SCOPE_LAZY_SINGLETON, 0);
     a_hook_is_called_again_with_what_took_the_place(INVIVO_SCOPE_PROTOTYPE, INVIVO_DEFINITION_TRACKED);
     RUN_TEST(a_refused_hook_gets_the_former_back);
-    RUN_TEST(an_object_of_a_shared_type_is_made_anew);
+    RUN_TEST(an_object_of_a_shared_type_is_rebuilt);
     RUN_TEST(a_hook_follows_the_configuration);
-    RUN_TEST(a_lookup_by_type_in_a_hook_is_bound_anew);
+    RUN_TEST(a_lookup_by_type_in_a_hook_is_rebound);
     RUN_TEST(the_last_hook_may_ask_for_whom_its_object_was_made);
     RUN_TEST(a_type_takes_its_runtime_when_all_is_complete);
     return check_end();

@@ -275,7 +275,7 @@ static int child_of(invivo_runtime parents) {
     return check_failures ? 10 : 0;
 }
 
-static void a_forked_child_is_told_and_may_open_its_own(void) {
+static void a_forked_child_gets_errors_and_may_open_a_runtime(void) {
     listener *heard = malloc(sizeof(*heard));
     invivo_runtime runtime = open_and_watch(heard);
     int status = -1;
@@ -413,7 +413,7 @@ int main(void) {
     RUN_TEST(signals_go_to_threads_of_the_host);
     RUN_TEST(faults_on_threads_of_the_runtime_are_the_hosts);
     RUN_TEST(a_host_that_changes_its_directory_is_followed_to_the_same_file);
-    RUN_TEST(a_forked_child_is_told_and_may_open_its_own);
+    RUN_TEST(a_forked_child_gets_errors_and_may_open_a_runtime);
     RUN_TEST(forks_at_any_moment);
     umask(022);
     return check_end();

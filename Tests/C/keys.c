@@ -62,7 +62,7 @@ static void written(invivo_runtime runtime, uint32_t format, const char *name) {
     invivo_value_clear(&value);
 }
 
-static void what_is_written_is_as_the_golden_files_have_it(void) {
+static void the_output_equals_the_golden_files(void) {
     invivo_runtime runtime = begin();
     written(runtime, INVIVO_GRAPH_KEYS_C, "golden/keys.h");
     written(runtime, INVIVO_GRAPH_KEYS_SWIFT, "../InvivoTests/WrittenKeys.swift");
@@ -79,7 +79,7 @@ static void expect_written(invivo_runtime runtime, uint32_t format, const char *
 }
 
 /* Any string may be a key: it is written as a string. A key may be the prefix of another one. */
-static void keys_are_written_as_text_whatever_is_in_them(void) {
+static void keys_are_written_as_strings_whatever_they_contain(void) {
     invivo_runtime runtime = thing_runtime();
     static const char *const names[] = {"int", "odd", "odd.lead", "odd.1st", "odd.voice_one", "odd.voiceOne",
                                         "odd.\"); abort(); (\"\\", "odd.*/ end /*\nline"};
@@ -167,8 +167,8 @@ static void a_key_is_a_function(void) {
 
 int main(void) {
     check_begin();
-    RUN_TEST(what_is_written_is_as_the_golden_files_have_it);
-    RUN_TEST(keys_are_written_as_text_whatever_is_in_them);
+    RUN_TEST(the_output_equals_the_golden_files);
+    RUN_TEST(keys_are_written_as_strings_whatever_they_contain);
     RUN_TEST(keys_of_one_name_are_refused);
 #if !defined(KEYS_BOOTSTRAP)
     RUN_TEST(a_key_is_a_function);

@@ -153,7 +153,7 @@ static void remove_both(void) {
     OK(invivo_changes_commit(changes, E));
 }
 
-static void circles_through_lazies_end_in_every_scope(void) {
+static void cycles_through_lazies_end_in_every_scope(void) {
     for (size_t i = 0; i < COUNT(scopes); i++) {
         for (size_t j = 0; j < COUNT(scopes); j++) {
             for (int way = 0; way < 4; way++) {
@@ -184,7 +184,7 @@ static void circles_through_lazies_end_in_every_scope(void) {
     }
 }
 
-static void a_lazy_asked_by_its_own_holder_closes_the_circle(void) {
+static void a_lazy_that_its_holder_calls_closes_a_cycle(void) {
     begin();
     wire(INVIVO_SCOPE_PROTOTYPE, INVIVO_SCOPE_PROTOTYPE, true, false);
     invivo_object a = resolve("a.a");
@@ -199,7 +199,7 @@ static void a_lazy_asked_by_its_own_holder_closes_the_circle(void) {
     end();
 }
 
-static void a_hundred_thousand_circles_leave_nothing(void) {
+static void a_hundred_thousand_cycles_leave_nothing(void) {
     begin();
     wire(INVIVO_SCOPE_PROTOTYPE, INVIVO_SCOPE_GRAPH, true, true);
     for (int i = 0; i < 100000; i++) {
@@ -213,7 +213,7 @@ static void a_hundred_thousand_circles_leave_nothing(void) {
     end();
 }
 
-static void reloads_replace_circles_and_leave_nothing(void) {
+static void reloads_replace_cycles_and_leave_nothing(void) {
     begin();
     for (int round = 0; round < 2000; round++) {
         wire(scopes[2 + round % 3], scopes[2 + round / 3 % 3], round & 4, round & 8);
@@ -232,7 +232,7 @@ static void *give_back(void *object) {
     OK(invivo_object_release(*(invivo_object *)object));
     return NULL;
 }
-static void close_counts_what_waits_for_its_domain(void) {
+static void close_does_not_count_pending_disposals(void) {
     begin();
     invivo_injection to_a[] = {KEY("left", "a.a")};
     OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.a", .scope = INVIVO_SCOPE_PROTOTYPE, .type = type}, NULL, E));
@@ -246,7 +246,7 @@ static void close_counts_what_waits_for_its_domain(void) {
     end();
 }
 
-static void what_a_lazy_remembers_ends_when_a_reload_replaces_it(void) {
+static void the_object_of_a_lazy_ends_when_it_is_replaced(void) {
     begin();
     invivo_injection late[] = {LATE("late", LAZY, "a.b")};
     invivo_definition b = {.struct_size = sizeof b, .key = "a.b", .scope = INVIVO_SCOPE_PROTOTYPE, .type = type};
@@ -268,7 +268,7 @@ static void what_a_lazy_remembers_ends_when_a_reload_replaces_it(void) {
     end();
 }
 
-static void what_a_provider_is_given_is_followed_and_ends_in_circles(void) {
+static void arguments_of_a_provider_are_followed_and_end_in_cycles(void) {
     begin();
     static const invivo_parameter any[] = {{.name = "other", .kind = INVIVO_KIND_ANY}};
     invivo_injection other[] = {{.name = "left", .how = INVIVO_INJECT_ARGUMENT}};
@@ -322,7 +322,7 @@ static void a_callable_that_outlives_its_holder_still_resolves(void) {
     CHECK_EQUAL(invivo_callable_release(late), INVIVO_OK);
 }
 
-static void a_lazy_of_what_each_place_has_one_of_gives_that_of_the_place(void) {
+static void a_lazy_of_a_host_scope_returns_the_object_of_the_scope_instance(void) {
     begin();
     OK(invivo_scope_register(runtime, &(invivo_scope_options){.struct_size = sizeof(invivo_scope_options), .name = "place", .find = one_place}, E));
     OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.b", .scope = INVIVO_SCOPE_HOST,
@@ -377,7 +377,7 @@ static void *replace(void *unused) {
     while (!over) b.rank++, OK(invivo_define(runtime, &b, NULL, E));
     return unused;
 }
-static void reloads_replace_what_threads_ask_lazies_for(void) {
+static void reloads_replace_objects_of_lazies_in_use(void) {
     begin();
     invivo_injection late[] = {LATE("late", LAZY, "a.b")}, to_a[] = {KEY("left", "a.a")};
     invivo_changes changes;
@@ -401,16 +401,16 @@ static void reloads_replace_what_threads_ask_lazies_for(void) {
 
 int main(void) {
     check_begin();
-    RUN_TEST(circles_through_lazies_end_in_every_scope);
-    RUN_TEST(a_lazy_asked_by_its_own_holder_closes_the_circle);
-    RUN_TEST(a_hundred_thousand_circles_leave_nothing);
-    RUN_TEST(reloads_replace_circles_and_leave_nothing);
-    RUN_TEST(close_counts_what_waits_for_its_domain);
-    RUN_TEST(what_a_lazy_remembers_ends_when_a_reload_replaces_it);
-    RUN_TEST(what_a_provider_is_given_is_followed_and_ends_in_circles);
+    RUN_TEST(cycles_through_lazies_end_in_every_scope);
+    RUN_TEST(a_lazy_that_its_holder_calls_closes_a_cycle);
+    RUN_TEST(a_hundred_thousand_cycles_leave_nothing);
+    RUN_TEST(reloads_replace_cycles_and_leave_nothing);
+    RUN_TEST(close_does_not_count_pending_disposals);
+    RUN_TEST(the_object_of_a_lazy_ends_when_it_is_replaced);
+    RUN_TEST(arguments_of_a_provider_are_followed_and_end_in_cycles);
     RUN_TEST(a_callable_that_outlives_its_holder_still_resolves);
-    RUN_TEST(a_lazy_of_what_each_place_has_one_of_gives_that_of_the_place);
+    RUN_TEST(a_lazy_of_a_host_scope_returns_the_object_of_the_scope_instance);
     RUN_TEST(several_threads_get_one_object_of_a_lazy);
-    RUN_TEST(reloads_replace_what_threads_ask_lazies_for);
+    RUN_TEST(reloads_replace_objects_of_lazies_in_use);
     return check_end();
 }

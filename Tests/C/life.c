@@ -176,7 +176,7 @@ static const char *state_of(const char *key) {
 
 /* c -> b -> (plain) -> a: everything is created, then prepared, then started, dependencies first, also through objects
  * without hooks; stopped and disposed of in reverse. */
-static void what_is_needed_starts_first_and_stops_last(void) {
+static void dependencies_start_first_and_stop_last(void) {
     begin();
     invivo_injection plain[] = {KEY("s.a")}, b[] = {KEY("s.plain")}, c[] = {KEY("s.b")};
     describe();
@@ -292,7 +292,7 @@ static void *get_outer(void *unused) {
     drop(resolve("s.outer"));
     return NULL;
 }
-static void nobody_gets_an_object_before_it_is_started(void) {
+static void no_code_gets_an_object_before_it_is_started(void) {
     begin();
     invivo_injection outer[] = {KEY("s.inner")};
     describe();
@@ -344,7 +344,7 @@ static invivo_status resolve_late_when_injected(void *instance, void *user_data,
     resolve_late(((service *)instance)->name);
     return INVIVO_OK;
 }
-static void what_the_hooks_of_a_commit_resolve_is_started_too(void) {
+static void objects_that_hooks_of_a_commit_resolve_are_started(void) {
     for (int by_start = 0; by_start < 2; by_start++) {
         begin();
         invivo_type type = shared_type;
@@ -439,7 +439,7 @@ static void a_prepare_that_fails_in_a_resolve_starts_nothing(void) {
 }
 
 /* Errors of stops in a failed commit are reported with the failure. */
-static void stops_that_fail_in_a_failed_commit_are_told_with_it(void) {
+static void failing_stops_in_a_failed_commit_are_reported_with_it(void) {
     begin();
     invivo_injection b[] = {KEY("s.a")}, c[] = {KEY("s.b")};
     fail_at = "start:c stop:a stop:b";
@@ -518,7 +518,7 @@ static void a_nested_failure_that_is_caught_takes_nothing_back(void) {
     end();
 }
 
-static void a_hook_that_fails_says_where_its_definition_is_declared(void) {
+static void the_error_of_a_hook_names_the_definitions_location(void) {
     static const char *const hooks[] = {"prepare:a", "start:a", "stop:a"};
     for (int hook = 0; hook < 3; hook++) {
         for (int by_resolve = 0; by_resolve < 2; by_resolve++) {
@@ -597,7 +597,7 @@ static void a_start_that_overruns_its_deadline_fails_with_how_long_it_took(void)
 }
 
 /* An object that a failed change set starts again has the limit of its own definition. */
-static void what_is_started_again_has_the_limit_of_its_definition(void) {
+static void a_restarted_object_has_the_limit_of_its_definition(void) {
     invivo_runtime_options options;
     invivo_runtime_options_init(&options);
     options.start_timeout_ms = SHORT_LIMIT_MS;
@@ -629,7 +629,7 @@ static void resolves_helper(const char *name) {
     OK(invivo_resolve_name(runtime, "s.helper", &object, E));
     OK(invivo_object_release(object));
 }
-static void what_a_start_hook_resolved_ends_with_a_failed_commit(void) {
+static void objects_that_a_start_hook_resolved_end_with_a_failed_commit(void) {
     static const invivo_injection after[] = {KEY("s.a")};
     begin();
     in_start = resolves_helper, fail_at = "start:z";
@@ -738,7 +738,7 @@ static pthread_t resolver;
 static void at_gate_elsewhere(const char *name) {
     if (!pthread_equal(pthread_self(), resolver)) at_gate(name);
 }
-static void long_waits_for_other_threads_are_told(void) {
+static void long_waits_for_other_threads_are_reported(void) {
     invivo_runtime_options options;
     invivo_runtime_options_init(&options);
     options.log = count_waits, options.log_level = INVIVO_LOG_WARNING;
@@ -832,7 +832,7 @@ static void stops_that_fail_are_gathered(void) {
 
 /* ---- manually ------------------------------------------------------------------------------------------ */
 
-static void starting_twice_and_stopping_what_is_not_started_do_nothing(void) {
+static void starting_twice_and_stopping_an_unstarted_object_are_no_ops(void) {
     begin();
     describe();
     ADD("s.a", LAZY_SINGLETON, shared_type);
@@ -1013,7 +1013,7 @@ static void *replace_a(void *unused) {
                               .type = plain_type}, NULL, E));
     return unused;
 }
-static void a_generation_ends_before_the_next_whoever_ends_it(void) {
+static void generations_end_in_order_on_every_thread(void) {
     begin();
     describe();
     ADD("s.a", SINGLETON, plain_type);
@@ -1041,30 +1041,30 @@ static void a_generation_ends_before_the_next_whoever_ends_it(void) {
 
 int main(void) {
     check_begin();
-    RUN_TEST(what_is_needed_starts_first_and_stops_last);
+    RUN_TEST(dependencies_start_first_and_stop_last);
     RUN_TEST(one_resolve_starts_all_it_makes_when_it_is_complete);
     RUN_TEST(the_former_generation_stops_after_the_new_one_has_started);
     RUN_TEST(four_that_wait_for_one_another_complete);
-    RUN_TEST(nobody_gets_an_object_before_it_is_started);
+    RUN_TEST(no_code_gets_an_object_before_it_is_started);
     RUN_TEST(a_start_may_resolve);
-    RUN_TEST(what_the_hooks_of_a_commit_resolve_is_started_too);
+    RUN_TEST(objects_that_hooks_of_a_commit_resolve_are_started);
     RUN_TEST(a_failing_start_stops_what_was_started);
     RUN_TEST(a_failing_prepare_starts_nothing);
     RUN_TEST(a_prepare_that_fails_in_a_resolve_starts_nothing);
-    RUN_TEST(stops_that_fail_in_a_failed_commit_are_told_with_it);
+    RUN_TEST(failing_stops_in_a_failed_commit_are_reported_with_it);
     RUN_TEST(a_commit_that_fails_after_its_starts_stops_what_it_started);
     RUN_TEST(a_nested_failure_that_is_caught_takes_nothing_back);
-    RUN_TEST(a_hook_that_fails_says_where_its_definition_is_declared);
+    RUN_TEST(the_error_of_a_hook_names_the_definitions_location);
     RUN_TEST(a_start_that_overruns_its_deadline_fails_with_how_long_it_took);
-    RUN_TEST(what_is_started_again_has_the_limit_of_its_definition);
-    RUN_TEST(what_a_start_hook_resolved_ends_with_a_failed_commit);
+    RUN_TEST(a_restarted_object_has_the_limit_of_its_definition);
+    RUN_TEST(objects_that_a_start_hook_resolved_end_with_a_failed_commit);
     RUN_TEST(a_start_that_does_not_return_holds_up_its_own_change_set_alone);
     RUN_TEST(a_stop_that_does_not_return_is_an_error_of_the_report);
-    RUN_TEST(long_waits_for_other_threads_are_told);
+    RUN_TEST(long_waits_for_other_threads_are_reported);
     RUN_TEST(stops_that_fail_are_gathered);
-    RUN_TEST(starting_twice_and_stopping_what_is_not_started_do_nothing);
+    RUN_TEST(starting_twice_and_stopping_an_unstarted_object_are_no_ops);
     RUN_TEST(disposal_is_in_exact_reverse_order_of_creation_once);
     RUN_TEST(several_generations_that_end_together_end_in_one_order);
-    RUN_TEST(a_generation_ends_before_the_next_whoever_ends_it);
+    RUN_TEST(generations_end_in_order_on_every_thread);
     return check_end();
 }

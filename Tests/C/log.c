@@ -177,7 +177,7 @@ static void collect(void *user_data, const invivo_log_entry *entry) {
         if (cause->as.string.length == 6 && memcmp(cause->as.string.data, "a.yaml", 6) == 0) reloads_of_file++;
     }
 }
-static void the_details_are_there_for_whoever_wants_them(void) {
+static void the_details_are_logged_at_lower_levels(void) {
     static const invivo_property properties[] = {INVIVO_FIELD(voice, gain)};
     invivo_runtime_options options;
     invivo_runtime_options_init(&options);
@@ -215,6 +215,6 @@ int main(void) {
     RUN_TEST(an_open_change_set_ends_with_its_runtime);
     RUN_TEST(a_failed_open_takes_nothing_over);
     RUN_TEST(documents_of_change_sets_are_open_when_they_are_committed);
-    RUN_TEST(the_details_are_there_for_whoever_wants_them);
+    RUN_TEST(the_details_are_logged_at_lower_levels);
     return check_end();
 }

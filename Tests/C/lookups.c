@@ -139,7 +139,7 @@ static void generic_arguments_are_preferred_after_rank_and_type(void) {
 }
 
 /* A type may stand for another one: its definitions are found as that one's. */
-static void what_stands_for_a_type_is_found_exactly(void) {
+static void a_type_that_stands_for_another_is_an_exact_match(void) {
     begin();
     static const char *const supertypes[] = {"Node"};
     invivo_type_options options = {.struct_size = sizeof options, .name = "Node (managed)", .size = sizeof(node),
@@ -163,7 +163,7 @@ static void what_stands_for_a_type_is_found_exactly(void) {
 }
 
 /* A parameter keeps its default if no definition has the type. */
-static void what_nothing_has_is_left_out(void) {
+static void an_argument_without_a_definition_is_left_out(void) {
     begin();
     invivo_injection wanted[] = {{.name = "input", .how = INVIVO_INJECT_TYPE, .reference = "Leaf", .flags = INVIVO_INJECT_OR_DEFAULT}};
     DEFINE("a.holder", LAZY_SINGLETON, .initializer = wanted, .initializer_count = 1);
@@ -235,7 +235,7 @@ static void hosts_objects_are_injected_into(void) {
     end();
 }
 
-static void what_is_said_last_of_a_key_in_one_change_set_counts(void) {
+static void the_last_change_of_a_key_in_one_change_set_wins(void) {
     begin();
     DEFINE("a.v", LAZY_SINGLETON);
     describe();
@@ -252,7 +252,7 @@ static void what_is_said_last_of_a_key_in_one_change_set_counts(void) {
     end();
 }
 
-static void a_type_may_say_later_that_it_is_something_more(void) {
+static void a_type_may_be_extended_later(void) {
     begin();
     invivo_injection wants[] = {{.name = "left", .how = INVIVO_INJECT_TYPE, .reference = "Singer"}};
     invivo_object object;
@@ -285,11 +285,11 @@ int main(void) {
     RUN_TEST(types_are_looked_up);
     RUN_TEST(the_exact_type_is_preferred_at_equal_rank);
     RUN_TEST(generic_arguments_are_preferred_after_rank_and_type);
-    RUN_TEST(what_stands_for_a_type_is_found_exactly);
-    RUN_TEST(what_nothing_has_is_left_out);
+    RUN_TEST(a_type_that_stands_for_another_is_an_exact_match);
+    RUN_TEST(an_argument_without_a_definition_is_left_out);
     RUN_TEST(bindings_by_type_stay_unless_they_are_greedy);
     RUN_TEST(hosts_objects_are_injected_into);
-    RUN_TEST(what_is_said_last_of_a_key_in_one_change_set_counts);
-    RUN_TEST(a_type_may_say_later_that_it_is_something_more);
+    RUN_TEST(the_last_change_of_a_key_in_one_change_set_wins);
+    RUN_TEST(a_type_may_be_extended_later);
     return check_end();
 }

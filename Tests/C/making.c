@@ -41,7 +41,7 @@ static void a_prototype_referred_to_from_inside_its_making_is_itself(void) {
     end();
 }
 
-static void circles_through_properties_are_made_and_end(void) {
+static void cycles_through_properties_are_created_and_end(void) {
     begin();
     invivo_injection to_b[] = {KEY("left", "a.b")}, to_a[] = {KEY("left", "a.a")};
     describe();
@@ -79,7 +79,7 @@ static void an_object_may_be_injected_into_itself(void) {
     end();
 }
 
-static void an_initializer_may_close_a_circle_with_a_property(void) {
+static void an_initializer_may_close_a_cycle_with_a_property(void) {
     begin();
     invivo_injection to_b[] = {KEY("left", "a.b")}, with_a[] = {KEY("input", "a.a")}, with_b[] = {KEY("input", "a.b")}, to_a[] = {KEY("left", "a.a")};
     describe();
@@ -172,7 +172,7 @@ static void arguments_are_passed_on_and_bound(void) {
 }
 
 /* An alias with parameters gives its target any arguments, in any order. */
-static void an_alias_with_parameters_arranges_what_its_target_gets(void) {
+static void an_alias_with_parameters_arranges_the_arguments_of_its_target(void) {
     begin();
     static const invivo_parameter two[] = {{.name = "left", .kind = INVIVO_KIND_INT64}, {.name = "right", .kind = INVIVO_KIND_INT64}};
     static const invivo_parameter one[] = {{.name = "right", .kind = INVIVO_KIND_INT64}};
@@ -416,7 +416,7 @@ static invivo_status make_asked(void **instance, const invivo_build *build, cons
     return INVIVO_OK;
 }
 
-static void methods_of_other_objects_make_and_factories_know_who_asks(void) {
+static void methods_of_other_objects_create_and_factories_know_the_requester(void) {
     begin();
     invivo_injection leaf[] = {KEY("left", "a.leaf")}, maker[] = {KEY(NULL, "a.maker"), CONSTANT(NULL, invivo_int64(5))};
     invivo_injection asks[] = {{.name = "any", .how = INVIVO_INJECT_ASKER}, KEY("left", "a.logger")}, log[] = {KEY("left", "a.logger")};
@@ -458,17 +458,17 @@ int main(void) {
     main_thread = pthread_self();
     RUN_TEST(graph_scope_is_one_for_each_outermost_resolve);
     RUN_TEST(a_prototype_referred_to_from_inside_its_making_is_itself);
-    RUN_TEST(circles_through_properties_are_made_and_end);
+    RUN_TEST(cycles_through_properties_are_created_and_end);
     RUN_TEST(an_object_may_be_injected_into_itself);
-    RUN_TEST(an_initializer_may_close_a_circle_with_a_property);
+    RUN_TEST(an_initializer_may_close_a_cycle_with_a_property);
     RUN_TEST(shared_objects_are_kept_for_each_set_of_arguments);
     RUN_TEST(arguments_are_passed_on_and_bound);
-    RUN_TEST(an_alias_with_parameters_arranges_what_its_target_gets);
+    RUN_TEST(an_alias_with_parameters_arranges_the_arguments_of_its_target);
     RUN_TEST(a_child_takes_over_from_its_parents);
     RUN_TEST(a_line_of_parents_may_be_of_any_length);
     RUN_TEST(providers_make_each_time_and_lazies_once);
     RUN_TEST(collections_are_fresh_and_paths_are_followed);
     RUN_TEST(null_goes_only_where_it_may);
-    RUN_TEST(methods_of_other_objects_make_and_factories_know_who_asks);
+    RUN_TEST(methods_of_other_objects_create_and_factories_know_the_requester);
     return check_end();
 }

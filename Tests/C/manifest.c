@@ -168,7 +168,7 @@ static const char *said(const char *key, const invivo_value *arguments, size_t c
     return text;
 }
 
-static void everything_that_is_data_can_be_said(void) {
+static void all_data_can_be_declared(void) {
     const invivo_value sixty = invivo_int64(60);
     OK(open_app("modules: { notes: notes.py }\n"
                 "config: { a: { name: lead, size: 64 KiB }, global: { level: 3 } }\n"
@@ -226,7 +226,7 @@ static void refused(const char *text, const char *lines) {
     invivo_error_release(error);
 }
 
-static void a_component_hears_of_candidates(void) {
+static void a_component_is_notified_of_candidates(void) {
     OK(open_app("modules: { notes: notes.py }\n"
                 "components:\n"
                 "  a.loud: { type: Loud }\n"
@@ -243,7 +243,7 @@ static void a_component_hears_of_candidates(void) {
             "app.yaml:3:3: a.x: Plugged has no method 'unplg', did you mean 'unplug'?\n");
 }
 
-static void a_component_may_stand_in_another(void) {
+static void a_component_may_be_inline(void) {
     const invivo_value sixty = invivo_int64(60);
     OK(open_app("modules: { notes: notes.py }\n"
                 "components:\n"
@@ -332,7 +332,7 @@ static void components_decorate_others(void) {
             "app.yaml:3:42: decorators.y: unknown key 'tpye', did you mean 'type'?\n");
 }
 
-static void a_start_tells_what_is_wrong_with_components_and_traits(void) {
+static void a_start_reports_errors_of_components_and_traits(void) {
     write_text("tuning.yaml", "config: { a: { name: bass } }\ntraits: { a.x: [Set: { levl: 1 }], a.none: [Set: { a: 1 }] }\n");
     invivo_error *error = NULL;
     CHECK(open_app("modules: { notes: notes.py }\nspecs: [tuning.yaml]\ncomponents:\n"
@@ -344,7 +344,7 @@ static void a_start_tells_what_is_wrong_with_components_and_traits(void) {
     write_text("tuning.yaml", "config: { a: { name: bass } }\n");
 }
 
-static void what_is_wrong_is_told_with_its_place(void) {
+static void errors_have_their_locations(void) {
     refused("modules: { notes: notes.py }\ncomponents:\n  a.x: { type: Note, init: [$config.none] }\n",
             "app.yaml:3:3: a.x: initializer parameter 'a' needs the configuration 'none', which is not there: looked for 'a.none', then "
             "'global.none'\n");
@@ -377,7 +377,7 @@ static void what_is_wrong_is_told_with_its_place(void) {
 }
 
 /* A missing dollar sign is recognized first: the error has the value's source location and a suggestion. */
-static void a_key_without_its_dollar_sign_is_told(void) {
+static void a_missing_dollar_sign_is_an_error(void) {
     refused("modules: { notes: notes.py }\ncomponents:\n  a.one: { type: Note }\n  a.keep: { type: Keep, init: [a.one] }\n",
             "app.yaml:4:32: components.a.keep.init[0]: expected an object, got the text 'a.one', which is a key: write $a.one\n");
     refused("modules: { notes: notes.py }\ncomponents:\n  a.one: { type: Note }\n  a.keep: { type: Keep, init: [a.on] }\n",
@@ -389,13 +389,13 @@ int main(void) {
     check_directory();
     check_begin();
     write_text("tuning.yaml", "config: { a: { name: bass } }\n");
-    RUN_TEST(everything_that_is_data_can_be_said);
-    RUN_TEST(a_component_hears_of_candidates);
-    RUN_TEST(a_component_may_stand_in_another);
+    RUN_TEST(all_data_can_be_declared);
+    RUN_TEST(a_component_is_notified_of_candidates);
+    RUN_TEST(a_component_may_be_inline);
     RUN_TEST(a_component_refers_weakly_to_others);
     RUN_TEST(components_decorate_others);
-    RUN_TEST(a_start_tells_what_is_wrong_with_components_and_traits);
-    RUN_TEST(what_is_wrong_is_told_with_its_place);
-    RUN_TEST(a_key_without_its_dollar_sign_is_told);
+    RUN_TEST(a_start_reports_errors_of_components_and_traits);
+    RUN_TEST(errors_have_their_locations);
+    RUN_TEST(a_missing_dollar_sign_is_an_error);
     return check_end();
 }

@@ -265,7 +265,7 @@ static void everything_after_close_is_refused(void) {
     close_all(h);
 }
 
-static void releasing_twice_takes_nobody_elses(void) {
+static void releasing_twice_takes_no_other_hold(void) {
     handles h = open_all();
     invivo_object first, second;
     OK(invivo_resolve(h.runtime, h.key, &first, E));
@@ -482,7 +482,7 @@ static void refused_saying(int line, invivo_status status, const char *part) {
 #define REFUSED_SAYING(call, part) refused_saying(__LINE__, (call), part)
 
 /* An incomplete description is refused; otherwise it would take effect in part. */
-static void what_belongs_together_is_given_together(void) {
+static void related_functions_must_be_given_together(void) {
     handles h = open_all();
     const invivo_type_options voices = {.struct_size = sizeof(voices), .name = "Other", .size = sizeof(voice), .alignment = _Alignof(voice)};
     const invivo_type_options made = {.struct_size = sizeof(made), .name = "Made", .make = make_voice, .release = free_voice};
@@ -561,11 +561,11 @@ int main(void) {
     check_begin();
     RUN_TEST(handles_that_are_zero_foreign_or_of_another_kind);
     RUN_TEST(everything_after_close_is_refused);
-    RUN_TEST(releasing_twice_takes_nobody_elses);
+    RUN_TEST(releasing_twice_takes_no_other_hold);
     RUN_TEST(null_is_refused);
     RUN_TEST(defaults_end_with_the_callers_structure);
     RUN_TEST(wrong_struct_sizes_are_refused);
-    RUN_TEST(what_belongs_together_is_given_together);
+    RUN_TEST(related_functions_must_be_given_together);
     RUN_TEST(unknown_flags_are_refused);
     RUN_TEST(a_view_ended_twice_leaves_later_ones_protected);
     return check_end();

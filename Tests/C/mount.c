@@ -38,7 +38,7 @@ static void prepare(void) {
     OK(invivo_activate(runtime, both, 2, NULL, E));
 }
 
-static void mounts_of_one_assembly_stand_beside_each_other(void) {
+static void mounts_of_one_assembly_exist_side_by_side(void) {
     const invivo_remap left[] = {{"clock.main", "stage.clock"}};
     const invivo_remap right[] = {{"clock.main", "output.clock"}, {"output", "stage"}, {"output.mixer", "stage.other"}};
     uint32_t state = 0;
@@ -133,7 +133,7 @@ static void another_assembly_is_not_replaced(void) {
     end();
 }
 
-static void a_mount_that_cannot_be_is_told(void) {
+static void an_invalid_mount_is_an_error(void) {
     const invivo_remap wrong[] = {{"clock.mian", "stage.clock"}}, twice[] = {{"clock", "stage"}, {"clock", "output"}};
     invivo_definition outside[] = {voice_table[3]};
     outside[0].key = "elsewhere.x", outside[0].file = "v.c", outside[0].line = 4;
@@ -186,7 +186,7 @@ static invivo_status asking_init(void *instance, const invivo_build *build, cons
     return thing_init(instance, build, NULL, 0, user_data, error);
 }
 
-static void who_asks_is_known_through_aliases_and_mounts_and_gets_one_of_its_own(void) {
+static void the_requester_is_known_through_aliases_and_mounts(void) {
     const invivo_parameter parameters[] = {{.name = "asker", .kind = INVIVO_KIND_STRING, .flags = INVIVO_PARAMETER_OPTIONAL}};
     invivo_type_options options = {.struct_size = sizeof options, .name = "Asking", .size = sizeof(thing), .alignment = _Alignof(thing),
                                    .concurrency = INVIVO_SHARED, .init = asking_init, .deinit = thing_deinit,
@@ -227,10 +227,10 @@ static void who_asks_is_known_through_aliases_and_mounts_and_gets_one_of_its_own
 
 int main(void) {
     check_begin();
-    RUN_TEST(mounts_of_one_assembly_stand_beside_each_other);
+    RUN_TEST(mounts_of_one_assembly_exist_side_by_side);
     RUN_TEST(a_mount_comes_and_goes_alone);
     RUN_TEST(another_assembly_is_not_replaced);
-    RUN_TEST(a_mount_that_cannot_be_is_told);
-    RUN_TEST(who_asks_is_known_through_aliases_and_mounts_and_gets_one_of_its_own);
+    RUN_TEST(an_invalid_mount_is_an_error);
+    RUN_TEST(the_requester_is_known_through_aliases_and_mounts);
     return check_end();
 }

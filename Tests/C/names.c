@@ -14,7 +14,7 @@ static void define(const char *key, const char *alias, int64_t number) {
                                                    .alias = alias, .type_name = alias ? NULL : "Thing", .properties = numbers, .property_count = alias ? 0 : 1}, NULL, E));
 }
 
-static void keys_and_what_documents_say_of_them(void) {
+static void keys_and_their_documents(void) {
     runtime = thing_runtime();
     define("a." COMPOSED, NULL, 1);
     define("a." APART, NULL, 2);
@@ -111,7 +111,7 @@ static void the_configuration(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
-static void assemblies_and_what_is_in_them(void) {
+static void assemblies_and_their_members(void) {
     runtime = thing_runtime();
     invivo_injection one[] = {{.name = "number", .how = INVIVO_INJECT_VALUE, .value = invivo_int64(1)}},
                      two[] = {{.name = "number", .how = INVIVO_INJECT_VALUE, .value = invivo_int64(2)}};
@@ -286,7 +286,7 @@ static void prefixes(void) {
 }
 
 /* A definition that refers to the other name is different. */
-static void what_is_defined_anew(void) {
+static void redefined_keys(void) {
     runtime = thing_runtime();
     define("a." COMPOSED, NULL, 1);
     define("a." APART, NULL, 2);
@@ -319,11 +319,11 @@ static void the_nearest_name_by_letters_that_changed_places(void) {
 int main(void) {
     check_begin();
     check_directory();
-    RUN_TEST(keys_and_what_documents_say_of_them);
+    RUN_TEST(keys_and_their_documents);
     RUN_TEST(documents_speak_of_each_alone);
     RUN_TEST(types_and_their_members);
     RUN_TEST(the_configuration);
-    RUN_TEST(assemblies_and_what_is_in_them);
+    RUN_TEST(assemblies_and_their_members);
     RUN_TEST(manifests);
     RUN_TEST(pools);
     RUN_TEST(converters);
@@ -331,7 +331,7 @@ int main(void) {
     RUN_TEST(processors);
     RUN_TEST(lookups_by_type);
     RUN_TEST(prefixes);
-    RUN_TEST(what_is_defined_anew);
+    RUN_TEST(redefined_keys);
     RUN_TEST(the_nearest_name_by_letters_that_changed_places);
     return check_end();
 }

@@ -20,7 +20,7 @@ static void begin(uint32_t flags) {
     commit();
 }
 
-static void what_a_type_needs_is_filled_in_what_definitions_make(void) {
+static void type_needs_are_injected_into_objects_of_definitions(void) {
     begin(0);
     describe();
     ADD("a.one", PROTOTYPE, .type = part_type);
@@ -48,7 +48,7 @@ static void a_definitions_own_injection_of_a_property_wins(void) {
     end();
 }
 
-static void objects_without_a_definition_get_what_they_need(void) {
+static void objects_without_a_definition_get_their_type_needs(void) {
     begin(0);
     invivo_object one = make(part_type);
     CHECK_TEXT(name_of(at(one)->left), "lamp");
@@ -73,7 +73,7 @@ static invivo_status factory(void **instance, const invivo_build *build, const i
     return part_init(*instance, build, arguments, count, user_data, error);
 }
 
-static void what_factories_and_methods_answer_gets_it_too(void) {
+static void results_of_factories_and_methods_get_type_needs_too(void) {
     static const invivo_injection maker[] = {KEY(NULL, "a.lamp")};
     begin(0);
     describe();
@@ -92,7 +92,7 @@ static void what_factories_and_methods_answer_gets_it_too(void) {
     end();
 }
 
-static void another_key_fills_no_needs_in_what_a_definition_made(void) {
+static void another_key_injects_no_type_needs_again(void) {
     static const invivo_injection own[] = {KEY("left", "a.other")};
     begin(0);
     describe();
@@ -110,7 +110,7 @@ static void another_key_fills_no_needs_in_what_a_definition_made(void) {
     end();
 }
 
-static void a_reload_brings_what_a_type_needs(void) {
+static void a_reload_adds_the_type_needs(void) {
     begin(0);
     describe();
     ADD("a.one", LAZY_SINGLETON, .type = part_type);
@@ -192,12 +192,12 @@ static void a_failing_need_leaves_nothing(void) {
 
 int main(void) {
     check_begin();
-    RUN_TEST(what_a_type_needs_is_filled_in_what_definitions_make);
+    RUN_TEST(type_needs_are_injected_into_objects_of_definitions);
     RUN_TEST(a_definitions_own_injection_of_a_property_wins);
-    RUN_TEST(objects_without_a_definition_get_what_they_need);
-    RUN_TEST(what_factories_and_methods_answer_gets_it_too);
-    RUN_TEST(another_key_fills_no_needs_in_what_a_definition_made);
-    RUN_TEST(a_reload_brings_what_a_type_needs);
+    RUN_TEST(objects_without_a_definition_get_their_type_needs);
+    RUN_TEST(results_of_factories_and_methods_get_type_needs_too);
+    RUN_TEST(another_key_injects_no_type_needs_again);
+    RUN_TEST(a_reload_adds_the_type_needs);
     RUN_TEST(needs_are_turned_off_for_a_runtime);
     RUN_TEST(an_unmet_need_is_an_error);
     RUN_TEST(needs_that_cannot_be_are_refused_with_their_type);

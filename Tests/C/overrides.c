@@ -51,7 +51,7 @@ static void overrides_lie_on_each_other_and_go_in_any_order(void) {
 }
 
 /* A definition under an override is checked when it is defined, not when the override ends. */
-static void what_is_defined_under_an_override_is_checked(void) {
+static void a_definition_under_an_override_is_checked(void) {
     begin();
     invivo_injection one[] = {CONSTANT("number", invivo_int64(1))}, four[] = {CONSTANT("number", invivo_int64(4))};
     invivo_injection missing[] = {KEY("left", "a.missing")};
@@ -91,7 +91,7 @@ static void what_is_defined_under_an_override_is_checked(void) {
     end();
 }
 
-static void an_object_stands_in_for_a_key(void) {
+static void an_object_overrides_a_key(void) {
     begin();
     invivo_injection into[] = {KEY("left", "a.key")};
     DEFINE("a.key", LAZY_SINGLETON);
@@ -163,7 +163,7 @@ static void expects_refused(const char *text) {
     drop(resolve("a.player"));
 }
 
-static void what_does_not_fit_where_it_is_needed_is_refused(void) {
+static void an_unsuitable_type_is_refused(void) {
     static const invivo_injection initializer[] = {KEY("input", "a.wave")};
     static const invivo_invocation method[] = {{.method = "play", .arguments = initializer, .argument_count = 1}};
     static const invivo_injection by_alias[] = {KEY("input", "a.other")};
@@ -220,7 +220,7 @@ static invivo_status start_slowly(void *instance, void *user_data, invivo_error 
     while ((now.tv_sec - begun.tv_sec) * 1000 + (now.tv_nsec - begun.tv_nsec) / 1000000 < 5);
     return INVIVO_OK;
 }
-static void what_a_key_has_from_its_parents_stays(void) {
+static void inherited_properties_of_a_key_stay(void) {
     begin();
     invivo_type starting;
     invivo_type_options options = {.struct_size = sizeof options, .name = "Starting", .size = 8, .alignment = 8, .concurrency = INVIVO_SHARED,
@@ -245,9 +245,9 @@ int main(void) {
     check_begin();
     main_thread = pthread_self();
     RUN_TEST(overrides_lie_on_each_other_and_go_in_any_order);
-    RUN_TEST(what_is_defined_under_an_override_is_checked);
-    RUN_TEST(an_object_stands_in_for_a_key);
-    RUN_TEST(what_does_not_fit_where_it_is_needed_is_refused);
-    RUN_TEST(what_a_key_has_from_its_parents_stays);
+    RUN_TEST(a_definition_under_an_override_is_checked);
+    RUN_TEST(an_object_overrides_a_key);
+    RUN_TEST(an_unsuitable_type_is_refused);
+    RUN_TEST(inherited_properties_of_a_key_stay);
     return check_end();
 }

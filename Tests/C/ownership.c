@@ -28,7 +28,7 @@ static invivo_definition owned(const char *key) {
                                .type_name = "Thing", .factory = factory, .user_data = runtime.bits ? &runtime : NULL, .destroy = destroy};
 }
 
-static void a_failing_call_leaves_what_it_was_given(void) {
+static void a_failing_call_takes_no_ownership(void) {
     begin();
     invivo_injection missing = {.how = INVIVO_INJECT_REFERENCE, .reference = "nowhere.at_all"};
     invivo_definition broken = owned("m"), good = owned("m");
@@ -131,7 +131,7 @@ static void a_factory_method_that_returns_an_existing_object_adds_no_lease(void)
 
 int main(void) {
     check_begin();
-    RUN_TEST(a_failing_call_leaves_what_it_was_given);
+    RUN_TEST(a_failing_call_takes_no_ownership);
     RUN_TEST(the_data_of_an_alias_ends_with_it);
     RUN_TEST(defaults_that_are_objects_do_not_hinder_a_close);
     RUN_TEST(a_factory_method_that_returns_an_existing_object_adds_no_lease);

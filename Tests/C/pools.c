@@ -68,7 +68,7 @@ static uint64_t count(invivo_pool pool) {
     return found;
 }
 
-static void an_entry_lives_as_long_as_somebody_holds_it(void) {
+static void an_entry_lives_as_long_as_it_is_held(void) {
     open_runtime();
     invivo_pool pool = open_pool("things");
     invivo_value key = invivo_int64(7);
@@ -261,7 +261,7 @@ static void *ask(void *context) {
     invivo_error_release(error);
     return NULL;
 }
-static void what_many_ask_for_is_made_once(void) {
+static void an_entry_is_created_once_for_many_threads(void) {
     open_runtime();
     shared = open_pool("shared");
     enum { MANY = 64 };
@@ -304,7 +304,7 @@ static void *ask_in_vain(void *unused) {
     expects_error(invivo_pool_get(shared, &key, fail_when_awaited, NULL, &object, E), INVIVO_E_HOST, "there is no such thing");
     return NULL;
 }
-static void who_waits_for_a_making_that_fails_gets_its_error(void) {
+static void threads_that_wait_for_a_failing_creation_get_its_error(void) {
     pthread_t thread;
     invivo_value key = invivo_int64(1);
     invivo_object object;
@@ -347,7 +347,7 @@ static void *ask_other(void *context) {
     invivo_error_release(error);
     return NULL;
 }
-static void a_circle_of_makings_is_an_error_and_no_deadlock(void) {
+static void a_cycle_of_creations_is_an_error_and_no_deadlock(void) {
     open_runtime();
     shared = open_pool("shared");
     invivo_value key = invivo_int64(1);
@@ -399,7 +399,7 @@ static void *resolve_it(void *context) {
     if (!invivo_resolve(runtime, shared_key, &object, NULL)) invivo_object_release(object);
     return NULL;
 }
-static void circles_through_definitions_are_found(void) {
+static void cycles_through_definitions_are_found(void) {
     open_runtime();
     shared = open_pool("shared");
     invivo_definition definition = {.struct_size = sizeof definition, .key = "a.b", .scope = INVIVO_SCOPE_LAZY_SINGLETON, .type = type,
@@ -681,7 +681,7 @@ static void entries_that_are_over_are_swept(void) {
 
 /* A full table drops ended entries, so it does not grow with their total number. */
 static size_t allocated(void) { return mallinfo2().uordblks + mallinfo2().hblkhd; }
-static void a_pool_grows_with_what_lives_only(void) {
+static void a_pool_grows_with_live_entries_only(void) {
     open_runtime();
     invivo_pool pool = open_pool("passing");
     invivo_object kept[64] = {{0}}, passing;
@@ -707,21 +707,21 @@ static void a_pool_grows_with_what_lives_only(void) {
 int main(int argc, char **argv) {
     if (argc > 1) steps = atoi(argv[1]);
     check_begin();
-    RUN_TEST(an_entry_lives_as_long_as_somebody_holds_it);
+    RUN_TEST(an_entry_lives_as_long_as_it_is_held);
     RUN_TEST(keys_are_equal_by_value);
     RUN_TEST(one_object_may_be_in_several_pools_under_several_keys);
     RUN_TEST(pools_are_found_by_name_and_end);
     RUN_TEST(clearing_is_a_reload_that_forgets);
-    RUN_TEST(what_many_ask_for_is_made_once);
-    RUN_TEST(who_waits_for_a_making_that_fails_gets_its_error);
-    RUN_TEST(a_circle_of_makings_is_an_error_and_no_deadlock);
-    RUN_TEST(circles_through_definitions_are_found);
+    RUN_TEST(an_entry_is_created_once_for_many_threads);
+    RUN_TEST(threads_that_wait_for_a_failing_creation_get_its_error);
+    RUN_TEST(a_cycle_of_creations_is_an_error_and_no_deadlock);
+    RUN_TEST(cycles_through_definitions_are_found);
     RUN_TEST(an_entry_lives_as_long_as_the_hosts_own_instance);
     RUN_TEST(a_pool_grows_with_instances_that_live_only);
     RUN_TEST(a_key_removed_while_its_entry_is_made_keeps_nothing);
     threads_find_what_a_model_says(false);
     threads_find_what_a_model_says(true);
     RUN_TEST(entries_that_are_over_are_swept);
-    RUN_TEST(a_pool_grows_with_what_lives_only);
+    RUN_TEST(a_pool_grows_with_live_entries_only);
     return check_end();
 }

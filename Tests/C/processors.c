@@ -31,7 +31,7 @@ static invivo_status look(invivo_object object, const invivo_build *build, inviv
     return say("look", invivo_key_name(build->key), error);
 }
 
-static void a_decorator_takes_the_place_of_what_was_made(void) {
+static void a_decorator_replaces_the_object(void) {
     static const invivo_injection left[] = {KEY("left", "a.one")};
     begin();
     describe();
@@ -132,7 +132,7 @@ static void an_initializer_that_takes_the_bare_object_is_an_error_that_names_bot
     end();
 }
 
-static void a_component_decorates_and_what_it_needs_is_left_alone(void) {
+static void a_component_decorates_but_not_its_dependencies(void) {
     static const invivo_parameter takes[] = {{.name = "wrapped", .kind = INVIVO_KIND_OBJECT}};
     static const invivo_injection initializer[] = {ARGUMENT("input", 0)}, left[] = {KEY("left", "a.log")}, log[] = {KEY("left", "a.clock")};
     begin();
@@ -261,7 +261,7 @@ static void a_failing_decorator_fails_the_resolve_and_leaves_nothing(void) {
     end();
 }
 
-static void documents_tune_and_reloads_inject_into_what_was_made(void) {
+static void traits_and_reloads_apply_to_the_original_object(void) {
     static const invivo_injection left[] = {KEY("left", "a.other")};
     begin();
     invivo_type_options options = part_options("Own");
@@ -304,7 +304,7 @@ static invivo_status answer_leased(invivo_object object, const invivo_build *bui
     *out = object;
     return invivo_object_retain(object);
 }
-static void a_decorator_that_answers_the_object_itself_leaves_it(void) {
+static void a_decorator_that_returns_the_object_changes_nothing(void) {
     begin();
     describe();
     PROCESS("itself", .key = "a.one", .decorate = answer_itself);
@@ -350,7 +350,7 @@ static void shared_objects_with_arguments_are_decorated_each(void) {
     end();
 }
 
-static void what_a_program_makes_is_decorated_as_soon_as_somebody_asks(void) {
+static void objects_of_a_build_plan_are_decorated(void) {
     static const invivo_injection input[] = {KEY("input", "a.leaf")};
     begin();
     describe();
@@ -464,7 +464,7 @@ static invivo_value text_value(const char *text) {
     return (invivo_value){.kind = INVIVO_KIND_STRING, .as.string = {.data = text, .length = strlen(text)}};
 }
 
-static void a_definition_that_is_copied_says_the_same(void) {
+static void a_copied_definition_is_equal(void) {
     static const invivo_parameter takes[] = {{.name = "number", .kind = INVIVO_KIND_INT64, .flags = INVIVO_PARAMETER_OPTIONAL}};
     static const invivo_injection initializer[] = {KEY("input", "a.leaf"), ARGUMENT("number", 0)}, right[] = {BY_TYPE("right", "Shell")};
     invivo_injection note[] = {{.how = INVIVO_INJECT_VALUE, .value = text_value("hello")}};
@@ -499,7 +499,7 @@ static invivo_status remove_it(const invivo_definition *described, invivo_change
     return invivo_changes_remove(given, described->key, error);
 }
 
-static void a_processor_defines_what_it_visits_and_nothing_else(void) {
+static void a_processor_redefines_only_the_visited_key(void) {
     begin();
     describe();
     ADD("a.one", PROTOTYPE, .type = part_type);
@@ -569,23 +569,23 @@ static void overrides_lie_above_processors(void) {
 
 int main(void) {
     check_begin();
-    RUN_TEST(a_decorator_takes_the_place_of_what_was_made);
+    RUN_TEST(a_decorator_replaces_the_object);
     RUN_TEST(decorators_come_in_the_order_of_their_priority);
     RUN_TEST(a_reference_back_is_set_when_the_object_is_decorated);
     RUN_TEST(an_object_may_refer_to_its_own_decorated_self);
     RUN_TEST(an_initializer_that_takes_the_bare_object_is_an_error_that_names_both);
-    RUN_TEST(a_component_decorates_and_what_it_needs_is_left_alone);
+    RUN_TEST(a_component_decorates_but_not_its_dependencies);
     RUN_TEST(a_method_of_a_component_decorates);
     RUN_TEST(a_failing_decorator_fails_the_resolve_and_leaves_nothing);
-    RUN_TEST(documents_tune_and_reloads_inject_into_what_was_made);
-    RUN_TEST(a_decorator_that_answers_the_object_itself_leaves_it);
+    RUN_TEST(traits_and_reloads_apply_to_the_original_object);
+    RUN_TEST(a_decorator_that_returns_the_object_changes_nothing);
     RUN_TEST(constants_are_not_decorated);
     RUN_TEST(shared_objects_with_arguments_are_decorated_each);
-    RUN_TEST(what_a_program_makes_is_decorated_as_soon_as_somebody_asks);
+    RUN_TEST(objects_of_a_build_plan_are_decorated);
     RUN_TEST(processors_change_definitions_one_after_the_other);
     RUN_TEST(processors_see_parents_and_their_children_follow);
-    RUN_TEST(a_definition_that_is_copied_says_the_same);
-    RUN_TEST(a_processor_defines_what_it_visits_and_nothing_else);
+    RUN_TEST(a_copied_definition_is_equal);
+    RUN_TEST(a_processor_redefines_only_the_visited_key);
     RUN_TEST(nothing_is_lost_in_a_copy);
     RUN_TEST(overrides_lie_above_processors);
     return check_end();

@@ -99,7 +99,7 @@ static invivo_status start_and_ask(void *instance, void *user_data, invivo_error
     return invivo_pool_get(pool, &key, make_part, NULL, &object, error);
 }
 
-static void a_start_that_asks_a_pool_for_what_is_being_made_is_a_circle(void) {
+static void a_start_that_requests_a_pool_entry_in_creation_is_a_cycle(void) {
     begin_with(0);
     invivo_type_options options = part_options("Part");
     options.start = start_and_ask;
@@ -118,6 +118,6 @@ int main(void) {
     what_the_log_resolves_is_a_graph_of_its_own(INVIVO_SCOPE_LAZY_SINGLETON);
     what_the_log_resolves_is_a_graph_of_its_own(INVIVO_SCOPE_WEAK_SINGLETON);
     what_the_log_resolves_is_a_graph_of_its_own(INVIVO_SCOPE_THREAD);
-    RUN_TEST(a_start_that_asks_a_pool_for_what_is_being_made_is_a_circle);
+    RUN_TEST(a_start_that_requests_a_pool_entry_in_creation_is_a_cycle);
     return check_end();
 }

@@ -33,7 +33,7 @@ static void end(void) {
 }
 static invivo_status say(const char *text, invivo_error **error) { return invivo_source_update(source, text, strlen(text), error); }
 
-static void everything_wrong_in_a_struct_is_told_by_its_field(void) {
+static void errors_in_a_struct_name_the_field(void) {
     begin(0);
     expects_error(say("traits:\n  a.t:\n    - Set: { gain: 3, where: { x: q, y: [1], w: 2 } }\n", E), INVIVO_E_RANGE,
                   "a.yaml:3:20: traits.a.t[0].Set.gain: 3 is outside 0...2\n"
@@ -46,7 +46,7 @@ static void everything_wrong_in_a_struct_is_told_by_its_field(void) {
     end();
 }
 
-static void a_property_is_given_once_whatever_its_name(void) {
+static void a_property_is_set_once_under_every_name(void) {
     begin(0);
     expects_error(say("traits: { a.t: [Set: { volume: 1, gain: 2 }] }", E), INVIVO_E_ARGUMENT,
                   "a.yaml:1:35: traits.a.t[0].Set.gain: 'volume' and 'gain' are the same property of Voice: give one of them");
@@ -55,14 +55,14 @@ static void a_property_is_given_once_whatever_its_name(void) {
     end();
 }
 
-static void a_key_that_nobody_has_is_told_though_nothing_is_said_of_it(void) {
+static void an_unknown_key_is_an_error_without_traits(void) {
     begin(0);
     expects_error(say("traits: { a.tt: [] }", E), INVIVO_E_SPEC, "a.yaml:1:11: traits.a.tt: no target has the key 'a.tt', did you mean 'a.t'?" LATER);
     OK(say("traits: { a.t: [] }", E));
     end();
 }
 
-static void a_long_report_is_cut_and_says_by_how_much(void) {
+static void a_long_report_is_limited_and_counts_the_rest(void) {
     char *text = malloc(200000), last[64];
     invivo_error *error = NULL;
     int length = sprintf(text, "traits: { a.t: [Set: { ");
@@ -119,7 +119,7 @@ static void count_untracked(void *user_data, const invivo_report *report) {
     CHECK_EQUAL(invivo_report_untracked(report, counted_changes), 0);
 }
 /* Prototypes and graph-scope objects keep their dependencies when keys change: the report counts them. */
-static void a_report_counts_what_lives_on_untracked(void) {
+static void a_report_counts_untracked_live_objects(void) {
     static const invivo_injection helper[] = {{.name = "helper", .how = INVIVO_INJECT_REFERENCE, .reference = "a.part"}};
     invivo_type_options types = {.struct_size = sizeof(types), .name = "Part", .size = 16, .concurrency = INVIVO_SHARED};
     static const invivo_parameter input[] = {{.name = "helper", .kind = INVIVO_KIND_OBJECT}};
@@ -197,12 +197,12 @@ static void a_cache_is_called_before_and_after_a_commit_becomes_visible(void) {
 
 int main(void) {
     check_begin();
-    RUN_TEST(everything_wrong_in_a_struct_is_told_by_its_field);
-    RUN_TEST(a_property_is_given_once_whatever_its_name);
-    RUN_TEST(a_key_that_nobody_has_is_told_though_nothing_is_said_of_it);
-    RUN_TEST(a_long_report_is_cut_and_says_by_how_much);
+    RUN_TEST(errors_in_a_struct_name_the_field);
+    RUN_TEST(a_property_is_set_once_under_every_name);
+    RUN_TEST(an_unknown_key_is_an_error_without_traits);
+    RUN_TEST(a_long_report_is_limited_and_counts_the_rest);
     RUN_TEST(naming_a_key_does_not_make_it_one);
-    RUN_TEST(a_report_counts_what_lives_on_untracked);
+    RUN_TEST(a_report_counts_untracked_live_objects);
     RUN_TEST(a_cache_is_called_before_and_after_a_commit_becomes_visible);
     return check_end();
 }

@@ -208,7 +208,7 @@ static void a_scope_is_let_go(void) {
 }
 
 /* Random sequences against a model: the serial number of each key. */
-static void resets_do_what_a_model_says(void) {
+static void resets_equal_a_model(void) {
     enum { KEYS = 12 };
     unsigned state = 7;
     begin();
@@ -265,6 +265,6 @@ int main(void) {
     RUN_TEST(a_key_alone_is_let_go_and_its_dependents_follow);
     RUN_TEST(a_key_with_its_dependencies_is_let_go);
     RUN_TEST(a_scope_is_let_go);
-    RUN_TEST(resets_do_what_a_model_says);
+    RUN_TEST(resets_equal_a_model);
     return check_end();
 }

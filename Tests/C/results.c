@@ -48,7 +48,7 @@ static void null_runs_no_hook_is_not_decorated_and_is_not_kept(void) {
     }
 }
 
-static void what_is_null_is_left_out_of_lists_and_of_optional_places(void) {
+static void null_is_left_out_of_lists_and_optional_targets(void) {
     static const invivo_injection left[] = {{.name = "left", .how = INVIVO_INJECT_REFERENCE, .reference = "a.maybe", .flags = INVIVO_INJECT_OPTIONAL}};
     invivo_value all;
     begin();
@@ -86,7 +86,7 @@ static invivo_status build_part(void **instance, const invivo_build *build, cons
     return part_init(*instance, build, NULL, 0, user_data, error);
 }
 
-static void callbacks_build_and_inject_beside_what_is_declared(void) {
+static void callbacks_combine_with_declarations(void) {
     static const invivo_parameter takes[] = {{.name = "number", .kind = INVIVO_KIND_INT64}};
     static const invivo_injection left[] = {KEY("left", "a.lamp")}, initializer[] = {ARGUMENT(NULL, 0)};
     invivo_injection text[] = {{.how = INVIVO_INJECT_VALUE, .value = {.kind = INVIVO_KIND_STRING, .as.string = {.data = "note", .length = 4}}}};
@@ -140,8 +140,8 @@ static void a_path_that_ends_early_is_an_error_unless_it_is_optional(void) {
 int main(void) {
     check_begin();
     RUN_TEST(null_runs_no_hook_is_not_decorated_and_is_not_kept);
-    RUN_TEST(what_is_null_is_left_out_of_lists_and_of_optional_places);
-    RUN_TEST(callbacks_build_and_inject_beside_what_is_declared);
+    RUN_TEST(null_is_left_out_of_lists_and_optional_targets);
+    RUN_TEST(callbacks_combine_with_declarations);
     RUN_TEST(a_path_that_ends_early_is_an_error_unless_it_is_optional);
     return check_end();
 }

@@ -227,7 +227,7 @@ static const char *retired(void) {
 }
 
 /* An object from a method of another object is stopped before that: at close, and when both are replaced. */
-static void what_a_method_made_is_stopped_before_its_maker(void) {
+static void an_object_from_a_method_is_stopped_before_its_maker(void) {
     const invivo_injection maker = {.how = INVIVO_INJECT_REFERENCE, .reference = "a.maker"};
     for (int way = 0; way < 3; way++) {
         begin();
@@ -257,7 +257,7 @@ static void what_a_method_made_is_stopped_before_its_maker(void) {
 
 /* Objects of an unreferenced cycle end: at once if their language refers to none, else when it releases them, or at
  * close. */
-static void a_circle_is_stopped_once(void) {
+static void a_cycle_is_stopped_once(void) {
     const invivo_injection self = {.name = "other", .how = INVIVO_INJECT_REFERENCE, .reference = "a.one"};
     const invivo_injection two = {.name = "other", .how = INVIVO_INJECT_REFERENCE, .reference = "a.two"};
     for (int way = 0; way < 6; way++) {
@@ -331,7 +331,7 @@ static void keep_report(void *user_data, const invivo_report *report) {
     snprintf(told, sizeof told, "%s", invivo_report_text(report));
 }
 
-static void what_a_start_leaves_does_not_count_and_the_report_names_what_stays(void) {
+static void references_from_a_start_do_not_count_and_the_report_names_others(void) {
     static const invivo_observer_options observer = {.struct_size = sizeof observer, .reloaded = keep_report};
     begin();
     start_references = 2;
@@ -401,7 +401,7 @@ static void leases_are_never_cut_short_and_the_last_one_stops_at_once(void) {
     end();
 }
 
-static void what_uses_it_is_stopped_before_it(void) {
+static void dependents_are_stopped_first(void) {
     begin();
     invivo_changes changes;
     OK(invivo_changes_open(runtime, &changes, E));
@@ -441,7 +441,7 @@ static void a_view_keeps_it(void) {
 }
 
 /* The inspection functions run no host code: another thread ends objects that a view kept. */
-static void what_inspects_ends_nothing_itself(void) {
+static void inspection_ends_nothing(void) {
     invivo_runtime_info info = {.struct_size = sizeof info};
     begin();
     DEFINE("a.pool", LAZY_SINGLETON);
@@ -482,7 +482,7 @@ static void after_the_grace_time_it_is_stopped_with_a_warning(void) {
 }
 
 /* A lease interrupts the grace time: it begins anew afterwards. */
-static void the_grace_time_begins_anew_after_a_lease(void) {
+static void the_grace_time_restarts_after_a_lease(void) {
     begin_with(1000, false);
     DEFINE("a.pool", LAZY_SINGLETON);
     invivo_object old = resolve("a.pool");
@@ -507,7 +507,7 @@ static void the_grace_time_begins_anew_after_a_lease(void) {
 }
 
 /* An object that is a constant of another definition is not retired with it. */
-static void what_another_definition_has_is_not_retired(void) {
+static void a_constant_of_another_definition_is_not_retired(void) {
     begin();
     DEFINE("a.pool", LAZY_SINGLETON);
     invivo_object pool = resolve("a.pool");
@@ -714,7 +714,7 @@ static void *finds_the_weak(void *unused) {
 
 /* A resolve during the count of references gets the weak singleton, and it lives. A resolve during its stop gets a new
  * one. */
-static void a_weak_singleton_is_not_stopped_under_who_resolves_it(void) {
+static void a_weak_singleton_is_not_stopped_during_its_resolve(void) {
     begin();
     DEFINE("a.weak", WEAK_SINGLETON);
     invivo_object leased = resolve("a.weak");
@@ -757,7 +757,7 @@ static void no_thread_gets_a_weak_singleton_that_was_stopped(void) {
 }
 
 /* A manually stopped one waits for no reference: there is nothing to stop. */
-static void what_was_stopped_by_hand_waits_for_nobody(void) {
+static void a_manually_stopped_object_waits_for_no_reference(void) {
     invivo_key key;
     begin();
     DEFINE("a.weak", WEAK_SINGLETON);
@@ -840,7 +840,7 @@ static void *uses_the_pool(void *unused) {
     return NULL;
 }
 
-static void no_thread_uses_what_was_stopped_while_reloads_replace_it(void) {
+static void no_thread_uses_a_stopped_object_during_reloads(void) {
     pthread_t users[USERS];
     begin();
     over = uses = used_after_stop = 0;
@@ -897,18 +897,18 @@ static void a_pool_closes_while_its_objects_are_retired(void) {
 
 int main(void) {
     check_begin();
-    RUN_TEST(what_a_method_made_is_stopped_before_its_maker);
-    RUN_TEST(a_circle_is_stopped_once);
+    RUN_TEST(an_object_from_a_method_is_stopped_before_its_maker);
+    RUN_TEST(a_cycle_is_stopped_once);
     RUN_TEST(a_replaced_object_is_stopped_when_its_language_lets_go_of_it);
-    RUN_TEST(what_a_start_leaves_does_not_count_and_the_report_names_what_stays);
+    RUN_TEST(references_from_a_start_do_not_count_and_the_report_names_others);
     RUN_TEST(a_source_that_fails_does_not_end_the_looks);
     RUN_TEST(leases_are_never_cut_short_and_the_last_one_stops_at_once);
-    RUN_TEST(what_uses_it_is_stopped_before_it);
+    RUN_TEST(dependents_are_stopped_first);
     RUN_TEST(a_view_keeps_it);
-    RUN_TEST(what_inspects_ends_nothing_itself);
+    RUN_TEST(inspection_ends_nothing);
     RUN_TEST(after_the_grace_time_it_is_stopped_with_a_warning);
-    RUN_TEST(the_grace_time_begins_anew_after_a_lease);
-    RUN_TEST(what_another_definition_has_is_not_retired);
+    RUN_TEST(the_grace_time_restarts_after_a_lease);
+    RUN_TEST(a_constant_of_another_definition_is_not_retired);
     RUN_TEST(without_a_limit_it_waits);
     RUN_TEST(close_stops_everything_in_reverse_order);
     RUN_TEST(a_close_that_is_refused_ends_nothing);
@@ -917,12 +917,12 @@ int main(void) {
     RUN_TEST(overrides_resets_removals_and_decorators_are_no_different);
     RUN_TEST(scopes_and_weak_singletons_are_no_different);
     RUN_TEST(a_weak_singleton_has_no_grace_time_before_it_is_replaced);
-    RUN_TEST(a_weak_singleton_is_not_stopped_under_who_resolves_it);
+    RUN_TEST(a_weak_singleton_is_not_stopped_during_its_resolve);
     RUN_TEST(no_thread_gets_a_weak_singleton_that_was_stopped);
-    RUN_TEST(what_was_stopped_by_hand_waits_for_nobody);
+    RUN_TEST(a_manually_stopped_object_waits_for_no_reference);
     RUN_TEST(it_is_asked_about_where_it_may_be_touched);
     RUN_TEST(a_forked_child_stops_nothing);
-    RUN_TEST(no_thread_uses_what_was_stopped_while_reloads_replace_it);
+    RUN_TEST(no_thread_uses_a_stopped_object_during_reloads);
     RUN_TEST(a_pool_closes_while_its_objects_are_retired);
     return check_end();
 }

@@ -128,7 +128,7 @@ static int64_t at(uint64_t place, invivo_key of) {
     return number;
 }
 
-static void the_host_says_where_its_code_is(void) {
+static void the_host_identifies_the_scope_instance(void) {
     open_runtime();
     kept = dropped = destroyed = 0;
     invivo_definition lost = {.struct_size = sizeof lost, .key = "r.lost", .type = type, .scope = INVIVO_SCOPE_HOST, .scope_name = "request"};
@@ -191,7 +191,7 @@ static void *resolve_here(void *context) {
     *(int64_t *)context = number_of(key);
     return NULL;
 }
-static void what_many_ask_for_at_one_place_is_made_once(void) {
+static void an_object_of_a_scope_instance_is_built_once_for_many_threads(void) {
     open_runtime();
     register_scope();
     key = define("r.one", type, INVIVO_SCOPE_HOST, "request");
@@ -289,8 +289,8 @@ static void another_scope_of_the_host_s_is_another_definition(void) {
 int main(void) {
     check_begin();
     RUN_TEST(each_thread_has_its_own_until_it_ends);
-    RUN_TEST(the_host_says_where_its_code_is);
-    RUN_TEST(what_many_ask_for_at_one_place_is_made_once);
+    RUN_TEST(the_host_identifies_the_scope_instance);
+    RUN_TEST(an_object_of_a_scope_instance_is_built_once_for_many_threads);
     RUN_TEST(places_end_while_others_resolve);
     RUN_TEST(a_context_is_missing_outside_of_one);
     RUN_TEST(a_place_that_ends_while_something_is_kept_there_holds_nothing);

@@ -137,7 +137,7 @@ static void a_document_that_may_come_later_is_an_error_until_it_is_good(void) {
     CHECK(strstr(text, "invivo: error: later.yaml:1:") == text);
 }
 
-static void what_a_call_answers_is_not_written_too(void) {
+static void errors_of_a_call_are_not_logged(void) {
     invivo_source_options document = {.struct_size = sizeof(document), .name = "b.yaml", .text = "{}", .length = 2};
     invivo_source source;
     capture();
@@ -200,7 +200,7 @@ static invivo_status post(void *user_data, invivo_job job, invivo_error **error)
     return INVIVO_OK;
 }
 static void never(void *user_data, const invivo_report *report) { (void)user_data, (void)report; }
-static void a_dropped_job_that_nobody_waits_for_is_a_warning(void) {
+static void a_dropped_job_without_a_waiting_call_is_a_warning(void) {
     invivo_domain_options host = {.struct_size = sizeof(host), .name = "window", .post = post};
     invivo_observer_options options = {.struct_size = sizeof(options), .reloaded = never};
     invivo_observer observer;
@@ -273,7 +273,7 @@ static void a_closed_pipe_raises_no_signal_where_it_cannot_be_opened_again(void)
     CHECK_EQUAL(status, 0);
 }
 
-static void a_full_pipe_or_socket_blocks_nobody(void) {
+static void a_full_pipe_or_socket_blocks_no_thread(void) {
     for (int i = 0; i < 2; i++) {
         char byte = '.';
         int ends[2], flags;
@@ -328,13 +328,13 @@ int main(void) {
     RUN_TEST(another_edit_with_the_same_error_is_written_too);
     RUN_TEST(an_edit_that_a_call_was_refused_before_is_written);
     RUN_TEST(a_document_that_may_come_later_is_an_error_until_it_is_good);
-    RUN_TEST(what_a_call_answers_is_not_written_too);
+    RUN_TEST(errors_of_a_call_are_not_logged);
     RUN_TEST(a_warning_that_holds_is_written_once);
     RUN_TEST(the_level_and_silence_are_the_hosts);
-    RUN_TEST(a_dropped_job_that_nobody_waits_for_is_a_warning);
+    RUN_TEST(a_dropped_job_without_a_waiting_call_is_a_warning);
     RUN_TEST(a_closed_pipe_or_socket_raises_no_signal);
     RUN_TEST(a_closed_pipe_raises_no_signal_where_it_cannot_be_opened_again);
-    RUN_TEST(a_full_pipe_or_socket_blocks_nobody);
+    RUN_TEST(a_full_pipe_or_socket_blocks_no_thread);
     RUN_TEST(a_socket_and_a_file_are_written_to_as_well);
     RUN_TEST(a_closed_standard_error_is_left_alone);
     return check_end();

@@ -58,7 +58,7 @@ static invivo_status set_or_refuse(void *instance, void *user_data, const invivo
     return INVIVO_E_HOST;
 }
 /* A value that could not be restored stays; a later failing reload restores it without a new object. */
-static void what_could_not_be_put_back_is_what_is_put_back_later(void) {
+static void values_that_could_not_be_restored_are_restored_later(void) {
     static const invivo_property stubborn[] = {
         {.struct_size = sizeof(invivo_property), .name = "left", .kind = INVIVO_KIND_OBJECT, .get = get_object, .set = set_or_refuse, .user_data = (void *)offsetof(node, left)},
         {.struct_size = sizeof(invivo_property), .name = "right", .kind = INVIVO_KIND_OBJECT, .get = get_object, .set = set_object, .user_data = (void *)offsetof(node, right)}};
@@ -94,7 +94,7 @@ static void what_could_not_be_put_back_is_what_is_put_back_later(void) {
     end();
 }
 
-static void an_error_names_who_needed_what_failed(void) {
+static void an_error_names_the_dependents(void) {
     begin();
     invivo_injection to_b[] = {KEY("left", "a.b")}, to_c[] = {KEY("input", "a.c")};
     describe();
@@ -168,7 +168,7 @@ static invivo_status make_catching(void **instance, const invivo_build *build, c
     if (object.bits) drop(object);
     return node_init(*instance, build, arguments, count, user_data, error);
 }
-static void what_a_caught_failure_took_back_gets_no_more_steps(void) {
+static void rolled_back_objects_run_no_further_steps(void) {
     begin();
     invivo_injection left[] = {KEY("left", "a.top")}, kid[] = {KEY("input", "a.kid"), CONSTANT("number", invivo_int64(1))};
     invivo_injection both[] = {KEY("left", "a.holder"), KEY("right", "a.bad")};
@@ -197,12 +197,12 @@ static void what_a_caught_failure_took_back_gets_no_more_steps(void) {
 int main(void) {
     check_begin();
     main_thread = pthread_self();
-    RUN_TEST(what_could_not_be_put_back_is_what_is_put_back_later);
-    RUN_TEST(an_error_names_who_needed_what_failed);
+    RUN_TEST(values_that_could_not_be_restored_are_restored_later);
+    RUN_TEST(an_error_names_the_dependents);
     RUN_TEST(hooks_run_in_their_order);
     RUN_TEST(a_failing_step_leaves_nothing_half_made);
     RUN_TEST(a_hook_may_resolve_and_that_completes_by_itself);
     RUN_TEST(properties_are_set_in_declared_order);
-    RUN_TEST(what_a_caught_failure_took_back_gets_no_more_steps);
+    RUN_TEST(rolled_back_objects_run_no_further_steps);
     return check_end();
 }

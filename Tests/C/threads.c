@@ -133,7 +133,7 @@ static void *resolve_in_vain(void *unused) {
     CHECK_EQUAL(invivo_resolve_name(runtime, "a.bad", &object, NULL), INVIVO_E_HOST);
     return NULL;
 }
-static void who_waits_for_a_build_that_fails_gets_its_failure(void) {
+static void threads_that_wait_for_a_failing_build_get_its_error(void) {
     begin();
     describe();
     OK(invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.bad",
@@ -153,7 +153,7 @@ static void who_waits_for_a_build_that_fails_gets_its_failure(void) {
 }
 
 /* While an unrelated constructor blocks: built objects, other cold ones, prototypes and reloads. */
-static void nobody_waits_for_a_strangers_constructor(void) {
+static void no_thread_waits_for_an_unrelated_constructor(void) {
     static const invivo_injection input[] = {KEY("input", "a.built")};
     pthread_t thread;
     invivo_object slow, object;
@@ -199,7 +199,7 @@ static void *resolve_top(void *out) {
     return NULL;
 }
 
-static void chains_of_other_threads_are_no_circle(void) {
+static void builds_of_several_threads_are_no_cycle(void) {
     static const invivo_injection inner[] = {KEY("input", "a.meeting")}, top[] = {KEY("input", "a.inner")};
     static const uint32_t scopes[] = {INVIVO_SCOPE_PROTOTYPE, INVIVO_SCOPE_GRAPH};
     for (size_t round = 0; round < COUNT(scopes); round++) {
@@ -248,7 +248,7 @@ static invivo_status fail_init(void *instance, const invivo_build *build, const 
 
 /* A commit keeps its objects until its end. If it depends on another thread that waits for the commit, the other one
  * restarts, whatever the result of the commit. */
-static void a_commit_and_a_resolve_that_need_what_the_other_makes_both_end(void) {
+static void a_commit_and_a_resolve_that_depend_on_each_other_both_end(void) {
     static const invivo_injection gate[] = {KEY("input", "a.gate")}, left[] = {KEY("left", "a.first")};
     static const invivo_injection first[] = {KEY("input", "a.first")}, overtaking[] = {KEY("input", "a.overtaking")};
     static const invivo_injection second[] = {KEY("left", "a.second")}, both[] = {KEY("input", "a.both")};
@@ -455,7 +455,7 @@ static void *only_ask(void *self) {
     return NULL;
 }
 
-static void close_answers_what_still_waits(void) {
+static void close_completes_pending_resolves(void) {
     answer self = {0};
     begin();
     describe();
@@ -546,7 +546,7 @@ static void *reload_something(void *unused) {
     OK(invivo_changes_commit(set_of, E));
     return NULL;
 }
-static void a_wait_beneath_a_job_is_answered_as_an_error(void) {
+static void a_wait_under_a_job_is_an_error(void) {
     static const invivo_injection input[] = {KEY("input", "a.slow")};
     pthread_t slow, reloading;
     invivo_observer observer;
@@ -578,16 +578,16 @@ static void a_wait_beneath_a_job_is_answered_as_an_error(void) {
 int main(void) {
     check_begin();
     RUN_TEST(a_cold_object_is_made_once_by_64_threads);
-    RUN_TEST(who_waits_for_a_build_that_fails_gets_its_failure);
-    RUN_TEST(nobody_waits_for_a_strangers_constructor);
-    RUN_TEST(chains_of_other_threads_are_no_circle);
-    RUN_TEST(a_commit_and_a_resolve_that_need_what_the_other_makes_both_end);
+    RUN_TEST(threads_that_wait_for_a_failing_build_get_its_error);
+    RUN_TEST(no_thread_waits_for_an_unrelated_constructor);
+    RUN_TEST(builds_of_several_threads_are_no_cycle);
+    RUN_TEST(a_commit_and_a_resolve_that_depend_on_each_other_both_end);
     RUN_TEST(a_shared_object_is_made_elsewhere_and_handed_over);
     RUN_TEST(a_confined_object_is_resolved_where_it_belongs);
     RUN_TEST(it_is_delivered_in_the_domain_that_was_asked_for);
     RUN_TEST(failures_are_handed_over_too);
-    RUN_TEST(close_answers_what_still_waits);
+    RUN_TEST(close_completes_pending_resolves);
     RUN_TEST(a_resolve_does_not_come_between_the_steps_of_a_build);
-    RUN_TEST(a_wait_beneath_a_job_is_answered_as_an_error);
+    RUN_TEST(a_wait_under_a_job_is_an_error);
     return check_end();
 }

@@ -218,7 +218,7 @@ static void a_setter_that_clamps_is_reported_and_reversed(void) {
     end();
 }
 
-static void what_somebody_else_changed_is_left(void) {
+static void values_changed_by_other_code_stay(void) {
     begin();
     invivo_object object;
     voice *self = make(&object);
@@ -238,7 +238,7 @@ static void what_somebody_else_changed_is_left(void) {
 }
 
 /* The same with a single property under a layer, of each kind. */
-static void a_single_property_that_somebody_else_changed_is_left(void) {
+static void a_single_property_that_other_code_changed_stays(void) {
     static const char *const texts[] = {"traits: { synth.lead: [ Set: { gain: 5 } ] }", "traits: { synth.lead: [ Set: { a: 5 } ] }"};
     for (int i = 0; i < 2; i++) {
         begin();
@@ -520,7 +520,7 @@ static void say_five_meanwhile(void) {
     pthread_create(&thread, NULL, say_five, NULL);
     pthread_join(thread, NULL);
 }
-static void what_is_said_while_an_object_is_made_reaches_it(void) {
+static void traits_during_a_creation_reach_the_object(void) {
     begin();
     invivo_object object;
     void *instance = NULL;
@@ -583,7 +583,7 @@ static void pending_targets_wait_when_allowed(void) {
     free(heard);
 }
 
-static void objects_made_later_get_what_holds(void) {
+static void later_objects_get_the_current_traits(void) {
     begin();
     invivo_definition lead = {.struct_size = sizeof(lead), .key = "synth.lead", .scope = INVIVO_SCOPE_PROTOTYPE, .type = type};
     invivo_key key;
@@ -657,7 +657,7 @@ static void an_instance_of_a_shared_type_never_changes_in_place(void) {
     end();
 }
 
-static void bytes_are_said_in_base64(void) {
+static void bytes_are_written_in_base64(void) {
     begin();
     invivo_object object;
     invivo_target target;
@@ -737,7 +737,7 @@ static void an_object_is_tuned_by_one_key(void) {
 }
 
 /* Documents tune an object by one key: the shared instance of a key cannot be attached to another, in either order. */
-static void who_comes_first_keeps_an_object_that_two_keys_want(void) {
+static void the_first_key_keeps_an_object(void) {
     invivo_object object;
     invivo_target target;
     invivo_changes changes;
@@ -770,7 +770,7 @@ static void who_comes_first_keeps_an_object_that_two_keys_want(void) {
 }
 
 /* For definitions and the program: spec files do not set it. A time accepts the same strings as the configuration. */
-static void what_is_not_tunable_is_refused_in_specs(void) {
+static void properties_that_are_not_tunable_are_refused_in_specs(void) {
     typedef struct { double fixed, delay; } plain;
     static const invivo_property fields[] = {{.struct_size = sizeof(invivo_property), .name = "fixed", .kind = INVIVO_KIND_DOUBLE,
                                               .flags = INVIVO_PROPERTY_NOT_TUNABLE, .offset = offsetof(plain, fixed), .size = 8},
@@ -806,22 +806,22 @@ int main(void) {
     RUN_TEST(layers_leave_in_any_order);
     RUN_TEST(layers_of_one_document_are_a_stack);
     RUN_TEST(a_setter_that_clamps_is_reported_and_reversed);
-    RUN_TEST(what_somebody_else_changed_is_left);
-    RUN_TEST(a_single_property_that_somebody_else_changed_is_left);
+    RUN_TEST(values_changed_by_other_code_stay);
+    RUN_TEST(a_single_property_that_other_code_changed_stays);
     RUN_TEST(an_object_is_undone_in_reverse_order);
     RUN_TEST(a_failing_setter_undoes_everything);
     RUN_TEST(former_names_units_enumerations_and_structs);
     RUN_TEST(a_restart_property_waits_for_the_next_making);
     RUN_TEST(targets_come_go_and_change_their_key);
     RUN_TEST(a_target_is_let_go_once);
-    RUN_TEST(what_is_said_while_an_object_is_made_reaches_it);
+    RUN_TEST(traits_during_a_creation_reach_the_object);
     RUN_TEST(a_failed_attach_changes_nothing);
     RUN_TEST(an_object_is_tuned_by_one_key);
-    RUN_TEST(bytes_are_said_in_base64);
+    RUN_TEST(bytes_are_written_in_base64);
     RUN_TEST(an_instance_of_a_shared_type_never_changes_in_place);
     RUN_TEST(pending_targets_wait_when_allowed);
-    RUN_TEST(objects_made_later_get_what_holds);
-    RUN_TEST(who_comes_first_keeps_an_object_that_two_keys_want);
-    RUN_TEST(what_is_not_tunable_is_refused_in_specs);
+    RUN_TEST(later_objects_get_the_current_traits);
+    RUN_TEST(the_first_key_keeps_an_object);
+    RUN_TEST(properties_that_are_not_tunable_are_refused_in_specs);
     return check_end();
 }

@@ -103,7 +103,7 @@ static void callbacks_walk_the_tree_in_the_place_of_its_types(void) {
     end();
 }
 
-static void what_a_definition_made_is_left_alone_with_everything_below(void) {
+static void objects_of_definitions_are_skipped_with_their_subtrees(void) {
     begin();
     describe();
     ADD("a.view", PROTOTYPE, .type = view);
@@ -120,7 +120,7 @@ static void what_a_definition_made_is_left_alone_with_everything_below(void) {
     end();
 }
 
-static void everything_that_is_wrong_with_a_tree_is_told_before_anything_is_injected(void) {
+static void all_errors_of_a_tree_are_reported_before_the_injection(void) {
     begin();
     describe();
     ADD("a.view", PROTOTYPE, .type = view);
@@ -205,7 +205,7 @@ static void a_tree_without_end_is_an_error_on_any_stack(void) {
     end();
 }
 
-static void what_is_injected_becomes_shared_only_when_asked(void) {
+static void an_injected_object_becomes_shared_only_on_request(void) {
     static const invivo_injection left[] = {KEY("left", "a.user")}, right[] = {KEY("right", "a.one")};
     begin();
     describe();
@@ -267,11 +267,11 @@ int main(void) {
     RUN_TEST(a_tree_is_injected_by_type_and_completes_children_first);
     RUN_TEST(each_is_injected_by_the_key_it_names);
     RUN_TEST(callbacks_walk_the_tree_in_the_place_of_its_types);
-    RUN_TEST(what_a_definition_made_is_left_alone_with_everything_below);
-    RUN_TEST(everything_that_is_wrong_with_a_tree_is_told_before_anything_is_injected);
+    RUN_TEST(objects_of_definitions_are_skipped_with_their_subtrees);
+    RUN_TEST(all_errors_of_a_tree_are_reported_before_the_injection);
     RUN_TEST(a_failing_hook_fails_the_whole_tree);
     RUN_TEST(a_tree_without_end_is_an_error_on_any_stack);
-    RUN_TEST(what_is_injected_becomes_shared_only_when_asked);
+    RUN_TEST(an_injected_object_becomes_shared_only_on_request);
     RUN_TEST(an_object_that_fails_to_become_shared_leaves_its_key_cold);
     return check_end();
 }

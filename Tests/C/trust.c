@@ -24,7 +24,7 @@ static char *list_of(size_t count) {
     return text;
 }
 
-static void limits_have_defaults_and_errors_name_what_permits_more(void) {
+static void limits_have_defaults_and_errors_name_the_option(void) {
     invivo_runtime_options options;
     char *text = calloc(1, (1 << 20) + 2);
     invivo_runtime runtime = open_with(NULL);
@@ -225,7 +225,7 @@ static void sources_are_listed(void) {
 int main(void) {
     check_begin();
     check_directory();
-    RUN_TEST(limits_have_defaults_and_errors_name_what_permits_more);
+    RUN_TEST(limits_have_defaults_and_errors_name_the_option);
     RUN_TEST(errors_quote_little_of_a_document_or_nothing);
     RUN_TEST(names_of_entries_are_keys);
     RUN_TEST(loading_that_takes_too_long_is_abandoned);

@@ -79,7 +79,7 @@ static void expect(const char *config, const char *warning) {
 
 #define NEAR(place, path, near) "a.yaml:2:" place ": '" path "' is not read by anything; did you mean '" near "'?"
 
-static void what_is_misspelled_names_the_nearest_path(void) {
+static void a_misspelled_path_names_the_nearest_one(void) {
     begin();
     read_by("audio.out", "volume", NULL); /* audio.volume, or global.volume */
     expect("audio: { volume: 3 }", "");
@@ -114,7 +114,7 @@ static void names_that_are_other_names_are_no_mistakes(void) {
     end();
 }
 
-static void it_is_told_once_for_the_edit_that_brings_it(void) {
+static void it_is_reported_once_per_edit(void) {
     begin();
     read_by("audio.out", "volume", NULL);
     says("a.yaml", "config: { audio: { volum: 3 } }");
@@ -133,7 +133,7 @@ static void it_is_told_once_for_the_edit_that_brings_it(void) {
 }
 
 /* A definition that is added after the document: misspelled values for it are reported then. */
-static void what_reads_later_is_told_of_misspelled_entries(void) {
+static void later_readers_report_misspelled_entries(void) {
     begin();
     says("a.yaml", "config:\n  audio: { volum: 3, pan: 1 }\n  audio-in: { volume: 3 }\n  midi: { volume: 3 }\n");
     CHECK_TEXT(warned, "");
@@ -158,7 +158,7 @@ static void what_reads_later_is_told_of_misspelled_entries(void) {
     end();
 }
 
-static void what_is_removed_reads_nothing_any_more(void) {
+static void removed_readers_read_nothing(void) {
     begin();
     read_by("audio.out", "volume", NULL);
     read_by("audio.in", "volum", NULL);
@@ -184,7 +184,7 @@ static void what_is_removed_reads_nothing_any_more(void) {
 }
 
 /* After a change set removes or changes a reader, its value is unread. */
-static void what_a_change_set_takes_away_reads_nothing_of_its_document(void) {
+static void removed_definitions_read_nothing(void) {
     static const char *const text = "config: { audio.volum: 3 }";
     for (int is_removed = 0; is_removed < 2; is_removed++) {
         const invivo_injection number = {.name = "number", .how = INVIVO_INJECT_CONFIG, .reference = "balance",
@@ -229,7 +229,7 @@ static void configure(const char *path, const invivo_value *value) {
     OK(invivo_changes_commit(changes, E));
 }
 /* A runtime setting belongs to no document: it is logged again after it was correct meanwhile. */
-static void what_is_configured_by_hand_is_logged_each_time(void) {
+static void runtime_settings_are_logged_each_time(void) {
     const invivo_value three = invivo_int64(3);
     begin();
     read_by("audio.out", "volume", NULL);
@@ -245,7 +245,7 @@ static void what_is_configured_by_hand_is_logged_each_time(void) {
 static void changed(void *user_data, const char *path, const invivo_value *value, uint64_t generation) {
     (void)user_data, (void)path, (void)value, (void)generation;
 }
-static void whatever_reads_counts(void) {
+static void all_kinds_of_readers_count(void) {
     invivo_config_observer_options options = {.struct_size = sizeof(options), .changed = changed};
     const invivo_injection need = {.name = "number", .how = INVIVO_INJECT_CONFIG, .reference = "rotation",
                                    .flags = INVIVO_INJECT_OPTIONAL};
@@ -302,15 +302,15 @@ static void many_values_are_searched_in_a_bounded_time(void) {
 
 int main(void) {
     check_begin();
-    RUN_TEST(what_is_misspelled_names_the_nearest_path);
+    RUN_TEST(a_misspelled_path_names_the_nearest_one);
     RUN_TEST(names_that_are_other_names_are_no_mistakes);
-    RUN_TEST(it_is_told_once_for_the_edit_that_brings_it);
-    RUN_TEST(what_reads_later_is_told_of_misspelled_entries);
-    RUN_TEST(what_is_removed_reads_nothing_any_more);
-    RUN_TEST(what_a_change_set_takes_away_reads_nothing_of_its_document);
+    RUN_TEST(it_is_reported_once_per_edit);
+    RUN_TEST(later_readers_report_misspelled_entries);
+    RUN_TEST(removed_readers_read_nothing);
+    RUN_TEST(removed_definitions_read_nothing);
     RUN_TEST(entries_are_no_mistakes);
-    RUN_TEST(what_is_configured_by_hand_is_logged_each_time);
-    RUN_TEST(whatever_reads_counts);
+    RUN_TEST(runtime_settings_are_logged_each_time);
+    RUN_TEST(all_kinds_of_readers_count);
     RUN_TEST(many_values_are_searched_in_a_bounded_time);
     return check_end();
 }

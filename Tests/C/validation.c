@@ -94,7 +94,7 @@ static void expect(const invivo_error *error, const char *path, const char *rule
 }
 
 /* Twelve errors, one call. */
-static void everything_is_told_at_once(void) {
+static void all_errors_are_reported_at_once(void) {
     open_runtime();
     OK(invivo_changes_open(own, &changes, E));
     add("app.main", 1, (invivo_definition){INJECTIONS(initializer, initializer_count, REFERENCE("a", "app.player"))});
@@ -140,7 +140,7 @@ static void everything_is_told_at_once(void) {
     OK(invivo_runtime_close(own, E));
 }
 
-static void what_cannot_go_into_a_place_is_told_by_its_kind(void) {
+static void a_wrong_kind_is_reported(void) {
     open_runtime();
     OK(invivo_changes_open(own, &changes, E));
     const invivo_injection thing = REFERENCE(NULL, "app.thing");
@@ -168,7 +168,7 @@ static void what_cannot_go_into_a_place_is_told_by_its_kind(void) {
 }
 
 /* An error that every resolve would return is reported before. */
-static void what_can_never_be_made_is_told_with_what_names_it(void) {
+static void definitions_that_can_never_be_created_are_reported_with_their_dependents(void) {
     static const invivo_parameter note[] = {{.name = "note", .kind = INVIVO_KIND_INT64}};
     const invivo_injection text[] = {{.how = INVIVO_INJECT_VALUE, .value = invivo_string("loud")}},
                            two[] = {{.how = INVIVO_INJECT_VALUE, .value = invivo_int64(1)}, {.how = INVIVO_INJECT_VALUE, .value = invivo_int64(2)}},
@@ -204,7 +204,7 @@ static void what_can_never_be_made_is_told_with_what_names_it(void) {
 }
 
 /* A type, and the required arguments of its initializer. */
-static void what_a_definition_lacks_is_told(void) {
+static void missing_parts_of_a_definition_are_reported(void) {
     static const invivo_parameter strict[] = {{.name = "a", .kind = INVIVO_KIND_OBJECT}, {.name = "count", .kind = INVIVO_KIND_INT64}};
     invivo_type type;
     invivo_error *error = NULL;
@@ -235,7 +235,7 @@ static void what_a_definition_lacks_is_told(void) {
 }
 
 /* An error of a parent affects all its children, and is reported once, at its source location. */
-static void what_is_wrong_with_parents_is_told_once(void) {
+static void errors_of_parents_are_reported_once(void) {
     open_runtime();
     OK(invivo_changes_open(own, &changes, E));
     add("app.lost", 1, (invivo_definition){.parent = "app.nobody"});
@@ -265,7 +265,7 @@ static void what_is_wrong_with_parents_is_told_once(void) {
     OK(invivo_runtime_close(own, E));
 }
 
-static void circles_of_initializers_show_their_way(void) {
+static void cycles_of_initializers_show_their_path(void) {
     open_runtime();
     OK(invivo_changes_open(own, &changes, E));
     add("app.one", 1, (invivo_definition){INJECTIONS(initializer, initializer_count, REFERENCE("a", "app.two"))});
@@ -278,7 +278,7 @@ static void circles_of_initializers_show_their_way(void) {
     OK(invivo_runtime_close(own, E));
 }
 
-static void what_is_asked_for_later_is_no_captive(void) {
+static void deferred_references_are_no_captive_dependencies(void) {
     open_runtime();
     OK(invivo_changes_open(own, &changes, E));
     const invivo_injection thread = REFERENCE(NULL, "app.thread");
@@ -304,7 +304,7 @@ static void what_is_asked_for_later_is_no_captive(void) {
     OK(invivo_runtime_close(own, E));
 }
 
-static void what_is_of_one_place_is_not_held_beyond_it(void) {
+static void an_object_of_one_scope_instance_is_not_held_beyond_it(void) {
     open_runtime();
     OK(invivo_changes_open(own, &changes, E));
     add("app.here", 1, (invivo_definition){.scope = INVIVO_SCOPE_THREAD});
@@ -329,13 +329,13 @@ static void what_is_of_one_place_is_not_held_beyond_it(void) {
 
 int main(void) {
     check_begin();
-    RUN_TEST(everything_is_told_at_once);
-    RUN_TEST(what_cannot_go_into_a_place_is_told_by_its_kind);
-    RUN_TEST(what_can_never_be_made_is_told_with_what_names_it);
-    RUN_TEST(what_a_definition_lacks_is_told);
-    RUN_TEST(what_is_wrong_with_parents_is_told_once);
-    RUN_TEST(circles_of_initializers_show_their_way);
-    RUN_TEST(what_is_asked_for_later_is_no_captive);
-    RUN_TEST(what_is_of_one_place_is_not_held_beyond_it);
+    RUN_TEST(all_errors_are_reported_at_once);
+    RUN_TEST(a_wrong_kind_is_reported);
+    RUN_TEST(definitions_that_can_never_be_created_are_reported_with_their_dependents);
+    RUN_TEST(missing_parts_of_a_definition_are_reported);
+    RUN_TEST(errors_of_parents_are_reported_once);
+    RUN_TEST(cycles_of_initializers_show_their_path);
+    RUN_TEST(deferred_references_are_no_captive_dependencies);
+    RUN_TEST(an_object_of_one_scope_instance_is_not_held_beyond_it);
     return check_end();
 }

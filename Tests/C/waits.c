@@ -95,7 +95,7 @@ static bool resolves(const char *key) {
     return true;
 }
 
-static void it_sleeps_until_its_needs_come_and_again_when_they_go(void) {
+static void it_is_blocked_while_a_dependency_is_missing(void) {
     begin();
     invivo_object none;
     invivo_injection both[] = {{.name = "input", .how = INVIVO_INJECT_REFERENCE, .reference = "a.clock"}};
@@ -134,7 +134,7 @@ static void it_sleeps_until_its_needs_come_and_again_when_they_go(void) {
     end();
 }
 
-static void what_needs_a_sleeper_sleeps_or_is_refused(void) {
+static void a_dependent_of_a_blocked_definition_is_blocked_or_refused(void) {
     begin();
     DEFINE("b.inner", LAZY_SINGLETON, part_type, WAITS, INITIALIZER(KEY(NULL, "b.clock")));
     DEFINE("b.outer", SINGLETON, part_type, WAITS, INITIALIZER(KEY(NULL, "b.name")));
@@ -178,7 +178,7 @@ static void two_that_wait_for_each_other_come_together(void) {
     end();
 }
 
-static void a_sleeper_provides_its_type_when_it_wakes(void) {
+static void an_unblocked_definition_is_found_by_its_type(void) {
     begin();
     DEFINE("d.viewer", SINGLETON, part_type, WAITS, INITIALIZER(TYPE(NULL, "Display")));
     DEFINE("d.screen", LAZY_SINGLETON, display_type, WAITS, INITIALIZER(KEY(NULL, "d.power")));
@@ -215,7 +215,7 @@ static void optional_needs_and_lists_do_without_sleepers(void) {
 }
 
 /* Existing dependencies are listed, whether they were added before or after the missing one. */
-static void a_sleeper_names_an_optional_key_that_comes(void) {
+static void a_blocked_definition_lists_an_added_optional_key(void) {
     invivo_value graph;
     begin();
     invivo_injection helper = {.name = "helper", .how = INVIVO_INJECT_REFERENCE, .reference = "helper", .flags = INVIVO_INJECT_OPTIONAL};
@@ -237,7 +237,7 @@ static void says(const char *text) {
 }
 #define CONFIG(parameter, path) (invivo_injection[]){{.name = parameter, .how = INVIVO_INJECT_CONFIG, .reference = path}}
 
-static void it_sleeps_until_the_configuration_says_something(void) {
+static void it_is_blocked_until_its_value_is_configured(void) {
     static const invivo_property level[] = {{.struct_size = sizeof(invivo_property), .name = "level", .kind = INVIVO_KIND_INT32, .size = 4}};
     invivo_type_options options = {.struct_size = sizeof options, .name = "Level", .size = 8, .alignment = 8, .properties = level, .property_count = 1};
     invivo_type type;
@@ -279,7 +279,7 @@ static void it_sleeps_until_the_configuration_says_something(void) {
     end();
 }
 
-static void it_sleeps_until_its_type_is_registered(void) {
+static void it_is_blocked_until_its_type_is_registered(void) {
     invivo_type_options options = {.struct_size = sizeof options, .name = "Later", .size = sizeof(part), .alignment = 8, .concurrency = INVIVO_SHARED,
                                    .init = part_init, .deinit = part_deinit, .parameters = parameters, .parameter_count = 1,
                                    .properties = properties, .property_count = 1};
@@ -311,7 +311,7 @@ static void it_sleeps_until_its_type_is_registered(void) {
 }
 
 /* Random definitions against the expected set: the largest one in which all dependencies exist. */
-static void who_is_awake_is_what_a_model_says(void) {
+static void unblocked_definitions_equal_a_model(void) {
     enum { KEYS = 10 };
     unsigned state = 11;
     begin();
@@ -367,14 +367,14 @@ static void who_is_awake_is_what_a_model_says(void) {
 
 int main(void) {
     check_begin();
-    RUN_TEST(it_sleeps_until_its_needs_come_and_again_when_they_go);
-    RUN_TEST(what_needs_a_sleeper_sleeps_or_is_refused);
+    RUN_TEST(it_is_blocked_while_a_dependency_is_missing);
+    RUN_TEST(a_dependent_of_a_blocked_definition_is_blocked_or_refused);
     RUN_TEST(two_that_wait_for_each_other_come_together);
-    RUN_TEST(a_sleeper_provides_its_type_when_it_wakes);
+    RUN_TEST(an_unblocked_definition_is_found_by_its_type);
     RUN_TEST(optional_needs_and_lists_do_without_sleepers);
-    RUN_TEST(a_sleeper_names_an_optional_key_that_comes);
-    RUN_TEST(it_sleeps_until_the_configuration_says_something);
-    RUN_TEST(it_sleeps_until_its_type_is_registered);
-    RUN_TEST(who_is_awake_is_what_a_model_says);
+    RUN_TEST(a_blocked_definition_lists_an_added_optional_key);
+    RUN_TEST(it_is_blocked_until_its_value_is_configured);
+    RUN_TEST(it_is_blocked_until_its_type_is_registered);
+    RUN_TEST(unblocked_definitions_equal_a_model);
     return check_end();
 }

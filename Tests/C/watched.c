@@ -178,7 +178,7 @@ static void wait_for(const char *path, int64_t value) {
 
 /* ---- one reload --------------------------------------------------------------------------------------- */
 
-static void what_the_file_says_is_part_of_the_reload(void) {
+static void the_content_of_the_file_is_part_of_the_reload(void) {
     begin();
     say("a.yaml", 3, 0.5);
     invivo_changes changes = open_set();
@@ -280,7 +280,7 @@ static void a_file_that_is_watched_twice_is_two_documents(void) {
     end();
 }
 
-static void an_override_lies_over_what_the_file_says(void) {
+static void an_override_hides_values_of_the_file(void) {
     begin();
     say("a.yaml", 3, 0.5);
     invivo_changes changes = open_set();
@@ -446,7 +446,7 @@ static invivo_status visit(const invivo_definition *described, invivo_changes ch
     CHECK(invivo_changes_watch(changes, &options, NULL, NULL) == INVIVO_E_ARGUMENT);
     return INVIVO_OK;
 }
-static void what_cannot_be_watched(void) {
+static void directories_that_cannot_be_watched(void) {
     invivo_source_options memory = {.struct_size = sizeof memory, .name = "m.yaml", .text = "{}", .length = 2};
     invivo_source_options empty = {.struct_size = sizeof empty, .path = ""};
     invivo_source source = {1};
@@ -836,18 +836,18 @@ static void a_child_watches_nothing(void) {
 int main(void) {
     check_begin();
     check_directory();
-    RUN_TEST(what_the_file_says_is_part_of_the_reload);
+    RUN_TEST(the_content_of_the_file_is_part_of_the_reload);
     RUN_TEST(entries_and_choices_come_from_the_file);
     RUN_TEST(of_documents_in_one_set_the_later_wins);
     RUN_TEST(a_file_that_is_watched_twice_is_two_documents);
-    RUN_TEST(an_override_lies_over_what_the_file_says);
+    RUN_TEST(an_override_hides_values_of_the_file);
     RUN_TEST(a_set_that_fails_leaves_nothing);
     RUN_TEST(a_set_that_is_discarded_leaves_nothing);
     RUN_TEST(a_check_follows_nothing);
     RUN_TEST(a_file_that_is_gone_at_the_commit_is_not_there);
     RUN_TEST(a_source_is_not_ready_before_the_commit);
     RUN_TEST(a_source_that_is_closed_before_the_commit_is_an_error);
-    RUN_TEST(what_cannot_be_watched);
+    RUN_TEST(directories_that_cannot_be_watched);
     RUN_TEST(a_file_that_may_wait);
     RUN_TEST(a_callback_submits);
     RUN_TEST(a_submitted_set_that_fails_leaves_nothing);

@@ -1,7 +1,7 @@
 /* Weak singletons in each memory model: an object lives exactly as long as it has a holder. */
 #include "nodes.h"
 
-static void a_weak_singleton_lives_as_long_as_somebody_holds_it(void) {
+static void a_weak_singleton_lives_as_long_as_it_is_held(void) {
     begin();
     DEFINE("a.weak", WEAK_SINGLETON);
     invivo_object one = resolve("a.weak"), again = resolve("a.weak");
@@ -106,7 +106,7 @@ static invivo_status counted_stop(void *instance, void *user_data, invivo_error 
     counted_stops++;
     return INVIVO_OK;
 }
-static void what_was_stopped_is_never_found_again(void) {
+static void a_stopped_object_is_never_found_again(void) {
     begin();
     invivo_type type;
     invivo_type_options options = {.struct_size = sizeof options, .name = "Counted", .concurrency = INVIVO_SHARED, .make = counted_make,
@@ -132,7 +132,7 @@ static void what_was_stopped_is_never_found_again(void) {
 }
 
 /* Ended objects for many arguments are removed from time to time: neither arguments nor weak references accumulate. */
-static void what_its_host_counts_leaves_its_arguments_when_it_is_gone(void) {
+static void an_ended_instance_with_host_counts_releases_its_arguments(void) {
     begin();
     invivo_type type;
     const invivo_parameter number[] = {{.name = "number", .kind = INVIVO_KIND_INT64}};
@@ -220,7 +220,7 @@ static invivo_status wrap_in_sibling(invivo_object object, const invivo_build *b
     (void)user_data;
     return invivo_object_make(build->runtime, sibling_type, &argument, 1, out, error);
 }
-static void what_takes_the_place_of_a_weak_singleton_is_shared_though_it_has_another_type(void) {
+static void the_replacement_of_a_weak_singleton_is_shared_with_another_type(void) {
     begin();
     kind_mistakes = 0;
     invivo_type type = register_kind("Kind", 1, true);
@@ -251,10 +251,10 @@ static void what_takes_the_place_of_a_weak_singleton_is_shared_though_it_has_ano
 int main(void) {
     check_begin();
     main_thread = pthread_self();
-    RUN_TEST(a_weak_singleton_lives_as_long_as_somebody_holds_it);
+    RUN_TEST(a_weak_singleton_lives_as_long_as_it_is_held);
     RUN_TEST(a_weak_singleton_that_its_host_counts_is_found_again);
-    RUN_TEST(what_was_stopped_is_never_found_again);
-    RUN_TEST(what_its_host_counts_leaves_its_arguments_when_it_is_gone);
-    RUN_TEST(what_takes_the_place_of_a_weak_singleton_is_shared_though_it_has_another_type);
+    RUN_TEST(a_stopped_object_is_never_found_again);
+    RUN_TEST(an_ended_instance_with_host_counts_releases_its_arguments);
+    RUN_TEST(the_replacement_of_a_weak_singleton_is_shared_with_another_type);
     return check_end();
 }

@@ -57,7 +57,7 @@ static void shared_ones_that_are_built_are_there_and_nothing_is_made(void) {
     end();
 }
 
-static void arguments_say_which_one_is_meant(void) {
+static void arguments_select_the_instance(void) {
     begin();
     const invivo_parameter parameters[] = {{.name = "number", .kind = INVIVO_KIND_INT64}, {.name = "other", .kind = INVIVO_KIND_ANY, .flags = INVIVO_PARAMETER_OPTIONAL}};
     invivo_injection numbered[] = {{.name = "number", .how = INVIVO_INJECT_ARGUMENT}};
@@ -105,7 +105,7 @@ static invivo_status here(void *user_data, uint64_t *out, invivo_error **error) 
     return *out = place, INVIVO_OK;
 }
 static void *ask_elsewhere(void *callable) { return (void *)(uintptr_t)there(*(invivo_callable *)callable); }
-static void what_has_places_is_that_of_the_calling_place(void) {
+static void an_object_of_a_host_scope_is_that_of_the_calling_scope_instance(void) {
     begin();
     OK(invivo_scope_register(runtime, &(invivo_scope_options){.struct_size = sizeof(invivo_scope_options), .name = "desk", .find = here}, E));
     DEFINE("a.desk", HOST, .scope_name = "desk");
@@ -134,7 +134,7 @@ static void what_has_places_is_that_of_the_calling_place(void) {
     end();
 }
 
-static void what_is_never_shared_is_refused(void) {
+static void unshared_targets_are_refused(void) {
     begin();
     DEFINE("a.prototype", PROTOTYPE);
     DEFINE("a.graph", DEFAULT);
@@ -180,7 +180,7 @@ static void what_is_never_shared_is_refused(void) {
 }
 
 /* A constant exists already, regardless of its scope; a blocked definition has no instance. */
-static void constants_are_there_and_what_lies_dormant_is_not(void) {
+static void constants_are_found_and_blocked_definitions_are_not(void) {
     begin();
     invivo_object own;
     OK(invivo_object_make(runtime, node_type, NULL, 0, &own, E));
@@ -210,7 +210,7 @@ static invivo_status ask_inside(void *instance, const invivo_build *build, const
     nulls += !there(asked_inside);
     return INVIVO_OK;
 }
-static void it_sets_no_order_and_makes_no_circle(void) {
+static void it_sets_no_order_and_forms_no_cycle(void) {
     begin();
     invivo_injection through[] = {{.name = "input", INVIVO_REF("a.holder")}}, weak[] = {WEAK("any", REF("a.target"))};
     describe();
@@ -228,7 +228,7 @@ static void it_sets_no_order_and_makes_no_circle(void) {
 }
 
 /* The holder keeps its identity and is not notified; the callable returns the current object. */
-static void what_is_redone_needs_no_reload_of_the_holder(void) {
+static void a_rebuilt_object_needs_no_reload_of_the_holder(void) {
     begin();
     invivo_injection weak[] = {WEAK("any", REF("a.weak"))};
     DEFINE("a.weak", WEAK_SINGLETON);
@@ -338,7 +338,7 @@ static void begin_counted(void) {
     DEFINE("a.holder", LAZY_SINGLETON, PROPERTIES(weak));
 }
 
-static void what_its_host_counts_is_found_without_handles(void) {
+static void an_instance_with_host_counts_is_found_without_handles(void) {
     begin_counted();
     invivo_object holder = resolve("a.holder"), handle = resolve("a.weak"), again;
     counted *instance = (counted *)at(handle);
@@ -382,7 +382,7 @@ static void race(invivo_callable callable) {
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
 }
 
-static void threads_that_ask_while_the_last_lease_goes_get_what_lives_or_null(void) {
+static void calls_during_the_last_release_return_a_live_object_or_null(void) {
     begin();
     invivo_injection weak[] = {WEAK("any", REF("a.weak"))};
     DEFINE("a.weak", WEAK_SINGLETON);
@@ -418,14 +418,14 @@ int main(void) {
     check_begin();
     main_thread = pthread_self();
     RUN_TEST(shared_ones_that_are_built_are_there_and_nothing_is_made);
-    RUN_TEST(arguments_say_which_one_is_meant);
-    RUN_TEST(what_has_places_is_that_of_the_calling_place);
-    RUN_TEST(what_is_never_shared_is_refused);
-    RUN_TEST(constants_are_there_and_what_lies_dormant_is_not);
-    RUN_TEST(it_sets_no_order_and_makes_no_circle);
-    RUN_TEST(what_is_redone_needs_no_reload_of_the_holder);
+    RUN_TEST(arguments_select_the_instance);
+    RUN_TEST(an_object_of_a_host_scope_is_that_of_the_calling_scope_instance);
+    RUN_TEST(unshared_targets_are_refused);
+    RUN_TEST(constants_are_found_and_blocked_definitions_are_not);
+    RUN_TEST(it_sets_no_order_and_forms_no_cycle);
+    RUN_TEST(a_rebuilt_object_needs_no_reload_of_the_holder);
     RUN_TEST(confined_ones_are_for_their_domain_and_close_ends_it);
-    RUN_TEST(what_its_host_counts_is_found_without_handles);
-    RUN_TEST(threads_that_ask_while_the_last_lease_goes_get_what_lives_or_null);
+    RUN_TEST(an_instance_with_host_counts_is_found_without_handles);
+    RUN_TEST(calls_during_the_last_release_return_a_live_object_or_null);
     return check_end();
 }

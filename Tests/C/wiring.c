@@ -148,7 +148,7 @@ static uint64_t generation(void) {
 
 /* ---- scopes and injections ----------------------------------------------------------------------------- */
 
-static void scopes_say_how_often_and_when(void) {
+static void scopes_determine_number_and_time_of_builds(void) {
     begin();
     OK(define(simple("a.prototype", INVIVO_SCOPE_PROTOTYPE), E));
     OK(define(simple("a.lazy", INVIVO_SCOPE_LAZY_SINGLETON), E));
@@ -212,7 +212,7 @@ static void injection_goes_by_position_name_and_property(void) {
     CHECK_TEXT(disposal_order, "a.third a.second a.first a.source ");
 }
 
-static void wrong_wiring_is_told_at_once(void) {
+static void wiring_errors_are_reported_at_once(void) {
     begin();
     invivo_changes changes;
     invivo_injection unknown[] = {NAMED("inptu", "a.suorce"), VALUE("number", invivo_string("x"))};
@@ -468,7 +468,7 @@ static void a_failing_constructor_leaves_everything_as_it_was(void) {
     }
 }
 
-static void cycles_are_answered_with_their_path(void) {
+static void cycles_are_errors_with_their_path(void) {
     begin();
     invivo_injection to_b[] = {INTO("a.b")}, to_c[] = {INTO("a.c")}, to_a[] = {INTO("a.a")};
     invivo_changes changes;
@@ -562,7 +562,7 @@ static void *resolve_cross(void *index) {
     invivo_error_release(error);
     return NULL;
 }
-static void two_threads_that_wait_for_each_other_are_told(void) {
+static void two_threads_that_wait_for_each_other_get_an_error(void) {
     begin();
     invivo_definition one = simple("a.one", INVIVO_SCOPE_LAZY_SINGLETON), two = simple("a.two", INVIVO_SCOPE_LAZY_SINGLETON);
     one.factory = two.factory = make_cross;
@@ -627,7 +627,7 @@ static invivo_status make_awaited(void **instance, const invivo_build *build, co
     ((part *)*instance)->serial = __atomic_add_fetch(&serials, 1, __ATOMIC_SEQ_CST);
     return INVIVO_OK;
 }
-static void what_was_built_for_a_replaced_graph_stays_while_a_view_may_see_it(void) {
+static void objects_of_a_replaced_graph_stay_while_a_view_may_read_them(void) {
     begin();
     invivo_definition slow = simple("a.slow", INVIVO_SCOPE_LAZY_SINGLETON);
     slow.factory = make_awaited;
@@ -667,7 +667,7 @@ static void objects_outlive_a_deferred_close(void) {
 }
 
 /* Entries point to their cells after a creation: those of other names too, at any position. */
-static void an_alias_shows_what_is_made_later(void) {
+static void an_alias_shows_later_objects(void) {
     enum { HALF = 128 };
     invivo_error *error = NULL;
     invivo_runtime own;
@@ -721,22 +721,22 @@ static void names_that_are_only_asked_for_are_not_kept(void) {
 int main(void) {
     check_begin();
     RUN_TEST(names_that_are_only_asked_for_are_not_kept);
-    RUN_TEST(an_alias_shows_what_is_made_later);
-    RUN_TEST(scopes_say_how_often_and_when);
+    RUN_TEST(an_alias_shows_later_objects);
+    RUN_TEST(scopes_determine_number_and_time_of_builds);
     RUN_TEST(injection_goes_by_position_name_and_property);
-    RUN_TEST(wrong_wiring_is_told_at_once);
+    RUN_TEST(wiring_errors_are_reported_at_once);
     RUN_TEST(aliases_are_the_key_they_name);
     RUN_TEST(exactly_the_dependents_are_redone);
     RUN_TEST(a_resolve_while_building_is_a_dependency);
     RUN_TEST(removal_with_dependents_is_refused);
     RUN_TEST(base_values_are_set_in_the_kept_instance);
     RUN_TEST(a_failing_constructor_leaves_everything_as_it_was);
-    RUN_TEST(cycles_are_answered_with_their_path);
+    RUN_TEST(cycles_are_errors_with_their_path);
     RUN_TEST(a_cold_build_happens_once_under_64_threads);
-    RUN_TEST(two_threads_that_wait_for_each_other_are_told);
+    RUN_TEST(two_threads_that_wait_for_each_other_get_an_error);
     RUN_TEST(a_lease_keeps_a_replaced_instance);
     RUN_TEST(a_view_keeps_its_generation);
-    RUN_TEST(what_was_built_for_a_replaced_graph_stays_while_a_view_may_see_it);
+    RUN_TEST(objects_of_a_replaced_graph_stay_while_a_view_may_read_them);
     RUN_TEST(objects_outlive_a_deferred_close);
     return check_end();
 }

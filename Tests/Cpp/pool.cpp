@@ -7,7 +7,7 @@
 using invivo::definition;
 using invivo::ref;
 
-static void an_entry_lives_as_long_as_somebody_holds_it() {
+static void an_entry_lives_as_long_as_it_is_held() {
     invivo::runtime own;
     describe(own);
     own.define(definition("a.part").of<part>().prototype().parameters<int>({"number"}).with(invivo::argument(0)));
@@ -125,7 +125,7 @@ static void the_wiring_and_the_states_are_facts() {
 }
 
 int main() {
-    an_entry_lives_as_long_as_somebody_holds_it();
+    an_entry_lives_as_long_as_it_is_held();
     processors_wrap_and_change();
     resolves_are_handed_over();
     the_wiring_and_the_states_are_facts();

@@ -38,7 +38,7 @@ static void a_ref_keeps_it() {
     CHECK(stops == 2);
 }
 
-static void no_thread_uses_what_was_stopped_while_reloads_replace_it() {
+static void no_thread_uses_a_stopped_object_during_reloads() {
     invivo::runtime own;
     describe(own);
     stops = 0;
@@ -70,6 +70,6 @@ static void no_thread_uses_what_was_stopped_while_reloads_replace_it() {
 
 int main() {
     a_ref_keeps_it();
-    no_thread_uses_what_was_stopped_while_reloads_replace_it();
+    no_thread_uses_a_stopped_object_during_reloads();
     return ended();
 }
