@@ -12,7 +12,7 @@ import Testing
         var names: [String] = []
     }
 
-    @Test func whatEndsUnderAMonitorEndsAfterTheLastUnlock() {
+    @Test func objectsThatEndUnderAMonitorEndAfterTheLastUnlock() {
         let (outer, inner, ended) = (Monitor(), Monitor(), Ended())
         outer.locked {
             ending { ended.names.append("first") }
@@ -24,7 +24,7 @@ import Testing
         #expect(ended.names == ["first", "second", "third"])
     }
 
-    @Test func whatEndsMayTakeTheSameMonitorAndEndMore() {
+    @Test func anEndingObjectMayTakeTheMonitorAndEndOthers() {
         let (monitor, ended) = (Monitor(), Ended())
         monitor.locked {
             ending {

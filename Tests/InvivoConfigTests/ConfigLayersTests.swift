@@ -109,7 +109,7 @@ import Testing
     /// As written, including the order of names.
     private static func text(_ value: Value) -> String { "\(value)" }
 
-    @Test(arguments: [2, 5, 80]) func documentsAreMergedAsIfAllWereLaidAnew(_ width: Int) throws {
+    @Test(arguments: [2, 5, 80]) func documentsAreMergedAsFromScratch(_ width: Int) throws {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<60 {
             var model = Model()
@@ -176,7 +176,7 @@ import Testing
     }
 
     /// An edit shares all unaffected parts.
-    @Test func anEditSharesWhatItDoesNotConcern() throws {
+    @Test func anEditSharesUnaffectedParts() throws {
         let names = (0..<1000).map { "n\($0)" }
         func document(_ first: Int64, like former: ConfigNode?) -> ConfigNode {
             let inner = ConfigNode(
@@ -197,7 +197,7 @@ import Testing
     }
 
     /// Equal values on other lines are no change; errors contain the new lines.
-    @Test func otherPlacesAreNoChange() throws {
+    @Test func otherLocationsAreNoChange() throws {
         func document(_ line: UInt32, like former: ConfigNode?) -> ConfigNode {
             ConfigNode(
                 names: ["a"], nodes: [ConfigNode(.value(.int64(1)), at: Place(file: "f", line: line, column: 1))],
@@ -210,7 +210,7 @@ import Testing
         #expect(layers.tree.find("a")?.place.line == 9)
     }
 
-    @Test func thePlaceOfANullIsKnown() throws {
+    @Test func aNullHasItsLocation() throws {
         let null = ConfigNode(.value(.null), at: Place(file: "f", line: 4, column: 2))
         var layers = ConfigLayers()
         _ = try layers.apply(documents: [(1, ConfigNode(names: ["a"], nodes: [null], at: Place()))], settings: [])

@@ -3,7 +3,7 @@ import Testing
 @testable import InvivoModules
 
 struct ELFImageTests {
-    @Test func aModuleShowsItsNoteItsEntryAndWhatItNeeds() throws {
+    @Test func aModuleShowsItsNoteEntryAndDependencies() throws {
         let workshop = try Workshop()
         let image = try ELFImage(Workshop.bytes(workshop.module()))
         #expect(image.abiVersion == 1)
@@ -42,7 +42,7 @@ struct ELFImageTests {
         }
     }
 
-    @Test func whateverTheBytesSayTheChecksReadInsideTheFile() throws {
+    @Test func checksOfArbitraryBytesReadInsideTheFile() throws {
         let workshop = try Workshop()
         let whole = try Workshop.bytes(workshop.module())
         var random = Lehmer(state: 0x1234_5678_9abc_def1)

@@ -33,7 +33,7 @@ struct ModuleLoaderTests {
         #expect(module.entry(kept, invivo_runtime(), nil) == INVIVO_E_VERSION)
     }
 
-    @Test func aRebuiltFileOfTheSameNameIsLoadedAnew() throws {
+    @Test func aRebuiltFileOfTheSameNameIsLoadedAgain() throws {
         let workshop = try Workshop()
         let loader = ModuleLoader()
         let table = UnsafeMutablePointer<invivo_table>.allocate(capacity: 1)
@@ -137,7 +137,7 @@ struct ModuleLoaderTests {
         }
     }
 
-    @Test func aLibraryWithoutTheNoteIsToldWhatToLink() throws {
+    @Test func theErrorForALibraryWithoutTheNoteNamesTheStubLibrary() throws {
         let workshop = try Workshop()
         let path = try workshop.library("plain", "int plain;", stubs: false)
         let failure = try #require(refusal(of: path))
@@ -178,7 +178,7 @@ struct ModuleLoaderTests {
         #expect(refusal(of: path)?.message.contains("links libinvivo.so.0, a second copy of the runtime") == true)
     }
 
-    @Test func whatTheLinkerMissesIsSaidInTermsOfTheOriginalFile() throws {
+    @Test func missingSymbolsNameTheOriginalFile() throws {
         let workshop = try Workshop()
         let path = try workshop.library(
             "lacking",

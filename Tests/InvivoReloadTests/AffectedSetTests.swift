@@ -45,7 +45,7 @@ import Testing
 
     /// Random graphs of singletons; definitions are replaced one after the other. Exactly the dependents through
     /// initializers are replaced; all other objects keep their identity.
-    @Test(arguments: [11, 12, 13, 14, 15] as [UInt64]) func exactlyTheInitializerDependentsAreRemade(seed: UInt64)
+    @Test(arguments: [11, 12, 13, 14, 15] as [UInt64]) func exactlyTheInitializerDependentsAreRebuilt(seed: UInt64)
         throws
     {
         var dice = Dice(seed: seed)

@@ -62,7 +62,7 @@ import Testing
         #expect(component.initializer.map { shown($0.value) } == ["$a.c", "\"$\""])
     }
 
-    @Test func readsFormsAndWhatADollarSignMeansInKeys() throws {
+    @Test func readsFormsAndDollarSignsInKeys() throws {
         let manifest = try read(
             "components: { a: { type: X, init: [$config.b.c, { $config: d, default: 3 }, { $$e: 1 }, { $lazy: $f }] } }"
         )
@@ -133,7 +133,7 @@ import Testing
         ),
         ("components: { a: { type: X, properties: { '': 1 } } }", "1:43: components.a.properties: a name is empty"),
     ])
-    func refusesWithThePlaceAndWhatWasExpected(text: String, expected: String) {
+    func refusesWithLocationAndExpectation(text: String, expected: String) {
         let found = failure { () throws(Failure) in try read(text) }
         #expect(found?.text == "app.yaml:" + expected)
         #expect(found?.code == .spec)

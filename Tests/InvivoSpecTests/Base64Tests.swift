@@ -24,7 +24,7 @@ import Testing
         ("Zmé=", "character 3 is none of A to Z, a to z, 0 to 9, '+' and '/'"),
         ("Zh==", "its last character says more than a byte"), ("Zm9=", "its last character says more than a byte"),
     ])
-    func everythingElseIsRefusedWithWhatIsWrong(text: String, problem: String) {
+    func everythingElseIsRefusedWithAReason(text: String, problem: String) {
         do {
             let bytes = try Base64.bytes(of: text)
             Issue.record("\(bytes)")

@@ -89,7 +89,7 @@ import Testing
         ("{\"a\": 1, \"a\": 2}", "t.json:1:10: the key 'a' is given twice, first in line 1; keep one of them"),
         ("{\"a\": 1, \"\\u0061\": 2}", "t.json:1:10: the key 'a' is given twice, first in line 1; keep one of them"),
     ])
-    func refusesWithThePlaceAndWhatToDo(text: String, expected: String) {
+    func refusesWithLocationAndSuggestion(text: String, expected: String) {
         let found = failure { () throws(Failure) in try json(text) }
         #expect(found?.text == expected)
         #expect(found?.code == .syntax)

@@ -3,7 +3,7 @@ import InvivoSpec
 import Testing
 
 @Suite struct SpecWriterTests {
-    @Test func writesWhatAPersonWouldWrite() throws {
+    @Test func writesLikeAPerson() throws {
         let text =
             "traits:\n  synth.lead:\n    -\n      Set:\n        gain: 0.5\n        note: \"1.2 kHz\"\n  other: []\n"
         #expect(SpecWriter.yaml(try yaml(text)) == text)
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func jsonRefusesWhatItCannotSay() {
+    @Test func jsonRefusesValuesThatItCannotExpress() {
         let found = failure { () throws(Failure) in try SpecWriter.json(try yaml("a: [1, .nan]")) }
         #expect(found?.text == "t.yaml:1:8: a[1]: JSON cannot say the number nan")
     }

@@ -128,7 +128,7 @@ import Testing
             "tuning.yaml:1:19: traits.a.b[0]: the name of the trait is empty"
         ),
     ])
-    func refusesWithThePlaceAndWhatWasExpected(text: String, expected: String) {
+    func refusesWithLocationAndExpectation(text: String, expected: String) {
         let found = failure { () throws(Failure) in try read(text) }
         #expect(found?.text == expected)
         #expect(found?.code == (expected.contains("a tab") ? .syntax : .spec))

@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func keysAreTextWhateverTheyLookLike() throws {
+    @Test func keysAreStringsInEveryNotation() throws {
         let keys = try yaml("1: a\ntrue: b\n~: c\n0x1: d\n!!str x: e\n'': f").entries?.map(\.key)
         #expect(keys == ["1", "true", "~", "0x1", "x", ""])
     }
@@ -69,7 +69,7 @@ import Testing
         #expect(position(try yaml(text), "b", "c", "1") == expected, "\(name)")
     }
 
-    @Test func everyNodeKnowsItsPlace() throws {
+    @Test func everyNodeHasItsLocation() throws {
         let root = try yaml("traits:\n  synth.lead:\n    - Set: { gain: 0.5 }\n    -\n  empty:\nlast: \"x\"")
         #expect(position(root) == "1:1")
         #expect(position(root, "traits") == "2:3")
@@ -147,7 +147,7 @@ import Testing
         ("? [a]\n: x", "t.yaml:1:3: expected a key, found a list; a key is a text"),
         ("{a: 1}: x", "t.yaml:1:1: expected a key, found a map; a key is a text"),
     ])
-    func refusesWithThePlaceAndWhatToDo(text: String, expected: String) {
+    func refusesWithLocationAndSuggestion(text: String, expected: String) {
         let found = failure { () throws(Failure) in try yaml(text) }
         #expect(found?.text == expected)
         #expect(found?.code == .syntax)

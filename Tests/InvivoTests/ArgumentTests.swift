@@ -62,7 +62,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func whatIsBehindAProtocolIsToldApartAsWhatItIs() throws {
+        @Test func valuesBehindAProtocolAreDistinguishedByType() throws {
             try withPress { _, press in
                 let red = RedInk()
                 let page = try press.inked(red)
@@ -74,7 +74,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func whatCannotBeComparedIsRefusedWhereItWouldBeKept() throws {
+        @Test func incomparableArgumentsAreRefusedForSharedObjects() throws {
             try withPress { _, press in
                 let error = failure { _ = try press.opaque(Opaque()) }
                 #expect(error.code == .type)

@@ -72,7 +72,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func whatIsNotActiveSaysWhichAssemblyToActivate() throws {
+        @Test func anInactiveMemberNamesTheAssemblyToActivate() throws {
             try withRuntime { runtime throws in
                 let tuning = try runtime.activate(Tuning())
                 try runtime.remove(tuning)
@@ -141,7 +141,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func oneThatIsNeededIsNotRemovedAloneAndTheErrorSaysWhoNeedsIt() throws {
+        @Test func anAssemblyWithDependentsIsNotRemovedAndTheErrorNamesThem() throws {
             try withRuntime { runtime throws in
                 let (synth, tuning) = (Synth(), Tuning())
                 try runtime.activate(synth, tuning)
@@ -153,7 +153,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func whoReferredToAnAssemblyThatWasReplacedFindsTheNewOne() throws {
+        @Test func dependentsOfAReplacedAssemblyFindTheNewOne() throws {
             try withRuntime { runtime throws in
                 let synth = Synth()
                 try { try runtime.activate(synth, Tuning()) }()
@@ -162,7 +162,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func aKeyThatIsDefinedTwiceIsAnErrorWithBothPlaces() throws {
+        @Test func aDuplicateKeyIsAnErrorWithBothLocations() throws {
             try withRuntime { runtime throws in
                 try runtime.define("tuning.scale") { _ in Scale("own") }
                 let error = failure { try runtime.activate(Tuning()) }
@@ -173,7 +173,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func aDescribedAssemblyIsKnownAndBroughtAlongByWhoNeedsIt() throws {
+        @Test func aDescribedAssemblyIsActivatedWithItsDependents() throws {
             try withRuntime { runtime throws in
                 let (synth, tuning) = (Synth(), Tuning())
                 try runtime.describe(tuning)
@@ -217,7 +217,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func assembliesComeAndGoInOneReloadWithWhatElseChanges() throws {
+        @Test func assembliesChangeInOneReloadWithOtherChanges() throws {
             try withRuntime { runtime throws in
                 let (synth, tuning) = (Synth(), Tuning())
                 let before = try runtime.info.generation

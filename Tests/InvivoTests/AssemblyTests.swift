@@ -83,12 +83,12 @@ extension SwiftAPI {
             #expect(Counted.alive.load(ordering: .relaxed) == before)
         }
 
-        @Test func aRecipeBeforeActivationSaysWhatToDo() throws {
+        @Test func aCallBeforeActivationSuggestsTheActivation() throws {
             let error = failure { _ = try Synth().clock() }
             #expect(error.code == .notReady && error.message.contains("activate"))
         }
 
-        @Test func whatOneReloadReplacesTakesItsDependentsAlong() throws {
+        @Test func aReloadReplacesDependents() throws {
             final class First: Assembly {
                 let clock = lazySingleton(SystemClock.init)
                 let pair = lazySingleton { resolver in try Pair(clock: resolver(\First.clock)) }
@@ -148,7 +148,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func aCircleIsAnErrorWithItsPath() throws {
+        @Test func aCycleIsAnErrorWithItsPath() throws {
             final class Circle: Assembly {
                 let one: Definition<Counted> = lazySingleton { resolver in
                     _ = try resolver(\Circle.two)

@@ -52,7 +52,7 @@ extension SwiftAPI {
             #expect(player.tempo == 120)
         }
 
-        @Test func aBrokenEditLeavesTheFormerGenerationAndSaysWhere() throws {
+        @Test func anInvalidEditKeepsTheGenerationAndNamesTheLocation() throws {
             let scratch = try Scratch()
             let file = scratch.write("tuning.yaml", "traits:\n  synth.lead:\n    - Set: { gain: 0.5 }\n")
             try withRuntime { runtime throws in

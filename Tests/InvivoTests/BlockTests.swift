@@ -126,7 +126,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func aBlockIsReadByWhoeverKnowsItsKeyAndStruct() throws {
+        @Test func aBlockIsReadByItsKeyAndStruct() throws {
             try withRuntime { runtime throws in
                 try runtime.define(Self.block)
                 let lead = try runtime.block("synth.lead", as: Tuning.self)

@@ -112,7 +112,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func closeWaitsForWhatIsBeingMade() throws {
+        @Test func closeWaitsForRunningBuilds() throws {
             let before = Live.now
             let runtime = try Runtime()
             let begun = Atomic<Bool>(false)

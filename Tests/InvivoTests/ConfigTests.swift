@@ -44,7 +44,7 @@ private final class Waves: Assembly {
 }
 
 struct ConfigTests {
-    @Test func whatWasMadeWithAValueIsMadeAnewWhatHasItAsAPropertyStays() throws {
+    @Test func aValueRebuildsInitializerDependentsAndKeepsPropertyDependents() throws {
         let runtime = try Runtime()
         try says(runtime, "config: { synth: { voices: 8 }, global: { size: 2 KiB } }")
         let synth = try runtime.activate(Synth())
@@ -61,7 +61,7 @@ struct ConfigTests {
         try runtime.close()
     }
 
-    @Test func aValueThatDoesNotFitIsRefusedWithThePlaceOfTheDocument() throws {
+    @Test func anUnsuitableValueIsRefusedWithItsLocation() throws {
         let runtime = try Runtime()
         #expect(throws: InvivoError.self) { try runtime.activate(Synth()) }
         try says(runtime, "config: { synth: { voices: 8 } }")

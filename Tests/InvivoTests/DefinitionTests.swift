@@ -35,7 +35,7 @@ extension SwiftAPI {
             let named = lazySingleton { (_: Resolver, aim: String) in Quest(aim: aim) }
         }
 
-        @Test func scopesSayAmongWhomAnInstanceIsShared() throws {
+        @Test func scopesDetermineTheSharingOfAnInstance() throws {
             try withRuntime { runtime throws in
                 let scopes = try runtime.activate(Scopes())
                 #expect(try scopes.each() !== scopes.each())
@@ -47,7 +47,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func aWeakSingletonLivesAsLongAsSomebodyHoldsIt() throws {
+        @Test func aWeakSingletonLivesAsLongAsItIsHeld() throws {
             try withRuntime { runtime throws in
                 let scopes = try runtime.activate(Scopes())
                 weak var seen: Horse?
@@ -108,7 +108,7 @@ extension SwiftAPI {
                 .afterAll { (knight, horse: Horse) in knight.steps.append("all \(horse.name)") }
         }
 
-        @Test func hooksAreCalledAgainWithWhatAReloadPutInThePlaceOfWhatTheyGot() throws {
+        @Test func hooksAreCalledAgainWithReplacedArguments() throws {
             try withRuntime { runtime throws in
                 let stable = try runtime.activate(Stable())
                 let knight = try stable.knight()
@@ -119,7 +119,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func whatIsInlineGetsItsKeyFromItsPlace() throws {
+        @Test func inlineDefinitionsHaveAKeyFromTheirPosition() throws {
             try withRuntime { runtime throws in
                 let camelot = try runtime.activate(Camelot())
                 let hero = try camelot.hero()
@@ -128,7 +128,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func aChildTakesOverWhatItDoesNotSay() throws {
+        @Test func aChildInheritsUndeclaredParts() throws {
             try withRuntime { runtime throws in
                 let camelot = try runtime.activate(Camelot())
                 let duke = try camelot.duke()

@@ -74,7 +74,7 @@ extension Object {
 extension SwiftAPI {
     /// The creation of objects of described types.
     @Suite struct DescribedTypeTests {
-        @Test func aTypeSaysWhatItHas() throws {
+        @Test func theMembersOfATypeCanBeRead() throws {
             final class Amp {
                 var gain = 0.5
                 var count: Int64 = 3
@@ -117,7 +117,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func aTreeIsWalkedAsItsTypesSay() throws {
+        @Test func aTreeIsTraversedByItsTypes() throws {
             try withRuntime { runtime in
                 try runtime.define("app.clock") { _ in Ticker() }
                 try runtime.define("ui.part", Part.type, scope: .prototype, properties: ["title": .value("any")])
@@ -138,7 +138,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func whatIsBelowAnObjectIsAskedForOnce() throws {
+        @Test func childrenOfAnObjectAreRequestedOnce() throws {
             try withRuntime { runtime in
                 try runtime.define("app.clock") { _ in Ticker() }
                 try runtime.register(Part.type)
@@ -166,7 +166,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func aListMayHearOfWhatComesAndGoes() throws {
+        @Test func aListMayBeNotifiedOfChanges() throws {
             try withRuntime { runtime in
                 try runtime.define("app.one") { _ in Channel("one") }
                 try runtime.define(
@@ -197,7 +197,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func aScopeHearsWhatIsKeptAndDropped() throws {
+        @Test func aScopeIsNotifiedOfKeptAndDroppedObjects() throws {
             final class Shop: Assembly {
                 let basket = lazySingleton { Channel("basket") }.inScope("request")
             }

@@ -20,7 +20,7 @@ extension SwiftAPI {
             } catch { return (error as? InvivoError)?.code == .forked }
         }
 
-        @Test func aChildReadsWhatWasBuiltAndBuildsNothing() async {
+        @Test func aForkedChildReadsBuiltObjectsAndBuildsNothing() async {
             await #expect(processExitsWith: .success) {
                 let runtime = try Runtime()
                 let station = try runtime.define("app.station", scope: .singleton) { _ in Station() }

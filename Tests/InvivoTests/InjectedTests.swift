@@ -39,7 +39,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func whatNothingMakesIsAnErrorAtActivation() throws {
+        @Test func aMissingDependencyIsAnErrorAtActivation() throws {
             final class Bare: Assembly { let player = prototype { Player() } }
             try withRuntime { runtime throws in
                 let error = failure { try runtime.activate(Bare()) }
@@ -90,7 +90,7 @@ extension SwiftAPI {
             try runtime.close()
         }
 
-        @Test func whoMakesAnObjectFillsItWhateverRuntimeIsTheCurrentOne() throws {
+        @Test func theCreatingRuntimeInjectsAnObjectNotTheCurrentOne() throws {
             try withRuntime { maker throws in
                 let app = try maker.activate(App())
                 let other = try Runtime()
@@ -113,7 +113,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func aReloadFillsASharedHolderAnew() throws {
+        @Test func aReloadRebuildsASharedHolder() throws {
             final class Keeping: Assembly {
                 let clock = lazySingleton { Clock() }
                 let player = lazySingleton(confined: { Player() })

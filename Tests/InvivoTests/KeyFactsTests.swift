@@ -124,7 +124,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func whatADecoratorPutThereIsOfTheDefinitionsTypeInAView() throws {
+        @Test func aReplacementHasTheDefinitionsTypeInAView() throws {
             try withRuntime { runtime in
                 let type = try runtime.register(voiceType)
                 let before: Key<Voice> = try runtime.define("synth.voice") { _ in Voice(60) }

@@ -24,7 +24,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func objectsArePreparedStartedAndStoppedAndSayWhereTheyAre() throws {
+        @Test func objectsArePreparedStartedAndStoppedWithTheirStates() throws {
             let log = Log<String>()
             try withRuntime { runtime throws in
                 let key = try runtime.define("a.engine", Self.type(log))
@@ -65,7 +65,7 @@ extension SwiftAPI {
             let screen = lazySingleton(Screen.init).parameter(0, .reference("other.engine")).waits()
         }
 
-        @Test func whatWaitsLiesDormantUntilItsNeedsCome() throws {
+        @Test func aDefinitionThatWaitsIsBlockedUntilItsDependenciesExist() throws {
             try withRuntime { runtime throws in
                 let rack = try runtime.activate(Rack())
                 #expect(try runtime.states.map(\.waits) == [["other.engine"]])

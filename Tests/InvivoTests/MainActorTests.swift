@@ -87,7 +87,7 @@ extension SwiftAPI {
             #expect(Live.now == before)
         }
 
-        @MainActor @Test func aPollOfTheMainActorAppliesWhatWaits() async throws {
+        @MainActor @Test func aPollOfTheMainActorRunsPendingJobs() async throws {
             let before = Live.now
             do {
                 let runtime = try Runtime()

@@ -84,7 +84,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func whatAMethodCallsIsADependency() throws {
+        @Test func aCallInAMethodIsADependency() throws {
             try withRuntime { runtime throws in
                 let camelot = try runtime.activate(Camelot())
                 let (round, named) = (try camelot.round(), try camelot.named())

@@ -21,7 +21,7 @@ private class Garden: Assembly {
 extension SwiftAPI {
     /// Unexpected calls of programs: they return errors, and leave nothing.
     @Suite struct MisuseTests {
-        @Test func aDefinitionThatTakesAFormersPlaceInMemoryIsAnotherOne() throws {
+        @Test func aDefinitionAtAReusedAddressIsAnotherOne() throws {
             try withRuntime { runtime throws in
                 let garden = try runtime.activate(Garden())
                 for number in 0..<100 {
@@ -111,7 +111,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func aMethodThatDoesNotCallItsDefinitionIsTold() throws {
+        @Test func aMethodThatDoesNotCallItsDefinitionIsAnError() throws {
             class Doubles: Assembly {
                 let _leaf = singleton(Doubles.leaf)
                 func leaf() throws -> Leaf { Leaf(1) }
@@ -141,7 +141,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func whatMakesAListIsInjectedWhereItIsNamed() throws {
+        @Test func aDefinitionOfAListIsInjectedByKey() throws {
             final class Sums: Assembly {
                 let numbers = lazySingleton { [1, 2, 3] }
                 let weights = lazySingleton { ["a": 2.5] }
@@ -159,7 +159,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func propertiesWithoutNamesAreTold() throws {
+        @Test func propertiesWithoutNamesAreErrors() throws {
             final class Shelves: Assembly {
                 let base = prototype { (_: Resolver) in Shelf() }
                     .inject(\.left, .inline(lazySingleton { Leaf(1) }))
@@ -196,7 +196,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func poolsWithoutNamesEndWithWhoHasThem() throws {
+        @Test func poolsWithoutNamesEndWithTheirHolder() throws {
             try withRuntime { runtime in
                 func use(_ count: Int) throws {
                     for number in 0..<count {
@@ -293,7 +293,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func aTextOfTheConfigurationIsReadByTheConverterOfItsPlace() throws {
+        @Test func aConfigurationStringIsReadByTheConverterOfItsTarget() throws {
             final class Read: Assembly {
                 let leaf = lazySingleton(wired(.config("leaf"), by: { (leaf: Leaf) in Leaf(leaf.number + 1) }))
                 let any = lazySingleton(wired(.config("none"), by: { (leaf: Leaf?) in Shown(leaf?.number) }))
@@ -343,7 +343,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func whatAProcessorKeepsOfItsVisitSaysNothing() throws {
+        @Test func aKeptVisitOfAProcessorHasNoEffect() throws {
             final class Keep: @unchecked Sendable { var kept: DescribedDefinition? }
             try withRuntime { runtime throws in
                 let keep = Keep()

@@ -24,7 +24,7 @@ extension Voice: InvivoObject {
 
 extension SwiftAPI {
     @Suite struct NamesTests {
-        @Test func aDefinitionIsSaidByTheNamesOfTypesMethodsAndParameters() throws {
+        @Test func aDefinitionIsDeclaredByNamesOfTypesMethodsAndParameters() throws {
             try withRuntime { runtime in
                 try runtime.register(Voice.type)
                 try runtime.define(

@@ -170,7 +170,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func aTypeThatCannotBeMadeSaysSo() throws {
+        @Test func aTypeWithoutAnInitializerIsAnError() throws {
             try withRuntime { runtime throws in
                 let error = failure { try runtime.define("a.thing", ObjectType<Clock>("Unmade"), scope: .singleton) }
                 #expect(error.description.contains("Unmade"))

@@ -32,7 +32,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func anotherRecipeTakesAKeysPlace() throws {
+        @Test func aDefinitionOverridesAKey() throws {
             try withRuntime { runtime throws in
                 let app = try runtime.activate(App())
                 try runtime.overriding(app.clock, with: lazySingleton { Clock("recipe") }) { () throws in
@@ -66,7 +66,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func objectsThatLieUnderOverridesAreNoOnesWhoKeepsTheRuntimeOpen() throws {
+        @Test func overriddenObjectsDoNotKeepTheRuntimeOpen() throws {
             final class Fixed: Assembly { let clock = constant(Clock("constant")) }
             for count in 1...3 {
                 let runtime = try Runtime()

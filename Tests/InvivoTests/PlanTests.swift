@@ -47,7 +47,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func whatAPlanMakesIsLetGoWithItsLastHolder() throws {
+        @Test func objectsOfAPlanEndWithTheirLastHolder() throws {
             try withRuntime { runtime throws in
                 let yard = try runtime.activate(Yard())
                 for _ in 1...5 {
@@ -62,7 +62,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func aReloadReplacesWhatAPlanMakes() throws {
+        @Test func aReloadReplacesObjectsOfAPlan() throws {
             try withRuntime { runtime throws in
                 let yard = try runtime.activate(Yard())
                 for _ in 1...4 { _ = try yard.cart() }
@@ -82,7 +82,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func anInitializerThatUsesTheRuntimeFindsWhatItsGraphShares() throws {
+        @Test func anInitializerThatUsesTheRuntimeFindsItsGraph() throws {
             final class Nosy {
                 nonisolated(unsafe) static var yard: Peeking?
                 let wheel: Wheel
@@ -107,7 +107,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func whatAnInitializerThrowsNamesItsDefinition() throws {
+        @Test func anErrorOfAnInitializerNamesItsDefinition() throws {
             final class Failing {
                 nonisolated(unsafe) static var fails = false
                 nonisolated(unsafe) static weak var wheel: Wheel?

@@ -8,7 +8,7 @@ final class PooledTexture: Sendable {
 }
 
 @Suite struct PoolTests {
-    @Test func anEntryLivesAsLongAsSomebodyHoldsIt() throws {
+    @Test func anEntryLivesAsLongAsItIsHeld() throws {
         let runtime = try Runtime()
         let pool = try runtime.pool("textures", of: PooledTexture.self)
         var brick: PooledTexture? = try pool.get("brick") { PooledTexture("brick") }
@@ -32,7 +32,7 @@ final class PooledTexture: Sendable {
         try runtime.close()
     }
 
-    @Test func aFailureOfWhatMakesIsTheCallers() throws {
+    @Test func anErrorOfAFactoryIsThrownToTheCaller() throws {
         struct Missing: Error {}
         let runtime = try Runtime()
         let pool = try runtime.pool(of: PooledTexture.self)
@@ -41,7 +41,7 @@ final class PooledTexture: Sendable {
         try runtime.close()
     }
 
-    @Test func whatManyAskForIsMadeOnce() async throws {
+    @Test func anEntryIsCreatedOnceForManyThreads() async throws {
         let runtime = try Runtime()
         let pool = try runtime.pool(of: PooledTexture.self)
         let found = try await withThrowingTaskGroup(of: PooledTexture.self) { group in
@@ -61,7 +61,7 @@ final class PlacedServer: Assembly {
 }
 
 @Suite struct PlacedScopeTests {
-    @Test func eachPlaceHasItsOwn() throws {
+    @Test func eachScopeInstanceHasItsOwn() throws {
         let place = Locked<UInt64?>(nil)
         let runtime = try Runtime()
         try runtime.scope("request") { place.withLock { $0 } }

@@ -26,7 +26,7 @@ private final class Node {
 
 extension SwiftAPI {
     @Suite struct Processors {
-        @Test func aDecoratorTakesThePlaceOfWhatWasMade() throws {
+        @Test func aDecoratorReplacesTheObject() throws {
             try withRuntime { runtime in
                 let store: Key<Store> = try runtime.define("app.store") { _ in Store() }
                 let other: Key<Store> = try runtime.define("app.other", scope: .prototype) { _ in Store() }
@@ -42,7 +42,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func whatADecoratorThrowsFailsTheResolve() throws {
+        @Test func anErrorOfADecoratorFailsTheResolve() throws {
             try withRuntime { runtime in
                 let store: Key<Store> = try runtime.define("app.store") { _ in Store() }
                 try runtime.decorate("failing", Store.self) { _ in throw InvivoError(.host, "on purpose") }

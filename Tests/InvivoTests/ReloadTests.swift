@@ -8,7 +8,7 @@ extension SwiftAPI {
     @Suite struct ReloadTests {
         struct Tuning { var gain = 1.0 }
 
-        @Test func everyReloadIsHeardInOrderWithWhatChanged() throws {
+        @Test func observersReceiveEveryReloadInOrderWithItsChanges() throws {
             try withRuntime { runtime throws in
                 let reloads = Log<Reload>()
                 let observer = try runtime.observe { reloads.add($0) }
@@ -45,7 +45,7 @@ extension SwiftAPI {
             #expect(Live.now == before)
         }
 
-        @Test func aStreamThatNobodyReadsAnyMoreLetsGoOfItsObserver() async throws {
+        @Test func anUnreadStreamReleasesItsObserver() async throws {
             let host = try Runtime()
             let runtime = try CountedObservers.attach(to: host)
             #expect(CountedObservers.open == 0)
@@ -163,7 +163,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func aSubmittedSetThatFailsIsToldToObservers() throws {
+        @Test func observersReceiveAFailingSubmittedSet() throws {
             try withRuntime { runtime throws in
                 let reloads = Log<Reload>()
                 let observer = try runtime.observe { reloads.add($0) }
@@ -190,7 +190,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func whatAnObserverThrowsIsNoted() throws {
+        @Test func anErrorOfAnObserverIsLogged() throws {
             try withRuntime { runtime throws in
                 let observer = try runtime.observe { _ in throw InvivoError(.system, "no paper") }
                 try runtime.define("a.clock") { _ in Clock() }
@@ -207,7 +207,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func whatIsAliveIsCounted() throws {
+        @Test func liveObjectsAreCounted() throws {
             let before = try #require(Runtime.alive)
             let runtime = try Runtime()
             #expect(Runtime.alive?.runtimes == before.runtimes + 1)
@@ -263,7 +263,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func whatIsAttachedGetsItsValuesBackWhenTheRuntimeCloses() throws {
+        @Test func attachedObjectsGetTheirValuesBackAtClose() throws {
             let player = Player(clock: nil)
             player.tempo = 61
             var target: Target?
@@ -300,7 +300,7 @@ extension SwiftAPI {
     }
 
     @Suite struct SharingTests {
-        @Test func whoAttachesWorksOnTheSameObjectsAndClosesNothing() throws {
+        @Test func anAttachedRuntimeSharesObjectsAndClosesNothing() throws {
             try withRuntime { runtime throws in
                 let key = try runtime.define("a.clock", scope: .singleton) { _ in Clock() }
                 let joined = try Runtime.attach(try runtime.share())
@@ -313,7 +313,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func whatIsNoTokenIsRefused() throws {
+        @Test func anInvalidTokenIsRefused() throws {
             let words: [UInt64] = [1, 2, 3]
             words.withUnsafeBytes { bytes in
                 guard let address = bytes.baseAddress else { return }

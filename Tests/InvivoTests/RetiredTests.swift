@@ -85,7 +85,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func closeStopsWhatVariablesHold() throws {
+        @Test func closeStopsObjectsInVariables() throws {
             let stops = Stops()
             var pool: Pool?
             try withRuntime { runtime throws in
@@ -114,7 +114,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func whatIsResetIsStoppedWhenNothingUsesIt() throws {
+        @Test func aResetObjectIsStoppedWhenNothingUsesIt() throws {
             let stops = Stops()
             try withRuntime { runtime throws in
                 let key = try runtime.define("a.pool", stops.type, scope: .singleton)
@@ -125,7 +125,7 @@ extension SwiftAPI {
             #expect(stops.count == 2)
         }
 
-        @Test func noThreadUsesWhatWasStoppedWhileReloadsReplaceIt() throws {
+        @Test func noThreadUsesAStoppedObjectDuringReloads() throws {
             let stops = Stops()
             try withRuntime { runtime throws in
                 let key = try runtime.define("a.pool", stops.type)

@@ -86,7 +86,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func theLogIsHeardAtItsLevelAndNeverAfterClose() throws {
+        @Test func theLogIsCalledAtItsLevelAndNeverAfterClose() throws {
             let lines = Log<String>()
             var options = Runtime.Options()
             options.logLevel = .error
@@ -132,7 +132,7 @@ extension SwiftAPI {
             #expect(lines.first?.contains("/a.yaml:1:") == true && lines.last?.hasSuffix("was not applied") == true)
         }
 
-        @Test func anErrorOfACallSaysAllThatIsWrong() throws {
+        @Test func anErrorOfACallListsAllErrors() throws {
             try withRuntime { runtime throws in
                 let error = failure {
                     try runtime.changes { changes in

@@ -26,7 +26,7 @@ extension SwiftAPI {
             withExtendedLifetime(scratch) {}
         }
 
-        @Test func aBrokenEditSaysWhereAndWhyAndThatTheGenerationStays() throws {
+        @Test func anInvalidEditNamesLocationReasonAndGeneration() throws {
             let (scratch, manifest) = try application()
             let child = Child(["run", manifest])
             child.line(with: "running")
@@ -382,7 +382,7 @@ extension SwiftAPI {
             #expect(child.lines == ["handed -m invivo run \(manifest) --log-level debug --wait"])
         }
 
-        @Test func withoutThePythonPackageTheErrorSaysWhatToInstall() throws {
+        @Test func withoutThePythonPackageTheErrorNamesIt() throws {
             let scratch = try Scratch()
             let manifest = scratch.write("app.yaml", "modules: { tune: tune.py }\n")
             scratch.write("python3", "#!/bin/sh\nexit 1\n")

@@ -74,7 +74,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func aLazyOfAllOfATypeSaysWhatToWriteInstead() throws {
+        @Test func aLazyOfAllOfATypeSuggestsAnAlternative() throws {
             final class Hall: Sendable { init(all: Lazy<[any Ticker]>) {} }
             final class Town: Assembly { let hall = prototype(Hall.init) }
             try withRuntime { runtime throws in
@@ -113,7 +113,7 @@ extension SwiftAPI {
                 .inject(\.pipes, .weak(of: .member(\Church.pipe)))
         }
 
-        @Test func aWeakAnswersWhatThereIsAndKeepsNothing() throws {
+        @Test func aWeakReferenceReturnsTheExistingObjectAndKeepsNothing() throws {
             try withRuntime { runtime throws in
                 let church = try runtime.activate(Church())
                 let (watcher, listener) = (try church.watcher(), try church.listener())
@@ -141,7 +141,7 @@ extension SwiftAPI {
             let listener = lazySingleton { Listener() }
         }
 
-        @Test func aWeakOfWhatIsNeverSharedIsRefused() throws {
+        @Test func aWeakReferenceToAnUnsharedObjectIsRefused() throws {
             try withRuntime { runtime throws in
                 let error = failure { _ = try runtime.activate(Fickle()) }
                 #expect(error.code == .argument)
@@ -165,7 +165,7 @@ extension SwiftAPI {
             let leaf = prototype { Leaf() }
         }
 
-        @Test func aCircleThroughALazyEndsWithItsReplacement() throws {
+        @Test func aCycleThroughALazyEndsWithItsReplacement() throws {
             try withRuntime { runtime throws in
                 let ring = try runtime.activate(Ring())
                 weak var node: Node?
@@ -186,7 +186,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func aProtocolIsLookedForAmongWhatIsDefinedAlready() throws {
+        @Test func aProtocolIsLookedUpInExistingDefinitions() throws {
             try withRuntime { runtime throws in
                 let studio = try runtime.activate(Studio())
                 #expect(try runtime.resolve((any Ticker).self).name == "quartz")
@@ -257,7 +257,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func whatIsHiddenIsNotFoundByType() throws {
+        @Test func hiddenDefinitionsAreNotFoundByType() throws {
             final class Hiding: Assembly {
                 let quartz = lazySingleton { Quartz() }.hidden(.interfaces)
                 let organ = prototype(Organ.init).hidden()

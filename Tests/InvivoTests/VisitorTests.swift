@@ -64,7 +64,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func whatAProcessorThrowsFailsTheReload() throws {
+        @Test func anErrorOfAProcessorFailsTheReload() throws {
             try withRuntime { runtime in
                 try runtime.define("app.store", Store.type)
                 let error = failure {

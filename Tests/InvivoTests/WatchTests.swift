@@ -35,7 +35,7 @@ extension SwiftAPI {
             #expect(Live.now == before)
         }
 
-        @Test func whatIsWrongLeavesNothing() throws {
+        @Test func aFailingActivationLeavesNothing() throws {
             let scratch = try Scratch()
             let before = Live.now
             let missing = failure { _ = try Runtime(Synth(), watching: "\(scratch.path)/none.yaml") }
@@ -118,7 +118,7 @@ extension SwiftAPI {
             }
         }
 
-        @Test func aCacheHearsOfCommits() throws {
+        @Test func aCacheIsNotifiedOfCommits() throws {
             try withRuntime { runtime throws in
                 let calls = Log<Bool>()
                 let observer = try runtime.observePublishing { calls.add($0) }
